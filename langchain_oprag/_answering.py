@@ -7,23 +7,15 @@ import functools
 import json
 import time
 from abc import ABC, abstractmethod
-from collections.abc import (
-    AsyncGenerator,
-    Callable,
-    Generator,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeAlias
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag._answer_run import AnswerRun
-from langchain_oprag._convert import characters_of
 from langchain_oprag._models import facts_of
 from langchain_oprag._questions import Question
 from langchain_oprag._replies import REPLY_SCHEMA, IncomingReply, StructuredReply
@@ -40,9 +32,7 @@ from oprag.calls import (
 )
 from oprag.documents import DocumentSource
 from oprag.routing import DeclineRules
-from oprag.tokens import NamedTokenCounter, in_thread_if_long
-
-_T = TypeVar("_T")
+from oprag.tokens import NamedTokenCounter, in_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +88,6 @@ class Answering(ABC):
         """What the answer's message says of it, in `response_metadata`."""
         self.reported: dict[str, str | None] = {}
         """Names of the models as the providers reported them, by prompt."""
-        self.characters = 0
-        """Of the texts that came; how long it takes to count and cut them."""
         self._chain = options
         self._facts = functools.cache(lambda name: facts_of(self.llm(name), config))
 
@@ -154,17 +142,10 @@ class Answering(ABC):
     async def afetch(self, request: Retrieve | ReadDocuments) -> Any:
         """Async version of `fetch`."""
         if isinstance(request, Retrieve):
-            found = await request.retriever.ainvoke(
+            return await request.retriever.ainvoke(
                 request.query, request.config, **request.arguments
             )
-        else:
-            found = await asyncio.gather(*map(self.source.aread, request.names))
-        self.characters += characters_of(found)
-        return found
-
-    async def in_thread_if_long(self, work: Callable[[], _T]) -> _T:
-        """Do work that takes as long as the texts that came are long."""
-        return await in_thread_if_long(self.characters, work)
+        return await asyncio.gather(*map(self.source.aread, request.names))
 
 
 class ModelCall:
@@ -249,7 +230,7 @@ class ModelCall:
         if not (text and self._answering.brings_documents):
             return self._output(text)
         output = functools.partial(self._output, text)
-        return await self._answering.in_thread_if_long(output)
+        return await in_thread(output)
 
     def reply(self) -> Reply:
         """Return the whole reply, after `finish`."""

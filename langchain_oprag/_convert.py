@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from langchain_core.documents import Document
 
-from oprag.chunk import FullText, Hit, Passage
+from oprag.chunk import Hit, Passage
 from oprag.context import (
     ALONE,
     Arranged,
@@ -46,16 +46,6 @@ class Ordered(NamedTuple):
 def source_of(document: Document) -> SourceText:
     """Return what the core needs of a document that is to be split."""
     return SourceText(document.page_content, document.metadata, document.id)
-
-
-def characters_of(found: Any) -> int:
-    """Count the characters of documents or texts; what is neither has none."""
-    several = found if isinstance(found, Sequence) else ()
-    texts = [
-        each.text if isinstance(each, FullText) else getattr(each, "page_content", each)
-        for each in several
-    ]
-    return sum([len(text) for text in texts if isinstance(text, str)])
 
 
 def hits_of(documents: Iterable[Document]) -> list[Hit]:

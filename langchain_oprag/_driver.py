@@ -9,7 +9,7 @@ import contextlib
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Iterator
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForChainRun,
@@ -26,7 +26,7 @@ from langchain_oprag._answer_run import atell, tell
 from langchain_oprag._answering import Answering, ModelCall, Step, Steps
 from oprag.calls import CallModel
 from oprag.errors import InvalidOptionError
-from oprag.tokens import TokenizerSpec, load_counter
+from oprag.tokens import TokenizerSpec, in_thread, resolve_token_counter
 
 ChainInput: TypeAlias = str | dict[str, Any]
 """A question, `{"input": …}`, perhaps with `chat_history`, or `{"messages": […]}`."""
@@ -106,7 +106,6 @@ async def _apieces(
     # Not closed here: of a question that was cancelled, a thread may still be at it.
     steps = answering.steps()
     result, failure = None, None
-    in_thread = answering.in_thread_if_long
     while step := await in_thread(partial(_next, steps, result, failure)):
         result, failure = None, None
         if isinstance(step, AddableDict):
@@ -140,6 +139,9 @@ def _next(steps: Steps, result: Any, failure: Exception | None) -> Step | None:
 class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
     """A runnable that answers questions, the same in every way of asking."""
 
+    if TYPE_CHECKING:
+        token_counter: TokenizerSpec = None
+
     @abstractmethod
     def _answering(self, given: Any, config: RunnableConfig) -> Answering:
         """Begin to answer an input.
@@ -148,11 +150,6 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
             given: The input.
             config: With the callbacks that make calls children of this run.
         """
-
-    @property
-    @abstractmethod
-    def _counted_by(self) -> TokenizerSpec:
-        """What counts tokens."""
 
     @abstractmethod
     def _inside(self) -> Iterable[Runnable[Any, Any]]:
@@ -235,7 +232,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         config: RunnableConfig,
     ) -> dict[str, Any]:
         output = AddableDict()
-        await load_counter(self._counted_by)
+        await in_thread(partial(resolve_token_counter, self.token_counter))
         async for chunk in acarry_out(self._answering(given, config), streaming=False):
             output += chunk
         return dict(output)
@@ -256,7 +253,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         config: RunnableConfig,
     ) -> AsyncIterator[dict[str, Any]]:
         (question,) = [piece async for piece in given]
-        await load_counter(self._counted_by)
+        await in_thread(partial(resolve_token_counter, self.token_counter))
         chunks = acarry_out(self._answering(question, config), streaming=True)
         async with contextlib.aclosing(chunks):
             async for chunk in chunks:

@@ -24,7 +24,7 @@ from pydantic import (
     model_validator,
 )
 
-from langchain_oprag._convert import Ordered, characters_of, put_in_order
+from langchain_oprag._convert import Ordered, put_in_order
 from langchain_oprag.documents import SourceLike, document_source
 from oprag.context import (
     ALONE,
@@ -270,7 +270,7 @@ class SharedOptions(CheckedOptions):
         """Async version of `_put_in_order`."""
         work = partial(put_in_order, documents, neighbours=neighbours)
         options = self._options_for(top_n, search)
-        ordered = await with_texts(options, work, characters_of(documents))
+        ordered = await with_texts(options, work)
         return self._told_of(ordered, neighbours)
 
     def _told_of(self, ordered: Ordered, neighbours: Neighbours) -> Ordered:

@@ -63,7 +63,6 @@ class SelfRouting(Answering):
         source: DocumentSource,
     ) -> None:
         super().__init__(options, question, config, counter)
-        self.characters = len(question.in_conversation)
         self.source = source.within(search_filter(options.retriever, config, {}))
         self.structured = options.structured_output
         self.rungs, self.rules, self._prompts = checked(options)

@@ -17,7 +17,7 @@ from langchain_oprag.results import as_document
 from oprag.context import COUNT_WORDS, ContextOptions, Seen, fitting_evidence, needs
 from oprag.documents import check_entries, check_listed
 from oprag.optional import require
-from oprag.tokens import TokenizerSpec, in_thread_if_long, load_counter
+from oprag.tokens import TokenizerSpec, in_thread
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
@@ -162,11 +162,8 @@ class EvidenceMiddleware(AgentMiddleware):
     ) -> ModelResponse[Any]:
         """Async version of `wrap_model_call`."""
         _require_agents()
-        if self._options.token_budget is not None:
-            await load_counter(self._options.token_counter)
-        characters = sum(len(_text_of(message.content)) for message in request.messages)
         work = partial(self.apply, request.messages)
-        messages: list[Any] = await in_thread_if_long(characters, work)
+        messages: list[Any] = await in_thread(work)
         return await handler(request.override(messages=messages))
 
     def _shown(self, message: BaseMessage, seen: Seen) -> BaseMessage:

@@ -13,7 +13,6 @@ from langchain_core.runnables.utils import AddableDict
 from pydantic import ConfigDict, SkipValidation, ValidationInfo, field_validator
 
 from langchain_oprag._answering import Answering, Retrieve, Steps
-from langchain_oprag._convert import characters_of
 from langchain_oprag._driver import DrivenRunnable
 from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
 from langchain_oprag._prompts import fill, long_prompts
@@ -121,10 +120,6 @@ class LongReader(DrivenRunnable, LongReaderOptions):
         ('Ann built it in 1912.', '1912')
     """
 
-    @property
-    def _counted_by(self) -> TokenizerSpec:
-        return self.token_counter
-
     def _inside(self) -> list[Runnable[Any, Any]]:
         return [self.llm, *([self.retriever] if self.retriever else [])]
 
@@ -147,8 +142,6 @@ class _LongReading(Answering):
         counter: NamedTokenCounter,
     ) -> None:
         super().__init__(options, question, config, counter)
-        self.characters = len(question.in_conversation)
-        self.characters += characters_of(question.given.get("context"))
         self._options = options
         self._prompts = long_prompts(options.prompts or {})
         self._begun = False

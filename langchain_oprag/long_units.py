@@ -18,7 +18,7 @@ from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
 from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator
 
-from langchain_oprag._convert import characters_of, documents_of, hits_of
+from langchain_oprag._convert import documents_of, hits_of
 from langchain_oprag._options import option_field
 from langchain_oprag._wrapping import (
     Fetch,
@@ -44,7 +44,7 @@ from oprag.documents import DocumentSource, exact_text
 from oprag.errors import invalid_option
 from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
-from oprag.tokens import in_thread_if_long
+from oprag.tokens import in_thread
 from oprag.units import (
     UNIT_DESCRIPTIONS,
     ChosenUnits,
@@ -264,9 +264,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         read = await asyncio.gather(*map(self._source_for(fetch).aread, names))
         texts = [exact_text(*pair) for pair in zip(names, read, strict=True)]
         named = dict(zip(names, texts, strict=True))
-        return await in_thread_if_long(
-            characters_of(texts), partial(self._documents, found.units, named)
-        )
+        return await in_thread(partial(self._documents, found.units, named))
 
     def _fetch(self, config: RunnableConfig, call: dict[str, Any], k: int) -> Fetch:
         self._refuse_options(call, type(self).model_fields)
@@ -299,12 +297,12 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         self, fetch: Fetch, k: int, found: Sequence[Document]
     ) -> tuple[ChosenUnits, bool]:
         """Async version of `_receive`."""
-        size = characters_of(found)
-        hits = await in_thread_if_long(size, partial(hits_of, found))
-        work = partial(choose_units, self._unit_index(), hits, k)
-        chosen = await with_texts(self._context_options(fetch), work, size)
-        more = partial(fetch.wants_more, found, used_all=chosen.too_few)
-        return chosen, await in_thread_if_long(size, more)
+
+        def work(options: ContextOptions) -> tuple[ChosenUnits, bool]:
+            chosen = choose_units(self._unit_index(), hits_of(found), k, options)
+            return chosen, fetch.wants_more(found, used_all=chosen.too_few)
+
+        return await with_texts(self._context_options(fetch), work)
 
     def _as_retrieved(self, chunks: Arranged) -> list[Document]:
         """The chunks in the place of units, with a warning."""

@@ -18,7 +18,7 @@ from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
 from pydantic import PrivateAttr, field_validator
 
-from langchain_oprag._convert import Ordered, characters_of, hits_of, stored_id
+from langchain_oprag._convert import Ordered, hits_of, stored_id
 from langchain_oprag._options import SharedOptions, option_field
 from langchain_oprag._widening import (
     document_of,
@@ -46,7 +46,7 @@ from oprag.context import (
 )
 from oprag.diagnosing import Verifiable
 from oprag.documents import Bm25, SearchedChunks, SearchFilter, no_words
-from oprag.tokens import in_thread_if_long, load_counter
+from oprag.tokens import in_thread
 
 if TYPE_CHECKING:
     from oprag.diagnosing import Verification
@@ -257,19 +257,13 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     ) -> tuple[list[Document], bool]:
         """Async version of `_receive`."""
         if self.bm25:
-            from asyncio import to_thread  # here, because its import takes long
-
-            found = await to_thread(self._fused, fetch, query, found)
-        search, size = self._search(fetch), characters_of(found)
+            found = await in_thread(partial(self._fused, fetch, query, found))
+        search = self._search(fetch)
         if self.widen is None:
             ordered = await self._aput_in_order(found, fetch.k, search)
             work = partial(self._received, fetch, found, ordered)
-            return await in_thread_if_long(size, work)
-        if self.token_budget is not None:
-            await load_counter(self.token_counter)
-        widening, more = await in_thread_if_long(
-            size, partial(self._widening, fetch, found)
-        )
+            return await in_thread(work)
+        widening, more = await in_thread(partial(self._widening, fetch, found))
         if more:
             return [], True
         chunks = self._chunks(fetch)

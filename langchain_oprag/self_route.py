@@ -23,7 +23,7 @@ from langchain_oprag._wrapping import search_filter
 from oprag.context import documented
 from oprag.diagnosing import Verifiable
 from oprag.errors import InvalidOptionError
-from oprag.tokens import TokenizerSpec, resolve_token_counter
+from oprag.tokens import resolve_token_counter
 
 if TYPE_CHECKING:
     from oprag.diagnosing import Verification
@@ -157,10 +157,6 @@ class SelfRouteChain(Verifiable, DrivenRunnable, SelfRouteOptions):
         name = type(self).__name__
         stores = searched_stores(name, self.retriever)
         return Verification(name, stores, options, full)
-
-    @property
-    def _counted_by(self) -> TokenizerSpec:
-        return self.token_counter
 
     def _inside(self) -> list[Runnable[Any, Any]]:
         return [self.retriever, self.llm, *(self.rung_llms or {}).values()]

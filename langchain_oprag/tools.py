@@ -12,7 +12,6 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.vectorstores import VectorStore
 from pydantic import BaseModel, Field
 
-from langchain_oprag._convert import characters_of
 from langchain_oprag.results import format_documents
 from langchain_oprag.retrievers import OrderPreservingRetriever, SearchKeywords
 from langchain_oprag.vector_stores import OrderPreservingVectorStore
@@ -26,7 +25,7 @@ from oprag.context import (
     search_description,
 )
 from oprag.errors import InvalidOptionError, instance_of, named
-from oprag.tokens import in_thread_if_long
+from oprag.tokens import in_thread
 
 
 class _Question(BaseModel):
@@ -110,8 +109,7 @@ def create_retrieval_tool(
 
     async def asearch(query: str, config: RunnableConfig) -> tuple[str, list[Document]]:
         found = await retriever.ainvoke(query, config)
-        work = partial(_read, retriever, found)
-        return await in_thread_if_long(characters_of(found), work)
+        return await in_thread(partial(_read, retriever, found))
 
     return StructuredTool.from_function(
         search,

@@ -15,7 +15,6 @@ from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import NodeWithScore
 
-from llamaindex_oprag._convert import characters_of
 from llamaindex_oprag._llms import answer_tokens_of, name_of, window_of
 from llamaindex_oprag._metering import Meter
 from llamaindex_oprag._prompts import fill, in_their_names, sent_text
@@ -81,8 +80,6 @@ class Answering(ABC):
         self.retrieved = nodes
         self.call: ModelCall | None = None
         """The last one that was begun."""
-        self.characters = characters_of(nodes)
-        """Of the texts that came; how long it takes to count and cut them."""
         self._additional = additional
         self._windows = max_context_tokens
         self._answer_tokens = answer_tokens
@@ -156,9 +153,7 @@ class Answering(ABC):
         """Async version of `read`."""
         if self.source is None:
             return []
-        texts = await asyncio.gather(*map(self.source.aread, names))
-        self.characters += sum(len(text.text) for text in texts)
-        return texts
+        return await asyncio.gather(*map(self.source.aread, names))
 
     def source_nodes(self) -> list[NodeWithScore]:
         """What was read, and the additional nodes."""

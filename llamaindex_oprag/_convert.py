@@ -6,7 +6,7 @@ decided in `oprag.context`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -209,11 +209,6 @@ def text_of(node: BaseNode) -> str:
     if type(node) is TextNode:
         return node.text  # what it gives below, three calls later
     return node.get_content(metadata_mode=MetadataMode.NONE)
-
-
-def characters_of(nodes: Iterable[NodeWithScore]) -> int:
-    """Count the characters of the nodes' texts."""
-    return sum(len(text_of(each.node)) for each in nodes)
 
 
 def source_of(node: BaseNode) -> SourceText:

@@ -30,7 +30,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
 from llamaindex_oprag._answering import Answering
 from oprag.calls import Finished, ReadDocuments, advance
-from oprag.tokens import TokenizerSpec, in_thread_if_long, load_counter
+from oprag.tokens import in_thread
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
@@ -64,7 +64,7 @@ async def aanswer(
 ) -> AsyncGenerator[str, None]:
     """Async version of `answer`; what is done with long texts blocks no event loop."""
     dialogue = answering.dialogue()
-    request = await in_thread_if_long(answering.characters, partial(advance, dialogue))
+    request = await in_thread(partial(advance, dialogue))
     while not isinstance(request, Finished):
         result: Any = None
         failure = None
@@ -72,18 +72,18 @@ async def aanswer(
             if isinstance(request, ReadDocuments):
                 result = await answering.aread(request.names)
             else:
-                call = answering.begin(request)
+                call = await in_thread(partial(answering.begin, request))
                 async with aclosing(call.apieces(streaming=streaming)) as replying:
                     async for piece in replying:
                         for released in call.take(piece):
                             yield released
                 for released in call.finish():
                     yield released
-                result = await in_thread_if_long(answering.characters, call.reply)
+                result = await in_thread(call.reply)
         except Exception as error:  # noqa: BLE001 -- the dialogue decides
             failure = error
         work = partial(advance, dialogue, result, failure)
-        request = await in_thread_if_long(answering.characters, work)
+        request = await in_thread(work)
     if rest := answering.end(request.result):
         yield rest
 
@@ -169,7 +169,7 @@ async def arespond(
 
 async def _nodes_made(answering: Answering) -> None:
     """Have the nodes made that were read, so that no event loop waits for them."""
-    await in_thread_if_long(answering.characters, answering.source_nodes)
+    await in_thread(answering.source_nodes)
 
 
 async def _arecorded(
@@ -222,11 +222,6 @@ class DrivenSynthesizer(BaseSynthesizer):
         """Begin to answer a question from nodes."""
 
     @property
-    @abstractmethod
-    def _counted_by(self) -> TokenizerSpec:
-        """What counts tokens."""
-
-    @property
     def streaming(self) -> bool:
         """Whether the next answer is streamed."""
         return self._streaming
@@ -268,8 +263,8 @@ class DrivenSynthesizer(BaseSynthesizer):
         """Async version of `synthesize`."""
         _dispatcher.event(SynthesizeStartEvent(query=query))
         bundle = _bundle(query)
-        await load_counter(self._counted_by)
-        answering = self._answering(bundle, nodes, additional_source_nodes or ())
+        begin = partial(self._answering, bundle, nodes, additional_source_nodes or ())
+        answering = await in_thread(begin)
         payload: dict[str, Any] = {EventPayload.QUERY_STR: bundle.query_str}
         with self._callback_manager.event(CBEventType.SYNTHESIZE, payload) as event:
             pieces = aanswer(answering, streaming=self._streaming)

@@ -23,7 +23,7 @@ from llama_index.core.node_parser.node_utils import (
 from llama_index.core.schema import BaseNode, Document, NodeRelationship
 from llama_index.core.utils import get_tqdm_iterable
 
-from llamaindex_oprag._convert import hidden, source_of, text_of
+from llamaindex_oprag._convert import hidden, source_of
 from llamaindex_oprag._options import refuse_lost_state
 from oprag.context import PlainErrors, PlainRepr, refuse_unknown
 from oprag.documents import check_entries
@@ -33,8 +33,7 @@ from oprag.positions import Part, Stamp, group_parts, qualified_name, stamp_chun
 from oprag.splitting import TextChunk
 from oprag.tokens import (
     NamedTokenCounter,
-    in_thread_if_long,
-    load_counter,
+    in_thread,
     resolve_token_counter,
     splitting_counter,
 )
@@ -123,13 +122,11 @@ class OffsetNodeParser(PlainErrors, PlainRepr, TextSplitter):
     async def aget_nodes_from_documents(
         self, documents: Sequence[Document], show_progress: bool = False, **kwargs: Any
     ) -> list[BaseNode]:
-        """Parse documents into nodes, long ones in a thread."""
+        """Parse documents into nodes, in a thread."""
         work = partial(
             self.get_nodes_from_documents, documents, show_progress, **kwargs
         )
-        characters = sum(len(text_of(document)) for document in documents)
-        await load_counter(self.tokenizer, splitting=True)
-        return await in_thread_if_long(characters, work)
+        return await in_thread(work)
 
     def _nodes_of(
         self,

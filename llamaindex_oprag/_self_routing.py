@@ -42,7 +42,6 @@ from oprag.routing import (
     only_document,
     route,
 )
-from oprag.tokens import TokenizerSpec
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
@@ -80,7 +79,6 @@ class SelfRouting(Answering):
             max_context_tokens=options.max_context_tokens,
             answer_tokens=options.answer_tokens,
         )
-        self.characters += len(query.query_str)
         self.structured = options.structured_output
         self.rules = options.rules
         self.source = source
@@ -194,10 +192,6 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         self.options = options
         self.before: tuple[BaseRetriever, Sequence[BaseNodePostprocessor]]
         """What the nodes come from and go through, see `after`."""
-
-    @property
-    def _counted_by(self) -> TokenizerSpec:
-        return self.options.route.context.token_counter
 
     def _answering(
         self,

@@ -16,7 +16,7 @@ from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryType
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
-from llamaindex_oprag._convert import characters_of, hit_of
+from llamaindex_oprag._convert import hit_of
 from oprag.context import (
     ContextOptions,
     FetchPlan,
@@ -30,7 +30,7 @@ from oprag.context import (
 )
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
 from oprag.errors import InvalidOptionError, named, named_input, users_line
-from oprag.tokens import in_thread_if_long
+from oprag.tokens import in_thread
 
 _INSTEAD = "Write retrieve(question)."
 _Received = TypeVar("_Received")
@@ -291,7 +291,7 @@ class WrappingRetriever(BaseRetriever):
             nodes = await self._abeside(query, fetch, nodes)
             received, used_all = await receive(nodes)
             work = partial(fetch.wants_more, found, used_all=used_all)
-            if not await in_thread_if_long(characters_of(found), work):
+            if not await in_thread(work):
                 return received
 
     def _beside(

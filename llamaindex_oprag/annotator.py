@@ -35,7 +35,7 @@ from oprag.documents import (
 from oprag.errors import CodeLine, InvalidOptionError, MissingDocumentError, users_line
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
 from oprag.positions import document_name, part_numbers, qualified_name
-from oprag.tokens import in_thread_if_long
+from oprag.tokens import in_thread
 
 _NOT_HELD = "<documents of "
 """In `to_dict`, before the name of what a dictionary cannot hold."""
@@ -157,10 +157,7 @@ class PositionAnnotator(PlainRepr, TransformComponent):
             name: exact_text(name, await source.aread(name))
             for name in _source_ids(nodes)
         }
-        characters = sum(map(len, texts.values()))
-        return await in_thread_if_long(
-            characters, partial(self._annotated, nodes, texts)
-        )
+        return await in_thread(partial(self._annotated, nodes, texts))
 
     def _annotated(
         self, nodes: Sequence[BaseNode], texts: dict[str, str]

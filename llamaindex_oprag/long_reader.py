@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 from llama_index.core.callbacks import CallbackManager
@@ -25,7 +26,7 @@ from oprag.errors import InvalidOptionError, users_line
 from oprag.tokens import (
     NamedTokenCounter,
     TokenizerSpec,
-    load_counter,
+    in_thread,
     resolve_token_counter,
 )
 from oprag.units import (
@@ -193,16 +194,12 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
     ) -> RESPONSE_TEXT_TYPE:
         """Async version of `get_response`."""
-        await load_counter(self._counted_by)
-        reading = _LongReading(self.options, query_str, text_chunks)
+        begin = partial(_LongReading, self.options, query_str, text_chunks)
+        reading = await in_thread(begin)
         pieces = aanswer(reading, streaming=self._streaming)
         if self._streaming:
             return pieces
         return "".join([piece async for piece in pieces])
-
-    @property
-    def _counted_by(self) -> TokenizerSpec:
-        return self.options.token_counter
 
     def _answering(
         self,
@@ -260,7 +257,6 @@ class _LongReading(Answering):
             max_context_tokens=options.max_context_tokens,
             answer_tokens=options.answer_tokens,
         )
-        self.characters = len(query) + sum(map(len, texts))
         self._options = options
         self._query = query
         self._texts = texts

@@ -19,7 +19,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from llamaindex_oprag._convert import characters_of, hit_of, nodes_of
+from llamaindex_oprag._convert import hit_of, nodes_of
 from llamaindex_oprag._wrapping import Fetch, WrappingRetriever, search_filter
 from llamaindex_oprag.documents import SourceLike, document_source
 from oprag.context import (
@@ -37,7 +37,7 @@ from oprag.diagnosing import Verifiable
 from oprag.documents import DocumentSource, exact_text
 from oprag.errors import invalid_option
 from oprag.metadata import END, START
-from oprag.tokens import in_thread_if_long
+from oprag.tokens import in_thread
 from oprag.units import (
     UNIT_DESCRIPTIONS,
     ChosenUnits,
@@ -207,7 +207,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         read = await asyncio.gather(*map(self._full_texts().aread, names))
         texts = [exact_text(*pair) for pair in zip(names, read, strict=True)]
         work = partial(self._nodes, found.units, dict(zip(names, texts, strict=True)))
-        return await in_thread_if_long(sum(map(len, texts)), work)
+        return await in_thread(work)
 
     def _full_texts(self) -> DocumentSource:
         """Full texts, as far as the search's filter admits them."""
@@ -230,10 +230,12 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         self, nodes: Sequence[NodeWithScore]
     ) -> tuple[ChosenUnits, bool]:
         """Async version of `_receive`."""
-        size = characters_of(nodes)
-        hits = await in_thread_if_long(size, lambda: list(map(hit_of, nodes)))
-        work = partial(choose_units, self._index, hits, self._k)
-        chosen = await with_texts(self._context_options(), work, size)
+
+        def work(options: ContextOptions) -> ChosenUnits:
+            hits = list(map(hit_of, nodes))
+            return choose_units(self._index, hits, self._k, options)
+
+        chosen = await with_texts(self._context_options(), work)
         return chosen, chosen.too_few
 
     def _as_retrieved(self, chunks: Arranged) -> list[NodeWithScore]:

@@ -11,7 +11,7 @@ from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import Ordered, arrange, characters_of
+from llamaindex_oprag._convert import Ordered, arrange
 from llamaindex_oprag._options import ContextFields, refuse_lost_state, warn_unfilled
 from oprag.context import documented, with_texts
 
@@ -86,7 +86,7 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         work = partial(arrange, nodes)
-        ordered = await with_texts(self.context_options(), work, characters_of(nodes))
+        ordered = await with_texts(self.context_options(), work)
         return self._warned_of(nodes, ordered)
 
     def _warned_of(

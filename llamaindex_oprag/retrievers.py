@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from asyncio import to_thread
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -13,7 +12,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import Ordered, arrange, characters_of, hit_of
+from llamaindex_oprag._convert import Ordered, arrange, hit_of
 from llamaindex_oprag._options import warn_unfilled
 from llamaindex_oprag._widening import Neighbourhood
 from llamaindex_oprag._words import Words
@@ -40,7 +39,7 @@ from oprag.context import (
 )
 from oprag.diagnosing import Verifiable
 from oprag.documents import DocumentSource
-from oprag.tokens import in_thread_if_long, load_counter
+from oprag.tokens import in_thread
 
 if TYPE_CHECKING:
     from oprag.diagnosing import Verification
@@ -202,8 +201,6 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
             receive = partial(self._areceive, options)
             received = await self._afetched(query_bundle, fetch, receive)
             return self._finish(fetch, received)
-        if options.token_budget is not None:
-            await load_counter(options.token_counter)
         widen = partial(self._awidening, fetch.fills)
         nodes, widening = await self._afetched(query_bundle, fetch, widen)
         widened, told = await around.awidened(nodes, widening)
@@ -224,7 +221,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
     ) -> list[NodeWithScore]:
         if self._words is None:
             return nodes
-        return await to_thread(self._beside, query, fetch, nodes)
+        return await in_thread(partial(self._beside, query, fetch, nodes))
 
     def _neighbourhood(self) -> Neighbourhood | None:
         """What nodes are widened from."""
@@ -248,8 +245,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         self, fills: bool, nodes: list[NodeWithScore]
     ) -> tuple[tuple[list[NodeWithScore], Widening], bool]:
         """Async version of `_widening`."""
-        work = partial(self._widening, fills, nodes)
-        return await in_thread_if_long(characters_of(nodes), work)
+        return await in_thread(partial(self._widening, fills, nodes))
 
     def _bound_options(self) -> ContextOptions:
         """The options, with full texts only as far as the search's filter admits."""
@@ -275,7 +271,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         neighbours: Neighbours = ALONE,
     ) -> tuple[tuple[int, Ordered], bool]:
         work = partial(arrange, nodes, seen=self._seen, neighbours=neighbours)
-        ordered = await with_texts(options, work, characters_of(nodes))
+        ordered = await with_texts(options, work)
         return (len(nodes), ordered), ordered.used_all
 
     def _finish(

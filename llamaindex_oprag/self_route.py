@@ -19,7 +19,6 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 
 from llamaindex_oprag._best_first import best_first_postprocessor
-from llamaindex_oprag._convert import characters_of
 from llamaindex_oprag._llms import default_llm
 from llamaindex_oprag._self_route_options import SelfRouteKeywords, SelfRouteOptions
 from llamaindex_oprag._self_routing import SelfRouteSynthesizer
@@ -28,7 +27,7 @@ from oprag.context import DESCRIPTIONS, list_options, needs, shown
 from oprag.diagnosing import Verifiable
 from oprag.errors import InvalidOptionError, users_line
 from oprag.routing import ROUTE_DESCRIPTIONS
-from oprag.tokens import in_thread_if_long, load_counter
+from oprag.tokens import in_thread
 
 if TYPE_CHECKING:
     from oprag.diagnosing import Verification
@@ -225,12 +224,11 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
 
     async def aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Async version of `retrieve`."""
-        await load_counter(self._self_route.options.route.context.token_counter)
-        filling = self._self_route.filling()
+        filling = await in_thread(self._self_route.filling)
         while True:
             nodes = await filling.retriever().aretrieve(query_bundle)
             work = partial(filling.wants_more, nodes)
-            if not await in_thread_if_long(characters_of(nodes), work):
+            if not await in_thread(work):
                 return await self._async_apply_node_postprocessors(nodes, query_bundle)
 
     def _apply_node_postprocessors(

@@ -11,39 +11,32 @@ from oprag.chunk import FullText
 from oprag.context.options import ContextOptions
 from oprag.documents import DocumentSource, ReadTexts, refuse_strangers
 from oprag.errors import DocumentNotFoundError, OpragError
-from oprag.tokens import in_thread_if_long, load_counter
+from oprag.tokens import in_thread
 
 _T = TypeVar("_T")
 
 
 async def with_texts(
-    options: ContextOptions, work: Callable[[ContextOptions], _T], characters: int
+    options: ContextOptions, work: Callable[[ContextOptions], _T]
 ) -> _T:
     """Do what may need full texts, and again once those that it asked for are here.
 
-    What is needed is known only when chunks are selected and in order. Work on long
-    texts is done in a thread (`oprag.tokens.in_thread_if_long`); so is loading what
-    counts their tokens.
+    What is needed is known only when chunks are selected and in order. Work is done
+    in a thread: it may be on long texts, or load what counts their tokens.
 
     Args:
         options: Their `documents` are awaited, never asked from sync code.
         work: Has no effect but its result; it may be done several times.
-        characters: Of the chunks that it looks at.
 
     Raises:
         OpragError: As `work` raises it with all texts at hand, or `documents`.
     """
-    if options.token_budget is not None:
-        await load_counter(options.token_counter)
     if not isinstance(options.documents, DocumentSource):
-        return await in_thread_if_long(characters, partial(work, options))
+        return await in_thread(partial(work, options))
     texts = _Texts(options.documents)
     while True:
         try:
-            result = await in_thread_if_long(
-                characters + texts.characters,
-                partial(work, replace(options, documents=texts)),
-            )
+            result = await in_thread(partial(work, replace(options, documents=texts)))
         except OpragError:
             if not texts.asked:
                 texts.check()
@@ -64,10 +57,6 @@ class _Texts(ReadTexts):
         super().__init__(self._found)
         self.asked: dict[str, None] = {}
         """Names of texts that are not here yet."""
-
-    @property
-    def characters(self) -> int:
-        return sum(len(found.text) for found in self._found.values() if found)
 
     @property
     def at_hand(self) -> bool:

@@ -7,12 +7,11 @@ from oprag.tokens.counters import (
     TokenCounter,
     TokenizerSpec,
     encodable,
-    load_counter,
     resolve_token_counter,
     splitting_counter,
 )
 from oprag.tokens.kept import Kept
-from oprag.tokens.long_work import in_thread_if_long
+from oprag.tokens.threads import in_thread
 
 if TYPE_CHECKING:
     from oprag.tokens.offsets import (
@@ -31,9 +30,8 @@ __all__ = [
     "TokenizedText",
     "TokenizerSpec",
     "encodable",
-    "in_thread_if_long",
+    "in_thread",
     "joints_of",
-    "load_counter",
     "resolve_token_counter",
     "splitting_counter",
     "tokenize",

@@ -17,7 +17,6 @@ from oprag.errors import (
     ApproximateTokenCountWarning,
     MissingDependencyError,
     TokenizerError,
-    from_user,
     named,
     warn_user,
 )
@@ -40,8 +39,6 @@ _LONG = 10_000
 _KEPT_COUNTERS = 32
 _DECIDING = RLock()
 """Held by who finds out what the default is; others wait instead of trying too."""
-_loaded: set[str | None] = set()
-"""Names that were loaded by `load_counter`."""
 _counts: Kept[int] = Kept()
 _counters: dict[tuple[int, int | None], tuple[Any, NamedTokenCounter]] = {}
 """Counters that were made of objects, and these objects, by their `id`."""
@@ -142,24 +139,6 @@ def splitting_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
     was away.
     """
     return resolve_token_counter(DEFAULT_COUNTER if spec is None else spec)
-
-
-async def load_counter(spec: TokenizerSpec, *, splitting: bool = False) -> None:
-    """Have a counter loaded, so that no event loop waits for its files.
-
-    Args:
-        spec: As for `resolve_token_counter`, which raises what this raises.
-        splitting: Whether it is for `splitting_counter`.
-    """
-    if splitting and spec is None:
-        spec = DEFAULT_COUNTER
-    if spec is not None and not isinstance(spec, str):
-        return
-    if spec not in _loaded:
-        from asyncio import to_thread  # here, because its import takes long
-
-        await to_thread(from_user(resolve_token_counter), spec)
-        _loaded.add(spec)
 
 
 def _default_counter() -> NamedTokenCounter:

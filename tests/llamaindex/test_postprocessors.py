@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import pickle
 import warnings
@@ -308,15 +307,6 @@ class TestCalls:
 
         awaited = await postprocessor.apostprocess_nodes(hits, query_str=QUESTION)
         assert awaited == postprocessor.postprocess_nodes(hits)
-
-    def test_async_needs_no_thread_and_no_event_loop(self, hits):
-        """The work takes less than a thread would: the coroutine never waits."""
-        coroutine = OrderPreservingPostprocessor().apostprocess_nodes(hits)
-        assert inspect.iscoroutine(coroutine)
-
-        with pytest.raises(StopIteration) as stopped:
-            coroutine.send(None)
-        assert numbers_of(stopped.value.value) == sorted(numbers_of(hits))
 
 
 def test_the_document_of_a_synthesizer_and_of_this_file_are_the_same(lease, llm, hits):
