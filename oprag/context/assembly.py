@@ -68,9 +68,12 @@ def arrange(
     """
     texts = options.source_text()
     chunks, problems = _checked_chunks(hits, options, texts)
+    names = {chunk.document for chunk in chunks}
 
     def arranged() -> Arranged:
-        marked = [_marked(chunk, problems, doubtful) for chunk in chunks]
+        marked = chunks
+        if doubtful or problems or any(name.startswith(UNNAMED) for name in names):
+            marked = [_marked(chunk, problems, doubtful) for chunk in chunks]
         found, brought = _with_neighbours(hits, marked, neighbours, options)
         told = (doubtful,) if doubtful else tuple(problems.values())
         return _made(

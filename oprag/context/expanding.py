@@ -9,9 +9,8 @@ evidence. So each piece of text is worth
       1 / (3 + rank) a half, less with the distance; where few candidates fit into the
       budget a third, and much less with the distance
 
-and the pieces are taken in the order of their worth, of thousands of candidates those
-of the best first. Only ranks and positions are used: scores differ in meaning from
-store to store, ranks do not.
+and the pieces are taken in the order of their worth. Only ranks and positions are used:
+scores differ in meaning from store to store, ranks do not.
 """
 
 from __future__ import annotations
@@ -19,15 +18,13 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from itertools import accumulate
+from collections.abc import Sequence
 from statistics import median_high
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from oprag.chunk import Chunk
 from oprag.context.merging import SourceText
-from oprag.context.piece_chunks import PieceChunks
-from oprag.context.pieces import Line, cut_into_lines
+from oprag.context.pieces import Line, Piece, cut_into_lines
 from oprag.context.selection import LONG_TOKEN
 
 # Chosen on five public question sets by leaving out one at a time (misses at six
@@ -64,12 +61,25 @@ _LENDERS = 4
 """How many of the best lend to one piece."""
 _N_LENDING = 200
 """Candidates that lend, of the best: what others lend changes nothing."""
-_N_JUDGED = 2_400
-"""Candidates that are judged, of the best, at least: as many as two retrievers give
-that are asked for the usual 1,200. With 2,000 less is found of stories: 99.4 instead of
-99.8 % at 40,000 tokens."""
-_JUDGED = 4
-"""As many as hold so many times the budget, where these are more."""
+
+
+class PieceChunks(Sequence[Chunk]):
+    """Pieces as chunks, made when they are asked for: of thousands few are read."""
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self._pieces = pieces
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    @overload
+    def __getitem__(self, at: int) -> Chunk: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Chunk]: ...
+    def __getitem__(self, at: int | slice) -> Chunk | Sequence[Chunk]:
+        if isinstance(at, slice):
+            return PieceChunks(self._pieces[at])
+        return self._pieces[at].chunk()
 
 
 def expanded_order(
@@ -94,10 +104,7 @@ def expanded_order(
         budget: Tokens that are to be filled. Where it may not hold all, candidates with
             more characters than this (a quarter of it, in English) are judged by
             their sentences, and where the candidate of the median length fits fewer
-            than ten times, they lend less. Without full texts and without what
-            stands beside hits the best 2,400 candidates are judged, or those that
-            hold four times the budget if these are more (four characters a token);
-            text that is in none of them comes behind, in the same order.
+            than ten times, they lend less.
 
     Returns:
         Chunks that do not overlap, best first. They are the candidates themselves
@@ -124,67 +131,13 @@ def expanded_order(
         few = _CHARACTERS * budget / _FEW  # characters of each, where few fit
         if max(lengths) > few and median_high(lengths) > few:  # the first is quicker
             lending = _LENDING_OF_FEW
-    first = len(chunks)
-    if source_text is None and hits == math.inf:
-        first = _judged(lengths, budget)
-
-    def listed(
-        candidates: Sequence[Chunk],
-        behind: int = 0,
-        rest: Callable[[], Sequence[Chunk]] = tuple,
-    ) -> PieceChunks:
-        lines = cut_into_lines(
-            candidates, source_text=source_text, room=room, long=long
-        )
-        worths = [worth for line in lines for worth in _worths(line, hits, lending)]
-        order, made = _best_first(lines, worths, behind=behind)
-        return PieceChunks(order, made, rest)
-
-    if first >= len(chunks):
-        return listed(chunks)
-    return listed(chunks[:first], rest=lambda: listed(chunks, behind=first))
-
-
-def _judged(lengths: Sequence[int], budget: float) -> int:
-    """How many candidates are judged together."""
-    enough = _JUDGED * _CHARACTERS * budget
-    if sum(lengths[:_N_JUDGED]) >= enough:
-        return _N_JUDGED
-    return bisect_left([*accumulate(lengths)], enough) + 1
-
-
-def _best_first(
-    lines: Sequence[Line], worths: Sequence[float], *, behind: int
-) -> tuple[Sequence[int], Callable[[Sequence[int]], list[Chunk]]]:
-    """Number the pieces that are in none of the first `behind` candidates, best first.
-
-    Returns:
-        Their numbers, and what makes the chunks of some numbers.
-    """
-    if not lines:
-        return [], lambda _: []
-    given = lines[0].given
-    of = [candidate for line in lines for candidate in line.made_of()]
-    ranks = [*map(given.ranks.__getitem__, of)]
-    order: Sequence[int] = range(len(of))
-    if behind:
-        best = [candidate for line in lines for candidate in line.best]
-        order = [number for number in order if best[number] >= behind]
-    # They stand in reading order. One number at a time, and the first last: this is
-    # quicker than all in one.
-    order = sorted(order, key=ranks.__getitem__)
+    lines = cut_into_lines(chunks, source_text=source_text, room=room, long=long)
+    worths = [worth for line in lines for worth in _worths(line, hits, lending)]
+    pieces = [piece for line in lines for piece in line.pieces]
+    # They stand in reading order.
+    order = sorted(range(len(pieces)), key=lambda number: pieces[number].of.rank)
     order.sort(key=worths.__getitem__, reverse=True)
-    begins = [0, *accumulate(len(line.starts) for line in lines)]
-
-    def made(numbers: Sequence[int]) -> list[Chunk]:
-        at = [bisect_right(begins, number) - 1 for number in numbers]
-        candidates = given.chosen([of[number] for number in numbers])
-        return [
-            lines[line].chunk(number - begins[line], candidate)
-            for line, number, candidate in zip(at, numbers, candidates, strict=True)
-        ]
-
-    return order, made
+    return PieceChunks([pieces[number] for number in order])
 
 
 def _in_one_order(chunk: Chunk) -> tuple[object, ...]:
@@ -193,35 +146,31 @@ def _in_one_order(chunk: Chunk) -> tuple[object, ...]:
 
 
 def _worths(line: Line, hits: float, lending: _Lending) -> list[float]:
-    worths = [0.0] * len(line.starts)
-    for rank, first, last in line.covered():
+    worths = [0.0] * len(line.pieces)
+    for rank, first, last in line.covered:
         if rank >= hits:
             break
-        worth = 1 / (_HEAD + rank)
-        worths[first] += worth
-        if last > first + 1:  # mostly it is one piece
-            for number in range(first + 1, last):
-                worths[number] += worth
+        for number in range(first, last):
+            worths[number] += 1 / (_HEAD + rank)
     lent = _lent(line, min(hits, _N_LENDING), lending)
     for number, shares in lent.items():
         worths[number] += sum(sorted(shares)[-_LENDERS:])
-    for number in line.beside:
-        if number not in lent:
-            worths[number] = -_away(line, number)
+    for number, piece in enumerate(line.pieces):
+        if piece.beside is not None and number not in lent:
+            start, end = piece.of.span or (0, 0)
+            worths[number] = -max(piece.start - end, start - piece.end)
     return worths
 
 
 def _lent(line: Line, below: float, lending: _Lending) -> dict[int, list[float]]:
     """All that candidates below this rank lend, by the number of the piece."""
-    starts, ends = line.starts, line.ends
-    if len(starts) == 1:  # nothing stands beside it
-        return {}
-    middles = [(start + end) / 2 for start, end in zip(starts, ends, strict=True)]
+    pieces = line.pieces
+    middles = [(start + end) / 2 for start, end, *_ in pieces]
     lent: defaultdict[int, list[float]] = defaultdict(list)
-    for rank, first, last in line.covered():
+    for rank, first, last in line.covered:
         if rank >= below:
             break
-        start, end = starts[first], ends[last - 1]
+        start, end = pieces[first].start, pieces[last - 1].end
         length = end - start
         far = _REACH * length
         for number in range(bisect_left(middles, start - far, 0, first), first):
@@ -231,13 +180,6 @@ def _lent(line: Line, below: float, lending: _Lending) -> dict[int, list[float]]
             away = (middles[number] - end) / length
             lent[number].append(lent_worth(rank, away, lending))
     return lent
-
-
-def _away(line: Line, number: int) -> float:
-    """How far a piece stands from the candidate nearest to it."""
-    start = line.given.starts[line.best[number]]
-    end = line.given.ends[line.best[number]]
-    return max(line.starts[number] - end, start - line.ends[number])
 
 
 def lent_worth(rank: int, distance: float, lending: _Lending = _LENDING) -> float:

@@ -14,77 +14,52 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, compress, islice, pairwise
-from operator import sub
+from typing import NamedTuple
 
 from oprag.chunk import Chunk, Span
-from oprag.context.candidates import Candidates, is_sliceable, scope_of
 from oprag.context.merging import SourceText, proved_source
 from oprag.metadata import OF_ONE_TEXT, PROBLEM, RESULT_KEYS
 
 _OF_ITS_TEXT = frozenset((*OF_ONE_TEXT, *RESULT_KEYS)) - {PROBLEM}
-_NONE = -1
-"""In the place of a candidate's number: there is none."""
 _PARTS = 3
 """A long candidate falls into more pieces than this."""
 _SENTENCE_END = re.compile(r"""[.!?]["')\]”’]*\s+|[。！？]|\n\s*""")
 
 
-@dataclass(slots=True)
-class Line:
-    """One document or part, cut into pieces: a column for each thing known of them.
+class Piece(NamedTuple):
+    """A candidate, a slice of one, or text of the full document beside one."""
 
-    They stand in reading order. Of thousands few are read, and `chunk` makes these.
-    """
-
-    starts: Sequence[float]
-    """Where each begins: characters, or the ordinal where there are only these."""
-    ends: Sequence[float]
+    start: float
+    """Where it begins: a character, or the ordinal where there is only this."""
+    end: float
     """Where it ends, exclusive."""
-    best: Sequence[int]
-    """The best candidate it is in; for text of the full document the nearest one."""
-    whole: Sequence[int]
-    """The candidate that is just this text; -1 for none."""
-    members: Sequence[int]
-    """The candidates of the line, best first."""
-    firsts: Sequence[int]
-    """The first piece that each candidate covers."""
-    lasts: Sequence[int]
-    """One past the last."""
-    given: Candidates
-    """Those of all lines, by whose numbers a line knows its own."""
-    source: str | None = None
-    """The full document, if it is known."""
-    beside: Collection[int] = ()
-    """The numbers of pieces that are in no candidate, but in the full document."""
+    of: Chunk
+    """The candidate that it is; else the best that it is in; else the nearest one."""
+    beside: str | None = None
+    """Its text, where it is in no candidate."""
 
-    def made_of(self) -> list[int]:
-        """For each piece, the candidate that it is, or is a part of, or is beside."""
-        pairs = zip(self.whole, self.best, strict=True)
-        return [best if whole == _NONE else whole for whole, best in pairs]
-
-    def chunk(self, number: int, candidate: Chunk) -> Chunk:
-        """A piece as a chunk.
-
-        Args:
-            number: The piece's.
-            candidate: The one that it is made of.
-        """
-        if self.whole[number] != _NONE:
+    def chunk(self) -> Chunk:
+        """Return it as a chunk."""
+        candidate, span = self.of, self.of.span
+        start, end = int(self.start), int(self.end)
+        if self.beside is not None:
+            return slice_of(candidate, self.beside, start, end)
+        if span is None or not candidate.exact or span == (start, end):
             return candidate
-        start, end = int(self.starts[number]), int(self.ends[number])
-        if self.source is not None and number in self.beside:
-            return slice_of(candidate, self.source[start:end], start, end)
-        offset = start - (candidate.span or Span(0, 0)).start
-        text = candidate.text[offset : offset + end - start]
+        text = candidate.text[start - span.start : end - span.start]
         return slice_of(candidate, text, start, end)
 
-    def covered(self) -> Iterator[tuple[int, int, int]]:
-        """The rank of each candidate, best first, and its pieces: first, last + 1."""
-        ranks = map(self.given.ranks.__getitem__, self.members)
-        return zip(ranks, self.firsts, self.lasts, strict=True)
+
+@dataclass(slots=True)
+class Line:
+    """One document or part, cut into pieces."""
+
+    pieces: Sequence[Piece]
+    """In reading order."""
+    covered: Sequence[tuple[int, int, int]]
+    """Of each candidate, best first: its rank, its first piece, one past its last."""
 
 
 def cut_into_lines(
@@ -116,117 +91,86 @@ def cut_into_lines(
         InvalidSpanError: A candidate's text does not stand in the full text where
             its span says.
     """
-    groups: defaultdict[Hashable, list[int]] = defaultdict(list)
-    given = Candidates.of(chunks)
-    for number, scope in enumerate(given.scopes):
-        groups[scope].append(number)
+    groups: defaultdict[tuple[Hashable, ...], list[Chunk]] = defaultdict(list)
+    for chunk in chunks:
+        groups[scope_of(chunk)].append(chunk)
     return [
-        _line_of_spans(given, members, source_text=source_text, room=room, long=long)
-        if given.sliceable[members[0]]
-        else _line_of_ordinals(given, members)
+        _line_of_spans(members, source_text, room, long)
+        if is_sliceable(members[0])
+        else _line_of_ordinals(members)
         for members in groups.values()
     ]
 
 
-def _line_of_ordinals(given: Candidates, members: Sequence[int]) -> Line:
-    pieces = sorted(members, key=given.starts.__getitem__)
-    at = {number: place for place, number in enumerate(pieces)}
-    firsts = [at[number] for number in members]
-    return Line(
-        starts=[given.starts[number] for number in pieces],
-        ends=[given.ends[number] for number in pieces],
-        best=pieces,
-        whole=pieces,
-        members=members,
-        firsts=firsts,
-        lasts=[first + 1 for first in firsts],
-        given=given,
-    )
+def is_sliceable(chunk: Chunk) -> bool:
+    """Whether parts of a chunk can be told by their characters."""
+    return chunk.exact and chunk.position is not None and len(chunk.text) > 0
+
+
+def scope_of(chunk: Chunk) -> tuple[Hashable, ...]:
+    """Return what chunks have in common that may be neighbours of one another."""
+    if is_sliceable(chunk):
+        return chunk.document, "characters", chunk.part
+    if chunk.position is None or chunk.span is not None:
+        return chunk.document, "alone", chunk.rank
+    return chunk.document, "ordinals", chunk.position[:-1]
+
+
+def _line_of_ordinals(members: Sequence[Chunk]) -> Line:
+    places = [chunk.position[-1] if chunk.position else 0 for chunk in members]
+    order = sorted(range(len(members)), key=places.__getitem__)
+    pieces = [Piece(places[n], places[n] + 1, members[n]) for n in order]
+    at = {number: place for place, number in enumerate(order)}
+    covered = [(chunk.rank, at[n], at[n] + 1) for n, chunk in enumerate(members)]
+    return Line(pieces, covered)
 
 
 def _line_of_spans(
-    given: Candidates,
-    members: Sequence[int],
-    *,
-    source_text: SourceText | None,
-    room: float,
-    long: float,
+    members: Sequence[Chunk], source_text: SourceText | None, room: float, long: float
 ) -> Line:
-    source = None
-    if source_text is not None:
-        source = proved_source([given.chunks[n] for n in members], source_text)
-    starts = [given.starts[number] for number in members]
-    ends = [given.ends[number] for number in members]
-    longest = int(max(map(sub, ends, starts)))
-    places = {*starts, *ends}
+    source = None if source_text is None else proved_source(members, source_text)
+    spans = [chunk.span or Span(0, 0) for chunk in members]
+    longest = max(span[1] - span[0] for span in spans)
+    places = {place for span in spans for place in span}
     if longest > long:
-        places.update(_within(given, members, long))
+        places.update(_within(members, long))
     cuts = sorted(places)
-    numbers = dict(zip(cuts, range(len(cuts)), strict=True))
-    firsts = [*map(numbers.__getitem__, starts)]
-    lasts = [*map(numbers.__getitem__, ends)]
-    best, whole = [_NONE] * len(cuts), [_NONE] * len(cuts)
-    for number, first, last in zip(
-        reversed(members), reversed(firsts), reversed(lasts), strict=True
-    ):
-        if last == first + 1:  # the best comes last, over all others
-            whole[first] = best[first] = number
-        else:
-            best[first:last] = [number] * (last - first)
-    # Without the gaps, of which the last is behind all.
-    kept = [number != _NONE for number in best]
-    before = [*accumulate(kept, initial=0)]
-    line = Line(
-        starts=[*compress(cuts, kept)],
-        ends=[*compress(islice(cuts, 1, None), kept)],
-        best=[*compress(best, kept)],
-        whole=[*compress(whole, kept)],
-        members=members,
-        firsts=[*map(before.__getitem__, firsts)],
-        lasts=[*map(before.__getitem__, lasts)],
-        given=given,
-    )
-    if source is None:
-        return line
-    return _with_gaps(line, source, longest, room)
-
-
-def _with_gaps(line: Line, source: str, longest: int, room: float) -> Line:
-    """The same with pieces of the full text between candidates and around them."""
-    gaps = zip([0, *line.ends], [*line.starts, len(source)], strict=True)
-    sides = pairwise([_NONE, *line.best, _NONE])
-    found = [
-        piece
-        for (begin, stop), near in zip(gaps, sides, strict=True)
-        if begin < stop
-        for piece in _around(source, Span(int(begin), int(stop)), near, longest, room)
+    numbers = {place: number for number, place in enumerate(cuts)}
+    # Of each stretch between two cuts: the best candidate, and one that is just it.
+    best: list[Chunk | None] = [None] * len(cuts)
+    whole: list[Chunk | None] = [None] * len(cuts)
+    for chunk, (start, end) in zip(reversed(members), reversed(spans), strict=True):
+        first, last = numbers[start], numbers[end]
+        best[first:last] = [chunk] * (last - first)  # the best comes last, over all
+        if last == first + 1:
+            whole[first] = chunk
+    pieces: list[Piece] = []
+    at: list[int] = []
+    begin, before = 0, None
+    for number, place in enumerate(cuts):
+        near = best[number - 1] if number else None
+        if near is None and source is not None and begin < place:
+            gap = Span(begin, place)
+            pieces += _around(source, gap, (before, best[number]), longest, room)
+        at.append(len(pieces))
+        if (candidate := best[number]) is not None:
+            begin, before = cuts[number + 1], candidate
+            pieces.append(Piece(place, begin, whole[number] or candidate))
+    if source is not None and begin < len(source):
+        gap = Span(begin, len(source))
+        pieces += _around(source, gap, (before, None), longest, room)
+    covered = [
+        (chunk.rank, at[numbers[start]], at[numbers[end] - 1] + 1)
+        for chunk, (start, end) in zip(members, spans, strict=True)
     ]
-    starts = [*line.starts, *(span.start for span, _ in found)]
-    ends = [*line.ends, *(span.end for span, _ in found)]
-    best = [*line.best, *(number for _, number in found)]
-    whole = [*line.whole, *[_NONE] * len(found)]
-    order = sorted(range(len(starts)), key=starts.__getitem__)
-    at = {number: place for place, number in enumerate(order)}
-    return Line(
-        starts=[starts[number] for number in order],
-        ends=[ends[number] for number in order],
-        best=[best[number] for number in order],
-        whole=[whole[number] for number in order],
-        members=line.members,
-        firsts=[at[first] for first in line.firsts],
-        lasts=[at[last - 1] + 1 for last in line.lasts],
-        given=line.given,
-        source=source,
-        beside={at[number] for number in range(len(line.starts), len(starts))},
-    )
+    return Line(pieces, covered)
 
 
-def _within(given: Candidates, members: Sequence[int], long: float) -> Iterator[int]:
+def _within(members: Sequence[Chunk], long: float) -> Iterator[int]:
     """Where sentences of long chunks end, each some way behind the one before."""
     least = long / _PARTS
-    for number in members:
-        if given.ends[number] - given.starts[number] > long:
-            chunk = given.chunks[number]
+    for chunk in members:
+        if len(chunk.text) > long:
             at, last = 0, len(chunk.text)
             for match in _SENTENCE_END.finditer(chunk.text):
                 if match.end() - at >= least and last - match.end() >= least:
@@ -235,26 +179,29 @@ def _within(given: Candidates, members: Sequence[int], long: float) -> Iterator[
 
 
 def _around(
-    source: str, gap: Span, ends: tuple[int, int], length: int, room: float
-) -> Iterator[tuple[Span, int]]:
+    source: str,
+    gap: Span,
+    sides: tuple[Chunk | None, Chunk | None],
+    length: int,
+    room: float,
+) -> Iterator[Piece]:
     """Text between two candidates, or before the first or behind the last."""
-    before, after = ends
-    start, end = gap
+    (start, end), (before, after) = gap, sides
     stretches = [gap]
     if end - start > length:
-        stop = start if before == _NONE else int(min(start + room, end))
-        again = end if after == _NONE else int(max(end - room, start))
+        stop = start if before is None else int(min(start + room, end))
+        again = end if after is None else int(max(end - room, start))
         if stop < again:
             stop = source.rfind(" ", start, stop) + 1 or stop
             again = source.find(" ", again, end) + 1 or again
             stretches = [Span(start, stop), Span(again, end)]
-    elif not room and _NONE in ends:
+    elif not room and (before is None or after is None):
         return
     for a, b in (step for each in stretches for step in _steps(source, each, length)):
-        if _NONE in ends:  # at most one of the two
-            yield Span(a, b), max(ends)
-        else:
-            yield Span(a, b), before if a - start <= end - b else after
+        near = before if after is None or a - start <= end - b else after
+        candidate = near or after
+        if candidate is not None:
+            yield Piece(a, b, candidate, source[a:b])
 
 
 def _steps(source: str, stretch: Span, length: int) -> Iterator[Span]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from itertools import pairwise
 
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from oprag.chunk import Chunk, Hit, Span
 from oprag.context import ContextOptions, arrange, order_context
 from oprag.context.expanding import expanded_order
-from oprag.context.piece_chunks import PieceChunks
 from oprag.context.pieces import cut_into_lines
 from oprag.errors import InvalidOptionError, InvalidSpanError
 
@@ -179,7 +177,7 @@ def test_worth_is_what_a_search_through_all_candidates_gives(chunks):
         return own + sum(sorted(lent)[-4:])
 
     (line,) = cut_into_lines(chunks)
-    pieces = list(zip(line.starts, line.ends, strict=True))
+    pieces = [(piece.start, piece.end) for piece in line.pieces]
     expected = sorted(map(worth, pieces), reverse=True)
     by_place = {piece: worth(piece) for piece in pieces}
     found = [by_place[tuple(c.span)] for c in expanded_order(chunks)]
@@ -312,116 +310,6 @@ def test_what_was_cut_is_not_all_there_was():
         [best, rest], ContextOptions.from_options({"token_budget": 800, **options})
     )
     assert whole.used_all
-
-
-THOUSANDS = "".join(chr(ord("a") + n % 26) for n in range(32_000))
-
-
-def _thousands():
-    """Candidates in two sizes, by chance: more than are judged together."""
-    spans = [(a, a + n) for n in (10, 40) for a in range(0, len(THOUSANDS), n)]
-    random.Random(0).shuffle(spans)  # noqa: S311 -- an order, no secret
-    return [
-        Chunk(THOUSANDS[a:b], "d", rank, (0, a, b), Span(a, b))
-        for rank, (a, b) in enumerate(spans)
-    ]
-
-
-def test_of_thousands_the_best_are_judged_first_and_the_rest_comes_behind():
-    chunks = _thousands()
-    kept = [*expanded_order(chunks, budget=100)]
-    best = [*expanded_order(chunks[:2_400], budget=100)]
-    covered = {n for chunk in chunks[:2_400] for n in range(*chunk.span)}
-    # What is in none of the best, in the order of all.
-    rest = [c for c in expanded_order(chunks) if c.span.start not in covered]
-
-    assert len(chunks) > 2_400
-    assert rest
-    assert kept == best + rest
-    spans = sorted(_spans(kept))
-    assert all(before[1] <= after[0] for before, after in pairwise(spans))
-    assert sum(end - start for start, end in spans) == 32_000
-
-
-def test_a_large_budget_has_more_judged():
-    chunks = _thousands()
-    # Four times 3,000 tokens of four characters.
-    number = next(
-        n for n in range(4_000) if sum(len(c.text) for c in chunks[:n]) >= 48_000
-    )
-    best = [*expanded_order(chunks[:number], budget=3_000)]
-    kept = [*expanded_order(chunks, budget=3_000)]
-    assert 2_400 < number < len(chunks)
-    assert kept[: len(best)] == best
-    assert len(kept) > len(best)
-    assert [*expanded_order(chunks, budget=10_000)] == [*expanded_order(chunks)]
-
-
-@pytest.mark.parametrize(
-    "beside", [{"source_text": lambda _: THOUSANDS}, {"hits": 3_990}]
-)
-def test_with_full_texts_or_neighbours_all_are_judged(beside):
-    chunks = _thousands()
-    all_judged = [*expanded_order(chunks, **beside)]
-    assert [*expanded_order(chunks, budget=100, **beside)] == all_judged
-
-
-@pytest.mark.parametrize("key", ["source", "doc_key"])  # read in two ways
-def test_thousands_that_fit_are_all_there_is(key):
-    hits = [
-        Hit(c.text, {key: "d", "char_start": c.span[0], "char_end": c.span[1]})
-        for c in _thousands()
-    ]
-
-    def arranged(budget):
-        options = {
-            "token_counter": lambda text: len(text) // 1_000,
-            "token_budget": budget,
-            "selection": "recall",
-        }
-        return arrange(hits, ContextOptions.from_options(options))
-
-    (passage,) = arranged(32).passages()
-    assert passage.text == THOUSANDS
-    assert arranged(32).used_all
-    assert not arranged(31).used_all
-
-
-@given(st.integers(0, 5), st.integers(0, 5), st.slices(12), st.integers(-12, 11))
-def test_pieces_with_a_rest_are_a_sequence(first, more, part, at):
-    chunks = [_chunk(rank, rank, rank + 1) for rank in range(first + more)]
-
-    def made(numbers):
-        return [chunks[number] for number in numbers]
-
-    def rest():
-        return PieceChunks(range(first, first + more), made)
-
-    pieces = PieceChunks(range(first), made, rest)
-    assert (len(pieces), bool(pieces), [*pieces]) == (len(chunks), bool(chunks), chunks)
-    assert [*pieces[part]] == chunks[part]
-    if -len(chunks) <= at < len(chunks):
-        assert pieces[at] == chunks[at]
-    else:
-        with pytest.raises(IndexError):
-            pieces[at]
-
-
-def test_the_rest_is_not_listed_before_it_is_asked_for():
-    chunks = [_chunk(rank, rank, rank + 1) for rank in range(4)]
-    asked = []
-
-    def rest():
-        asked.append(1)
-        return chunks[2:]
-
-    pieces = PieceChunks(range(2), lambda numbers: [chunks[n] for n in numbers], rest)
-    assert pieces
-    assert pieces[1:]
-    assert pieces[1] == next(iter(pieces[1:])) == chunks[1]
-    assert not asked
-    assert [*pieces[2:]] == chunks[2:] == [*pieces][2:]
-    assert len(asked) == 1
 
 
 def test_choosing_by_position_needs_a_budget():
