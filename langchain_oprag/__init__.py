@@ -29,7 +29,6 @@ _require("langchain_core.retrievers", extra="langchain", purpose="langchain_opra
 # ruff: noqa: E402 -- the modules below import the framework that is checked above
 from langchain_oprag.compressors import OrderPreservingCompressor
 from langchain_oprag.retrievers import OrderPreservingRetriever
-from oprag.context import no_name as _no_name
 
 if _TYPE_CHECKING:
     from langchain_oprag.annotating import annotate_positions
@@ -96,7 +95,8 @@ def __getattr__(name: str) -> _Any:
     the middleware needs langchain; the rest takes a while to import.
     """
     if name not in _LAZY:
-        raise AttributeError(_no_name(__name__, name))
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
     return getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping
 from typing import Any
 
 from oprag.context import DESCRIPTIONS
-from oprag.errors import InvalidOptionError, named_input
+from oprag.errors import InvalidOptionError, named
 
 _SWALLOWED = ("top_n", "similarity_top_k", "top_k")
 """Other words for `k`: vector stores take them without a word, and do nothing."""
@@ -34,7 +34,7 @@ def check_text(component: str, question: Any, write: str) -> None:
         instead = f"In a chain put itemgetter({key!r}) before it."
     message = (
         f"{component} takes the question as a text, and was given "
-        f"{named_input(question)}. {instead}"
+        f"{named(question)}. {instead}"
     )
     raise InvalidOptionError(message, option="input", value=question)
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from inspect import isroutine
 from operator import is_, itemgetter
 from typing import Annotated, Any, ClassVar, Self, TypeAlias
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import Runnable
-from langchain_core.vectorstores import VectorStore
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -21,7 +20,6 @@ from pydantic import (
     ValidationInfo,
     WithJsonSchema,
     field_validator,
-    model_validator,
 )
 
 from langchain_oprag._convert import Ordered, put_in_order
@@ -34,25 +32,15 @@ from oprag.context import (
     Neighbours,
     OnProblem,
     Order,
-    PlainErrors,
-    PlainRepr,
+    OwnErrors,
     Problems,
     Selection,
     check_option,
-    refuse_unknown,
     unfilled_message,
     with_texts,
 )
 from oprag.documents import DocumentSource, SearchFilter
-from oprag.errors import (
-    CodeLine,
-    InvalidOptionError,
-    UnfilledBudgetWarning,
-    instance_of,
-    named,
-    users_line,
-    warn_user,
-)
+from oprag.errors import InvalidOptionError, UnfilledBudgetWarning, named
 from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
@@ -61,6 +49,7 @@ _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 _VALUES = itemgetter(*_SHARED)
 _CALLABLE = ("position_keys", "document_key", "document_order", "token_counter")
 _JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
+_RUNNABLES = ("llm", "retriever", "base_retriever")
 
 Model: TypeAlias = Annotated[Runnable[Any, Any], WithJsonSchema({})]
 Retriever: TypeAlias = Annotated[RetrieverLike, WithJsonSchema({})]
@@ -90,21 +79,15 @@ def check_retriever(option: str, value: Any) -> None:
     Raises:
         InvalidOptionError: It is none.
     """
-    if isinstance(value, Runnable):
-        return
-    if isinstance(value, VectorStore):
-        instead = f"Give {option}=store.as_retriever()."
-    elif isroutine(value):
-        instead = f"Give {option}=RunnableLambda(function)."
-    else:
-        instead = f"Give {option}=store.as_retriever() of a vector store."
-    message = (
-        f"{option}= is {named(value)}. It takes a retriever of LangChain. {instead}"
-    )
-    raise InvalidOptionError(message, option=option, value=value)
+    if not isinstance(value, Runnable):
+        message = (
+            f"{option}= is {named(value)}. It takes a retriever of LangChain, such as "
+            "store.as_retriever()."
+        )
+        raise InvalidOptionError(message, option=option, value=value)
 
 
-class CheckedOptions(PlainErrors, PlainRepr, BaseModel):
+class CheckedOptions(OwnErrors, BaseModel):
     """Options are checked by the core, on construction and on assignment.
 
     Pydantic itself checks and copies nothing. A component names this class last among
@@ -119,62 +102,36 @@ class CheckedOptions(PlainErrors, PlainRepr, BaseModel):
 
     _problems: Problems | None = PrivateAttr(default=None)
 
-    _made_at: CodeLine | None = PrivateAttr(default_factory=users_line)
-
     _known_filter: ClassVar[SearchFilter] = SearchFilter()
     """What is known of searches before a component is told of one."""
 
-    # As it was given: a folder stays a path in JSON, and nothing is read.
-    @field_validator("documents", mode="plain", check_fields=False)
-    @classmethod
-    def _check_documents(cls, value: Any) -> Any:
-        if value is not None or cls.model_fields["documents"].is_required():
-            document_source(value).within(cls._known_filter)
-        return value
-
-    elsewhere: ClassVar[Mapping[str, str]] = {}
-    """What to do in the place of options that only other components have."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _check_names(cls, given: Any) -> Any:
-        if isinstance(given, dict):
-            refuse_unknown(given, cls.model_fields, cls.elsewhere)
-        return given
-
-    @field_validator("llm", mode="wrap", check_fields=False)
-    @classmethod
-    def _check_llm(cls, value: Any, _: Any) -> Any:
-        if not isinstance(value, Runnable):
-            example = f"init_chat_model({value!r})" if isinstance(value, str) else "…"
-            message = (
-                f"llm= is {named(value)}. It takes a chat model of LangChain: "
-                f"llm={example}.{instance_of(value)}"
-            )
-            raise InvalidOptionError(message, option="llm", value=value)
-        return value
-
-    @field_validator("retriever", "base_retriever", mode="wrap", check_fields=False)
-    @classmethod
-    def _check_retriever(cls, value: Any, _: Any, info: ValidationInfo) -> Any:
-        field = cls.model_fields[str(info.field_name)]
-        if value is not None or field.is_required():
-            check_retriever(str(info.field_name), value)
-        return value
-
     # Field by field, because pydantic keeps an assigned value that only a validator
-    # of the whole model refuses. These two leave the values as they are; what may be
-    # a callable has no JSON schema.
-    @field_validator(*_JSON, mode="wrap", check_fields=False)
+    # of the whole model refuses.
+    @field_validator(*_JSON, *_RUNNABLES, mode="wrap", check_fields=False)
     @classmethod
     def _check_value(cls, value: Any, _: Any, info: ValidationInfo) -> Any:
-        check_option(str(info.field_name), value)
-        return value
+        return cls._checked(str(info.field_name), value)
 
-    @field_validator(*_CALLABLE, mode="plain", check_fields=False)
+    # What may be a callable has no JSON schema. Documents are kept as they were given:
+    # a folder stays a path in JSON, and nothing is read.
+    @field_validator(*_CALLABLE, "documents", mode="plain", check_fields=False)
     @classmethod
     def _check_callable(cls, value: Any, info: ValidationInfo) -> Any:
-        check_option(str(info.field_name), value)
+        return cls._checked(str(info.field_name), value)
+
+    @classmethod
+    def _checked(cls, option: str, value: Any) -> Any:
+        may_be_none = not cls.model_fields[option].is_required()
+        if value is None and may_be_none and option in ("documents", *_RUNNABLES):
+            return value
+        if option == "documents":
+            document_source(value).within(cls._known_filter)
+        elif option in ("retriever", "base_retriever"):
+            check_retriever(option, value)
+        elif option == "llm" and not isinstance(value, Runnable):
+            message = f"llm= is {named(value)}. It takes a chat model of LangChain."
+            raise InvalidOptionError(message, option=option, value=value)
+        check_option(option, value)
         return value
 
     def _full_texts(self) -> DocumentSource:
@@ -187,7 +144,7 @@ class CheckedOptions(PlainErrors, PlainRepr, BaseModel):
     def _told(self) -> Problems:
         """What was warned of already."""
         if self._problems is None:
-            self._problems = Problems(type(self).__name__, self._made_at)
+            self._problems = Problems(type(self).__name__)
         return self._problems
 
     def _with(self, **changes: Any) -> Self:
@@ -285,4 +242,4 @@ class SharedOptions(CheckedOptions):
             return
         name = type(self).__name__
         message = unfilled_message(name, self.token_budget, found, setting)
-        warn_user(message, UnfilledBudgetWarning)
+        warnings.warn(message, UnfilledBudgetWarning, stacklevel=2)

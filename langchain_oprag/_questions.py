@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.messages.utils import convert_to_messages
 
 from oprag.calls import text_of
-from oprag.errors import InvalidOptionError, invalid_option, named_input
+from oprag.errors import InvalidOptionError, invalid_option, named
 
 _SPEAKERS: tuple[tuple[type[BaseMessage], str], ...] = (
     (HumanMessage, "User"),
@@ -91,10 +91,10 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
 def _found(given: Any) -> str:
     if isinstance(given, Mapping):
         if "input" in given:
-            return f'{named_input(given["input"])} as "input"'
+            return f'{named(given["input"])} as "input"'
         if "messages" in given:
             return "messages of which none is of the user"
-    return named_input(given)
+    return named(given)
 
 
 def _instead(given: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
@@ -29,7 +29,6 @@ from oprag.routing import (
     DEFAULT_RUNGS,
     ROUTE_DESCRIPTIONS,
     ROUTE_OPTIONS,
-    SET_ELSEWHERE,
     DeclineRules,
     Rung,
     as_decline_rules,
@@ -48,13 +47,6 @@ class SelfRouteOptions(CheckedOptions):
     """What `SelfRouteChain` can be told; pydantic itself checks and copies little."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
-    by_name: ClassVar[str] = "llm=model, retriever=retriever, documents=documents"
-    elsewhere: ClassVar[Mapping[str, str]] = {
-        **SET_ELSEWHERE,
-        "vectorstore": "Write retriever=store.as_retriever() here.",
-        "temperature": "Set it on the model.",
-        "streaming": "Leave it out: invoke gives the whole answer, stream its pieces.",
-    }
 
     llm: Model
     """The chat model that reads the context and answers, or refuses."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, TypeAlias, TypedDict, TypeVar
+from inspect import isroutine
+from typing import Any, NamedTuple, TypeAlias, TypedDict, TypeVar
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import (
@@ -12,7 +13,7 @@ from langchain_core.retrievers import (
     LangSmithRetrieverParams,
     RetrieverLike,
 )
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.base import RunnableBindingBase, RunnableSequence
 from langchain_core.runnables.branch import RunnableBranch
 from langchain_core.runnables.config import ensure_config, merge_configs
@@ -25,33 +26,12 @@ from langchain_oprag._by_vector import embedding_once
 from langchain_oprag._convert import hits_of
 from langchain_oprag._options import CheckedOptions, Retriever
 from langchain_oprag._store_search import StoreSearch, check_search
-from oprag.context import (
-    FetchPlan,
-    Widen,
-    check_option,
-    is_search,
-    no_attribute,
-    not_ordered,
-    refusal,
-    refuse_unknown,
-)
-from oprag.documents import (
-    SearchFilter,
-    elsewhere,
-    inner_retrievers,
-    is_unchanged,
-    one_filter,
-)
-from oprag.errors import InvalidOptionError, instance_of, named
+from oprag.context import FetchPlan, Widen, check_option, own_error
+from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
+from oprag.errors import InvalidOptionError, named
 
 _MMR_CANDIDATES = 20
 """LangChain's default `fetch_k`: what maximal marginal relevance chooses from."""
-_INSTEAD = (
-    "Write invoke(question), or OrderPreservingVectorStore(store, …) where a vector "
-    "store is searched."
-)
-"""What to do in the place of searching what is wrapped."""
-_ABSENT = object()
 _Received = TypeVar("_Received")
 _Receive: TypeAlias = Callable[[list[Document]], tuple[_Received, bool]]
 """From what came to a result, and whether to ask for more instead."""
@@ -277,23 +257,6 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
 
     base_retriever: Retriever
 
-    elsewhere: ClassVar[Mapping[str, str]] = {
-        name: f'Write search_kwargs={{"{name}": …}}, beside vectorstore=.'
-        for name in ("filter", "score_threshold", "fetch_k", "lambda_mult")
-    }
-
-    @classmethod
-    def _refuse_unknown(cls, options: Mapping[str, Any]) -> None:
-        """Refuse unknown names before anything that was given is looked at."""
-        searching = ("vectorstore", "search_type", "search_kwargs")
-        refuse_unknown(options, (*searching, *cls.model_fields), cls.elsewhere)
-
-    @classmethod
-    def by_name_for(cls, value: Any) -> str:
-        """Return how a store or a retriever that came without a name is given."""
-        is_store = isinstance(value, VectorStore)
-        return "vectorstore=store" if is_store else "base_retriever=retriever"
-
     def invoke(
         self,
         input: str,  # noqa: A002 -- the base class's name
@@ -384,19 +347,14 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         return own if of_wrapped is None else {**of_wrapped(**kwargs), **own}
 
     def __getattr__(self, name: str) -> Any:
-        """What the wrapped retriever, or its vector store, has under this name."""
-        if not name.startswith("_"):
-            base = self.__dict__.get("base_retriever")
-            for inner in (base, getattr(base, "vectorstore", None)):
-                value = getattr(inner, name, _ABSENT)
-                if value is not _ABSENT and is_search(name, value):
-                    message = not_ordered(type(self).__name__, name, _INSTEAD)
-                    raise AttributeError(message, name=name, obj=self)
-                if value is not _ABSENT:
-                    return value
-            message = no_attribute(type(self).__name__, name, "invoke")
+        """Pass through what the wrapped retriever has, but none of its searches."""
+        if name.startswith("_") or "base_retriever" not in self.__dict__:
+            return super().__getattr__(name)  # type: ignore[misc]  # pydantic hides it
+        value = getattr(self.base_retriever, name)
+        if isroutine(value) and not name.endswith("add_documents"):
+            message = f"{name!r} is a method of base_retriever. Call it there."
             raise AttributeError(message, name=name, obj=self)
-        return super().__getattr__(name)  # type: ignore[misc]  # pydantic hides it
+        return value
 
 
 def wrapped_retriever(
@@ -424,7 +382,7 @@ def wrapped_retriever(
         try:
             return vectorstore.as_retriever(**search)
         except ValidationError as error:
-            raise refusal(component, error) from None
+            raise own_error(error) from None
     if vectorstore is None and base_retriever is None and not search:
         message = (
             f"{component} was given nothing to search. Give vectorstore=store or "
@@ -432,13 +390,7 @@ def wrapped_retriever(
         )
         raise InvalidOptionError(message, option="vectorstore", value=None)
     if vectorstore is not None and base_retriever is None:
-        instead = elsewhere(vectorstore, VectorStore) + instance_of(vectorstore)
-        if isinstance(vectorstore, Runnable):
-            instead = " Give base_retriever= in its place."
-        message = (
-            f"vectorstore= is {named(vectorstore)}. It takes a VectorStore of "
-            f"LangChain.{instead}"
-        )
+        message = f"vectorstore= is {named(vectorstore)}. It takes a vector store."
         raise InvalidOptionError(message, option="vectorstore", value=vectorstore)
     given = {"base_retriever": base_retriever, "vectorstore": vectorstore, **search}
     names = [name for name, value in given.items() if value is not None]

@@ -8,13 +8,11 @@ from typing import Any
 from langchain_core.documents import Document
 
 from oprag.chunk import Hit
-from oprag.context import needs
 from oprag.documents import SourcePart, annotate_chunks, check_entries, replaced
 from oprag.errors import InvalidOptionError
 from oprag.positions import PART_KEYS, document_name, part_numbers, read_documents
 
 
-@needs("(text, chunks)", "annotate_positions")
 def annotate_positions(
     source: str | Sequence[Document], documents: Sequence[Document]
 ) -> list[Document]:

@@ -12,7 +12,6 @@ from langchain_core.documents import (
 
 from langchain_oprag._convert import Ordered
 from langchain_oprag._options import SharedOptions, option_field
-from oprag.context import documented, no_attribute
 from oprag.documents import SearchFilter
 from oprag.errors import InvalidOptionError
 
@@ -21,7 +20,6 @@ _ASKED_FOR = 4
 """LangChain's default `k`."""
 
 
-@documented
 class OrderPreservingCompressor(
     BaseDocumentCompressor, BaseDocumentTransformer, SharedOptions
 ):
@@ -45,8 +43,6 @@ class OrderPreservingCompressor(
             not exist or cannot have this value: `documents` cannot be a vector store,
             which may hold what the filter of the search hides. It is a `ValueError`.
     """
-
-    used_by: ClassVar[str] = ".compress_documents(documents)"
 
     top_n: int | None = option_field("top_n")
     _known_filter: ClassVar[SearchFilter] = SearchFilter(
@@ -141,14 +137,6 @@ class OrderPreservingCompressor(
         if ordered.used_all and may_have_more:
             self._warn_unfilled(len(documents), _SETTING)
         return ordered.documents
-
-    def __getattr__(self, name: str) -> Any:
-        """Say what to call in the place of a retriever's method."""
-        if not name.startswith("_"):
-            component = type(self).__qualname__
-            message = no_attribute(component, name, "transform_documents", "documents")
-            raise AttributeError(message, name=name, obj=self)
-        return super().__getattr__(name)  # type: ignore[misc]  # pydantic hides it
 
     def __hash__(self) -> int:
         # LCEL hashes the callables that it draws; equal components are those with

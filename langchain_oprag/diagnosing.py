@@ -11,14 +11,12 @@ from langchain_oprag._convert import from_elsewhere, hits_of
 from langchain_oprag.documents import SourceLike, document_source
 from langchain_oprag.stores import chunk_store
 from oprag.chunk import Hit
-from oprag.context import knows_its_options
 from oprag.diagnosing import Diagnosis
 from oprag.diagnosing import diagnose as diagnose_chunks
 from oprag.documents import ChunkStore, StoredChunk, check_entries
 from oprag.positions import DocumentKey, PositionKeys
 
 
-@knows_its_options()
 def diagnose(
     vectorstore: VectorStore | ChunkStore | Sequence[Document],
     *,

@@ -14,7 +14,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 
 from langchain_oprag._convert import hits_of
 from langchain_oprag.results import as_document
-from oprag.context import COUNT_WORDS, ContextOptions, Seen, fitting_evidence, needs
+from oprag.context import ContextOptions, Seen, fitting_evidence
 from oprag.documents import check_entries, check_listed
 from oprag.optional import require
 from oprag.tokens import TokenizerSpec, in_thread
@@ -33,14 +33,6 @@ else:
 
     AgentMiddleware = _base()
 
-
-_ELSEWHERE = {
-    **dict.fromkeys(
-        COUNT_WORDS, "Set it on the tool: create_retrieval_tool(store, k=…)."
-    ),
-    "citations": "Leave it out: places and gap marks are written.",
-}
-"""What to do in the place of options that tools have."""
 
 _WRITINGS: tuple[Callable[[str], str], ...] = (
     str,
@@ -112,7 +104,6 @@ class EvidenceMiddleware(AgentMiddleware):
         [see above: a, characters 0-9]
     """
 
-    @needs("(token_budget=8000)", elsewhere=_ELSEWHERE)
     def __init__(
         self, *, token_budget: int | None = None, token_counter: TokenizerSpec = None
     ) -> None:

@@ -13,9 +13,8 @@ from langchain_oprag._chunk_stores.faiss import FaissChunks
 from langchain_oprag._convert import source_of
 from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetSplitter
 from langchain_oprag.stores import chunk_store
-from oprag.context import knows_its_options, needs
 from oprag.documents import ChunkStore, elsewhere
-from oprag.errors import IndexingError, InvalidOptionError, instance_of, named
+from oprag.errors import IndexingError, InvalidOptionError, named
 from oprag.indexing import (
     ChunkWriter,
     Documents,
@@ -36,21 +35,7 @@ from oprag.indexing import (
 )
 from oprag.positions import SourceText
 
-_ELSEWHERE = {
-    **dict.fromkeys(
-        ("embedding", "embeddings", "embed_model"),
-        "Leave it out: the vector store embeds with its own.",
-    ),
-    **dict.fromkeys(
-        ("chunk_size", "chunk_overlap", "tokenizer", "token_counter"),
-        "Set it on the splitter: splitter=OffsetSentenceSplitter(…).",
-    ),
-}
-"""What to do in the place of options that are set elsewhere."""
 
-
-@knows_its_options(_ELSEWHERE)
-@needs("(documents, store)", "index_documents")
 def index_documents(
     documents: Documents[Document],
     vectorstore: VectorStore,
@@ -167,8 +152,6 @@ def index_documents(
     )
 
 
-@knows_its_options(_ELSEWHERE)
-@needs("(documents, store)", "aindex_documents")
 async def aindex_documents(
     documents: Documents[Document],
     vectorstore: VectorStore,
@@ -219,7 +202,7 @@ def _readable(vectorstore: VectorStore, chunks: ChunkStore | None) -> ChunkStore
         message = (
             f"vectorstore= is {named(vectorstore)} and no VectorStore of LangChain. "
             "The documents come first, the vector store second."
-            f"{elsewhere(vectorstore, VectorStore)}{instance_of(vectorstore)}"
+            f"{elsewhere(vectorstore, VectorStore)}"
         )
         raise InvalidOptionError(message, option="vectorstore", value=vectorstore)
     if type(vectorstore).delete is VectorStore.delete:
@@ -240,7 +223,6 @@ def _framework(splitter: BaseDocumentTransformer | None) -> _LangChain:
         message = (
             f"splitter= is {named(splitter)} and cannot split documents. It takes "
             "oprag's splitters or any TextSplitter of LangChain."
-            f"{instance_of(splitter)}"
         )
         raise InvalidOptionError(message, option="splitter", value=splitter)
     return _LangChain(splitter)

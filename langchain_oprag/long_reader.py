@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
@@ -19,7 +19,6 @@ from langchain_oprag._prompts import fill, long_prompts
 from langchain_oprag._questions import Question, read_question
 from langchain_oprag.results import as_documents, as_passages
 from oprag.calls import SENTINEL, CallModel
-from oprag.context import documented
 from oprag.errors import InvalidOptionError, named
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag.units import READER_DESCRIPTIONS, check_reader_option, read_long
@@ -31,10 +30,6 @@ class LongReaderOptions(CheckedOptions):
     """What the reader can be told; pydantic itself checks and copies little."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
-    by_name: ClassVar[str] = "llm=model, retriever=retriever"
-    elsewhere: ClassVar[Mapping[str, str]] = {
-        "documents": "Set it on the retriever: LongUnitRetriever(…)."
-    }
 
     llm: Model
     """The chat model that reads and answers."""
@@ -66,7 +61,6 @@ class LongReaderOptions(CheckedOptions):
         return value
 
 
-@documented
 class LongReader(DrivenRunnable, LongReaderOptions):
     """Answers from long units in two calls of the model.
 

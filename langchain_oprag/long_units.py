@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, Unpack
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -35,8 +35,6 @@ from oprag.context import (
     OnProblem,
     Order,
     chunks_for_units,
-    documented,
-    needs,
     with_texts,
 )
 from oprag.diagnosing import Verifiable
@@ -70,7 +68,6 @@ class LongUnitKeywords(UnitKeywords, WrappingKeywords, total=False):
     k: int
 
 
-@documented
 class LongUnitRetriever(Verifiable, WrappingRetriever):
     """Searches short chunks and returns the best long units whole.
 
@@ -113,8 +110,8 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
     300]]`), `unit_tokens` and, where it is known, `unit_score` (of its best chunk);
     its place, as of every result.
 
-    Whatever else the wrapped retriever or its vector store has can be used on this
-    object: `add_documents`, `vectorstore`, `search_kwargs`.
+    Attributes of the wrapped retriever and its `add_documents` can be used on this
+    object: `vectorstore`, `search_kwargs`.
 
     Raises:
         InvalidOptionError: On construction and assignment, for an option that does not
@@ -159,11 +156,6 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         ['Ann built it. It stands.', 'Far away.']
     """
 
-    elsewhere: ClassVar[Mapping[str, str]] = {
-        **WrappingRetriever.elsewhere,
-        "token_budget": "Units are counted, and not their tokens. Write k= here.",
-    }
-
     units: Units = Field(repr=False)
     documents: SourceLike = Field(repr=False)
     k: int = 4
@@ -176,7 +168,6 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
 
     _index: tuple[Any, UnitIndex] | None = PrivateAttr(default=None)
 
-    @needs("(vectorstore=store, units=group_documents(texts), documents=texts)")
     def __init__(
         self,
         *,
@@ -188,7 +179,6 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         search_kwargs: Mapping[str, Any] | None = None,
         **options: Unpack[LongUnitKeywords],
     ) -> None:
-        self._refuse_unknown(options)
         search = {"search_type": search_type, "search_kwargs": search_kwargs}
         base = wrapped_retriever(
             type(self).__name__, base_retriever, vectorstore, search

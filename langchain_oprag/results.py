@@ -9,7 +9,7 @@ from langchain_core.documents import Document
 
 from langchain_oprag._convert import document_of, from_elsewhere, hits_of
 from oprag.chunk import Passage
-from oprag.context import knows_its_options, read_passages, render
+from oprag.context import read_passages, render
 from oprag.documents import check_entry, check_listed, check_passages
 from oprag.tokens import TokenizerSpec
 
@@ -17,7 +17,6 @@ ResultLike: TypeAlias = Document | Mapping[str, Any]
 """A document, or the mapping that a checkpointer or JSON made of it."""
 
 
-@knows_its_options()
 def format_documents(
     documents: Iterable[ResultLike],
     *,

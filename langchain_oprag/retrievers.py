@@ -42,10 +42,10 @@ from oprag.context import (
     Widening,
     candidates_for,
     check_widening,
-    documented,
 )
 from oprag.diagnosing import Verifiable
 from oprag.documents import Bm25, SearchedChunks, SearchFilter, no_words
+from oprag.errors import refuse_unknown
 from oprag.tokens import in_thread
 
 if TYPE_CHECKING:
@@ -70,7 +70,6 @@ class RetrieverKeywords(StoreKeywords, total=False):
     bm25: bool
 
 
-@documented
 class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     """Wraps a retriever or a vector store and returns documents in reading order.
 
@@ -108,10 +107,10 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     when they changed: make the retriever once. A score threshold and `"mmr"` hold for
     the vector search alone.
 
-    Whatever else the wrapped retriever or its vector store has can be used on
-    this object: `add_documents`, `vectorstore`, `search_kwargs`, `docstore`. Not so its
-    searches, which would return documents best first: `OrderPreservingVectorStore` has
-    them in document order.
+    Attributes of the wrapped retriever and its `add_documents` can be used on this
+    object: `vectorstore`, `search_kwargs`, `docstore`. Not so its searches, which would
+    return documents best first: `OrderPreservingVectorStore` has them in document
+    order.
 
     Raises:
         InvalidOptionError: On construction and assignment, for an option that does
@@ -161,7 +160,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         search_kwargs: Mapping[str, Any] | None = None,
         **options: Unpack[RetrieverKeywords],
     ) -> None:
-        self._refuse_unknown(options)
+        refuse_unknown(options, ("vectorstore", *type(self).model_fields))
         search = {"search_type": search_type, "search_kwargs": search_kwargs}
         base = wrapped_retriever(
             "OrderPreservingRetriever", base_retriever, vectorstore, search

@@ -20,7 +20,6 @@ from langchain_oprag._self_route_options import (
 )
 from langchain_oprag._self_routing import SelfRouting
 from langchain_oprag._wrapping import search_filter
-from oprag.context import documented
 from oprag.diagnosing import Verifiable
 from oprag.errors import InvalidOptionError
 from oprag.tokens import resolve_token_counter
@@ -36,7 +35,6 @@ class _ToolArguments(BaseModel):
     question: str = Field(description="A question that stands by itself.")
 
 
-@documented
 class SelfRouteChain(Verifiable, DrivenRunnable, SelfRouteOptions):
     """Answers from the retrieved chunks; from the full documents if they fail.
 

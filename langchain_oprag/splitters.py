@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Self
+from typing import Any
 
 from langchain_core.documents import Document
 
 from langchain_oprag._convert import source_of
-from oprag.context import refuse_unknown, unnamed
 from oprag.documents import check_entries
-from oprag.errors import InvalidOptionError, users_line
+from oprag.errors import InvalidOptionError
 from oprag.metadata import CHAR_START, OWN_KEYS, RESULT_KEYS
 from oprag.optional import require
 from oprag.positions import SourceText, group_parts, stamp_chunks
@@ -60,16 +58,6 @@ class OffsetSplitter(TextSplitter):
             strip_whitespace=False,
         )
         self._tokenizer = tokenizer
-        self._made_at = users_line()
-
-    def __new__(cls, *given: Any, **options: Any) -> Self:
-        """Refuse what has no name, and names that are not known, in our words."""
-        if given:
-            raise unnamed(cls.__name__, given[0], f"chunk_size={given[0]!r}")
-        known = inspect.signature(cls.__init__).parameters
-        if not any(p.kind is p.VAR_KEYWORD for p in known.values()):
-            refuse_unknown(options, [name for name in known if name != "self"])
-        return super().__new__(cls)
 
     @abstractmethod
     def _spans(self, text: str) -> list[TextChunk]:

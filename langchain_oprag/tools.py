@@ -15,16 +15,8 @@ from pydantic import BaseModel, Field
 from langchain_oprag.results import format_documents
 from langchain_oprag.retrievers import OrderPreservingRetriever, SearchKeywords
 from langchain_oprag.vector_stores import OrderPreservingVectorStore
-from oprag.context import (
-    DESCRIPTIONS,
-    NOTHING_FOUND,
-    list_options,
-    needs,
-    refuse_beside,
-    refuse_unknown,
-    search_description,
-)
-from oprag.errors import InvalidOptionError, instance_of, named
+from oprag.context import NOTHING_FOUND, search_description
+from oprag.errors import InvalidOptionError, invalid_option, named, refuse_unknown
 from oprag.tokens import in_thread
 
 
@@ -43,20 +35,8 @@ class ToolKeywords(SearchKeywords, total=False):
 
 
 _OPTIONS = tuple(n for n in ToolKeywords.__annotations__ if n != "citations")
-_ELSEWHERE = {
-    **dict.fromkeys(
-        ("search_type", "search_kwargs", "filter", "score_threshold", "fetch_k"),
-        "Give the tool a retriever: "
-        "store.as_retriever(search_type=…, search_kwargs=…).",
-    ),
-    "citations": "The tool always writes them.",
-    "show": "Give the agent middleware=[EvidenceMiddleware()]: its model then reads "
-    "every passage once.",
-}
 
 
-@list_options({name: DESCRIPTIONS[name] for name in _OPTIONS if name != "k"})
-@needs("(store, token_budget=…, name=…, description=…)", "create_retrieval_tool")
 def create_retrieval_tool(
     searched: VectorStore | RetrieverLike,
     *,
@@ -101,7 +81,7 @@ def create_retrieval_tool(
         [1] a.txt, characters 0-9
         To begin.
     """
-    refuse_unknown(options, ("name", "description", *_OPTIONS), _ELSEWHERE)
+    refuse_unknown(options, ("name", "description", *_OPTIONS))
     retriever = _ordered(searched, options)
 
     def search(query: str, config: RunnableConfig) -> tuple[str, list[Document]]:
@@ -123,23 +103,21 @@ def create_retrieval_tool(
 
 def _ordered(searched: Any, options: ToolKeywords) -> OrderPreservingRetriever:
     """What the tool searches with: its budget has room for all that is written."""
-    given_as = type(searched).__name__
     if isinstance(searched, OrderPreservingVectorStore):
         searched = searched._ordered  # noqa: SLF001 -- of this package
     if isinstance(searched, OrderPreservingRetriever):
-        refuse_beside(options, given_as)
+        for option, value in options.items():
+            takes = "Set it on the OrderPreservingRetriever."
+            raise invalid_option(option, value, takes)
         return searched._with(citations=True)  # noqa: SLF001 -- as above
     given: Any = {"merge": True, "citations": True, **options}
     if isinstance(searched, VectorStore):
         return OrderPreservingRetriever(vectorstore=searched, **given)
     if isinstance(searched, Runnable) and not isinstance(searched, BaseTool):
         return OrderPreservingRetriever(base_retriever=searched, **given)
-    instead = instance_of(searched)
-    if isinstance(searched, BaseTool):
-        instead = " Give what that tool searches."
     message = (
         f"create_retrieval_tool was given {named(searched)}. It takes a vector store "
-        f"or a retriever of LangChain.{instead}"
+        f"or a retriever of LangChain."
     )
     raise InvalidOptionError(message, option="searched", value=searched)
 

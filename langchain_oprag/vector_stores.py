@@ -3,48 +3,29 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, NoReturn, Unpack
 
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
-from langchain_core.runnables import Runnable
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
 from langchain_oprag._asked import check_text, refuse_options
 from langchain_oprag._store_search import StoreSearch
 from langchain_oprag.retrievers import OrderPreservingRetriever, StoreKeywords
-from oprag.context import (
-    described,
-    is_search,
-    list_options,
-    needs,
-    no_attribute,
-    refuse_unknown,
-)
-from oprag.errors import InvalidOptionError, instance_of, named
+from oprag.errors import InvalidOptionError, named, refuse_unknown
 
 _BY_TEXT = {"similarity_search": "similarity", "max_marginal_relevance_search": "mmr"}
 """What a vector store's own retriever searches with, by the method that it calls."""
-_OF_A_CALL = dict.fromkeys(
-    ("search_type", "search_kwargs", "filter", "score_threshold", "fetch_k"),
-    "Give it with each search, or make a retriever of the store: "
-    "store.as_retriever(search_type=…, search_kwargs=…).",
-)
 _OPTIONS = tuple(
     name
     for name in OrderPreservingRetriever.model_fields
     if name not in {"base_retriever", "bm25"}
 )
-_DESCRIPTIONS = {
-    name: text
-    for name, text in described(OrderPreservingRetriever).items()
-    if name in _OPTIONS
-}
 
 
-@list_options(_DESCRIPTIONS)
 class OrderPreservingVectorStore(VectorStore):
     """Stands where a vector store does, and answers every search in document order.
 
@@ -89,20 +70,16 @@ class OrderPreservingVectorStore(VectorStore):
         ['first', 'second', 'third']
     """
 
-    @needs("(store, …)")
     def __init__(
         self, vectorstore: VectorStore, **options: Unpack[StoreKeywords]
     ) -> None:
-        refuse_unknown(options, _OPTIONS, _OF_A_CALL)
+        refuse_unknown(options, _OPTIONS)
         if not isinstance(vectorstore, VectorStore) or isinstance(
             vectorstore, OrderPreservingVectorStore
         ):
-            instead = instance_of(vectorstore)
-            if isinstance(vectorstore, (Runnable, OrderPreservingVectorStore)):
-                instead = " Give the store inside it: .vectorstore."
             message = (
                 f"vectorstore= is {named(vectorstore)}. It takes a VectorStore of "
-                f"LangChain.{instead}"
+                "LangChain."
             )
             raise InvalidOptionError(message, option="vectorstore", value=vectorstore)
         self.vectorstore = vectorstore
@@ -334,16 +311,20 @@ class OrderPreservingVectorStore(VectorStore):
         message = f"{type(self).__name__!r} object has no attribute {name!r}"
         if name.startswith("_") or name == "vectorstore":  # while being copied
             raise AttributeError(message, name=name, obj=self)
-        try:
-            value = getattr(self.vectorstore, name)
-        except AttributeError:
-            message = no_attribute(type(self).__name__, name, "similarity_search")
-            raise AttributeError(message, name=name, obj=self) from None
-        if not is_search(name, value):
+        value = getattr(self.vectorstore, name)
+        if not _is_search(name, value):
             return value
         awaited = inspect.iscoroutinefunction(value)
         search: Any = self._asearch if awaited else self._search
         return partial(_called, search, name, inspect.signature(value))
+
+
+_SEARCH = re.compile("search|max_marginal")
+
+
+def _is_search(name: str, value: object) -> bool:
+    """Say whether a method of a store returns what it finds, best first."""
+    return inspect.isroutine(value) and _SEARCH.search(name) is not None
 
 
 def _called(

@@ -37,7 +37,6 @@ _require_version(
 # ruff: noqa: E402 -- the modules below import the framework that is checked above
 from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
-from oprag.context import no_name as _no_name
 
 if _TYPE_CHECKING:
     from llamaindex_oprag.annotator import PositionAnnotator
@@ -97,7 +96,8 @@ _LAZY = {
 def __getattr__(name: str) -> _Any:
     """Import some names when they are used: all of them together take a while."""
     if name not in _LAZY:
-        raise AttributeError(_no_name(__name__, name))
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
     return getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
 
 

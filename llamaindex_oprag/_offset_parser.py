@@ -6,15 +6,9 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
-from llama_index.core.bridge.pydantic import (
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    field_serializer,
-    model_validator,
-)
+from llama_index.core.bridge.pydantic import ConfigDict, Field, field_serializer
 from llama_index.core.node_parser.interface import TextSplitter
 from llama_index.core.node_parser.node_utils import (
     build_nodes_from_splits,
@@ -25,9 +19,9 @@ from llama_index.core.utils import get_tqdm_iterable
 
 from llamaindex_oprag._convert import hidden, source_of
 from llamaindex_oprag._options import refuse_lost_state
-from oprag.context import PlainErrors, PlainRepr, refuse_unknown
+from oprag.context import OwnErrors
 from oprag.documents import check_entries
-from oprag.errors import CodeLine, TokenizerError, users_line
+from oprag.errors import TokenizerError
 from oprag.metadata import CHAR_END, CHAR_START, OWN_KEYS, RESULT_KEYS
 from oprag.positions import Part, Stamp, group_parts, qualified_name, stamp_chunks
 from oprag.splitting import TextChunk
@@ -48,7 +42,7 @@ def _as_document(value: Any) -> str:
     return " Write Document(text=text, id_=name)." if text else ""
 
 
-class OffsetNodeParser(PlainErrors, PlainRepr, TextSplitter):
+class OffsetNodeParser(OwnErrors, TextSplitter):
     """What both parsers share: everything but where to cut."""
 
     model_config = ConfigDict(extra="forbid")
@@ -60,17 +54,6 @@ class OffsetNodeParser(PlainErrors, PlainRepr, TextSplitter):
             "a callable from a text to a number. None for cl100k."
         ),
     )
-
-    by_name: ClassVar[str] = "chunk_size=128"
-
-    _made_at: CodeLine | None = PrivateAttr(default_factory=users_line)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _check_names(cls, given: Any) -> Any:
-        if isinstance(given, dict):
-            refuse_unknown(given, [*cls.model_fields, "class_name"])
-        return given
 
     @abstractmethod
     def _chunks(self, text: str, counter: NamedTokenCounter) -> list[TextChunk]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from operator import is_, itemgetter
 from typing import Any
 
@@ -13,7 +14,6 @@ from llama_index.core.bridge.pydantic import (
     PrivateAttr,
     ValidationInfo,
     field_validator,
-    model_validator,
 )
 
 from llamaindex_oprag.documents import SourceLike, document_source, source_or_none
@@ -23,16 +23,14 @@ from oprag.context import (
     ContextOptions,
     OnProblem,
     Order,
-    PlainErrors,
-    PlainRepr,
+    OwnErrors,
     Problems,
     Selection,
     check_option,
-    refuse_unknown,
     unfilled_message,
 )
 from oprag.documents import SearchFilter
-from oprag.errors import CodeLine, UnfilledBudgetWarning, users_line, warn_user
+from oprag.errors import UnfilledBudgetWarning
 from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
@@ -51,7 +49,7 @@ def option_field(name: str) -> Any:
     )
 
 
-class ContextFields(PlainErrors, PlainRepr, BaseModel):
+class ContextFields(OwnErrors, BaseModel):
     """Every field of `oprag.context.ContextOptions`.
 
     They are checked by the core, on construction and on assignment; pydantic itself
@@ -75,13 +73,6 @@ class ContextFields(PlainErrors, PlainRepr, BaseModel):
     token_counter: TokenizerSpec = option_field("token_counter")
     separator: str = option_field("separator")
     documents: SourceLike | None = option_field("documents")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _check_names(cls, given: Any) -> Any:
-        if isinstance(given, dict):
-            refuse_unknown(given, cls.model_fields)
-        return given
 
     # Field by field, because pydantic keeps an assigned value that only a validator
     # of the whole model refuses. These two leave the values as they are; what may be
@@ -110,8 +101,6 @@ class ContextFields(PlainErrors, PlainRepr, BaseModel):
     _kept: tuple[tuple[Any, ...], ContextOptions] | None = PrivateAttr(default=None)
 
     _problems: Problems | None = PrivateAttr(default=None)
-
-    _made_at: CodeLine | None = PrivateAttr(default_factory=users_line)
 
     def _told(self) -> Problems:
         """What was warned of already."""
@@ -161,4 +150,4 @@ def warn_unfilled(component: object, token_budget: int, nodes: int, how: str) ->
     """Warn that the retriever, not the budget, decided how much is read."""
     name = type(component).__name__
     message = unfilled_message(name, token_budget, nodes, how)
-    warn_user(message, UnfilledBudgetWarning)
+    warnings.warn(message, UnfilledBudgetWarning, stacklevel=2)

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
-from llama_index.core.query_engine import RetrieverQueryEngine
 
 from llamaindex_oprag._convert import sent_text
 from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from oprag.calls import WindowOverflow, qa_prompt
-from oprag.context import (
-    GONE,
-    ContextOptions,
-    Problems,
-    ReadingKeywords,
-    refuse_unknown,
-)
+from oprag.context import ContextOptions, Problems, ReadingKeywords
 from oprag.documents import DocumentSource
-from oprag.errors import InvalidOptionError, users_line
+from oprag.errors import InvalidOptionError, refuse_unknown
 from oprag.routing import (
     DEFAULT_RUNGS,
     ROUTE_OPTIONS,
-    SET_ELSEWHERE,
     DeclineRules,
     RouteOptions,
     Rung,
@@ -56,15 +47,6 @@ class SelfRouteKeywords(ReadingKeywords, total=False):
 
 _READING = ReadingKeywords.__annotations__
 _KNOWN = SelfRouteKeywords.__annotations__
-_ELSEWHERE = {
-    **dict.fromkeys(
-        inspect.signature(RetrieverQueryEngine.from_args).parameters,
-        "Each rung is read in one call; its prompts are rag_prompt= and full_prompt=.",
-    ),
-    **GONE,
-    **SET_ELSEWHERE,
-}
-"""What to do in the place of options of LlamaIndex's engine, and of others."""
 
 
 @dataclass(kw_only=True)
@@ -111,7 +93,7 @@ class SelfRouteOptions:
             keywords: What both frameworks have.
             **others: The other fields, `context` left out.
         """
-        refuse_unknown(keywords, [*others, *_KNOWN], _ELSEWHERE)
+        refuse_unknown(keywords, [*others, *_KNOWN])
         given: dict[str, Any] = {**keywords}
         context = {name: given.pop(name) for name in keywords if name in _READING}
         return cls(context=ContextOptions(**context), **given, **others)
@@ -146,7 +128,7 @@ class SelfRouteOptions:
             window_overflow=self.window_overflow,
         )
         self.source = source_or_none(self.documents)
-        self.problems = Problems("SelfRouteQueryEngine", users_line())
+        self.problems = Problems("SelfRouteQueryEngine")
         built_in = qa_prompt(self.rules.sentinels[0])
         self.templates = {}
         for name in ("rag_prompt", "full_prompt"):

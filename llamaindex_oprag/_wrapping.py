@@ -6,7 +6,8 @@ import copy
 import dataclasses
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Self, TypeAlias, TypeVar
+from inspect import isroutine
+from typing import Any, TypeAlias, TypeVar
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
@@ -14,25 +15,13 @@ from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryType
-from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._convert import hit_of
-from oprag.context import (
-    ContextOptions,
-    FetchPlan,
-    Widen,
-    candidates_for,
-    is_search,
-    no_attribute,
-    not_ordered,
-    shown,
-    unnamed,
-)
+from oprag.context import ContextOptions, FetchPlan, Widen, candidates_for
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
-from oprag.errors import InvalidOptionError, named, named_input, users_line
+from oprag.errors import InvalidOptionError, named
 from oprag.tokens import in_thread
 
-_INSTEAD = "Write retrieve(question)."
 _Received = TypeVar("_Received")
 _Receive: TypeAlias = Callable[[list[NodeWithScore]], tuple[_Received, bool]]
 """From what came, index nodes resolved, to a result, and whether all was used."""
@@ -207,14 +196,6 @@ class WrappingRetriever(BaseRetriever):
         InvalidOptionError: `base_retriever` is no retriever.
     """
 
-    def __new__(cls, *given: Any, **_: Any) -> Self:
-        """Refuse options without a name, before Python does with less to say."""
-        if len(given) > 1:
-            example = f"base_retriever, token_budget={given[1]!r}"
-            example = example if type(given[1]) is int else "…"
-            raise unnamed(cls.__name__, given[1], example)
-        return super().__new__(cls)
-
     def __init__(
         self,
         base_retriever: BaseRetriever,
@@ -224,7 +205,6 @@ class WrappingRetriever(BaseRetriever):
     ) -> None:
         check_retriever("base_retriever", base_retriever)
         self.base_retriever = base_retriever
-        self._made_at = users_line()
         manager = callback_manager or getattr(base_retriever, "callback_manager", None)
         super().__init__(callback_manager=manager, **options)
 
@@ -245,26 +225,14 @@ class WrappingRetriever(BaseRetriever):
         retrieved: list[NodeWithScore] = await retrieve(str_or_query_bundle)
         return retrieved
 
-    def __repr__(self) -> str:
-        """The class, the retriever underneath, and the options that were given."""
-        return shown(self, self._settings(), {})
-
-    def _settings(self) -> dict[str, Any]:
-        """What the `repr` shows."""
-        return {"base_retriever": self.base_retriever}
-
     def __getattr__(self, name: str) -> Any:
-        """Pass through what the base retriever has and this one has not."""
+        """Pass through what the base retriever has, but none of its searches."""
         if name.startswith("_") or name == "base_retriever":  # while being copied
             message = f"{type(self).__name__!r} object has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=self)
-        try:
-            value = getattr(self.base_retriever, name)
-        except AttributeError:
-            message = no_attribute(type(self).__name__, name, "retrieve")
-            raise AttributeError(message, name=name, obj=self) from None
-        if is_search(name, value):
-            message = not_ordered(type(self).__name__, name, _INSTEAD)
+        value = getattr(self.base_retriever, name)
+        if isroutine(value):
+            message = f"{name!r} is a method of base_retriever. Call it there."
             raise AttributeError(message, name=name, obj=self)
         return value
 
@@ -337,7 +305,7 @@ def _check_question(component: str, question: Any) -> None:
         return
     message = (
         f"{component} takes the question as a text or a QueryBundle, and was given "
-        f"{named_input(question)}. Write retrieve(question)."
+        f"{named(question)}. Write retrieve(question)."
     )
     raise InvalidOptionError(message, option="str_or_query_bundle", value=question)
 
@@ -350,15 +318,8 @@ def check_retriever(option: str, value: Any) -> None:
     """
     if isinstance(value, BaseRetriever):
         return
-    instead = "index.as_retriever()"
-    if isinstance(getattr(value, "retriever", None), BaseRetriever):
-        instead = "query_engine.retriever"
-    elif isinstance(value, BasePydanticVectorStore):
-        instead = "VectorStoreIndex.from_vector_store(vector_store).as_retriever()"
-    elif isinstance(value, (list, tuple)):
-        instead = "VectorStoreIndex.from_documents(documents).as_retriever()"
     message = (
-        f"{option}= is {named(value)}. It takes a retriever of LlamaIndex. Give "
-        f"{instead}."
+        f"{option}= is {named(value)}. It takes a retriever of LlamaIndex, such as "
+        "index.as_retriever()."
     )
     raise InvalidOptionError(message, option=option, value=type(value).__name__)

@@ -7,12 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from llama_index.core.bridge.pydantic import (
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    field_serializer,
-)
+from llama_index.core.bridge.pydantic import ConfigDict, Field, field_serializer
 from llama_index.core.schema import (
     BaseNode,
     Document,
@@ -24,7 +19,6 @@ from llama_index.core.schema import (
 from llamaindex_oprag._convert import text_of
 from llamaindex_oprag._offset_parser import hidden_keys
 from llamaindex_oprag.documents import SourceLike, document_source
-from oprag.context import PlainRepr, needs
 from oprag.documents import (
     SourcePart,
     annotate_chunks,
@@ -32,7 +26,7 @@ from oprag.documents import (
     exact_text,
     replaced,
 )
-from oprag.errors import CodeLine, InvalidOptionError, MissingDocumentError, users_line
+from oprag.errors import InvalidOptionError, MissingDocumentError
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
 from oprag.positions import document_name, part_numbers, qualified_name
 from oprag.tokens import in_thread
@@ -41,7 +35,7 @@ _NOT_HELD = "<documents of "
 """In `to_dict`, before the name of what a dictionary cannot hold."""
 
 
-class PositionAnnotator(PlainRepr, TransformComponent):
+class PositionAnnotator(TransformComponent):
     r"""Finds where each node stands in its document and writes it down.
 
     Goes after the parsers, because chained and hierarchical ones write offsets that
@@ -91,11 +85,8 @@ class PositionAnnotator(PlainRepr, TransformComponent):
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
-    documents: Any = Field(description="The documents that were parsed.")
+    documents: Any = Field(description="The documents that were parsed.", repr=False)
 
-    _made_at: CodeLine | None = PrivateAttr(default_factory=users_line)
-
-    @needs("(documents)")
     def __init__(self, documents: SourceLike) -> None:
         document_source(documents)
         super().__init__(documents=documents)  # type: ignore[call-arg]  # a pydantic field

@@ -10,14 +10,12 @@ from llamaindex_oprag.documents import SourceLike, source_or_none
 from llamaindex_oprag.results import hits_of
 from llamaindex_oprag.stores import StoreLike, chunk_store
 from oprag.chunk import Hit
-from oprag.context import knows_its_options
 from oprag.diagnosing import Diagnosis
 from oprag.diagnosing import diagnose as diagnose_chunks
 from oprag.documents import StoredChunk
 from oprag.positions import DocumentKey, PositionKeys
 
 
-@knows_its_options()
 def diagnose(
     index_or_store: StoreLike | Sequence[BaseNode | NodeWithScore],
     *,

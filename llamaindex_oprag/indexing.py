@@ -29,9 +29,8 @@ from llamaindex_oprag._index_writing import (
 from llamaindex_oprag._offset_parser import OffsetNodeParser, hidden_keys
 from llamaindex_oprag.node_parsers import OffsetSentenceNodeParser
 from llamaindex_oprag.stores import chunk_store
-from oprag.context import knows_its_options, needs
 from oprag.documents import ChunkStore, elsewhere
-from oprag.errors import InvalidOptionError, instance_of, named
+from oprag.errors import InvalidOptionError, named
 from oprag.indexing import (
     Documents,
     Framework,
@@ -54,24 +53,11 @@ from oprag.positions import SourceText
 
 _LEVELS = (NodeRelationship.PARENT, NodeRelationship.CHILD)
 
-_ELSEWHERE = {
-    **dict.fromkeys(
-        ("embedding", "embeddings", "embed_model"),
-        "Leave it out: the index embeds with its own model.",
-    ),
-    **dict.fromkeys(
-        ("chunk_size", "chunk_overlap", "tokenizer", "token_counter"),
-        "Set it on the parser: node_parser=OffsetSentenceNodeParser(…).",
-    ),
-}
-"""What to do in the place of options that are set elsewhere."""
 
 _RANDOM = 4
 """The version of the UUIDs that LlamaIndex gives to documents without an id."""
 
 
-@knows_its_options(_ELSEWHERE)
-@needs("(documents, index)", "index_documents")
 def index_documents(
     documents: Documents[Document],
     index: VectorStoreIndex,
@@ -183,8 +169,6 @@ def index_documents(
     )
 
 
-@knows_its_options(_ELSEWHERE)
-@needs("(documents, index)", "aindex_documents")
 async def aindex_documents(
     documents: Documents[Document],
     index: VectorStoreIndex,
@@ -272,7 +256,6 @@ def _framework(node_parser: NodeParser | None) -> _LlamaIndex:
         message = (
             f"node_parser= is {named(node_parser)} and cannot parse documents. It "
             "takes oprag's node parsers or any NodeParser of one level."
-            f"{instance_of(node_parser)}"
         )
         raise InvalidOptionError(message, option="node_parser", value=node_parser)
     return _LlamaIndex(node_parser)

@@ -21,8 +21,7 @@ from llamaindex_oprag._llms import check_llm, default_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag.results import as_nodes, as_passages
 from oprag.calls import CallModel, Dialogue, Ledger
-from oprag.context import list_options, shown
-from oprag.errors import InvalidOptionError, users_line
+from oprag.errors import InvalidOptionError
 from oprag.tokens import (
     NamedTokenCounter,
     TokenizerSpec,
@@ -33,7 +32,6 @@ from oprag.units import (
     DIRECT_PROMPT,
     LONG_PROMPT,
     PROMPT_VARIABLES,
-    READER_DESCRIPTIONS,
     SHORT_PROMPT,
     Reading,
     check_reader_option,
@@ -62,11 +60,6 @@ class LongReaderOptions:
         return resolve_token_counter(self.token_counter)
 
 
-_DEFAULTS = {each.name: each.default for each in fields(LongReaderOptions)}
-"""What the `repr` leaves out."""
-
-
-@list_options(READER_DESCRIPTIONS)
 class LongReaderSynthesizer(DrivenSynthesizer):
     """Answers from long units in two calls of the model.
 
@@ -150,7 +143,6 @@ class LongReaderSynthesizer(DrivenSynthesizer):
             separator=separator,
             token_counter=token_counter,
         )
-        self._made_at = users_line()
         for option in fields(self.options):
             check_reader_option(option.name, getattr(self.options, option.name))
         self._update_prompts(
@@ -165,15 +157,6 @@ class LongReaderSynthesizer(DrivenSynthesizer):
             callback_manager=callback_manager or Settings.callback_manager,
             streaming=streaming,
         )
-
-    def __repr__(self) -> str:
-        """The class and its options, in a few words each."""
-        told = {
-            each.name: getattr(self.options, each.name)
-            for each in fields(self.options)
-            if each.name != "templates"
-        }
-        return shown(self, told, _DEFAULTS)
 
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any

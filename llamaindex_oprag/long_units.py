@@ -23,19 +23,15 @@ from llamaindex_oprag._convert import hit_of, nodes_of
 from llamaindex_oprag._wrapping import Fetch, WrappingRetriever, search_filter
 from llamaindex_oprag.documents import SourceLike, document_source
 from oprag.context import (
-    DEFAULTS,
     Arranged,
     ContextOptions,
     Problems,
     chunks_for_units,
-    list_options,
-    needs,
-    refuse_unknown,
     with_texts,
 )
 from oprag.diagnosing import Verifiable
 from oprag.documents import DocumentSource, exact_text
-from oprag.errors import invalid_option
+from oprag.errors import invalid_option, refuse_unknown
 from oprag.metadata import END, START
 from oprag.tokens import in_thread
 from oprag.units import (
@@ -56,13 +52,6 @@ if TYPE_CHECKING:
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 
-_ELSEWHERE = {
-    "token_budget": "Units are counted, and not their tokens. Write similarity_top_k= "
-    "here."
-}
-
-
-@list_options(UNIT_DESCRIPTIONS)
 class LongUnitRetriever(Verifiable, WrappingRetriever):
     """Searches short nodes and returns the best long units whole.
 
@@ -75,8 +64,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
     `similarity_top_k` units or the store has no more; its filters, query mode and
     other settings hold, and it is not written to. Other retrievers are asked once, as
     they are. If fewer units are found, that many are returned. Its public attributes
-    and methods are those of the retriever it wraps, where it has none of that name
-    itself.
+    are those of the retriever it wraps, where it has none of that name itself.
 
     A unit comes as one `TextNode`, with the score of its best node and a stable id.
     Its metadata, shown to no model: `doc_key` and `doc_uri`, a unit of several
@@ -125,7 +113,6 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         LongRAG (arXiv 2406.15319), which reads 4 to 8 units.
     """
 
-    @needs("(index.as_retriever(), units=group_documents(texts), documents=texts)")
     def __init__(
         self,
         base_retriever: BaseRetriever,
@@ -139,7 +126,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         verbose: bool = False,
         **options: Unpack[UnitKeywords],
     ) -> None:
-        refuse_unknown(options, ("similarity_top_k", *UNIT_DESCRIPTIONS), _ELSEWHERE)
+        refuse_unknown(options, ("similarity_top_k", *UNIT_DESCRIPTIONS))
         self._index = UnitIndex(units)
         self._source = document_source(documents)
         self._options = ContextOptions(**options, documents=self._source)
@@ -153,14 +140,6 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
             verbose=verbose,
         )
         self._full_texts()
-
-    def _settings(self) -> dict[str, Any]:
-        given = super()._settings()
-        given["similarity_top_k"] = self._k
-        for name in UNIT_DESCRIPTIONS:
-            if (value := getattr(self._options, name)) is not DEFAULTS[name]:
-                given[name] = value
-        return given
 
     @property
     def similarity_top_k(self) -> int:

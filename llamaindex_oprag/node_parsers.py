@@ -18,7 +18,6 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.node_parser.node_utils import default_id_func
 
 from llamaindex_oprag._offset_parser import OffsetNodeParser
-from oprag.context import documented
 from oprag.errors import invalid_option
 from oprag.positions import qualified_name
 from oprag.splitting import SentenceSpans, TextChunk, split_sentences, split_tokens
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from llama_index.core.node_parser.node_utils import IdFuncCallable
 
 
-@documented
 class OffsetTokenNodeParser(OffsetNodeParser):
     """Cuts documents into uniform windows of tokens, with exact offsets.
 
@@ -133,7 +131,6 @@ class OffsetTokenNodeParser(OffsetNodeParser):
         return "tokens", self.chunk_size, self.chunk_overlap
 
 
-@documented
 class OffsetSentenceNodeParser(OffsetNodeParser):
     """Packs whole sentences into nodes of limited size, with exact offsets.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import llama_index.core.instrumentation as instrument
 from llama_index.core.bridge.pydantic import PrivateAttr
@@ -13,12 +13,11 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import Ordered, arrange
 from llamaindex_oprag._options import ContextFields, refuse_lost_state, warn_unfilled
-from oprag.context import documented, with_texts
+from oprag.context import with_texts
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 
-@documented
 class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     """Puts retrieved nodes into the order of their documents, within a budget.
 
@@ -65,8 +64,6 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         >>> [node.text for node in postprocessor.postprocess_nodes(nodes)]
         ['to', 'end']
     """
-
-    used_by: ClassVar[str] = ".postprocess_nodes(nodes)"
 
     _warned: bool = PrivateAttr(default=False)
 

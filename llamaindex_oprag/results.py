@@ -9,7 +9,7 @@ from llama_index.core.schema import BaseNode, NodeWithScore
 
 from llamaindex_oprag._convert import hit_of, node_of
 from oprag.chunk import Hit, Passage
-from oprag.context import knows_its_options, read_passages, render
+from oprag.context import read_passages, render
 from oprag.documents import check_entry, check_listed, check_passages
 from oprag.tokens import TokenizerSpec
 
@@ -17,7 +17,6 @@ ResultLike: TypeAlias = NodeWithScore | BaseNode
 """A node with its score, or a node."""
 
 
-@knows_its_options()
 def format_nodes(
     nodes: Iterable[ResultLike],
     *,

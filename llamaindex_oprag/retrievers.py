@@ -21,7 +21,6 @@ from llamaindex_oprag.documents import SourceLike, source_or_none
 from oprag.context import (
     ALONE,
     DEFAULTS,
-    DESCRIPTIONS,
     ContextKeywords,
     ContextOptions,
     Evidence,
@@ -32,13 +31,11 @@ from oprag.context import (
     Widening,
     check_option,
     check_widening,
-    list_options,
-    needs,
-    refuse_unknown,
     with_texts,
 )
 from oprag.diagnosing import Verifiable
 from oprag.documents import DocumentSource
+from oprag.errors import refuse_unknown
 from oprag.tokens import in_thread
 
 if TYPE_CHECKING:
@@ -57,13 +54,12 @@ class RetrieverKeywords(ContextKeywords, total=False):
     documents: SourceLike | None
 
 
-@list_options({name: DESCRIPTIONS[name] for name in (*_SHARED, "widen", "bm25")})
 class OrderPreservingRetriever(Verifiable, WrappingRetriever):
     """Retrieves with another retriever and returns the nodes in document order.
 
     Put it around the whole retrieval: what sorts afterwards (fusion, rerankers)
-    undoes the order. Its public attributes and methods are those of the retriever it
-    wraps, where it has none of that name itself.
+    undoes the order. Its public attributes are those of the retriever it wraps, where
+    it has none of that name itself.
 
     Args:
         base_retriever: Returns nodes best first.
@@ -104,7 +100,6 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
             more could not be asked for, and no `similarity_top_k` limits it.
     """
 
-    @needs("(index.as_retriever(), …)")
     def __init__(
         self,
         base_retriever: BaseRetriever,
@@ -141,17 +136,6 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         self._bound_options()
         self._neighbourhood()
         self._words = Words(self.base_retriever) if bm25 else None
-
-    def _settings(self) -> dict[str, Any]:
-        options, given = self._options, super()._settings()
-        if options.top_n is not None:
-            given["similarity_top_k"] = options.top_n
-        for name in _SHARED:
-            value = self._documents if name == "documents" else getattr(options, name)
-            if value is not DEFAULTS[name]:
-                given[name] = value
-        own = {"widen": self._widen, "bm25": None if self._words is None else True}
-        return {**given, **{name: own[name] for name in own if own[name] is not None}}
 
     @property
     def similarity_top_k(self) -> int | None:

@@ -23,16 +23,12 @@ from llamaindex_oprag._llms import default_llm
 from llamaindex_oprag._self_route_options import SelfRouteKeywords, SelfRouteOptions
 from llamaindex_oprag._self_routing import SelfRouteSynthesizer
 from llamaindex_oprag._wrapping import check_retriever
-from oprag.context import DESCRIPTIONS, list_options, needs, shown
 from oprag.diagnosing import Verifiable
-from oprag.errors import InvalidOptionError, users_line
-from oprag.routing import ROUTE_DESCRIPTIONS
+from oprag.errors import InvalidOptionError
 from oprag.tokens import in_thread
 
 if TYPE_CHECKING:
     from oprag.diagnosing import Verification
-
-_DESCRIPTIONS = {**DESCRIPTIONS, **ROUTE_DESCRIPTIONS}
 
 
 _CALL = ".from_args(retriever, llm=llm, documents=documents)"
@@ -91,7 +87,6 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         number of steps.
     """
 
-    @needs(_CALL)
     def __init__(
         self,
         retriever: BaseRetriever,
@@ -114,12 +109,10 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
             node_postprocessors=postprocessors,
             callback_manager=callback_manager,
         )
-        self._made_at = users_line()
         # The base class makes another list of an empty one.
         self._node_postprocessors = postprocessors
 
     @classmethod
-    @list_options({n: _DESCRIPTIONS[n] for n in SelfRouteKeywords.__annotations__})
     def from_args(  # type: ignore[override]  # the base's options of response modes have no meaning here
         cls,
         retriever: BaseRetriever,
@@ -177,17 +170,6 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
             node_postprocessors=node_postprocessors,
             callback_manager=manager,
         )
-
-    def __repr__(self) -> str:
-        """The class, its retriever, and what Self-Route was told."""
-        options = self._self_route.options
-        told = {
-            "retriever": self._retriever,
-            "llm": options.llm,
-            "documents": options.documents,
-            "rungs": [rung.name for rung in options.route.rungs],
-        }
-        return shown(self, told, {})
 
     def _verification(self) -> Verification:
         # Here, so that importing the package does not take longer.

@@ -24,27 +24,10 @@ from llama_index.core.workflow import Context
 
 from llamaindex_oprag._wrapping import check_retriever
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
-from oprag.context import (
-    COUNT_WORDS,
-    DESCRIPTIONS,
-    NOTHING_FOUND,
-    Evidence,
-    Seen,
-    needs,
-    refuse_beside,
-    search_description,
-)
+from oprag.context import NOTHING_FOUND, Evidence, Seen, search_description
 from oprag.errors import InvalidOptionError, invalid_option
 
 Show = Literal["all", "unseen"]
-
-_FROM_DEFAULTS = "OrderPreservingRetrieverTool.from_defaults"
-_MADE = "Give a retriever that has it: OrderPreservingRetriever(index.as_retriever(), "
-_ELSEWHERE = {
-    **{name: f"{_MADE}{name}=…)." for name in DESCRIPTIONS},
-    **dict.fromkeys(COUNT_WORDS, f"{_MADE}similarity_top_k=…)."),
-}
-"""What to do in the place of options that the retriever has."""
 
 _SHOWN = "oprag_seen"
 """Where a Context holds what was shown in it."""
@@ -109,7 +92,6 @@ class OrderPreservingRetrieverTool(FunctionTool):
         InvalidOptionError: `show` is neither.
     """
 
-    @needs(".from_defaults(index)")
     def __init__(
         self,
         retriever: OrderPreservingRetriever,
@@ -127,7 +109,6 @@ class OrderPreservingRetrieverTool(FunctionTool):
             super().__init__(self._all, metadata, self._aall)
 
     @classmethod
-    @needs("(index, token_budget=…)", _FROM_DEFAULTS, _ELSEWHERE)
     def from_defaults(  # type: ignore[override]  # as RetrieverTool's, which is no FunctionTool
         cls,
         retriever: BaseIndex[Any] | BaseRetriever,
@@ -175,7 +156,9 @@ class OrderPreservingRetrieverTool(FunctionTool):
         if not isinstance(retriever, OrderPreservingRetriever):
             retriever = OrderPreservingRetriever(retriever, merge=True, **options)
         else:
-            refuse_beside(options, "OrderPreservingRetriever")
+            for option, value in options.items():
+                takes = "Set it on the OrderPreservingRetriever."
+                raise invalid_option(option, value, takes)
         told = search_description(repeats=show == "all")
         metadata = ToolMetadata(description or told, name or "retriever_tool")
         return cls(retriever, metadata, show=show)

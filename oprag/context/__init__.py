@@ -3,7 +3,6 @@
 from oprag.context.assembly import Arranged, arrange
 from oprag.context.awaiting import with_texts
 from oprag.context.budgeting import SentText
-from oprag.context.docstrings import described, documented, list_options
 from oprag.context.evidence import (
     NOTHING_FOUND,
     Evidence,
@@ -11,6 +10,7 @@ from oprag.context.evidence import (
     gather_evidence,
     search_description,
 )
+from oprag.context.fields import OwnErrors, own_error
 from oprag.context.from_texts import order_context
 from oprag.context.neighbours import ALONE, Neighbours, retrieved_with_neighbours
 from oprag.context.options import (
@@ -26,7 +26,6 @@ from oprag.context.options import (
     check_option,
 )
 from oprag.context.placing import FindText, find_places
-from oprag.context.plain_errors import PlainErrors, refusal, unnamed
 from oprag.context.problems import Problems, warn
 from oprag.context.rendering import marked_texts, numbering, render
 from oprag.context.results import Result, place_metadata, single_passage
@@ -41,29 +40,12 @@ from oprag.context.selection import (
     too_small,
     unfilled_message,
 )
-from oprag.context.showing import PlainRepr, shown
-from oprag.context.unknown import (
-    BUDGET_WORDS,
-    COUNT_WORDS,
-    GONE,
-    is_search,
-    knows_its_options,
-    needs,
-    no_attribute,
-    no_name,
-    not_ordered,
-    refuse_beside,
-    refuse_unknown,
-)
 from oprag.context.widening import Neighbour, Widening, check_widening
 
 __all__ = [
     "ALONE",
-    "BUDGET_WORDS",
-    "COUNT_WORDS",
     "DEFAULTS",
     "DESCRIPTIONS",
-    "GONE",
     "NOTHING_FOUND",
     "Arranged",
     "ContextKeywords",
@@ -76,8 +58,7 @@ __all__ = [
     "OnProblem",
     "Order",
     "OrderingKeywords",
-    "PlainErrors",
-    "PlainRepr",
+    "OwnErrors",
     "Problems",
     "ReadingKeywords",
     "Result",
@@ -92,36 +73,23 @@ __all__ = [
     "check_option",
     "check_widening",
     "chunks_for_units",
-    "described",
-    "documented",
     "fill_budget",
     "find_places",
     "fitting_evidence",
     "gather_evidence",
-    "is_search",
-    "knows_its_options",
-    "list_options",
     "marked_texts",
-    "needs",
-    "no_attribute",
-    "no_name",
-    "not_ordered",
     "numbering",
     "order_context",
+    "own_error",
     "place_metadata",
     "read_passages",
-    "refusal",
-    "refuse_beside",
-    "refuse_unknown",
     "render",
     "result_of",
     "retrieved_with_neighbours",
     "search_description",
-    "shown",
     "single_passage",
     "too_small",
     "unfilled_message",
-    "unnamed",
     "warn",
     "with_texts",
 ]

@@ -9,13 +9,7 @@ from typing import Any, Unpack
 
 from oprag.chunk import Hit, Passage
 from oprag.context.assembly import arrange
-from oprag.context.docstrings import list_options
-from oprag.context.options import (
-    DEFAULTS,
-    DESCRIPTIONS,
-    ContextKeywords,
-    ContextOptions,
-)
+from oprag.context.options import ContextKeywords, ContextOptions
 from oprag.context.problems import Problems
 from oprag.context.seen import Seen, SeenLike
 from oprag.documents import SourceLike
@@ -28,7 +22,6 @@ class OrderContextKeywords(ContextKeywords, total=False):
     documents: SourceLike | None
 
 
-@list_options({name: DESCRIPTIONS[name] for name in DEFAULTS})
 def order_context(
     texts: Sequence[str],
     metadatas: Sequence[Mapping[str, Any]] | None = None,

@@ -6,21 +6,26 @@ option, its type and its default stand nowhere else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from inspect import cleandoc
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 from oprag.chunk import FullText
-from oprag.context.docstrings import described
 from oprag.context.selection import Selection
-from oprag.context.unknown import COUNTS, refuse_unknown
 from oprag.documents import (
     DocumentSource,
     SourceLike,
     document_source,
     refuse_strangers,
 )
-from oprag.errors import DocumentNotFoundError, InvalidOptionError, invalid_option
+from oprag.errors import (
+    DocumentNotFoundError,
+    InvalidOptionError,
+    invalid_option,
+    refuse_unknown,
+)
 from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
@@ -184,8 +189,17 @@ class TextsByName:
 DEFAULTS: dict[str, Any] = {f.name: f.default for f in fields(ContextOptions)}
 """The value of every option that is not given."""
 
+
+def _arguments(documented: type) -> dict[str, str]:
+    """Return what a docstring says of each argument."""
+    section = cleandoc(documented.__doc__ or "").partition("\nArgs:\n")[2]
+    entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in entries}
+
+
 DESCRIPTIONS: dict[str, str] = {
-    **described(ContextOptions),
+    **dict.fromkeys(DEFAULTS, ""),  # python -OO has no docstrings
+    **_arguments(ContextOptions),
     "widen": (
         "Chunks beside each hit to read from its store, too: so many on each side; "
         '`"fill"`: as many as the `token_budget` has room for. No hit is left out for '
@@ -234,31 +248,29 @@ def check_option(option: str, value: Any) -> None:
     if option in _CHECKED:
         possible, takes = _CHECKED[option]
         if not possible(value):
-            hint = _HINTS.get((option, value)) if isinstance(value, _PLAIN) else None
-            hint = hint or _as_number(option, value, possible)
-            raise invalid_option(option, value, f"It takes {takes}.{hint}")
-
-
-def _as_number(option: str, value: Any, possible: Callable[[Any], bool]) -> str:
-    """The whole number that a text or another kind of number stands for."""
-    try:
-        number = int(str(value)) if isinstance(value, str) else int(value)
-        same = isinstance(value, (str, bool)) or number == value
-    except (TypeError, ValueError, OverflowError):
-        return ""
-    meant = same and type(value) is not bool and possible(number)
-    return f" Write {option}={number}." if meant else ""
+            raise invalid_option(option, value, f"It takes {takes}.")
 
 
 _Check: TypeAlias = tuple[Callable[[Any], bool], str]
 """Whether a value is possible, and what is, behind "It takes"."""
 
 
-def _whole_number(least: int, none: str = "") -> _Check:
-    def possible(value: Any) -> bool:
-        return (value is None and none != "") or (type(value) is int and value >= least)
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 1
 
-    return possible, f"a whole number from {least} on{none}"
+
+def _is_switch(value: Any) -> bool:
+    return type(value) is bool
+
+
+def _is_key(value: Any) -> bool:
+    keys = value if isinstance(value, (list, tuple)) else [value]
+    named = all(callable(key) or (isinstance(key, str) and key) for key in keys)
+    return named and len(keys) > 0
+
+
+def _or_none(possible: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or possible(value)
 
 
 def _one_of(choices: Any) -> _Check:
@@ -266,65 +278,31 @@ def _one_of(choices: Any) -> _Check:
     return lambda value: value in allowed, " or ".join(map(repr, allowed))
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str) and value != ""
-
-
-def _is_key(value: Any) -> bool:
-    listed = value if isinstance(value, (list, tuple)) else [value]
-    return bool(listed) and all(callable(key) or _is_name(key) for key in listed)
-
-
-def _or_none(possible: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: value is None or possible(value)
-
-
-_KEYS: _Check = (
+_COUNT = _or_none(_is_count), "a whole number from 1 on, or None for as many as come"
+_KEYS = (
     _or_none(_is_key),
-    "a metadata key, an attribute name, a callable, or a list of these",
+    "a metadata key, an attribute, a function, or a list of them",
 )
-_SWITCH: _Check = (lambda value: type(value) is bool, "True or False")
+_SWITCH = _is_switch, "True or False"
 _CHECKED: dict[str, _Check] = {
-    **dict.fromkeys(COUNTS, _whole_number(1, ", or None for as many as come")),
-    "token_budget": _whole_number(1, ", or None for no limit"),
+    **dict.fromkeys(("top_n", "k", "similarity_top_k"), _COUNT),
+    "token_budget": (_COUNT[0], "a whole number from 1 on, or None for no limit"),
     "selection": _one_of(Selection),
     "order": _one_of(Order),
     "document_order": (
-        lambda value: (
-            callable(value)
-            or (isinstance(value, str) and value in {"best_rank", "first_seen"})
-        ),
+        lambda value: callable(value) or value in ("best_rank", "first_seen"),
         "'best_rank', 'first_seen', or a function from a document's chunks to a key",
     ),
-    "merge": (
-        lambda value: value is None or type(value) is bool,
-        "True, False or None",
-    ),
+    "merge": (_or_none(_is_switch), "True, False or None"),
     "bm25": _SWITCH,
     "citations": _SWITCH,
     "on_problem": _one_of(OnProblem),
     "position_keys": _KEYS,
     "document_key": _KEYS,
-    "separator": (_is_text, "a text"),
-    "sample": (
-        _whole_number(1, "_")[0],
-        "a number of chunks such as 200, or None for all",
-    ),
+    "separator": (lambda value: isinstance(value, str), "a text"),
+    "sample": (_COUNT[0], "a number of chunks, or None for all"),
     "widen": (
-        lambda value: value in (None, "fill") or _whole_number(1)[0](value),
+        lambda value: value in (None, "fill") or _is_count(value),
         'a number of neighbours from 1 on, "fill", or None',
     ),
 }
-_PLAIN = (str, int)  # what can be looked up
-_HINTS: dict[tuple[str, str | int], str] = {
-    **dict.fromkeys(
-        (("sample", every) for every in ("all", True, 0, -1)), " Write sample=None."
-    ),
-    ("merge", "true"): " Write merge=True.",
-    ("merge", "false"): " Write merge=False.",
-}
-"""What else is said of values that are often given."""

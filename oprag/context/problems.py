@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Iterable
 
-from oprag.errors import (
-    CodeLine,
-    InvalidOptionError,
-    OpragError,
-    PositionWarning,
-    kind_of,
-    warn_user,
-)
+from oprag.errors import InvalidOptionError, OpragError, PositionWarning, kind_of
 
 _LOG = logging.getLogger("oprag")
 
@@ -24,12 +18,10 @@ class Problems:
 
     Args:
         component: Its class name, or that of the function.
-        made_at: The user's line where it was made, if that is known.
     """
 
-    def __init__(self, component: str, made_at: CodeLine | None = None) -> None:
+    def __init__(self, component: str) -> None:
         self._component = component
-        self._made_at = made_at
         self._told: set[str] = set()
 
     def tell(self, problems: Iterable[OpragError]) -> None:
@@ -70,4 +62,4 @@ def warn(message: str, problem: OpragError) -> None:
     """
     warning = PositionWarning(message)
     warning.__cause__ = problem
-    warn_user(warning, PositionWarning)
+    warnings.warn(warning, PositionWarning, stacklevel=2)

@@ -8,7 +8,6 @@ from math import inf
 from oprag.chunk import UNKNOWN_DOCUMENT, Chunk, Passage
 from oprag.context.options import check_option
 from oprag.context.selection import too_small
-from oprag.context.unknown import knows_its_options
 from oprag.documents import check_entries
 from oprag.metadata import CHUNK_INDEX
 from oprag.positions import as_number
@@ -82,7 +81,6 @@ def with_pointers(
     )
 
 
-@knows_its_options()
 def render(
     passages: Sequence[Passage],
     *,

@@ -16,7 +16,6 @@ from operator import gt
 from typing import NamedTuple
 
 from oprag.chunk import Hit
-from oprag.context import knows_its_options
 from oprag.diagnosing.checks import Group, check_group, group_chunks, keys_of
 from oprag.diagnosing.keys import count_keys
 from oprag.diagnosing.proving import ProvedDocument, prove
@@ -64,7 +63,6 @@ class RepairPlan(NamedTuple):
     """The index before the repair."""
 
 
-@knows_its_options()
 def diagnose(
     chunks: Iterable[StoredChunk | Hit],
     *,

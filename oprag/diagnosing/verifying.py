@@ -20,7 +20,6 @@ from oprag.errors import (
     OpragError,
     PositionError,
     UnfitIndexError,
-    from_user,
 )
 
 _POSITIONS = frozenset(
@@ -114,7 +113,7 @@ class Verification(NamedTuple):
         def read(name: str) -> FullText:
             return asyncio.run_coroutine_threadsafe(source.aread(name), loop).result()
 
-        found = await asyncio.to_thread(from_user(self._found), sample, read)
+        found = await asyncio.to_thread(self._found, sample, read)
         return self._reported(found)
 
     def _found(self, sample: int | None, read: Callable[[str], FullText]) -> _Found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +11,6 @@ from oprag.errors import (
     AmbiguousPositionError,
     InconsistentChunksError,
     UnlocatedChunksWarning,
-    warn_user,
 )
 from oprag.locating import Location, exchangeable, given_order, locate, squeeze
 from oprag.metadata import (
@@ -198,4 +198,4 @@ def _warn_of_unlocated(name: str, locations: Sequence[Location]) -> None:
             "proved is not written. Chunks that are not found were altered, or were "
             "made of another text."
         )
-        warn_user(message, UnlocatedChunksWarning)
+        warnings.warn(message, UnlocatedChunksWarning, stacklevel=2)

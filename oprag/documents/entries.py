@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from oprag.chunk import Passage
-from oprag.errors import InvalidOptionError, instance_of, named
+from oprag.errors import InvalidOptionError, named
 
 
 def check_entries(
@@ -44,7 +44,6 @@ def check_listed(
         hint = f" Give a list: [{option.removesuffix('s')}]." if one else ""
         message = f"{option} is {named(values)}. {_takes(wanted)}"
         message += hint or instead(values) or elsewhere(values, wanted)
-        message += instance_of(values)
         raise InvalidOptionError(message, option=option, value=values)
 
 

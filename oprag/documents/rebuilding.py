@@ -10,6 +10,7 @@ split (`oprag.metadata.text_stamp`).
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
@@ -29,8 +30,6 @@ from oprag.errors import (
     InconsistentChunksError,
     MixedVersionsWarning,
     PositionError,
-    from_user,
-    warn_user,
 )
 from oprag.metadata import (
     CHUNK_INDEX,
@@ -102,7 +101,7 @@ def rebuild(
             "them, or one that was not repeated for every size. One is read, which "
             "need not be the newer. Index the document again, in every size."
         )
-        warn_user(message, MixedVersionsWarning)
+        warnings.warn(message, MixedVersionsWarning, stacklevel=2)
     return text
 
 
@@ -305,7 +304,7 @@ class StoreSource(DocumentSource):
         from asyncio import to_thread  # here, because its import takes long
 
         chunks = await self._store.afetch(document_key(document_id))
-        return await to_thread(from_user(self._rebuilt), document_id, chunks)
+        return await to_thread(self._rebuilt, document_id, chunks)
 
     def within(self, search: SearchFilter) -> StoreSource:
         """Return a source that reads only the chunks that the search may find."""

@@ -17,13 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 from oprag.chunk import FullText, Span
 from oprag.documents.entries import as_texts_by_name, check_entries
 from oprag.documents.search_filters import SearchFilter
-from oprag.errors import (
-    DocumentNotFoundError,
-    InvalidOptionError,
-    did_you_mean,
-    instance_of,
-    named,
-)
+from oprag.errors import DocumentNotFoundError, InvalidOptionError, did_you_mean, named
 from oprag.metadata import PART_INDEX
 from oprag.positions import Part, SourceText, group_parts
 
@@ -146,7 +140,7 @@ def document_source(documents: SourceLike) -> DocumentSource:
         "It gives what answers a question. Give the store or index that it searches."
         if searches and not isinstance(documents, type)
         else "Give a mapping from names to texts, a function from a name to its text, "
-        f"or a folder.{instance_of(documents)}"
+        "or a folder."
     )
     message = f"documents= is {named(documents)} and gives no full texts. {takes}"
     raise InvalidOptionError(message, option="documents", value=documents)

@@ -47,17 +47,16 @@ The outer rings have branches of their own: `oprag.evaluation.errors`, and in
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from oprag.errors.warning import CodeLine, from_user, users_line, warn_user
-from oprag.errors.wording import did_you_mean, instance_of, named, named_input, written
+from oprag.errors.wording import did_you_mean, named, written
 
 __all__ = [
     "AmbiguousPositionError",
     "ApproximateTokenCountWarning",
     "BudgetTooSmallError",
     "ClusterError",
-    "CodeLine",
     "ConflictingTextError",
     "ContextWindowError",
     "DocumentNotFoundError",
@@ -88,14 +87,10 @@ __all__ = [
     "UnscopedPositionError",
     "UnsupportedMetadataError",
     "did_you_mean",
-    "from_user",
-    "instance_of",
     "invalid_option",
     "kind_of",
     "named",
-    "named_input",
-    "users_line",
-    "warn_user",
+    "refuse_unknown",
     "written",
 ]
 
@@ -396,3 +391,20 @@ def invalid_option(option: str, value: Any, takes: str) -> InvalidOptionError:
     """
     message = f"{option}={written(value)} is not possible. {takes}"
     return InvalidOptionError(message, option=option, value=value)
+
+
+def refuse_unknown(given: Mapping[str, Any], known: Collection[str]) -> None:
+    """Reject what is not an option of a component.
+
+    Args:
+        given: Options by name.
+        known: The names of all that the component has.
+
+    Raises:
+        InvalidOptionError: For the first one.
+    """
+    for option, value in given.items():
+        if option not in known:
+            meant = did_you_mean(option, known) or f"Options: {', '.join(known)}."
+            message = f"There is no option {option!r}. {meant}".rstrip()
+            raise InvalidOptionError(message, option=option, value=value)

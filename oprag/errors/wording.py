@@ -55,23 +55,6 @@ def named(value: Any) -> str:
     return f"{article} {kind.__name__}{of}"
 
 
-def named_input(value: Any) -> str:
-    """Return what was given in the place of a question; of a mapping its keys."""
-    if not isinstance(value, Mapping):
-        return named(value)
-    keys = ", ".join(map(repr, value))
-    return f"a mapping with the key{'s'[: len(value) - 1]} {keys}" if keys else "{}"
-
-
-def instance_of(value: Any) -> str:
-    """Return what to do with a class that was given in the place of its instance.
-
-    Returns:
-        A sentence with a space before it; empty for anything else.
-    """
-    return f" Give an instance: {value.__name__}(…)." if inspect.isclass(value) else ""
-
-
 def did_you_mean(name: str, known: Collection[str]) -> str:
     """Ask back for the nearest known name.
 

@@ -6,12 +6,13 @@ import errno
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Self
 
-from oprag.errors import OpragWarning, warn_user
+from oprag.errors import OpragWarning
 from oprag.evaluation.errors import RunInUseError
 
 _LOCK = "run.lock"
@@ -132,7 +133,7 @@ def _take(file: IO[bytes], folder: Path) -> None:
                 f"{folder} cannot be locked ({error.strerror}): give no second command "
                 "that writes to it until this one has ended."
             )
-            warn_user(message, OpragWarning)
+            warnings.warn(message, OpragWarning, stacklevel=2)
             return
         file.seek(0)
         held = file.read().decode("ascii", "replace").strip()

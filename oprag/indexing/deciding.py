@@ -9,13 +9,14 @@ the rest. A generator decides what is to be done; `oprag.indexing.updating` does
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, TypeAlias
 
 from oprag.documents import ChunkStore, StoredChunk
-from oprag.errors import IndexingError, InvalidOptionError, OpragWarning, warn_user
+from oprag.errors import IndexingError, InvalidOptionError, OpragWarning
 from oprag.indexing.names import GivenNames
 from oprag.indexing.plan import IndexingPlan, WantedDocument, plan
 from oprag.indexing.reporting import (
@@ -313,7 +314,7 @@ class Run:
         if 2 * len(going) > len(before) and not everything:
             if self._options.remove_missing:
                 if self._failed:  # there will be no report
-                    warn_user(failures(self._failed), OpragWarning)
+                    warnings.warn(failures(self._failed), OpragWarning, stacklevel=2)
                 raise too_many(sorted(going.values()), len(before))
             for name in going.values():
                 self.fail(name, emptied(name, len(going), len(before)))

@@ -6,12 +6,13 @@ the store and its writer.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Unpack
 
 from oprag.documents import ChunkStore
-from oprag.errors import OpragWarning, warn_user
+from oprag.errors import OpragWarning
 from oprag.indexing.deciding import Steps, indexing_steps
 from oprag.indexing.locking import aonly_run, only_run
 from oprag.indexing.progress import Progress, ShowProgress
@@ -136,13 +137,13 @@ class _Running(NamedTuple):
         self.told.end(report)
         stored = report.added or report.updated or report.unchanged
         if report.skipped and not (stored or report.failed or report.empty):
-            warn_user(no_text_message(report), OpragWarning)
+            warnings.warn(no_text_message(report), OpragWarning, stacklevel=2)
         if report.failed:
-            warn_user(failures(report.failed), OpragWarning)
+            warnings.warn(failures(report.failed), OpragWarning, stacklevel=2)
         if report.kept:
-            warn_user(kept_message(report), OpragWarning)
+            warnings.warn(kept_message(report), OpragWarning, stacklevel=2)
         if report.foreign:
-            warn_user(foreign_message(report), OpragWarning)
+            warnings.warn(foreign_message(report), OpragWarning, stacklevel=2)
         return report
 
 

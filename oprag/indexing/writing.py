@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from oprag.documents import ChunkStore, StoredChunk
-from oprag.errors import from_user
 from oprag.indexing.chunking import Framework
 from oprag.indexing.plan import WantedChunk
 from oprag.metadata import DOC_KEY
@@ -101,7 +100,7 @@ async def in_thread(call: Callable[..., T], *args: Any) -> T:
 
     Whoever cancels may close the store next.
     """
-    running = asyncio.ensure_future(asyncio.to_thread(from_user(call), *args))
+    running = asyncio.ensure_future(asyncio.to_thread(call, *args))
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:

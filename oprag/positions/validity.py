@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from operator import attrgetter
 from typing import Any
 
 from oprag.chunk import Chunk, Span
-from oprag.errors import (
-    ConflictingTextError,
-    MixedVersionsWarning,
-    OpragError,
-    warn_user,
-)
+from oprag.errors import ConflictingTextError, MixedVersionsWarning, OpragError
 from oprag.metadata import DOC_KEY, DOC_VERSION, version_text
 from oprag.ordering import group_by_document
 from oprag.positions.errors import conflicting_texts, same_position
@@ -77,7 +73,7 @@ def within_one_version(chunks: Sequence[Chunk]) -> list[Chunk]:
             "chunk. An interrupted indexing leaves such chunks: index these documents "
             "again."
         )
-        warn_user(message, MixedVersionsWarning)
+        warnings.warn(message, MixedVersionsWarning, stacklevel=2)
     return kept
 
 

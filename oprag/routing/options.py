@@ -14,7 +14,7 @@ from oprag.calls import (
     check_count,
     check_window_overflow,
 )
-from oprag.context import BUDGET_WORDS, COUNT_WORDS, ContextOptions, SentText
+from oprag.context import ContextOptions, SentText
 from oprag.errors import InvalidOptionError, invalid_option
 
 DEFAULT_RUNGS = ("retrieved", "full")
@@ -137,18 +137,6 @@ ROUTE_DESCRIPTIONS = {
     **CALL_DESCRIPTIONS,
 }
 """What is said of the options that Self-Route has in both frameworks."""
-
-_RUNGS_DECIDE = 'What is read is decided by rungs=, as in [1500, 16000, "full"].'
-SET_ELSEWHERE = {
-    **dict.fromkeys((*BUDGET_WORDS, *COUNT_WORDS, "merge"), _RUNGS_DECIDE),
-    "max_tokens": "Write max_context_tokens= for what the model takes in all; how long "
-    "the answer may be is set on the model.",
-    **dict.fromkeys(
-        ("selection", "widen", "bm25"),
-        "Set it on the retriever: OrderPreservingRetriever(…).",
-    ),
-}
-"""Options that other components have, and what to do in their place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import logging
+import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
 from oprag.calls import said_by
-from oprag.errors import ClusterError, invalid_option, warn_user
+from oprag.errors import ClusterError, invalid_option
 from oprag.indexing import (
     Counted,
     IndexingReport,
@@ -194,7 +195,8 @@ def _parts(ray: Any, dataset: Any, address: str) -> Generator[WrittenPart, None,
                         yield item
                     elif item not in told:
                         told.add(item)
-                        warn_user(*item)
+                        message, category = item
+                        warnings.warn(message, category, stacklevel=2)
     except ray.exceptions.RayError as error:
         # Ray's message is a traceback; what a worker raised stands at its end.
         last = RuntimeError(str(error).strip().rpartition("\n")[2])

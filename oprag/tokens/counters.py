@@ -7,6 +7,7 @@ may take more or fewer tokens joined than apart.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -18,7 +19,6 @@ from oprag.errors import (
     MissingDependencyError,
     TokenizerError,
     named,
-    warn_user,
 )
 from oprag.tokens.kept import Kept
 from oprag.tokens.own_functions import checked_count, refuse_messages
@@ -172,7 +172,7 @@ def _decided_default() -> tuple[NamedTokenCounter, str]:
 
 @lru_cache(maxsize=1)
 def _warn_once(message: str) -> None:
-    warn_user(message, ApproximateTokenCountWarning)
+    warnings.warn(message, ApproximateTokenCountWarning, stacklevel=2)
 
 
 @lru_cache(maxsize=32)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from oprag.errors import from_user
-
 _T = TypeVar("_T")
 
 
@@ -17,4 +15,4 @@ async def in_thread(work: Callable[[], _T]) -> _T:
     """
     from asyncio import to_thread  # here, because its import takes long
 
-    return await to_thread(from_user(work))
+    return await to_thread(work)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from oprag.chunk import Span
-from oprag.context import knows_its_options
 from oprag.errors import (
     DuplicateDocumentError,
     InvalidOptionError,
@@ -33,7 +32,6 @@ _MOST_LINKS = 10_000
 """The authors' code leaves out documents with more."""
 
 
-@knows_its_options()
 def group_documents(
     documents: Sizes | Iterable[tuple[str, str | int]],
     links: Iterable[tuple[str, str]] | None = None,

@@ -18,7 +18,7 @@ DECISIONS = (
     ("In which order documents and their chunks stand", "oprag/ordering.py"),
     ("What a chunk, a passage and a full text are", "oprag/chunk.py"),
     ("What each metadata key is called", "oprag/metadata.py"),
-    ("Which errors there are, what they say, and whose line is warned", "oprag/errors"),
+    ("Which errors there are, and what they say", "oprag/errors"),
     ("What is said if a package is not installed", "oprag/optional.py"),
     ("What a token is and how many a text has", "oprag/tokens"),
     ("Which document, part and place metadata name", "oprag/positions"),

@@ -541,15 +541,6 @@ def test_changing_search_kwargs_through_it_changes_the_search():
     assert len(retriever.invoke(QUERY)) == 7
 
 
-def test_the_vector_store_answers_for_what_the_retriever_does_not_have():
-    store = RecordingStore(book())
-    retriever = OrderPreservingRetriever(vectorstore=store)
-
-    assert retriever.get_by_ids(["book.txt-3"])[0].id == "book.txt-3"
-    retriever.delete(["book.txt-3"])
-    assert retriever.get_by_ids(["book.txt-3"]) == []
-
-
 def test_its_own_attributes_go_first():
     base = RecordingStore(book()).as_retriever(tags=["inner"])
 

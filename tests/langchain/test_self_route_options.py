@@ -174,19 +174,6 @@ def test_a_model_that_says_nothing_has_no_facts():
     assert facts_of(RunnableLambda(lambda messages: "a"), {}) == (None, None, None)
 
 
-@pytest.mark.parametrize(
-    ("option", "instead"),
-    [
-        ("count_full_documents", "Leave it out: full documents are read only when"),
-        ("multiple_choice", "Write the options below the question"),
-        ("response_synthesizer", "llm= and rung_llms= read, with the prompts"),
-    ],
-)
-def test_an_option_that_there_is_no_more_says_what_to_write(option, instead):
-    with pytest.raises(ValueError, match=instead):
-        chain_with(**{option: True})
-
-
 @pytest.mark.parametrize("mode", ["validation", "serialization"])
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_a_component_has_a_json_schema(component, mode):

@@ -485,12 +485,6 @@ def test_a_size_of_nothing_is_refused_for_sentences():
         OffsetSentenceSplitter(chunk_size=0)
 
 
-@pytest.mark.parametrize("splitter", [OffsetTokenSplitter, OffsetSentenceSplitter])
-def test_an_unknown_option_is_refused(splitter):
-    with pytest.raises(InvalidOptionError, match="strip_whitespace"):
-        splitter(strip_whitespace=True)
-
-
 def test_no_tokenizer_is_loaded_on_construction():
     class Untouched:
         def __getattribute__(self, name: str):

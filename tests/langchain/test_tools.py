@@ -117,7 +117,7 @@ def test_the_options_of_an_ordered_retriever_hold_and_it_is_not_changed(store):
     assert len(message.artifact) == 30
     assert "\n\n[…]\n\n" in message.content
     assert not retriever.citations
-    with pytest.raises(InvalidOptionError, match=r"Retriever\(…, token_budget=9\)"):
+    with pytest.raises(InvalidOptionError, match="token_budget=9 is not possible"):
         create_retrieval_tool(retriever, token_budget=9)
 
 
@@ -262,11 +262,7 @@ def test_problems_of_position_are_raised_unless_they_are_to_be_warned_of():
     ("given", "options", "said"),
     [
         ("store", {}, r"was given a str\. It takes a vector store or a retriever"),
-        (RecordingStore, {}, r"Give an instance: RecordingStore\(…\)"),
-        (None, {"top_n": 3}, "Write k= here"),
         (None, {"token_bugdet": 3}, "Did you mean 'token_budget'"),
-        (None, {"filter": {}}, r"store\.as_retriever\("),
-        (None, {"citations": False}, "always writes them"),
     ],
 )
 def test_a_mistake_is_told_when_the_tool_is_made(given, options, said, store):

@@ -311,8 +311,6 @@ def test_other_attributes_are_those_of_the_store(tmp_path):
     assert store.get()["ids"] == []
     with pytest.raises(AttributeError, match="'nowhere'"):
         _ = store.nowhere
-    with pytest.raises(AttributeError, match=r"Write similarity_search\(question\)"):
-        _ = store.invoke
     assert not hasattr(store, "_collection")
 
 
@@ -365,34 +363,17 @@ def test_it_can_be_copied_and_pickled():
 
 
 def test_an_option_that_does_not_exist_is_refused():
-    for option, said in {
-        "token_bugdet": "Did you mean 'token_budget'",
-        "top_n": "Write k= here",
-        "search_kwargs": r"store\.as_retriever\(",
-        "filter": "Give it with each search",
-    }.items():
-        with pytest.raises(InvalidOptionError, match=said):
+    for option in ("token_bugdet", "search_kwargs", "bm25"):
+        with pytest.raises(InvalidOptionError, match=f"no option '{option}'"):
             OrderPreservingVectorStore(RecordingStore(), **{option: {"a": 1}})
 
 
 def test_what_is_no_vector_store_is_refused():
     plain = RecordingStore()
-    for given, said in (
-        (OrderPreservingRetriever(vectorstore=plain), r"inside it: \.vectorstore"),
-        (OrderPreservingVectorStore(plain), r"inside it: \.vectorstore"),
-        ("store", "It takes a VectorStore of LangChain"),
-    ):
-        with pytest.raises(InvalidOptionError, match=said):
+    retriever = OrderPreservingRetriever(vectorstore=plain)
+    for given in (retriever, OrderPreservingVectorStore(plain), "store"):
+        with pytest.raises(InvalidOptionError, match="It takes a VectorStore"):
             OrderPreservingVectorStore(given)
-    with pytest.raises(InvalidOptionError, match=r"Write .*Store\(store, …\)"):
-        OrderPreservingVectorStore()
-
-
-def test_the_options_are_in_its_documentation():
-    described = OrderPreservingVectorStore.__doc__
-
-    assert all(f"    {name}: " in described for name in ("k", "token_budget", "merge"))
-    assert "**options" not in described
 
 
 def without_positions():
@@ -520,8 +501,6 @@ def test_a_retriever_hands_out_no_search_of_what_it_wraps(name, awaited):
         LongUnitRetriever(vectorstore=inner, units=units, documents={}),
     ):
         assert not hasattr(retriever, awaited + name)
-        with pytest.raises(AttributeError, match=r"OrderPreservingVectorStore\(store"):
-            getattr(retriever, awaited + name)
 
 
 def test_a_retriever_hands_out_no_retriever_of_what_it_wraps_and_no_other_search():

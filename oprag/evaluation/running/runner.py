@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+import warnings
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
@@ -14,7 +15,6 @@ from oprag.errors import (
     InvalidOptionError,
     OpragError,
     invalid_option,
-    warn_user,
 )
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
@@ -190,7 +190,9 @@ async def run(
     concurrency: int = 4,
     keep_read: bool = True,
     answered: Callable[[Mapping[str, Any]], None] = lambda _: None,
-    too_small: Callable[[str], None] = lambda told: warn_user(told, SmallBudgetWarning),
+    too_small: Callable[[str], None] = lambda told: warnings.warn(
+        told, SmallBudgetWarning, stacklevel=2
+    ),
     asking: Asking = ask_here,
 ) -> RunReport:
     """Ask everything that the directory does not have.

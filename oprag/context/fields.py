@@ -1,0 +1,46 @@
+"""Errors of components that are pydantic models: ours in the place of pydantic's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from oprag.errors import OpragError, invalid_option, refuse_unknown
+
+
+class OwnErrors:
+    """Raise our errors for options; name this class before pydantic's.
+
+    Pydantic wraps an error of a validator in its own, whose message shows the values
+    that were given: one of them may be a key.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        refuse_unknown(options, type(self).model_fields)  # type: ignore[attr-defined]  # of pydantic
+        try:
+            super().__init__(**options)
+        except ValueError as error:
+            raise own_error(error) from None
+
+    if not TYPE_CHECKING:  # else type checkers would take any name for an attribute
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            """Assign an option, or refuse its value."""
+            try:
+                super().__setattr__(name, value)
+            except ValueError as error:
+                raise own_error(error) from None
+
+
+def own_error(error: ValueError) -> ValueError:
+    """Return our error for what pydantic refused first; any other error as it is."""
+    errors = getattr(error, "errors", None)
+    if isinstance(error, OpragError) or errors is None:
+        return error
+    first: Mapping[str, Any] = errors(include_url=False)[0]
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, ValueError) and isinstance(cause, OpragError):
+        return cause
+    value = None if first["type"] == "missing" else first["input"]
+    option = ".".join(map(str, first["loc"]))
+    return invalid_option(option, value, f"{first['msg'].rstrip('.')}.")
