@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from oprag.errors import TokenizerError, did_you_mean
 from oprag.optional import require
-from oprag.tokens.fetching import check_reachable
+from oprag.tokens.fetching import SECONDS, within
 from oprag.tokens.tiktoken_files import known_names
 
 if TYPE_CHECKING:
@@ -51,9 +51,8 @@ def load_huggingface(name: str) -> tokenizers.Tokenizer:
                 name, local_files_only=True
             )
         except (OSError, ValueError):  # not here, or not all of it
-            # Out of reach it is asked again and again, for most of a minute.
             if "HF_HUB_OFFLINE" not in os.environ:
-                check_reachable(os.environ.get("HF_ENDPOINT", _HUB))
+                _check_reachable(os.environ.get("HF_ENDPOINT", _HUB))
             loaded = transformers.AutoTokenizer.from_pretrained(name)
     except (ImportError, OSError, RuntimeError, ValueError) as error:
         meant = did_you_mean(name, [*known_names(), "approximate"])
@@ -67,6 +66,21 @@ def load_huggingface(name: str) -> tokenizers.Tokenizer:
         )
         raise TokenizerError(message, tokenizer=name) from error
     return private_copy(loaded, name)
+
+
+def _check_reachable(hub: str) -> None:
+    """Make sure that the hub answers: it is asked again and again, for a minute."""
+    # Here, because it takes long and is hardly ever needed.
+    from urllib.error import HTTPError
+    from urllib.request import Request, urlopen
+
+    def ask() -> None:
+        try:
+            urlopen(Request(hub, method="HEAD"), timeout=SECONDS).close()  # noqa: S310 -- the user's own hub
+        except HTTPError:  # it answers
+            return
+
+    within(SECONDS, hub, ask)
 
 
 def private_copy(tokenizer: Any, name: str) -> tokenizers.Tokenizer:

@@ -1,68 +1,35 @@
-"""Loads the encodings of tiktoken; fetches their files where they are not here."""
+"""Load the encodings of tiktoken: from this machine, else from the network."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from time import monotonic
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from oprag.errors import MissingDependencyError, TokenizerError
 from oprag.optional import bundled_folder, require
+from oprag.tokens.fetching import SECONDS, within
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import tiktoken
 
 _SHORT_NAMES = {"cl100k": "cl100k_base", "o200k": "o200k_base"}
-
-_HOST = "https://openaipublic.blob.core.windows.net/"
-_CL100K = (
-    _HOST + "encodings/cl100k_base.tiktoken",
-    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
-)
-_O200K = (
-    _HOST + "encodings/o200k_base.tiktoken",
-    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
-)
-_P50K = (
-    _HOST + "encodings/p50k_base.tiktoken",
-    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
-)
-_R50K = (
-    _HOST + "encodings/r50k_base.tiktoken",
-    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
-)
-_GPT2 = (
-    (
-        _HOST + "gpt-2/encodings/main/vocab.bpe",
-        "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5",
-    ),
-    (
-        _HOST + "gpt-2/encodings/main/encoder.json",
-        "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783",
-    ),
-)
 _NEWER = {
-    "cl100k_base": (_CL100K,),
-    "o200k_base": (_O200K,),
-    "o200k_harmony": (_O200K,),
+    "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+    "o200k_base": "fb374d419588a4632f3f557e76b4b70aebbca790",
+    "o200k_harmony": "fb374d419588a4632f3f557e76b4b70aebbca790",
 }
 _FILES = {
     **_NEWER,
-    "gpt2": _GPT2,
-    "p50k_base": (_P50K,),
-    "p50k_edit": (_P50K,),
-    "r50k_base": (_R50K,),
+    "gpt2": "6d1cbeee0f20b3d9449abfede4726ed8212e3aee",
+    "p50k_base": "ec7223a39ce59f226a68acc30dc1af2788490e15",
+    "p50k_edit": "ec7223a39ce59f226a68acc30dc1af2788490e15",
+    "r50k_base": "0ea1e91bbb3a60f729a8dc8f777fd2fc07cd8df4",
 }
-"""Address and sha256 of each encoding's files: tiktoken stores them under the
-sha1 of the address and downloads them again when the sha256 differs."""
+"""How tiktoken calls the file of each of its encodings."""
 
 TIKTOKEN_NAMES = frozenset(_FILES)
 """The encodings that tiktoken itself defines."""
@@ -77,13 +44,11 @@ _JOINTS_AND_LINES = re.compile(_WORD_ENDS + r"|\n[A-Za-z]")
 
 _CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
 _LOADING = threading.Lock()
-"""Held by who loads an encoding, which may change the environment for a moment."""
-_failures: dict[str, tuple[float, Exception]] = {}
-"""When an encoding was last tried in vain, and why."""
+"""Held while the environment names another folder."""
 
 
 def is_encoding(value: object) -> TypeGuard[tiktoken.Encoding]:
-    """Whether a value is an encoding of tiktoken; imports nothing to find out."""
+    """Return whether a value is an encoding of tiktoken; imports nothing."""
     package = sys.modules.get("tiktoken")
     return package is not None and isinstance(value, package.Encoding)
 
@@ -114,13 +79,10 @@ def encoding_name(name: str) -> str | None:
         return name
     try:
         package = _tiktoken()
-    except MissingDependencyError:
-        return None
-    if name in package.list_encoding_names():
-        return name
-    try:
+        if name in package.list_encoding_names():
+            return name
         return cast("str", package.encoding_name_for_model(name))
-    except KeyError:
+    except (KeyError, MissingDependencyError):
         return None
 
 
@@ -143,47 +105,31 @@ def joints_of_encoding(encoding: tiktoken.Encoding) -> re.Pattern[str] | None:
 def load_tiktoken(name: str) -> tiktoken.Encoding:
     """Load an encoding of tiktoken from this machine, else fetch it: within seconds.
 
-    The folders that are looked into: `TIKTOKEN_CACHE_DIR`, `DATA_GYM_CACHE_DIR`
-    or tiktoken's default, whichever tiktoken would use, then the copy inside an
-    installed llama-index-core. What is fetched is kept in the first of them. Only
-    plugins of tiktoken load their encodings in their own way.
+    Read are the copy inside an installed llama-index-core, and tiktoken's own folder,
+    where it keeps what it fetches.
 
     Raises:
         MissingDependencyError: tiktoken is not installed.
         TokenizerError: The file is not here and cannot be fetched.
     """
-    package = _tiktoken()
-    asked = monotonic()
-    with _LOADING:
-        tried, cause = _failures.get(name, (asked, None))
-        try:
-            # Who waited while another one tried in vain does not try again.
-            if cause is not None and tried > asked:
-                raise cause
-            with _files_of(name):
-                return cast("tiktoken.Encoding", package.get_encoding(name))
-        # `requests` raises kinds of OSError, a refused socket is a RuntimeError.
-        except (ImportError, OSError, RuntimeError, ValueError) as error:
-            first = _first_cause(error)
-            _failures[name] = monotonic(), first
-            message = (
-                f"The tiktoken encoding {name!r} is not on this machine and could not "
-                f"be fetched ({reason_of(first)}). Connect once; offline, install "
-                "llama-index-core (it carries cl100k_base and o200k_base), or point "
-                f"{_CACHE_VARIABLE} at a folder with the file."
-            )
-            # Of the clients in between a user needs to know nothing.
-            raise TokenizerError(message, tokenizer=name) from first.with_traceback(
-                None
-            )
-
-
-def _first_cause(error: Exception) -> Exception:
-    """What the network said, without what was made of it on its way."""
-    within = error
-    while isinstance(error, OSError) and isinstance(within.__context__, Exception):
-        within = within.__context__
-    return within
+    load = partial(_tiktoken().get_encoding, name)
+    file = _FILES.get(name)
+    bundled = bundled_folder("llama_index.core", "_static", "tiktoken_cache")
+    try:
+        if file and bundled and (bundled / file).is_file():
+            return cast("tiktoken.Encoding", _reading_from(str(bundled), load))
+        if not file or os.path.isfile(os.path.join(_own_folder(), file)):  # noqa: PTH113, PTH118 -- pathlib takes long to import
+            return cast("tiktoken.Encoding", load())
+        return cast("tiktoken.Encoding", within(SECONDS, "Its server", load))
+    # `requests` raises kinds of OSError, a refused socket is a RuntimeError.
+    except (ImportError, OSError, RuntimeError, ValueError) as error:
+        message = (
+            f"The tiktoken encoding {name!r} is not on this machine and could not be "
+            f"fetched ({reason_of(error)}). Connect once; offline, install "
+            "llama-index-core (it carries cl100k_base and o200k_base), or point "
+            f"{_CACHE_VARIABLE} at a folder with the file."
+        )
+        raise TokenizerError(message, tokenizer=name) from error
 
 
 def reason_of(error: BaseException | None) -> str:
@@ -195,81 +141,23 @@ def _tiktoken(module: str = "tiktoken") -> Any:
     return require(module, extra="langchain", purpose="This token counter")
 
 
-def _own_folder() -> Path | None:
-    """Where tiktoken itself would read; None when it is told to cache nothing."""
-    # Here, so that `import oprag` does not take as long again.
-    import tempfile
-    from pathlib import Path
+def _own_folder() -> str:
+    """Where tiktoken itself keeps its files."""
+    import tempfile  # here, so that `import oprag` does not take as long again
 
-    for variable in (_CACHE_VARIABLE, "DATA_GYM_CACHE_DIR"):
-        if variable in os.environ:
-            named = os.environ[variable]
-            return Path(named) if named else None
-    return Path(tempfile.gettempdir(), "data-gym-cache")
+    own = os.environ.get(_CACHE_VARIABLE) or os.environ.get("DATA_GYM_CACHE_DIR")
+    return own or f"{tempfile.gettempdir()}/data-gym-cache"
 
 
-@contextmanager
-def _files_of(name: str) -> Iterator[None]:
-    """Have tiktoken find the files of an encoding, fetched where they are not here."""
-    loaded = name in _tiktoken("tiktoken.registry").ENCODINGS
-    if loaded or name not in _FILES:
-        yield
-        return
-    folder = _folder_of(name)
-    if folder is not None:
-        with _reading_from(folder):
-            yield
-        return
-    # Here, because they are hardly ever needed and take long.
-    from pathlib import Path
-    from tempfile import TemporaryDirectory
-
-    from oprag.tokens.fetching import fetch
-
-    own = _own_folder()
-    # Not each is kept: the folder may be read-only, or tiktoken told to cache nothing.
-    with TemporaryDirectory() as spare:
-        for address, sha256 in _FILES[name]:
-            stored = _stored_name(address)
-            content = fetch(address, sha256, None if own is None else own / stored)
-            Path(spare, stored).write_bytes(content)
-        with _reading_from(Path(spare)):
-            yield
-
-
-def _folder_of(name: str) -> Path | None:
-    """The first folder that holds an encoding's files undamaged."""
-    bundled = bundled_folder("llama_index.core", "_static", "tiktoken_cache")
-    for folder in (_own_folder(), bundled):
-        if folder is not None and all(
-            _has_hash(folder / _stored_name(address), sha256)
-            for address, sha256 in _FILES[name]
-        ):
-            return folder
-    return None
-
-
-def _stored_name(address: str) -> str:
-    """What tiktoken calls the file of an address."""
-    return hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest()
-
-
-def _has_hash(path: Path, sha256: str) -> bool:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest() == sha256
-    except OSError:
-        return False
-
-
-@contextmanager
-def _reading_from(folder: Path) -> Iterator[None]:
+def _reading_from(folder: str, load: partial[Any]) -> Any:
     """Let tiktoken read from a folder: it takes it from the environment alone."""
-    before = os.environ.get(_CACHE_VARIABLE)
-    os.environ[_CACHE_VARIABLE] = str(folder)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_CACHE_VARIABLE]
-        else:
-            os.environ[_CACHE_VARIABLE] = before
+    with _LOADING:
+        before = os.environ.get(_CACHE_VARIABLE)
+        os.environ[_CACHE_VARIABLE] = folder
+        try:
+            return load()
+        finally:
+            if before is None:
+                del os.environ[_CACHE_VARIABLE]
+            else:
+                os.environ[_CACHE_VARIABLE] = before
