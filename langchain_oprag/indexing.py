@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.vectorstores import VectorStore
@@ -19,6 +19,7 @@ from oprag.indexing import (
     ChunkWriter,
     Documents,
     Framework,
+    IndexingKeywords,
     IndexingReport,
     IndexTarget,
     Piece,
@@ -28,10 +29,8 @@ from oprag.indexing import (
     Snapshot,
     UnsupportedMetadata,
     WantedChunk,
-    aupdate_index,
-    source_scope,
-    update_index,
-    wanted_documents,
+    aindex_target,
+    index_target,
 )
 from oprag.positions import SourceText
 
@@ -51,9 +50,9 @@ def index_documents(
 ) -> IndexingReport:
     """Make a vector store hold documents as they are now.
 
-    Run it again whenever documents may have changed, or after a crash: a document
-    that the store holds as it is is neither embedded nor written again, one that
-    changed is replaced, and one that was left incomplete is completed. The old chunks
+    Run it again whenever documents may have changed, or after a crash:
+    unchanged documents are skipped, one that changed is replaced, and one that was left
+    incomplete is completed. The old chunks
     of a document are deleted when all its new ones are in the store: whatever fails,
     the document can be read in its old version or its new one, and searches find
     chunks of both for a moment. Documents that fail are listed in the report; the
@@ -81,13 +80,10 @@ def index_documents(
             (`handbook/a.txt`). None: a folder is a scope by itself, known by its path;
             documents without a folder are all of one scope.
         remove_missing: Also delete the documents of this scope that an earlier run
-            stored and that are not among `documents`. What others keep in the store
-            stays. If more than half of them would go, with those that are empty now,
-            it is an error and none does, unless it is `"all"`. Nor does any (see
-            `kept` in the report) while a document that the store holds nothing of
-            failed: it may be a missing one by a new name. Documents that are
-            empty now are deleted whatever it is, by the rule of the half: without
-            `remove_missing` they are kept then, and are among those that failed.
+            stored and that are not among `documents`, or are empty now. What others
+            keep in the store stays. If more than half of them would go, it is an error
+            and none does, unless it is `"all"`. Nor does any (see `kept` in the report)
+            while another document failed: it may be a missing one by a new name.
         replace: `"document"`: all that is stored of a document is replaced by what is
             given now, also if it was split otherwise. `"same_settings"`: only its
             chunks of the same splitter with the same settings, so that chunks of
@@ -103,9 +99,9 @@ def index_documents(
         batch_size: Chunks that are embedded and written at once.
         chunks: How the store's chunks are read; None for the stores that are known.
         show_progress: Draw a bar with tqdm on standard error, if that is a terminal,
-            and say at the end what was done; elsewhere the logger `oprag` gets it at
-            INFO. A function is called instead of the bar, with the documents that are
-            done, their number (None if it is not known) and the chunks written.
+            and write what was done below it; the logger `oprag` gets that at INFO. A
+            function is called instead of the bar, with the documents that are done,
+            their number (None if it is not known) and the chunks written.
 
     Returns:
         What was done, by document.
@@ -139,14 +135,13 @@ def index_documents(
         >>> index_documents([letter], store).unchanged
         ('letter.txt',)
     """
-    framework, store, writer = indexing_target(vectorstore, splitter, chunks)
-    return update_index(
-        wanted_documents(documents, framework, unsupported_metadata, scope),
-        store,
-        writer,
-        scope=source_scope(documents, scope),
+    return index_target(
+        indexing_target(vectorstore, splitter, chunks),
+        documents,
+        scope=scope,
         remove_missing=remove_missing,
         replace=replace,
+        unsupported_metadata=unsupported_metadata,
         batch_size=batch_size,
         show_progress=show_progress,
     )
@@ -157,28 +152,15 @@ async def aindex_documents(
     vectorstore: VectorStore,
     *,
     splitter: BaseDocumentTransformer | None = None,
-    scope: str | None = None,
-    remove_missing: RemoveMissing = False,
-    replace: Replace = "document",
-    unsupported_metadata: UnsupportedMetadata = "error",
-    batch_size: int = 256,
     chunks: ChunkStore | None = None,
-    show_progress: ShowProgress = True,
+    **options: Unpack[IndexingKeywords],
 ) -> IndexingReport:
     """Async version of `index_documents`, by the store's async methods.
 
     Documents are read and split in a thread.
     """
-    framework, store, writer = indexing_target(vectorstore, splitter, chunks)
-    return await aupdate_index(
-        wanted_documents(documents, framework, unsupported_metadata, scope),
-        store,
-        writer,
-        scope=source_scope(documents, scope),
-        remove_missing=remove_missing,
-        replace=replace,
-        batch_size=batch_size,
-        show_progress=show_progress,
+    return await aindex_target(
+        indexing_target(vectorstore, splitter, chunks), documents, **options
     )
 
 
@@ -296,8 +278,10 @@ class _Writer(ChunkWriter):
             )
 
     def _check_deleted(self, done: bool | None) -> None:
-        if done is False:
-            raise self._error("did not delete the chunks that are to be replaced")
+        if done is False:  # reported of each document: its new chunks are in the store
+            name = type(self._vectorstore).__name__
+            message = f"{name} did not delete the chunks that are to be replaced."
+            raise RuntimeError(message)
 
     def _error(self, what: str) -> IndexingError:
         name = type(self._vectorstore).__name__

@@ -11,13 +11,19 @@ from langchain_oprag._convert import document_of, from_elsewhere, hits_of
 from oprag.chunk import Passage
 from oprag.context import read_passages, render
 from oprag.documents import check_entry, check_listed, check_passages
+from oprag.tokens import TokenizerSpec
 
 ResultLike: TypeAlias = Document | Mapping[str, Any]
 """A document, or the mapping that a checkpointer or JSON made of it."""
 
 
 def format_documents(
-    documents: Iterable[ResultLike], *, citations: bool = True, separator: str = "\n\n"
+    documents: Iterable[ResultLike],
+    *,
+    citations: bool = True,
+    separator: str = "\n\n",
+    token_budget: int | None = None,
+    token_counter: TokenizerSpec = None,
 ) -> str:
     """Write documents as text with their places, in the order given.
 
@@ -33,11 +39,16 @@ def format_documents(
             `[1] contract.txt, characters 0-120`, on a line of its own, and `[…]`
             between documents of one text that do not touch.
         separator: Between two documents.
+        token_budget: Tokens that the text may take: documents are left out, the worst
+            first, until it fits. None where the component left room, or for no limit.
+        token_counter: As in `oprag.context.ContextOptions`; asked only for a
+            `token_budget`.
 
     Returns:
         The text; the empty string for no documents.
 
     Raises:
+        BudgetTooSmallError: Not even the best document fits.
         InvalidOptionError: Something in `documents` is no document.
 
     Example:
@@ -46,7 +57,13 @@ def format_documents(
         [1] a.txt, characters 0-9
         To begin.
     """
-    return render(as_passages(documents), separator=separator, citations=citations)
+    return render(
+        as_passages(documents),
+        separator=separator,
+        citations=citations,
+        token_budget=token_budget,
+        token_counter=token_counter,
+    )
 
 
 def as_passages(documents: Iterable[ResultLike]) -> list[Passage]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from llama_index.core import VectorStoreIndex
 from llama_index.core.node_parser import NodeParser
@@ -20,12 +20,7 @@ from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
 from llamaindex_oprag._convert import text_of
-from llamaindex_oprag._index_writing import (
-    IndexWriter,
-    OwnNodes,
-    faiss_message,
-    is_faiss,
-)
+from llamaindex_oprag._index_writing import IndexWriter, OwnNodes, is_faiss
 from llamaindex_oprag._offset_parser import OffsetNodeParser, hidden_keys
 from llamaindex_oprag.node_parsers import OffsetSentenceNodeParser
 from llamaindex_oprag.stores import chunk_store
@@ -34,6 +29,7 @@ from oprag.errors import InvalidOptionError, named
 from oprag.indexing import (
     Documents,
     Framework,
+    IndexingKeywords,
     IndexingReport,
     IndexTarget,
     Piece,
@@ -43,10 +39,8 @@ from oprag.indexing import (
     Snapshot,
     UnsupportedMetadata,
     WantedChunk,
-    aupdate_index,
-    source_scope,
-    update_index,
-    wanted_documents,
+    aindex_target,
+    index_target,
 )
 from oprag.metadata import CHAR_END, CHAR_START
 from oprag.positions import SourceText
@@ -73,9 +67,9 @@ def index_documents(
 ) -> IndexingReport:
     """Make an index hold documents as they are now.
 
-    Run it again whenever documents may have changed, or after a crash: a document
-    that the index holds as it is is neither embedded nor written again, one that
-    changed is replaced, and one that was left incomplete is completed. The old nodes
+    Run it again whenever documents may have changed, or after a crash:
+    unchanged documents are skipped, one that changed is replaced, and one that was left
+    incomplete is completed. The old nodes
     of a document are deleted when all its new ones are in the index: whatever fails,
     the document can be read in its old version or its new one, and searches find
     nodes of both for a moment. Documents that fail are listed in the report; the
@@ -105,13 +99,10 @@ def index_documents(
             (`handbook/a.txt`). None: a folder is a scope by itself, known by its path;
             documents without a folder are all of one scope.
         remove_missing: Also delete the documents of this scope that an earlier run
-            stored and that are not among `documents`. What others keep in the store
-            stays. If more than half of them would go, with those that are empty now,
-            it is an error and none does, unless it is `"all"`. Nor does any (see
-            `kept` in the report) while a document that the store holds nothing of
-            failed: it may be a missing one by a new name. Documents that are
-            empty now are deleted whatever it is, by the rule of the half: without
-            `remove_missing` they are kept then, and are among those that failed.
+            stored and that are not among `documents`, or are empty now. What others
+            keep in the store stays. If more than half of them would go, it is an error
+            and none does, unless it is `"all"`. Nor does any (see `kept` in the report)
+            while another document failed: it may be a missing one by a new name.
         replace: `"document"`: all that is stored of a document is replaced by what is
             given now, also if it was parsed otherwise. `"same_settings"`: only its
             nodes of the same parser with the same settings, so that nodes of
@@ -128,9 +119,9 @@ def index_documents(
         batch_size: Nodes that are embedded and written at once.
         chunks: How the store's chunks are read; None for the stores that are known.
         show_progress: Draw a bar with tqdm on standard error, if that is a terminal,
-            and say at the end what was done; elsewhere the logger `oprag` gets it at
-            INFO. A function is called instead of the bar, with the documents that are
-            done, their number (None if it is not known) and the chunks written.
+            and write what was done below it; the logger `oprag` gets that at INFO. A
+            function is called instead of the bar, with the documents that are done,
+            their number (None if it is not known) and the chunks written.
 
     Returns:
         What was done, by document.
@@ -154,16 +145,13 @@ def index_documents(
         UnlocatedChunksWarning: Nodes of another parser were not found in their
             document; they keep their order.
     """
-    framework, store, writer = indexing_target(
-        index, node_parser, chunks, remove_missing=bool(remove_missing)
-    )
-    return update_index(
-        wanted_documents(documents, framework, unsupported_metadata, scope),
-        store,
-        writer,
-        scope=source_scope(documents, scope),
+    return index_target(
+        indexing_target(index, node_parser, chunks),
+        documents,
+        scope=scope,
         remove_missing=remove_missing,
         replace=replace,
+        unsupported_metadata=unsupported_metadata,
         batch_size=batch_size,
         show_progress=show_progress,
     )
@@ -174,31 +162,16 @@ async def aindex_documents(
     index: VectorStoreIndex,
     *,
     node_parser: NodeParser | None = None,
-    scope: str | None = None,
-    remove_missing: RemoveMissing = False,
-    replace: Replace = "document",
-    unsupported_metadata: UnsupportedMetadata = "error",
-    batch_size: int = 256,
     chunks: ChunkStore | None = None,
-    show_progress: ShowProgress = True,
+    **options: Unpack[IndexingKeywords],
 ) -> IndexingReport:
     """Async version of `index_documents`, embedding by the model's async methods.
 
     Documents are read and parsed in a thread, and the store is written to in a
     thread unless it has an async client.
     """
-    framework, store, writer = indexing_target(
-        index, node_parser, chunks, remove_missing=bool(remove_missing)
-    )
-    return await aupdate_index(
-        wanted_documents(documents, framework, unsupported_metadata, scope),
-        store,
-        writer,
-        scope=source_scope(documents, scope),
-        remove_missing=remove_missing,
-        replace=replace,
-        batch_size=batch_size,
-        show_progress=show_progress,
+    return await aindex_target(
+        indexing_target(index, node_parser, chunks), documents, **options
     )
 
 
@@ -206,21 +179,17 @@ def indexing_target(
     index: VectorStoreIndex,
     node_parser: NodeParser | None,
     chunks: ChunkStore | None = None,
-    *,
-    remove_missing: bool = False,
 ) -> IndexTarget:
     """Return what a run works on; the arguments are those of `index_documents`.
 
     Raises:
         InvalidOptionError: The index or the parser cannot be used.
     """
-    store = _readable(index, chunks, remove_missing=remove_missing)
+    store = _readable(index, chunks)
     return IndexTarget(_framework(node_parser), store, IndexWriter(index, store))
 
 
-def _readable(
-    index: VectorStoreIndex, chunks: ChunkStore | None, *, remove_missing: bool
-) -> ChunkStore:
+def _readable(index: VectorStoreIndex, chunks: ChunkStore | None) -> ChunkStore:
     """The chunks of the index, if it can be indexed into at all."""
     if not isinstance(index, VectorStoreIndex):
         message = (
@@ -238,10 +207,6 @@ def _readable(
             "it cannot be replaced. Take another vector store."
         )
         raise InvalidOptionError(message, option="index", value=index)
-    if remove_missing and is_faiss(vector_store):
-        raise InvalidOptionError(
-            faiss_message(vector_store), option="remove_missing", value=True
-        )
     store = chunk_store(index) if chunks is None else chunks
     if not isinstance(store, DocstoreChunks):
         return store

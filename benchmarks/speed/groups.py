@@ -28,6 +28,7 @@ GROUPS = (
     "rebuilding",
     "widening",
     "importing",
+    "streaming",
     "memory",
 )
 """Modules with a function `measure`, in the order of the table."""

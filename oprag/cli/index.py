@@ -288,8 +288,8 @@ def index_into(
         path: The directory; made where it is missing.
         collection: Made where it is missing; empty for the one that is there, or
             `COLLECTION`.
-        read: The files. What is stored of those that were skipped stays, unless they
-            are empty now.
+        read: The files. What is stored of those that were skipped stays; an empty one
+            counts as missing.
         embeddings: The model that everything in it is embedded with.
         scope: Name of where the files come from.
         remove_missing: See `index_documents`.

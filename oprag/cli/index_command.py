@@ -83,7 +83,7 @@ def index(
         typer.Option(
             help="With --chroma or --store: also delete what an earlier run put there "
             "of the same folders and is gone now; `all`, if that is more than half. "
-            "Files that cannot be read stay; of one that is empty now nothing does."
+            "An empty file counts as gone; while one cannot be read, none is deleted."
         ),
     ] = Missing.NO,
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,

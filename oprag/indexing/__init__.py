@@ -4,6 +4,7 @@ from oprag.indexing.chunking import Framework, Piece
 from oprag.indexing.flat import UnsupportedMetadata
 from oprag.indexing.given import (
     Documents,
+    GivenNames,
     Named,
     check_given,
     named_documents,
@@ -11,20 +12,27 @@ from oprag.indexing.given import (
     wanted_document,
     wanted_documents,
 )
-from oprag.indexing.names import GivenNames
-from oprag.indexing.plan import Replace, WantedChunk, WantedDocument
+from oprag.indexing.plan import (
+    RemoveMissing,
+    Replace,
+    RunOptions,
+    WantedChunk,
+    WantedDocument,
+)
 from oprag.indexing.progress import Counted, ShowProgress
-from oprag.indexing.reporting import (
+from oprag.indexing.report import (
     REFUSALS,
     FailedDocument,
     IndexingReport,
     Readable,
     SkippedFile,
 )
-from oprag.indexing.run_options import RemoveMissing, RunOptions
 from oprag.indexing.sharing import WrittenPart, lacking
 from oprag.indexing.updating import (
+    IndexingKeywords,
+    aindex_target,
     aupdate_index,
+    index_target,
     update_from_parts,
     update_index,
     write_part,
@@ -40,6 +48,7 @@ __all__ = [
     "Framework",
     "GivenNames",
     "IndexTarget",
+    "IndexingKeywords",
     "IndexingReport",
     "Named",
     "Piece",
@@ -54,9 +63,11 @@ __all__ = [
     "WantedChunk",
     "WantedDocument",
     "WrittenPart",
+    "aindex_target",
     "aupdate_index",
     "check_given",
     "in_thread",
+    "index_target",
     "lacking",
     "named_documents",
     "source_scope",

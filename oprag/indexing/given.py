@@ -20,7 +20,7 @@ from oprag.indexing.chunking import Framework, chunks_of
 from oprag.indexing.flat import UnsupportedMetadata, unstorable
 from oprag.indexing.plan import WantedDocument
 from oprag.indexing.progress import Counted
-from oprag.indexing.reporting import REFUSALS, FailedDocument, Readable, SkippedFile
+from oprag.indexing.report import REFUSALS, FailedDocument, Readable, SkippedFile
 from oprag.metadata import (
     CHAR_START,
     CHUNK_INDEX,
@@ -35,7 +35,7 @@ from oprag.metadata import (
     document_key,
     short_hash,
 )
-from oprag.positions import SourceText, source_name
+from oprag.positions import SourceText, shared_key, source_name
 
 D = TypeVar("D")
 """A framework's class of documents."""
@@ -47,6 +47,28 @@ Named: TypeAlias = tuple[str, list[D]] | SkippedFile
 _STALE = (DOC_VERSION, N_CHUNKS, TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS, DOC_SCOPE)
 """Own keys that say something about an earlier index only."""
 _SCOPE_DIGITS = 9
+
+
+class GivenNames(dict[str, str]):
+    """Names of the documents of a run by `doc_key`, in the order they were given."""
+
+    def note(self, name: str) -> None:
+        """Add a name.
+
+        Raises:
+            DuplicateDocumentError: It is there already, or another one has its key.
+        """
+        key = document_key(name)
+        if key in self and self[key] != name:
+            raise shared_key(key, self[key], name)
+        if key in self:
+            message = (
+                f"The document {name!r} comes twice in one run. Pages and other parts "
+                "of a document have to follow one another without other documents "
+                "between them; two different documents need two names."
+            )
+            raise DuplicateDocumentError(message, document=name)
+        self[key] = name
 
 
 def source_scope(documents: Documents[D], scope: str | None) -> str:

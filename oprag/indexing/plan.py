@@ -7,10 +7,11 @@ could say something else after a crash.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from oprag.documents import StoredChunk
-from oprag.errors import DuplicateDocumentError, InvalidOptionError
+from oprag.errors import DuplicateDocumentError, InvalidOptionError, invalid_option
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
@@ -28,6 +29,51 @@ from oprag.positions import shared_key
 Replace: TypeAlias = Literal["document", "same_settings", "all"]
 """What is replaced by a document that is indexed: all that oprag stored of it; only its
 chunks of the same splitter and settings; or all, whoever stored it."""
+
+
+RemoveMissing: TypeAlias = bool | Literal["all"]
+"""Whether documents that are not given are deleted; all of them if need be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How a store is brought up to date.
+
+    Raises:
+        InvalidOptionError: One has no such value.
+    """
+
+    scope: str = ""
+    """What `oprag.indexing.source_scope` returns: whose documents are given."""
+    remove_missing: RemoveMissing = False
+    """Also delete what the store holds of documents of this scope that are not given,
+    or are empty. Only chunks with oprag's `doc_key` and `doc_uri` are taken to be of a
+    document. More than half of them only with `"all"`; likewise any, while another
+    document failed."""
+    replace: Replace = "document"
+    """What is replaced of a document that is given."""
+    batch_size: int = 256
+    """Chunks that are embedded and written at once, at least 1."""
+
+    def __post_init__(self) -> None:
+        if type(self.batch_size) is not int or self.batch_size < 1:
+            takes = "It takes a whole number of chunks from 1 on."
+            raise invalid_option("batch_size", self.batch_size, takes)
+        if self.replace not in {"document", "same_settings", "all"}:
+            takes = "It takes 'document', 'same_settings' or 'all'."
+            raise invalid_option("replace", self.replace, takes)
+        if self.remove_missing not in {True, False, "all"}:
+            takes = "It takes True, False or 'all'."
+            raise invalid_option("remove_missing", self.remove_missing, takes)
+
+
+class RunKeywords(TypedDict, total=False):
+    """The same for type checkers; see `RunOptions`."""
+
+    scope: str
+    remove_missing: RemoveMissing
+    replace: Replace
+    batch_size: int
 
 
 class WantedChunk(NamedTuple):
@@ -74,10 +120,9 @@ class IndexingPlan(NamedTuple):
         """Whether there is nothing to do."""
         return not (self.add or self.rewrite or self.delete)
 
-    def outcome(self, document: WantedDocument) -> str:
-        """Name the list of the report for the document whose plan it is."""
-        if not document.chunks:
-            return "empty"
+    @property
+    def outcome(self) -> str:
+        """Which list of the report the document belongs to."""
         if self.is_empty:
             return "unchanged"
         changes = self.delete or self.rewrite or self.unchanged
@@ -88,9 +133,7 @@ def plan(
     doc_key: str,
     wanted: Sequence[WantedChunk],
     present: Sequence[StoredChunk],
-    *,
-    replace: Replace = "document",
-    scope: str = "",
+    options: RunOptions,
 ) -> IndexingPlan:
     """Compare the chunks that a store should hold of a document with those it does.
 
@@ -101,12 +144,11 @@ def plan(
 
     Args:
         doc_key: `oprag.metadata.document_key` of the document's name.
-        wanted: All chunks of the document as it is now; no id twice.
+        wanted: All chunks of the document as it is now, no id twice; none for one
+            that is to be removed.
         present: What the store gave for it, in any order. Chunks of other documents
             among it are passed over: some stores ignore filters.
-        replace: Which of the present chunks are replaced. A document without any
-            text replaces all of its own scope.
-        scope: Whose document it is; see `oprag.indexing.source_scope`.
+        options: Those of the run.
 
     Returns:
         The plan. Carried out, and made anew, it is empty.
@@ -114,9 +156,9 @@ def plan(
     own = [chunk for chunk in present if chunk.metadata.get(DOC_KEY) == doc_key]
     if wanted:
         _refuse_shared_key(doc_key, wanted[0].metadata.get(DOC_URI), own)
-    if replace != "all" or not wanted:
-        _refuse_other_scope(scope, own, is_empty=not wanted)
-    if wanted and replace == "same_settings":
+    if options.replace != "all":
+        _refuse_other_scope(options.scope, own)
+    if wanted and options.replace == "same_settings":
         settings = version_settings(wanted[0].metadata.get(DOC_VERSION))
         own = [
             chunk
@@ -135,9 +177,8 @@ def plan(
     add = [chunk for chunk, rows in found if not rows]
     if "" in by_id:
         message = (
-            f"The store holds chunks with {DOC_KEY} {doc_key} whose ids it does not "
-            "tell, so they cannot be deleted. Delete them by other means, or take a "
-            "store that gives back the ids of its chunks."
+            f"The store does not give back the ids of its chunks with {DOC_KEY} "
+            f"{doc_key}, so they cannot be deleted. Take another store."
         )
         raise InvalidOptionError(message, option="store", value=doc_key)
     # Of two versions that are there in part, neither may be of pages that the other
@@ -173,9 +214,7 @@ def _cut(chunk: WantedChunk | StoredChunk) -> list[Any]:
     return [*map(chunk.metadata.get, (CHAR_START, CHAR_END, N_CHUNKS))]
 
 
-def _refuse_other_scope(
-    scope: str, own: Sequence[StoredChunk], *, is_empty: bool
-) -> None:
+def _refuse_other_scope(scope: str, own: Sequence[StoredChunk]) -> None:
     for chunk in own:
         other, name = map(chunk.metadata.get, (DOC_SCOPE, DOC_URI))
         if isinstance(other, str) and other != scope:
@@ -184,14 +223,8 @@ def _refuse_other_scope(
                 f"Document {name!r} is in the store already, indexed from {other!r}; "
                 f"this run is of {here}, and does not replace it. Give each folder a "
                 "name of its own (scope='handbook'), by which its documents are named; "
-                "documents of a list, rename. "
-            )
-            message += (
-                "It is empty here: if it is to go, give it, empty, in a list with "
-                f"scope={other!r}."
-                if is_empty
-                else "If this is the same source, in another place, pass "
-                'replace="all" once.'
+                "documents of a list, rename. If this is the same source, in another "
+                'place, pass replace="all" once.'
             )
             raise DuplicateDocumentError(message, document=str(name))
 

@@ -2,27 +2,19 @@
 
 They do with a document what a run of one process does. What concerns all documents
 (names that come twice, what is missing, what is there besides, when to give up) the run
-itself decides, out of what they tell.
+itself decides, from what they return.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from oprag.calls import carried
-from oprag.documents import ChunkStore, StoredChunk
-from oprag.indexing.deciding import Pending, Run, Steps
-from oprag.indexing.plan import IndexingPlan, WantedChunk, WantedDocument, plan
-from oprag.indexing.reporting import (
-    FailedDocument,
-    Readable,
-    SkippedFile,
-    UndeletedDocument,
-)
-from oprag.indexing.requests import Fetch, Request, Requests
-from oprag.indexing.run_options import RunOptions
-from oprag.indexing.stored import StoredBefore
+from oprag.documents import ChunkStore
+from oprag.indexing.plan import RunOptions, WantedChunk, WantedDocument, plan
+from oprag.indexing.report import FailedDocument, Readable
+from oprag.indexing.run import DocumentRun, Fetch, Request, Requests, Run, Steps
 from oprag.indexing.writing import ChunkWriter
 from oprag.metadata import document_key
 
@@ -37,14 +29,9 @@ class WrittenDocument(NamedTuple):
     unchanged: int
     """Chunks that were left as they were."""
 
-    @property
-    def name(self) -> str:
-        """The document's own name."""
-        return self.document.name
-
 
 Written: TypeAlias = WrittenDocument | Readable
-"""What became of a document. One that is wanted still is empty now, and waits."""
+"""What became of a document. One that is wanted still is empty."""
 
 
 class WrittenPart(NamedTuple):
@@ -71,11 +58,10 @@ def lacking(
     Raises:
         DuplicateDocumentError: It cannot be indexed: another document has its key, or
             another scope has it.
-        InvalidOptionError: The store does not tell the ids of its chunks.
+        InvalidOptionError: The store does not give back the ids of its chunks.
     """
     key = document_key(document.name)
-    replace, scope = options.replace, options.scope
-    todo = plan(key, document.chunks, store.fetch(key), replace=replace, scope=scope)
+    todo = plan(key, document.chunks, store.fetch(key), options)
     return [*todo.add, *todo.rewrite]
 
 
@@ -88,88 +74,64 @@ def part_steps(
     """Write some documents of a run; see `indexing_steps`."""
     run = _PartRun(store, writer, options)
     for document in documents:
-        yield from run.take(document)
+        if isinstance(document, FailedDocument):
+            run.fail(*document)
+        elif isinstance(document, WantedDocument) and document.chunks:
+            yield from run.write_document(document)
+        else:
+            run.written.append(document)
     yield from run.flush()
-    return WrittenPart(tuple(run.written), run.writing.added, run.writing.deleted)
+    return WrittenPart(tuple(run.written), run.added, run.deleted)
 
 
 def shared_steps(
     parts: Iterable[WrittenPart],
     store: ChunkStore,
     writer: ChunkWriter,
-    told: Callable[[int, int], None],
+    progress: Callable[[int, int], None],
     options: RunOptions,
 ) -> Steps:
     """`indexing_steps` for documents that others write, part by part."""
-    run = _SharedRun(store, writer, told, options, StoredBefore(store, options))
+    run = Run(store, writer, progress, options)
     for part in parts:
-        yield from run.take_part(part)
-        run.tell()
+        run.added += part.added
+        run.deleted += part.deleted
+        for written in part.documents:
+            yield from _taken(run, written)
+        run.advance()
     yield from run.end()
     return run.report()
 
 
-class _PartRun(Run):
+def _taken(run: Run, written: Written) -> Requests:
+    """Count what was done, and look what else the store holds of it."""
+    if not isinstance(written, WrittenDocument):
+        yield from run.take(written)
+        return
+    document, outcome, unchanged = written
+    run.given.note(document.name)
+    if run.before.may_hold_more(document):
+        chunks = yield Fetch(document_key(document.name))
+        document = document._replace(chunks=chunks)
+    run.done(document, outcome, unchanged)
+
+
+class _PartRun(DocumentRun):
     """Writes some documents, and notes what became of each."""
 
     def __init__(
         self, store: ChunkStore, writer: ChunkWriter, options: RunOptions
     ) -> None:
-        nothing = StoredBefore(_Nothing(), RunOptions())
-        super().__init__(store, writer, _nobody, options, nothing)
+        super().__init__(store, writer, options)
         self.written: list[Written] = []
 
-    def take(self, given: Readable) -> Requests:
-        if isinstance(given, SkippedFile):
-            self.written.append(given)
-        else:
-            yield from super().take(given)
-
-    def done(self, pending: Pending) -> None:
-        document, todo, outcome = pending
+    def done(self, document: WantedDocument, outcome: str, unchanged: int) -> None:
         first = tuple(one._replace(text="", source=None) for one in document.chunks[:1])
         kept = WantedDocument(document.name, first)
-        self.written.append(WrittenDocument(kept, outcome, todo.unchanged))
+        self.written.append(WrittenDocument(kept, outcome, unchanged))
 
-    def fail(self, name: str, error: Exception, *, beside: bool = False) -> None:
-        entry = UndeletedDocument if beside else FailedDocument
-        self.written.append(entry(name, carried(error)))
+    def fail(self, name: str, error: Exception) -> None:
+        self.written.append(FailedDocument(name, carried(error)))
 
-    def waits(self, pending: Pending, outcome: str) -> bool:
-        waits = super().waits(pending, outcome)
-        if waits:
-            self.written.append(pending.document)
-        return waits
-
-
-class _SharedRun(Run):
-    """Decides what concerns all documents."""
-
-    def take_part(self, part: WrittenPart) -> Requests:
-        """Count what was done, and look what else the store holds of it."""
-        self.writing.added += part.added
-        self.writing.deleted += part.deleted
-        for given in part.documents:
-            if not isinstance(given, WrittenDocument):
-                yield from self.take(given)
-                continue
-            self.given.note(given.name)
-            document, outcome, unchanged = given
-            if self.before.may_hold_more(document):
-                chunks = yield Fetch(document_key(given.name))
-                document = document._replace(chunks=chunks)
-            self.done(Pending(document, IndexingPlan((), (), (), unchanged), outcome))
-
-
-class _Nothing(ChunkStore):
-    """No store: what else is there, the run looks for that writes nothing itself."""
-
-    name = "nothing"
-
-    def scan(self) -> Iterator[StoredChunk]:
-        """No chunk."""
-        return iter(())
-
-
-def _nobody(documents: int, chunks: int) -> None:
-    """Is told how far a part is."""
+    def advance(self) -> None:
+        """Nobody is told how far a part is."""

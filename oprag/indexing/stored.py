@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from contextlib import suppress
 
 from oprag.documents import (
     ChunkStore,
     StoredChunk,
     StoredCopies,
     is_own,
-    is_own_name_lost,
     name_of_key,
     stored_hit,
 )
-from oprag.indexing.plan import WantedDocument
-from oprag.indexing.run_options import RunOptions
-from oprag.metadata import (
-    DOC_KEY,
-    DOC_SCOPE,
-    DOC_URI,
-    DOC_VERSION,
-    N_CHUNKS,
-    document_key,
-)
+from oprag.indexing.plan import RunOptions, WantedDocument
+from oprag.metadata import DOC_KEY, DOC_SCOPE, DOC_URI, DOC_VERSION, N_CHUNKS
 from oprag.positions import as_number
 
 _SAMPLE = 5_000
@@ -42,25 +34,19 @@ class StoredBefore:
     """
 
     def __init__(self, store: ChunkStore, options: RunOptions) -> None:
-        self._store = store
         self._scope = options.scope
-        self._whole = bool(options.remove_missing) or options.replace == "all"
         self._names: dict[str, str] = {}
         self._scopes: dict[str, str] = {}
-        self.sizes: dict[str, int] = {}
-        """How many chunks each stored document has, by its name."""
+        self._sizes: dict[str, int] = {}
         self.foreign: dict[str, list[str]] = {}
         """Ids of chunks that something else wrote, by the documents they are of."""
         self._renamed: dict[str, set[str]] = {}
-        self._nameless: dict[str, int] = {}
         seen: list[StoredChunk] = []
-        if self._whole:
+        if options.remove_missing or options.replace == "all":
             self._read(store.scan(), seen)
         else:
-            try:
+            with suppress(Exception):  # some can only be read awaited
                 self._read(store.some(_SAMPLE), seen)
-            except Exception:  # noqa: BLE001 -- some can only be read awaited
-                seen = []
         known = {"", self._scope}
         self._copies = StoredCopies(
             stored_hit(chunk)
@@ -74,53 +60,20 @@ class StoredBefore:
                 seen.append(chunk)
                 continue
             key, name = chunk.metadata[DOC_KEY], name_of_key(chunk.metadata)
-            scope = chunk.metadata.get(DOC_SCOPE)
-            if isinstance(scope, str):
+            if isinstance(scope := chunk.metadata.get(DOC_SCOPE), str):
                 self._scopes[key] = scope
-            if name is None:
-                if is_own_name_lost(chunk.metadata):
-                    self._nameless[key] = self._nameless.get(key, 0) + 1
-                continue
-            if key not in self._names:
+            if name is not None and key not in self._names:
                 self._names[key] = name
-                self.sizes[name] = as_number(chunk.metadata.get(N_CHUNKS)) or 1
+                self._sizes[name] = as_number(chunk.metadata.get(N_CHUNKS)) or 1
                 version = chunk.metadata.get(DOC_VERSION)
                 kept = {DOC_KEY: key, DOC_URI: name, DOC_VERSION: version}
                 seen.append(chunk._replace(text="", metadata=kept))
-
-    def read_rest(self, written: Iterable[str]) -> None:
-        """Look at all of the store now, for `documents`, where that was not done.
-
-        Args:
-            written: Names of the documents that were not there before.
-        """
-        if self._whole:
-            return
-        known = frozenset(self._names)
-        self._read(self._store.scan(), [])
-        for key in map(document_key, written):
-            if key not in known:
-                self._names.pop(key, None)
-        self._whole = True
 
     def documents(self) -> dict[str, str]:
         """Names of the scope's own documents by their keys, as far as oprag's."""
         return {
             key: name
             for key, name in self._names.items()
-            if self._scopes.get(key, "") == self._scope
-        }
-
-    def nameless(self, given: Container[str]) -> dict[str, int]:
-        """Chunks of the scope's documents that no longer tell their name, by `doc_key`.
-
-        Args:
-            given: Keys of documents that a run gives: it replaces all that has them.
-        """
-        return {
-            key: count
-            for key, count in sorted(self._nameless.items())
-            if key not in given and key not in self._names
             if self._scopes.get(key, "") == self._scope
         }
 
@@ -142,13 +95,17 @@ class StoredBefore:
             self._renamed[document.name] = names
 
     def renamed(self, given: Container[str]) -> dict[str, list[str]]:
-        """Other names of the same documents, by the names that were given.
-
-        Args:
-            given: Names of documents of their own.
-        """
-        others = {
-            name: sorted(other for other in names if other not in given)
+        """Other names of the same documents, by the names that were given."""
+        return {
+            name: others
             for name, names in self._renamed.items()
+            if (others := sorted(other for other in names if other not in given))
         }
-        return {name: names for name, names in others.items() if names}
+
+    def count_others(self, given: Container[str]) -> dict[str, int]:
+        """How many other chunks there are, by the documents that were given."""
+        counts = {name: len(ids) for name, ids in self.foreign.items()}
+        for name, others in self.renamed(given).items():
+            sizes = sum(self._sizes[other] for other in others)
+            counts[name] = counts.get(name, 0) + sizes
+        return counts

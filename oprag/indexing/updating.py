@@ -1,33 +1,69 @@
 """Brings a vector store up to date with documents, sync or async.
 
-What is to be done a run decides (`oprag.indexing.deciding`); here it is carried out, by
-the store and its writer.
+What is to be done a run decides (`oprag.indexing.run`); here it is carried out, by the
+store and its writer.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple, Unpack
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
+from typing import Any, TypedDict, Unpack
 
 from oprag.documents import ChunkStore
-from oprag.errors import OpragWarning
-from oprag.indexing.deciding import Steps, indexing_steps
+from oprag.indexing.flat import UnsupportedMetadata
+from oprag.indexing.given import Documents, source_scope, wanted_documents
 from oprag.indexing.locking import aonly_run, only_run
-from oprag.indexing.progress import Progress, ShowProgress
-from oprag.indexing.reporting import (
-    IndexingReport,
-    Readable,
-    failures,
-    foreign_message,
-    kept_message,
-    no_text_message,
-)
-from oprag.indexing.requests import Add, Delete, Fetch, Request
-from oprag.indexing.run_options import RunKeywords, RunOptions
+from oprag.indexing.plan import RemoveMissing, Replace, RunKeywords, RunOptions
+from oprag.indexing.progress import Counted, Progress, ShowProgress
+from oprag.indexing.report import IndexingReport, Readable, warn_of
+from oprag.indexing.run import Add, Delete, Fetch, Request, Steps, indexing_steps
 from oprag.indexing.sharing import WrittenPart, part_steps, shared_steps
-from oprag.indexing.writing import ChunkWriter, in_thread
+from oprag.indexing.writing import ChunkWriter, IndexTarget, in_thread
+
+
+class IndexingKeywords(TypedDict, total=False):
+    """The options of `index_documents` for type checkers."""
+
+    scope: str | None
+    remove_missing: RemoveMissing
+    replace: Replace
+    unsupported_metadata: UnsupportedMetadata
+    batch_size: int
+    show_progress: ShowProgress
+
+
+def index_target(
+    target: IndexTarget, documents: Documents[Any], **options: Unpack[IndexingKeywords]
+) -> IndexingReport:
+    """Do what an adapter's `index_documents` does.
+
+    Args:
+        target: What is indexed into.
+        documents: A folder, or the framework's documents.
+        **options: See `index_documents`.
+    """
+    wanted, rest = _wanted(target, documents, options)
+    return update_index(wanted, target.store, target.writer, **rest)
+
+
+async def aindex_target(
+    target: IndexTarget, documents: Documents[Any], **options: Unpack[IndexingKeywords]
+) -> IndexingReport:
+    """Async version of `index_target`."""
+    wanted, rest = _wanted(target, documents, options)
+    return await aupdate_index(wanted, target.store, target.writer, **rest)
+
+
+def _wanted(
+    target: IndexTarget, documents: Documents[Any], options: IndexingKeywords
+) -> tuple[Counted[Readable], dict[str, Any]]:
+    """The documents, and the options of `update_index`."""
+    rest: dict[str, Any] = {"show_progress": True, **options}
+    unsupported = rest.pop("unsupported_metadata", "error")
+    scope = rest.pop("scope", None)
+    wanted = wanted_documents(documents, target.framework, unsupported, scope)
+    return wanted, {**rest, "scope": source_scope(documents, scope)}
 
 
 def update_index(
@@ -48,12 +84,12 @@ def update_index(
         show_progress: See `ShowProgress`.
         **options: See `RunOptions`.
     """
-    with (
-        _run(documents, store, writer, show_progress, options) as run,
-        only_run(store, writer.written),
-    ):
-        report: IndexingReport = _ended(run.steps, store, writer)
-    return run.ended(report)
+    checked = RunOptions(**options)
+
+    def steps(progress: Progress) -> Steps:
+        return indexing_steps(documents, store, writer, progress, checked)
+
+    return _run(steps, documents, store, writer, show_progress)
 
 
 def update_from_parts(
@@ -73,14 +109,29 @@ def update_from_parts(
         show_progress: See `ShowProgress`.
         **options: See `RunOptions`.
     """
+    checked = RunOptions(**options)
+
+    def steps(progress: Progress) -> Steps:
+        return shared_steps(parts, store, writer, progress, checked)
+
+    return _run(steps, parts, store, writer, show_progress)
+
+
+def _run(
+    make_steps: Callable[[Progress], Steps],
+    documents: Iterable[Any],
+    store: ChunkStore,
+    writer: ChunkWriter,
+    show_progress: ShowProgress,
+) -> IndexingReport:
     with (
-        _run(
-            parts, store, writer, show_progress, options, make_steps=shared_steps
-        ) as run,
+        closing(Progress(show_progress, documents)) as progress,
         only_run(store, writer.written),
     ):
-        report: IndexingReport = _ended(run.steps, store, writer)
-    return run.ended(report)
+        report: IndexingReport = _carried_out(make_steps(progress), store, writer)
+    progress.end(report)
+    warn_of(report)
+    return report
 
 
 def write_part(
@@ -99,7 +150,7 @@ def write_part(
         InvalidOptionError: The same, or an option has no such value.
     """
     steps = part_steps(documents, store, writer, RunOptions(**options))
-    part: WrittenPart = _ended(steps, store, writer)
+    part: WrittenPart = _carried_out(steps, store, writer)
     return part
 
 
@@ -115,71 +166,39 @@ async def aupdate_index(
 
     Documents are read and compared in a thread, so that the event loop goes on.
     """
-    with _run(documents, store, writer, show_progress, options) as run:
+    with closing(Progress(show_progress, documents)) as progress:
+        steps = indexing_steps(
+            documents, store, writer, progress, RunOptions(**options)
+        )
         async with aonly_run(store, writer.written):
-            request = await in_thread(_advance, run.steps)
-            while not isinstance(request, IndexingReport):
-                answer = error = None
-                try:
-                    answer = await _acarry_out(request, store, writer)
-                except Exception as raised:  # noqa: BLE001 -- the run decides about it
-                    error = raised
-                request = await in_thread(_advance, run.steps, answer, error)
-    return run.ended(request)
+            with closing(steps):
+                request = await in_thread(_advance, steps)
+                while not isinstance(request, IndexingReport):
+                    answer = error = None
+                    try:
+                        answer = await _acarry_out(request, store, writer)
+                    except Exception as raised:  # noqa: BLE001 -- the run decides about it
+                        error = raised
+                    request = await in_thread(_advance, steps, answer, error)
+    progress.end(request)
+    warn_of(request)
+    return request
 
 
-class _Running(NamedTuple):
-    steps: Steps
-    told: Progress
-
-    def ended(self, report: IndexingReport) -> IndexingReport:
-        """Tell the end, and warn whoever called `index_documents`."""
-        self.told.end(report)
-        stored = report.added or report.updated or report.unchanged
-        if report.skipped and not (stored or report.failed or report.empty):
-            warnings.warn(no_text_message(report), OpragWarning, stacklevel=2)
-        if report.failed:
-            warnings.warn(failures(report.failed), OpragWarning, stacklevel=2)
-        if report.kept:
-            warnings.warn(kept_message(report), OpragWarning, stacklevel=2)
-        if report.foreign:
-            warnings.warn(foreign_message(report), OpragWarning, stacklevel=2)
-        return report
-
-
-@contextmanager
-def _run(
-    documents: Iterable[Any],
-    store: ChunkStore,
-    writer: ChunkWriter,
-    show_progress: ShowProgress,
-    options: RunKeywords,
-    *,
-    make_steps: Callable[..., Steps] = indexing_steps,
-) -> Iterator[_Running]:
-    """A run that has not begun, and what is to be done when it ends in any way."""
-    told = Progress(show_progress, documents)
-    steps = make_steps(documents, store, writer, told, RunOptions(**options))
-    try:
-        yield _Running(steps, told)
-    finally:
-        steps.close()
-        told.close()
-
-
-def _ended(
+def _carried_out(
     steps: Generator[Request, Any, Any], store: ChunkStore, writer: ChunkWriter
 ) -> Any:
     """Do what the steps ask for, and return what they end with."""
-    request = _advance(steps)
-    while isinstance(request, (Fetch, Add, Delete)):
-        answer = error = None
-        try:
-            answer = _carry_out(request, store, writer)
-        except Exception as raised:  # noqa: BLE001 -- the run decides about it
-            error = raised
-        request = _advance(steps, answer, error)
-    return request
+    with closing(steps):
+        request = _advance(steps)
+        while isinstance(request, (Fetch, Add, Delete)):
+            answer = error = None
+            try:
+                answer = _carry_out(request, store, writer)
+            except Exception as raised:  # noqa: BLE001 -- the run decides about it
+                error = raised
+            request = _advance(steps, answer, error)
+        return request
 
 
 def _carry_out(request: Request, store: ChunkStore, writer: ChunkWriter) -> Any:
@@ -203,7 +222,7 @@ def _advance(
     answer: Any = None,
     error: Exception | None = None,
 ) -> Any:
-    """Answer the last request, or say how it failed; give the next one, or the end."""
+    """Answer the last request, or say how it failed; return the next, or the end."""
     try:
         return steps.send(answer) if error is None else steps.throw(error)
     except StopIteration as stop:

@@ -14,7 +14,13 @@ from oprag.tokens.kept import Kept
 from oprag.tokens.threads import in_thread
 
 if TYPE_CHECKING:
-    from oprag.tokens.offsets import TokenizedText, TokenStart, tokenize
+    from oprag.tokens.offsets import (
+        TokenizedText,
+        TokenStart,
+        joints_of,
+        tokenize,
+        tokens_before,
+    )
 
 __all__ = [
     "Kept",
@@ -25,9 +31,11 @@ __all__ = [
     "TokenizerSpec",
     "encodable",
     "in_thread",
+    "joints_of",
     "resolve_token_counter",
     "splitting_counter",
     "tokenize",
+    "tokens_before",
 ]
 
 

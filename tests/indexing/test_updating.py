@@ -19,9 +19,16 @@ from oprag.errors import (
     MixedVersionsWarning,
     UnreadableFileError,
 )
-from oprag.indexing import WantedChunk, WantedDocument, aupdate_index, update_index
-from oprag.indexing.plan import plan
-from oprag.indexing.reporting import SkippedFile
+from oprag.indexing import (
+    RunOptions,
+    WantedChunk,
+    WantedDocument,
+    aupdate_index,
+    update_index,
+)
+from oprag.indexing.plan import IndexingPlan
+from oprag.indexing.plan import plan as plan_of
+from oprag.indexing.report import SkippedFile
 from oprag.metadata import document_key, document_version, named_id, text_stamp
 from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
 
@@ -51,6 +58,10 @@ def document(
         chunk = named_id(f"{name} {text} {sorted(entry.items())}")
         chunks.append(WantedChunk(chunk, text, entry))
     return WantedDocument(name, chunks)
+
+
+def plan(key: str, wanted, present) -> IndexingPlan:
+    return plan_of(key, wanted, present, RunOptions())
 
 
 def stored(wanted: WantedDocument) -> list[StoredChunk]:
@@ -221,7 +232,7 @@ def test_chunks_whose_id_is_not_told_cannot_be_replaced():
     wanted = document("a.txt", ["one"])
     nameless = [row._replace(id="") for row in stored(wanted)]
 
-    with pytest.raises(InvalidOptionError, match="ids it does not tell"):
+    with pytest.raises(InvalidOptionError, match="does not give back the ids"):
         plan(KEY, wanted.chunks, nameless)
 
 
@@ -253,7 +264,7 @@ def test_a_run_reports_what_it_did():
     assert report.unchanged == ("same",)
     assert report.empty == ("emptied",)
     assert report.added == ("new",)
-    assert report.removed == ("gone",)
+    assert report.removed == ("emptied", "gone")
     assert report.skipped == (unread,)
     assert (report.chunks_added, report.chunks_deleted) == (2 + 2, 2 + 1 + 3)
     assert report.chunks_unchanged == 1
@@ -285,7 +296,7 @@ def test_remove_missing_leaves_what_others_keep_in_the_store():
 def test_nothing_given_removes_nothing():
     store = FakeStore(stored(document("old", ["x"])))
 
-    with pytest.raises(InvalidOptionError, match="would delete everything"):
+    with pytest.raises(InvalidOptionError, match="delete 1 of the 1 documents"):
         update_index([], store, FakeWriter(store), remove_missing=True)
     assert len(store.rows) == 1
 

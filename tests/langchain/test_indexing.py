@@ -195,12 +195,13 @@ def test_remove_missing_deletes_other_documents_and_nothing_else(store):
     assert names == {"a", None}
 
 
-def test_a_document_without_text_is_reported_and_its_chunks_go(store):
+def test_a_document_without_text_is_reported_and_counts_as_missing(store):
     index_documents([document("a"), document("b")], store)
 
-    report = index_documents([document("a", "  \n"), document("b")], store)
+    given = [document("a", "  \n"), document("b")]
+    report = index_documents(given, store, remove_missing=True)
 
-    assert report.empty == ("a",)
+    assert (report.empty, report.removed) == (("a",), ("a",))
     names = {chunk.metadata.get("doc_uri") for chunk in chunk_store(store).scan()}
     assert names == {"b"}
 

@@ -180,12 +180,13 @@ def test_remove_missing_deletes_other_documents_and_nothing_else(index):
     assert {scored.node.metadata.get("doc_uri") for scored in found} == {"a", None}
 
 
-def test_a_document_without_text_is_reported_and_its_nodes_go(index):
+def test_a_document_without_text_is_reported_and_counts_as_missing(index):
     index_documents([document("a"), document("b")], index)
 
-    report = index_documents([document("a", " \n"), document("b")], index)
+    given = [document("a", " \n"), document("b")]
+    report = index_documents(given, index, remove_missing=True)
 
-    assert report.empty == ("a",)
+    assert (report.empty, report.removed) == (("a",), ("a",))
     assert {c.metadata.get("doc_uri") for c in chunk_store(index).scan()} == {"b"}
 
 
@@ -400,7 +401,7 @@ def test_faiss_takes_new_documents_and_says_that_it_replaces_none(wrapper):
     assert texts_of(index, "a", "b") == [TEXT, TEXT]
     with pytest.raises(IndexingError, match="Nothing can be deleted"):
         index_documents([document("a", "Changed.")], index)
-    with pytest.raises(InvalidOptionError, match="Nothing can be deleted"):
+    with pytest.raises(IndexingError, match="Nothing can be deleted"):
         index_documents([document("a")], index, remove_missing=True)
     assert texts_of(index, "a", "b") == [TEXT, TEXT]
 

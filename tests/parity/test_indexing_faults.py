@@ -26,6 +26,7 @@ from oprag.errors import (
     DocumentNotFoundError,
     IncompleteDocumentError,
     IndexingError,
+    InvalidOptionError,
     MixedVersionsWarning,
     OpragWarning,
 )
@@ -360,8 +361,10 @@ def test_documents_that_are_empty_for_a_moment_are_there_again_at_no_cost(
     index(BEFORE, awaited=awaited)
     before = content(chunks)
 
-    with pytest.raises(IndexingError, match=r"empty now.*remove_missing=\"all\""):
-        index(dict.fromkeys(BEFORE, " \n"), awaited=awaited)
+    blank = dict.fromkeys(BEFORE, " \n")
+    assert index(blank, awaited=awaited).empty == tuple(BEFORE)
+    with pytest.raises(InvalidOptionError, match=r"empty.*remove_missing=\"all\""):
+        index(blank, awaited=awaited, remove_missing=True)
 
     assert content(chunks) == before
     assert index(BEFORE, awaited=awaited).unchanged == tuple(BEFORE)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import logging
-import subprocess
 import sys
 from typing import Any
 
@@ -195,24 +194,3 @@ async def test_what_a_server_said_is_not_in_the_sentence(framework, how):
 
     assert "sk-abc" not in f"{report} {report!r}"
     assert str(report).endswith("a.txt: RuntimeError; 2 more.")
-
-
-def test_without_tqdm_the_log_tells(tmp_path):
-    """In a process of its own: nothing else may have imported it."""
-    code = """
-import io, logging, sys
-sys.modules["tqdm"] = None
-from oprag.indexing import progress
-class Terminal(io.StringIO):
-    def isatty(self): return True
-sys.stderr = Terminal()
-logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
-progress._SECONDS = 0
-told = progress.Progress(True, None)
-told(1, 5)
-told.close()
-assert not sys.stderr.getvalue()
-"""
-    said = subprocess.check_output([sys.executable, "-c", code], text=True)
-
-    assert said == "1 documents, 5 chunks written\n"
