@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
@@ -12,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from langchain_core.messages import BaseMessage
+from langchain_core.messages.ai import UsageMetadata, add_usage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag._answer_run import AnswerRun
 from langchain_oprag._models import facts_of
 from langchain_oprag._questions import Question
-from langchain_oprag._replies import REPLY_SCHEMA, IncomingReply, StructuredReply
 from oprag.calls import (
     CallModel,
     Ledger,
@@ -31,7 +30,7 @@ from oprag.calls import (
     text_of,
 )
 from oprag.documents import DocumentSource
-from oprag.routing import DeclineRules
+from oprag.routing import Decline, DeclineDetector
 from oprag.tokens import NamedTokenCounter, in_thread
 
 
@@ -63,11 +62,9 @@ class Answering(ABC):
 
     kind: ClassVar[str]
     """What its prompts are called in the tags of the calls."""
-    structured = False
-    """Whether the model fills in `REPLY_SCHEMA`."""
     source: DocumentSource
     """Full texts by name, for dialogues that read documents."""
-    rules = DeclineRules()
+    decline: Decline = "word"
     """How a refusal is recognised."""
     brings_documents = False
     """Whether the next piece of an answer brings the documents that were read."""
@@ -86,7 +83,7 @@ class Answering(ABC):
         self.counter = counter
         self.facts: dict[str, Any] = {}
         """What the answer's message says of it, in `response_metadata`."""
-        self.reported: dict[str, str | None] = {}
+        self.reported: dict[str, str] = {}
         """Names of the models as the providers reported them, by prompt."""
         self._chain = options
         self._facts = functools.cache(lambda name: facts_of(self.llm(name), config))
@@ -127,8 +124,6 @@ class Answering(ABC):
     def tokens(self, messages: Sequence[BaseMessage]) -> int:
         """Tokens of a prompt, with what the chat format puts around its messages."""
         tokens = sum(self.counter(text_of(message)) for message in messages)
-        if self.structured:
-            tokens += self.counter(json.dumps(REPLY_SCHEMA))
         return tokens + frame_tokens(len(messages))
 
     def fetch(self, request: Retrieve | ReadDocuments) -> Any:
@@ -149,7 +144,7 @@ class Answering(ABC):
 
 
 class ModelCall:
-    """A call of a model that is under way.
+    """A call of a model that is under way, and its reply as it comes.
 
     Args:
         answering: The question.
@@ -157,20 +152,15 @@ class ModelCall:
     """
 
     def __init__(self, answering: Answering, call: CallModel) -> None:
-        kind = StructuredReply if answering.structured else IncomingReply
-        final = call.purpose != "attempt"
         tags = [f"{answering.kind}:{call.prompt}"]
         answering.run.tags = tags
         self._answering = answering
         self._call = call
-        self._reply = kind(answering.rules, final=final)
+        final = call.purpose != "attempt"
+        self._detector = DeclineDetector(answering.decline, final=final)
+        self._end = StreamEnd()
+        self._usage: UsageMetadata | None = None
         self._model = answering.llm(call.prompt)
-        if answering.structured:
-            # Checked with the options to be a chat model.
-            chat_model: Any = self._model
-            self._model = chat_model.with_structured_output(
-                REPLY_SCHEMA, include_raw=True
-            )
         self._messages = answering.messages(call.prompt, call.values)
         # Not `merge_configs`, which brings back the callbacks of the run around it.
         config = answering.run.config
@@ -180,27 +170,22 @@ class ModelCall:
 
     def pieces(self, *, streaming: bool) -> Generator[Any, None, None]:
         """Call the model; give its reply piece by piece, or whole."""
-        if streaming and self._reply.streams:
-            end = StreamEnd()
-            for piece in self._model.stream(self._messages, self._config):
-                end.see(piece)
-                yield piece
-            end.check()
-        else:
+        if not streaming:
             yield self._model.invoke(self._messages, self._config)
+            return
+        yield from self._model.stream(self._messages, self._config)
+        self._end.check()
 
     async def apieces(self, *, streaming: bool) -> AsyncGenerator[Any, None]:
         """Async version of `pieces`."""
-        if not (streaming and self._reply.streams):
+        if not streaming:
             yield await self._model.ainvoke(self._messages, self._config)
             return
         pieces = self._model.astream(self._messages, self._config)
-        end = StreamEnd()
         try:
             async for piece in pieces:
-                end.see(piece)
                 yield piece
-            end.check()
+            self._end.check()
         finally:
             # A stream that is left must be closed here, not whenever it is collected.
             if isinstance(pieces, AsyncGenerator):
@@ -208,19 +193,30 @@ class ModelCall:
 
     def take(self, piece: Any) -> list[AddableDict]:
         """Take a piece of the reply; return what is output for it."""
-        return self._output(self._reply.take(piece))
+        return self._output(self._seen(piece))
 
     async def atake(self, piece: Any) -> list[AddableDict]:
         """Async version of `take`."""
-        return await self._aoutput(self._reply.take(piece))
+        return await self._aoutput(self._seen(piece))
 
     def finish(self) -> list[AddableDict]:
         """End the reply; return what else is output."""
-        return self._output(self._reply.finish())
+        return self._output(self._detector.finish(cut=self._end.cut is not None))
 
     async def afinish(self) -> list[AddableDict]:
         """Async version of `finish`."""
-        return await self._aoutput(self._reply.finish())
+        rest = self._detector.finish(cut=self._end.cut is not None)
+        return await self._aoutput(rest)
+
+    def _seen(self, piece: Any) -> str:
+        self._end.see(piece)
+        if usage := getattr(piece, "usage_metadata", None):
+            # The pieces of a stream add up to the whole call.
+            self._usage = add_usage(self._usage, usage)
+        metadata = getattr(piece, "response_metadata", None) or {}
+        if name := metadata.get("model_name"):
+            self._answering.reported[self._call.prompt] = name
+        return self._detector.feed(text_of(piece))
 
     def _output(self, text: str) -> list[AddableDict]:
         return [*self._answering.output(self._call, text)]
@@ -235,10 +231,11 @@ class ModelCall:
     def reply(self) -> Reply:
         """Return the whole reply, after `finish`."""
         seconds = time.perf_counter() - self._began
-        said, answering = self._reply, self._answering
-        answering.reported[self._call.prompt] = said.model
-        usage = said.usage
-        if usage is None:
+        text, answering = self._detector.text, self._answering
+        if self._usage is None:
             sent = answering.tokens(self._messages)
-            usage = TokenUsage(sent, answering.counter(said.text), estimated=True)
-        return Reply(said.text, said.declined, usage, seconds)
+            usage = TokenUsage(sent, answering.counter(text), estimated=True)
+        else:
+            usage = TokenUsage.reported(self._usage)
+        declined = self._detector.declined is True
+        return Reply(text, declined, usage, seconds, cut=self._end.cut)

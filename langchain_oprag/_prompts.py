@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.prompts import BasePromptTemplate
 
 from oprag.calls import (
+    QA_PROMPT,
     QA_VARIABLES,
     check_prompt,
     check_prompt_text,
     fill_prompt,
-    qa_prompt,
     text_of,
     wrong_prompt,
 )
@@ -22,45 +22,31 @@ from oprag.units import DIRECT_PROMPT, LONG_PROMPT, PROMPT_VARIABLES, SHORT_PROM
 
 Prompt: TypeAlias = str | BasePromptTemplate[Any]
 
-HISTORY = "chat_history"
-"""The messages that a template of Self-Route may hold besides."""
-
 _LONG_READER = {"long": LONG_PROMPT, "short": SHORT_PROMPT, "direct": DIRECT_PROMPT}
 
 
-def rung_prompts(
-    given: Mapping[str, Any],
-    rungs: Sequence[str],
-    *,
-    sentinels: Sequence[str],
-    structured: bool,
-) -> dict[str, Prompt]:
+def rung_prompts(given: Any, rungs: Mapping[str, Sequence[str]]) -> dict[str, Prompt]:
     """Return the prompts of Self-Route by rung.
 
     Args:
-        given: As `SelfRouteChain(prompts=)` takes them.
-        rungs: The rungs' names, in order.
-        sentinels: One of these has to occur in the prompts of all rungs but the
-            last; the first stands in the built-in one.
-        structured: The model declines by a field instead, so none has to occur.
+        given: As `SelfRouteChain(prompts=)` takes it.
+        rungs: By the rung's name, the words of which one must be in its prompt.
 
     Raises:
-        InvalidOptionError: A prompt has no such name, lacks a variable, has another
-            one, or does not let the model decline.
+        InvalidOptionError: A prompt lacks a variable, has another one, or does not
+            let the model decline.
     """
-    _check_names(given, ["qa", *(f"{rung}.qa" for rung in rungs)])
-    prompts: dict[str, Prompt] = {}
-    for number, rung in enumerate(rungs, start=1):
-        must_decline = number < len(rungs) and not structured
-        name = f"{rung}.qa" if f"{rung}.qa" in given else "qa"
-        prompts[rung] = _checked(
-            given.get(name, qa_prompt(sentinels[0])),
+    given = QA_PROMPT if given is None else given
+    named = isinstance(given, Mapping)
+    return {
+        rung: _checked(
+            given.get(rung, QA_PROMPT) if named else given,
             QA_VARIABLES,
-            f"prompts[{name!r}]",
-            sentinels=sentinels if must_decline else (),
-            optional=(HISTORY,),
+            f"prompts[{rung!r}]" if named else "prompts",
+            sentinels=words,
         )
-    return prompts
+        for rung, words in rungs.items()
+    }
 
 
 def long_prompts(given: Mapping[str, Any]) -> dict[str, Prompt]:
@@ -73,7 +59,13 @@ def long_prompts(given: Mapping[str, Any]) -> dict[str, Prompt]:
         InvalidOptionError: A prompt has no such name, lacks a variable, or has
             another one.
     """
-    _check_names(given, PROMPT_VARIABLES)
+    mapping = isinstance(given, Mapping)
+    foreign = [name for name in given if name not in PROMPT_VARIABLES]
+    if foreign or not mapping:
+        found = f"names {foreign[0]!r}" if mapping else f"is {named(given)}"
+        names = ", ".join(PROMPT_VARIABLES)
+        message = f"prompts= {found}. It takes prompts by their names: {names}."
+        raise InvalidOptionError(message, option="prompts", value=given)
     return {
         name: _checked(given.get(name, built_in), PROMPT_VARIABLES[name], option)
         for name, built_in in _LONG_READER.items()
@@ -89,56 +81,21 @@ def fill(prompt: Prompt, values: Mapping[str, Any]) -> list[BaseMessage]:
     return messages
 
 
-def takes_history(prompt: Prompt) -> bool:
-    """Say whether a prompt holds the messages of the conversation."""
-    return not isinstance(prompt, str) and HISTORY in _variables(prompt)
-
-
-def _check_names(given: Mapping[str, Any], known: Collection[str]) -> None:
-    if not isinstance(given, Mapping):
-        message = (
-            f"prompts= is {named(given)}. It takes prompts by name: "
-            f"prompts={{{next(iter(known))!r}: prompt}}."
-        )
-        raise InvalidOptionError(message, option="prompts", value=given)
-    foreign = [name for name in given if name not in known]
-    if foreign:
-        message = f"prompts= has no {foreign[0]!r}. Its names are {', '.join(known)}."
-        raise InvalidOptionError(message, option="prompts", value=given)
-
-
 def _checked(
-    prompt: Any,
-    variables: Sequence[str],
-    option: str,
-    *,
-    sentinels: Sequence[str] = (),
-    optional: Sequence[str] = (),
+    prompt: Any, variables: Sequence[str], option: str, sentinels: Sequence[str] = ()
 ) -> Prompt:
     if isinstance(prompt, str):
         return check_prompt(prompt, variables, sentinels=sentinels, option=option)
     if not isinstance(prompt, BasePromptTemplate):
-        found = f"is a {type(prompt).__name__}."
-        takes = "It takes a format string or a prompt template."
-        raise wrong_prompt(option, prompt, f"{found} {takes}")
-    allowed = (*variables, *optional)
-    foreign = [name for name in prompt.input_variables if name not in allowed]
+        fault = "is neither a format string nor a prompt template."
+        raise wrong_prompt(option, prompt, fault)
+    foreign = [name for name in prompt.input_variables if name not in variables]
     if foreign:
         fault = f"has the variables {', '.join(foreign)}, which nothing fills in."
-        may = f"It may have {', '.join(allowed)}."
-        raise wrong_prompt(option, prompt, f"{fault} {may}")
-    # What the messages say, as a format string, is checked as any other; a text of
-    # the template's own may hold braces.
-    names = _variables(prompt)
-    values: dict[str, Any] = {
-        name: f"{{{name}}}" for name in variables if name in names
-    }
-    values.update({name: [] for name in optional if name in names})
+        raise wrong_prompt(option, prompt, fault)
+    # What the messages say is checked; a text of the template's own may hold braces.
+    values = {name: f"{{{name}}}" for name in prompt.input_variables}
     text = "\n".join(text_of(message) for message in fill(prompt, values))
     missing = [name for name in variables if f"{{{name}}}" not in text]
     check_prompt_text(option, prompt, text, missing=missing, sentinels=sentinels)
     return prompt
-
-
-def _variables(prompt: BasePromptTemplate[Any]) -> list[str]:
-    return [*prompt.input_variables, *prompt.optional_variables]

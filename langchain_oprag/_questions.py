@@ -1,4 +1,4 @@
-"""What a chain is asked: the question, and the conversation before it."""
+"""The input of a chain: the question, and the conversation before it."""
 
 from __future__ import annotations
 
@@ -54,65 +54,36 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
         given: The question as a string; or a mapping with the question as `input`
             and perhaps `chat_history` (messages in any form that LangChain takes); or
             with `messages`, as in LangGraph's state: the last one of the user is the
-            question, those before it are the history. Other keys have no meaning here.
+            question, those before it are the history. Other keys are not read.
         component: Class name of the chain, for the error.
 
     Raises:
-        InvalidOptionError: There is no question in it, or there are `options`.
+        InvalidOptionError: There is no question in it.
     """
     if isinstance(given, str):
         return Question(given, (), {"input": given})
-    of_messages = (
-        isinstance(given, Mapping) and "input" not in given and "messages" in given
-    )
+    keys = given if isinstance(given, Mapping) else {}
+    of_messages = "input" not in keys and "messages" in keys
     if of_messages:
         given = _of_messages(given)
-    text = given.get("input") if isinstance(given, Mapping) else None
+    text = given.get("input") if keys else None
     if not isinstance(text, str):
         message = (
-            f'{component} takes the question as a string, as {{"input": question}} or '
-            f'as {{"messages": […]}}, and was given {_found(given)}.{_instead(given)}'
+            f'{component} takes a question, {{"input": question}} or {{"messages": '
+            f"[…]}} with a message of the user, and was given {named(given)}."
         )
         raise InvalidOptionError(message, option="input", value=given)
-    if given.get("options"):
-        message = (
-            f"{component} knows no options. Write them below the question, as "
-            "oprag.calls.format_options does; how to answer is said by the prompt."
-        )
-        raise InvalidOptionError(message, option="options", value=given["options"])
-    said = given.get("chat_history")
-    if said is not None and not isinstance(said, (list, tuple)):
+    said = given.get("chat_history") or []
+    if not isinstance(said, (list, tuple)):
         takes = "It takes a list of messages, oldest first."
         raise invalid_option("chat_history", said, takes)
-    history = convert_to_messages(given.get("chat_history") or [])
-    return Question(text, tuple(history), given, of_messages)
-
-
-def _found(given: Any) -> str:
-    if isinstance(given, Mapping):
-        if "input" in given:
-            return f'{named(given["input"])} as "input"'
-        if "messages" in given:
-            return "messages of which none is of the user"
-    return named(given)
-
-
-def _instead(given: Any) -> str:
-    """What to write, with a space before it."""
-    if isinstance(given, Mapping):
-        if "input" not in given and "messages" in given:
-            return ' Add the question: {"role": "user", "content": question}.'
-        asked = [key for key in ("question", "query") if key in given]
-        return f' Write {{"input": {asked[0] if asked else "question"}}}.'
-    if isinstance(given, (list, tuple)) and given:
-        return ' Messages are given as {"messages": […]}.'
-    return ' Write {"input": question}.'
+    return Question(text, tuple(convert_to_messages(said)), given, of_messages)
 
 
 def _of_messages(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Find question and history among messages; there is no question without a user.
 
-    Calls of tools and their results are no part of what was said: providers refuse the
+    Calls of tools and their results are no part of the history: providers refuse the
     one without the other, and what tools found is not what this question is about.
     """
     messages = convert_to_messages(given["messages"])

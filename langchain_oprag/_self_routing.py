@@ -13,42 +13,38 @@ from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag._answering import Answering, Retrieve, Steps
 from langchain_oprag._convert import document_of, hits_of
-from langchain_oprag._prompts import HISTORY, fill, takes_history
+from langchain_oprag._prompts import Prompt, fill
 from langchain_oprag._questions import Question
-from langchain_oprag._self_route_options import (
-    SelfRouteOptions,
-    checked,
-    context_options,
-    model_of,
-)
 from langchain_oprag._wrapping import Fetch, search_filter, unwrapped
 from langchain_oprag.retrievers import OrderPreservingRetriever
-from oprag.calls import CallModel
+from oprag.calls import SENTINEL, CallModel
 from oprag.chunk import Hit
-from oprag.context import single_passage
+from oprag.context import ContextOptions, single_passage
 from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError, written
 from oprag.routing import (
     FIRST_TOKENS,
     Routed,
     RouteOptions,
+    Rung,
     RungContext,
     is_enough,
     only_document,
     route,
     tokens_to_retrieve,
 )
-from oprag.tokens import NamedTokenCounter
 
 
 class SelfRouting(Answering):
     """One question on its way up the rungs.
 
     Args:
-        options: The chain.
+        chain: The chain.
         question: The question.
-        config: See `Answering`, as `counter`.
-        counter: Counts tokens.
+        config: See `Answering`.
+        rungs: The chain's.
+        prompts: By rung.
+        context: How retrieved chunks become the context of a rung.
         source: Full texts by name.
     """
 
@@ -56,19 +52,23 @@ class SelfRouting(Answering):
 
     def __init__(
         self,
-        options: SelfRouteOptions,
+        chain: Any,
         question: Question,
         config: RunnableConfig,
-        counter: NamedTokenCounter,
+        *,
+        rungs: tuple[Rung, ...],
+        prompts: Mapping[str, Prompt],
+        context: ContextOptions,
         source: DocumentSource,
     ) -> None:
-        super().__init__(options, question, config, counter)
-        self.source = source.within(search_filter(options.retriever, config, {}))
-        self.structured = options.structured_output
-        self.rungs, self.rules, self._prompts = checked(options)
-        self._options = options
-        self._context = context_options(options, counter)
+        counter: Any = context.token_counter  # resolved
+        super().__init__(chain, question, config, counter)
+        self.source = source.within(search_filter(chain.retriever, config, {}))
+        self.decline = chain.decline
         self.brings_documents = True
+        self._rungs = rungs
+        self._prompts = prompts
+        self._context = context
 
     def steps(self) -> Steps:
         """Answer the question.
@@ -79,32 +79,38 @@ class SelfRouting(Answering):
         yield AddableDict(input=self.question.text)
         hits, chosen, widened = yield from self._retrieved()
         options = RouteOptions(
-            rungs=self.rungs,
+            rungs=self._rungs,
             context=self._context,
-            max_documents=self._options.max_documents,
             default_documents=() if hits else only_document(self.source.names()),
-            window_overflow=self._options.window_overflow,
             retrieved_tokens=None if chosen else FIRST_TOKENS,
             widened=widened,
         )
-        routed = yield from route(hits, options, self, ledger=self.ledger)
-        yield from self._rest(routed)
+        routed: Routed = yield from route(hits, options, self, ledger=self.ledger)
+        if self.brings_documents:
+            # A refusal that was not shown is the answer after all, or nobody was asked.
+            said = routed.outcome.text
+            yield AddableDict(context=documents_read(routed.context))
+            yield AddableDict(answer=SENTINEL if said is None else said)
+        self._chain._told().tell(routed.problems)  # noqa: SLF001 -- the chain's own
+        self.facts = {"route": routed.described()}
+        yield AddableDict(self.facts)
+        yield AddableDict(usage=self.ledger.to_dict())
 
     def llm(self, prompt: str) -> Runnable[Any, Any]:
         """The model of a rung."""
-        return model_of(self._options, prompt)
+        llm: Runnable[Any, Any] = (self._chain.rung_llms or {}).get(
+            prompt, self._chain.llm
+        )
+        return llm
 
     def messages(self, prompt: str, values: Mapping[str, str]) -> list[BaseMessage]:
         """Fill the prompt of a rung in.
 
-        The conversation stands behind the context, so that what comes before it is
-        the same for every question on a document.
+        The conversation comes behind the context, so that what is before it is the
+        same for every question on a document.
         """
-        template, question = self._prompts[prompt], self.question
-        if takes_history(template):
-            said = {"question": question.text, HISTORY: list(question.history)}
-            return fill(template, {**values, **said})
-        return fill(template, {**values, "question": question.in_conversation})
+        question = self.question.in_conversation
+        return fill(self._prompts[prompt], {**values, "question": question})
 
     def output(self, call: CallModel, text: str) -> Iterator[AddableDict]:
         """Return a piece of the answer, what was read for it first."""
@@ -113,20 +119,6 @@ class SelfRouting(Answering):
             yield AddableDict(context=documents_read(call.context))
         if text:
             yield AddableDict(answer=text)
-
-    def _rest(self, routed: Routed) -> Iterator[AddableDict]:
-        """Return what is not given yet: a swallowed refusal, the route, the usage."""
-        outcome = routed.outcome
-        if self.brings_documents:
-            # Without any context nobody was asked: then it is our own refusal.
-            nobody = self.rules.sentinels[0]
-            yield AddableDict(context=documents_read(routed.context))
-            yield AddableDict(answer=nobody if outcome.text is None else outcome.text)
-        if routed.problems:
-            self._options._told().tell(routed.problems)  # noqa: SLF001 -- the chain's own
-        self.facts = {"route": routed.described()}
-        yield AddableDict(self.facts)
-        yield AddableDict(usage=self.ledger.to_dict())
 
     def _retrieved(self) -> Generator[Retrieve, Any, tuple[list[Hit], bool, bool]]:
         """Retrieve once for all rungs, best first.
@@ -138,17 +130,15 @@ class SelfRouting(Answering):
             The chunks; whether somebody chose how many; and whether there are
             neighbours behind them.
         """
-        tokens = tokens_to_retrieve(self.rungs)
-        retriever = _best_first(self._options.retriever, tokens)
+        tokens = tokens_to_retrieve(self._rungs)
+        retriever = _best_first(self._chain.retriever, tokens)
         inner, *_ = unwrapped(retriever, self.config)
         ours = isinstance(inner, OrderPreservingRetriever)
         widened = ours and inner.widen is not None
-        query: Any = self.question.text
-        if self._options.retriever_input == "mapping":
-            query = dict(self.question.given)
         fetch = Fetch(retriever, self.config, {}, k=None, token_budget=tokens)
         while True:
-            found = yield Retrieve(retriever, query, self.config, fetch.arguments)
+            asked = self.question.text
+            found = yield Retrieve(retriever, asked, self.config, fetch.arguments)
             hits = hits_of(_documents(found))
             if tokens is None or not fetch.fills:
                 return hits, True, widened

@@ -11,19 +11,13 @@ from langchain_oprag._convert import document_of, from_elsewhere, hits_of
 from oprag.chunk import Passage
 from oprag.context import read_passages, render
 from oprag.documents import check_entry, check_listed, check_passages
-from oprag.tokens import TokenizerSpec
 
 ResultLike: TypeAlias = Document | Mapping[str, Any]
 """A document, or the mapping that a checkpointer or JSON made of it."""
 
 
 def format_documents(
-    documents: Iterable[ResultLike],
-    *,
-    citations: bool = True,
-    separator: str = "\n\n",
-    token_budget: int | None = None,
-    token_counter: TokenizerSpec = None,
+    documents: Iterable[ResultLike], *, citations: bool = True, separator: str = "\n\n"
 ) -> str:
     """Write documents as text with their places, in the order given.
 
@@ -39,16 +33,11 @@ def format_documents(
             `[1] contract.txt, characters 0-120`, on a line of its own, and `[…]`
             between documents of one text that do not touch.
         separator: Between two documents.
-        token_budget: Tokens that the text may take: documents are left out, the worst
-            first, until it fits. None where the component left room, or for no limit.
-        token_counter: As in `oprag.context.ContextOptions`; asked only for a
-            `token_budget`.
 
     Returns:
         The text; the empty string for no documents.
 
     Raises:
-        BudgetTooSmallError: Not even the best document fits.
         InvalidOptionError: Something in `documents` is no document.
 
     Example:
@@ -57,13 +46,7 @@ def format_documents(
         [1] a.txt, characters 0-9
         To begin.
     """
-    return render(
-        as_passages(documents),
-        separator=separator,
-        citations=citations,
-        token_budget=token_budget,
-        token_counter=token_counter,
-    )
+    return render(as_passages(documents), separator=separator, citations=citations)
 
 
 def as_passages(documents: Iterable[ResultLike]) -> list[Passage]:

@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.config import merge_configs
-from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import BaseModel, Field
+from pydantic import ConfigDict, SkipValidation, field_validator, model_validator
 
-from langchain_oprag._answer_run import NOT_SHOWN
 from langchain_oprag._driver import DrivenRunnable
+from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
+from langchain_oprag._prompts import Prompt, rung_prompts
 from langchain_oprag._questions import read_question
-from langchain_oprag._self_route_options import (
-    SelfRouteOptions,
-    checked,
-    context_options,
-)
 from langchain_oprag._self_routing import SelfRouting
 from langchain_oprag._wrapping import search_filter
+from langchain_oprag.documents import SourceLike
+from oprag.calls import SENTINEL
+from oprag.context import DESCRIPTIONS, ContextOptions, OnProblem, Order
 from oprag.diagnosing import Verifiable
-from oprag.errors import InvalidOptionError
-from oprag.tokens import resolve_token_counter
+from oprag.errors import InvalidOptionError, named
+from oprag.positions import DocumentKey, PositionKeys
+from oprag.routing import DEFAULT_RUNGS, ROUTE_DESCRIPTIONS, Decline, Rung, check_route
+from oprag.tokens import TokenizerSpec, resolve_token_counter
 
 if TYPE_CHECKING:
     from oprag.diagnosing import Verification
 
-_NO_ANSWER = "The documents do not hold the answer to this question."
-"""What an agent reads in the place of a refusal."""
+_field = partial(option_field, descriptions={**DESCRIPTIONS, **ROUTE_DESCRIPTIONS})
 
 
-class _ToolArguments(BaseModel):
-    question: str = Field(description="A question that stands by itself.")
-
-
-class SelfRouteChain(Verifiable, DrivenRunnable, SelfRouteOptions):
+class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     """Answers from the retrieved chunks; from the full documents if they fail.
 
     The model reads the retrieved chunks, in document order, and may refuse. Only
@@ -52,21 +48,23 @@ class SelfRouteChain(Verifiable, DrivenRunnable, SelfRouteOptions):
     - `context`: the documents that were read for the answer, in reading order: the
       retrieved ones, or of full documents one for each slice that was read;
     - `answer`: a string. If the model refuses at the last step, what it said;
-      without any context the sentinel;
+      without any context "unanswerable";
     - `route`: `rung`, the name of the step that the answer is from (None without
-      any context), and `answered`, False for a refusal;
+      any context), and `answered`, False for a refusal; `finish`, where the answer
+      was cut: `"length"` or `"filter"`;
     - `usage`: what it took, see `oprag.calls.Ledger.to_dict`;
     - `messages`, where the input has them: the answer as an `AIMessage`, with the
       tokens of all steps in `usage_metadata` and the route in `response_metadata`.
 
-    A stream gives these keys in this order, `answer` in pieces that join to it. Text
-    is streamed once it cannot be a refusal any more; a refusal is not shown, unless
-    it is the final reply. LangGraph's `stream_mode="messages"` and `astream_events`
-    show the same, as one run of a chat model; with the tag `nostream` nothing. All
-    other callbacks hear the calls of the model, which carry the tag `rung:<name>`.
+    A stream gives these keys in this order, `answer` in pieces that join to it. A
+    refusal is not shown, unless it is the final reply: text is streamed once two
+    sentences or 200 characters say that it is none (see `decline`). LangGraph's
+    `stream_mode="messages"` and `astream_events` show the same, as one run of a chat
+    model; with the tag `nostream` nothing. All other callbacks hear the calls of the
+    model, which carry the tag `rung:<name>`.
 
     Args:
-        **options: The fields of `SelfRouteOptions`.
+        **options: The fields below.
         name: What runs are called in traces; None for the class's name.
 
     Raises:
@@ -97,49 +95,81 @@ class SelfRouteChain(Verifiable, DrivenRunnable, SelfRouteOptions):
         ('In May.', {'rung': 'full', 'answered': True})
     """
 
-    def as_tool(
-        self,
-        args_schema: type[BaseModel] | None = None,
-        *,
-        name: str | None = None,
-        description: str | None = None,
-        arg_types: dict[str, type] | None = None,
-    ) -> BaseTool:
-        """Make a tool for agents: it answers one question.
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
-        Args:
-            args_schema: Not possible: the tool takes a question.
-            name: What the agent calls it; None for `ask_documents`.
-            description: What the agent is told of it; say what the documents are
-                about.
-            arg_types: Not possible, as `args_schema`.
+    llm: Model
+    """The chat model that reads the context and answers, or refuses."""
+    retriever: Retriever
+    """Any `Runnable` from a query to documents, best first."""
+    documents: SourceLike | None = _field("documents")
+    rungs: SkipValidation[Sequence[str | int | Rung]] = _field("rungs", DEFAULT_RUNGS)
+    rung_llms: SkipValidation[Mapping[str, Model] | None] = _field("rung_llms")
+    decline: Decline = _field("decline", "word")
+    prompts: SkipValidation[Prompt | Mapping[str, Prompt] | None] = None
+    """Prompts in the place of the built-in one: one for all rungs, or prompts by the
+    rung's name. A format string or a prompt template, with `{context}` and
+    `{question}`."""
+    max_context_tokens: SkipValidation[int | Mapping[str, int] | None] = _field(
+        "max_context_tokens"
+    )
+    answer_tokens: SkipValidation[int | None] = _field("answer_tokens")
+    prices: SkipValidation[Mapping[str, Sequence[float]] | None] = _field("prices")
+    order: Order = _field("order")
+    on_problem: OnProblem = _field("on_problem")
+    position_keys: PositionKeys | None = _field("position_keys")
+    document_key: DocumentKey | None = _field("document_key")
+    token_counter: TokenizerSpec = _field("token_counter")
 
-        Returns:
-            The tool. What the agent reads is the answer, or a sentence that says that
-            there is none. The message's `artifact`, in plain values that can be kept,
-            has `route`, `usage`, and `sources`: the metadata of what was read. Token
-            streams show nothing of the tool's own calls.
+    # A function has no JSON schema; the value is checked with the others.
+    @field_validator("decline", mode="plain")
+    @classmethod
+    def _any(cls, value: Any) -> Any:
+        return value
+
+    @model_validator(mode="after")
+    def _check_together(self) -> SelfRouteChain:
+        self._read()
+        self._full_texts().within(search_filter(self.retriever, {}, {}))
+        return self
+
+    def _read(self) -> tuple[tuple[Rung, ...], dict[str, Prompt]]:
+        """Read rungs and prompts, checked against one another.
+
+        Pydantic keeps an assigned value that only a validator of the whole refuses, so
+        that every question comes by here as well.
+
+        Raises:
+            InvalidOptionError: They contradict one another.
         """
-        if args_schema is not None or arg_types is not None:
-            message = "The tool takes one argument, the question. Leave the schema out."
-            raise InvalidOptionError(message, option="args_schema", value=args_schema)
+        rungs = check_route(
+            self.rungs,
+            documents=self.documents,
+            rung_llms=self.rung_llms,
+            decline=self.decline,
+            prompts=self.prompts,
+            max_context_tokens=self.max_context_tokens,
+            answer_tokens=self.answer_tokens,
+            prices=self.prices,
+        )
+        for name, llm in (self.rung_llms or {}).items():
+            if not isinstance(llm, Runnable):
+                message = (
+                    f"rung_llms[{name!r}] is {named(llm)}. It takes a chat model of "
+                    "LangChain."
+                )
+                raise InvalidOptionError(message, option="rung_llms", value=llm)
+        words = (SENTINEL,) if self.decline == "word" else ()
+        must_decline = {rung.name: words for rung in rungs}
+        must_decline[rungs[-1].name] = ()
+        return rungs, rung_prompts(self.prompts, must_decline)
 
-        def ask(question: str, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
-            return _reported(self.invoke({"input": question}, _unshown(config)))
-
-        async def aask(
-            question: str, config: RunnableConfig
-        ) -> tuple[str, dict[str, Any]]:
-            return _reported(await self.ainvoke({"input": question}, _unshown(config)))
-
-        told = "Answers a question from the documents, or says that they do not."
-        return StructuredTool.from_function(
-            ask,
-            aask,
-            name=name or "ask_documents",
-            description=description or told,
-            args_schema=_ToolArguments,
-            response_format="content_and_artifact",
+    def _context_options(self) -> ContextOptions:
+        return ContextOptions(
+            order=self.order,
+            on_problem=self.on_problem,
+            position_keys=self.position_keys,
+            document_key=self.document_key,
+            token_counter=resolve_token_counter(self.token_counter),
         )
 
     def _verification(self) -> Verification:
@@ -147,11 +177,11 @@ class SelfRouteChain(Verifiable, DrivenRunnable, SelfRouteOptions):
         from langchain_oprag._verifying import searched_stores
         from oprag.diagnosing import Verification
 
-        options = context_options(self, resolve_token_counter(self.token_counter))
+        options = self._context_options()
         if self.documents is not None:
             search = search_filter(self.retriever, {}, {})
             options = replace(options, documents=self._full_texts().within(search))
-        full = any(rung.full for rung in checked(self).rungs)
+        full = any(rung.full for rung in self._read()[0])
         name = type(self).__name__
         stores = searched_stores(name, self.retriever)
         return Verification(name, stores, options, full)
@@ -160,19 +190,14 @@ class SelfRouteChain(Verifiable, DrivenRunnable, SelfRouteOptions):
         return [self.retriever, self.llm, *(self.rung_llms or {}).values()]
 
     def _answering(self, given: Any, config: RunnableConfig) -> SelfRouting:
-        counter = resolve_token_counter(self.token_counter)
         question = read_question(given)
-        return SelfRouting(self, question, config, counter, self._full_texts())
-
-
-def _unshown(config: RunnableConfig) -> RunnableConfig:
-    """Have token streams show the answer once: as the message of the tool."""
-    return merge_configs(config, {"tags": [NOT_SHOWN]})
-
-
-def _reported(result: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return what an agent reads, and what is kept with it: nothing of long texts."""
-    route = result["route"]
-    answer = result["answer"] if route["answered"] else _NO_ANSWER
-    sources = [dict(document.metadata) for document in result["context"]]
-    return answer, {"route": route, "sources": sources, "usage": result["usage"]}
+        rungs, prompts = self._read()
+        return SelfRouting(
+            self,
+            question,
+            config,
+            rungs=rungs,
+            prompts=prompts,
+            context=self._context_options(),
+            source=self._full_texts(),
+        )

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import copy
-import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
-from llama_index.core.bridge.pydantic import BaseModel, Field
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import NodeWithScore
 
 from llamaindex_oprag._llms import answer_tokens_of, name_of, window_of
-from llamaindex_oprag._metering import Meter
-from llamaindex_oprag._prompts import fill, in_their_names, sent_text
+from llamaindex_oprag._metering import reported_usage
+from llamaindex_oprag._prompts import fill, sent_text
 from oprag.calls import (
-    REPLY_FIELDS,
     CallModel,
     Dialogue,
     Ledger,
@@ -27,23 +23,15 @@ from oprag.calls import (
     Reply,
     StreamEnd,
     TokenUsage,
-    filled_reply,
     frame_tokens,
 )
 from oprag.chunk import FullText
 from oprag.documents import DocumentSource
-from oprag.routing import DeclineDetector, DeclineRules
+from oprag.routing import Decline, DeclineDetector
 from oprag.tokens import NamedTokenCounter
 
 EMPTY_RESPONSE = "Empty Response"
 """What LlamaIndex's synthesizers say where they have no answer."""
-
-
-class DeclinableAnswer(BaseModel):
-    """An answer to the question, or the statement that the text holds none."""
-
-    answerable: bool = Field(description=REPLY_FIELDS["answerable"])
-    answer: str = Field(default="", description=REPLY_FIELDS["answer"])
 
 
 class Answering(ABC):
@@ -58,9 +46,7 @@ class Answering(ABC):
         answer_tokens: Kept free for the answer; None for what they say.
     """
 
-    structured = False
-    """Whether the model fills in a `DeclinableAnswer`."""
-    rules = DeclineRules()
+    decline: Decline = "word"
     """How a refusal is recognised."""
     source: DocumentSource | None = None
     """Full texts by name."""
@@ -119,7 +105,7 @@ class Answering(ABC):
         def tokens(values: Mapping[str, str]) -> int:
             sent = fill(llm, self.template(prompt), self.filled(values))
             messages = 0 if isinstance(sent, str) else len(sent)
-            return self.counter(self.as_text(sent)) + frame_tokens(messages)
+            return self.counter(sent_text(sent)) + frame_tokens(messages)
 
         return PromptSize.told(
             tokens,
@@ -131,13 +117,6 @@ class Answering(ABC):
     def model(self, prompt: str) -> str | None:
         """Name the model; None when it does not say."""
         return name_of(self.llm(prompt))
-
-    def as_text(self, sent: Any) -> str:
-        """All text of a prompt that the model reads."""
-        text = sent_text(sent)
-        if not self.structured:
-            return text
-        return f"{text}\n{json.dumps(DeclinableAnswer.model_json_schema())}"
 
     def begin(self, request: CallModel) -> ModelCall:
         """Begin a call of a model."""
@@ -184,21 +163,20 @@ class ModelCall:
         """Whether anything of the reply was."""
         self._answering = answering
         self._llm = answering.llm(request.prompt)
-        self._template = answering.template(request.prompt)
-        self._values = answering.filled(request.values)
-        self._sent = fill(self._llm, self._template, self._values)
+        template = answering.template(request.prompt)
+        self._sent = fill(self._llm, template, answering.filled(request.values))
         self._draft = request.purpose == "draft"
-        self._meter = Meter()
-        self._detector = DeclineDetector(
-            rules=answering.rules, final=request.purpose != "attempt"
-        )
+        final = request.purpose != "attempt"
+        self._detector = DeclineDetector(answering.decline, final=final)
+        self._end = StreamEnd()
+        self._usage: TokenUsage | None = None
         self._began = time.perf_counter()
 
     @property
     def answered(self) -> bool | None:
         """Whether the reply answers; None when that is not known yet."""
-        decision = self._detector.decision
-        return None if decision == "undecided" else decision == "answering"
+        declined = self._detector.declined
+        return None if declined is None else not declined
 
     @property
     def text(self) -> str:
@@ -210,57 +188,35 @@ class ModelCall:
         llm, sent = self._llm, self._sent
         streaming = streaming and not self._draft
         responses: Any
-        if self._answering.structured:
-            with self._meter.listening():
-                answer = llm.structured_predict(
-                    DeclinableAnswer, self._own_template(), **self._their_values()
-                )
-            yield self._as_text(answer)
-            return
         if isinstance(sent, str):
             complete = llm.stream_complete if streaming else llm.complete
             responses = complete(sent, formatted=True)
         else:
             responses = llm.stream_chat(sent) if streaming else llm.chat(sent)
         if not streaming:
-            self._meter.see(responses)
-            yield _text(responses, streaming=False)
+            yield self._seen(responses, streaming=False)
             return
-        end = StreamEnd()
         for response in responses:
-            self._meter.see(response)
-            end.see(response)
-            yield _text(response, streaming=True)
-        end.check()
+            yield self._seen(response, streaming=True)
+        self._end.check()
 
     async def apieces(self, *, streaming: bool) -> AsyncGenerator[str, None]:
         """Async version of `pieces`."""
         llm, sent = self._llm, self._sent
         streaming = streaming and not self._draft
         responses: Any
-        if self._answering.structured:
-            with self._meter.listening():
-                answer = await llm.astructured_predict(
-                    DeclinableAnswer, self._own_template(), **self._their_values()
-                )
-            yield self._as_text(answer)
-            return
         if isinstance(sent, str):
             complete: Any = llm.astream_complete if streaming else llm.acomplete
             responses = await complete(sent, formatted=True)
         else:
             responses = await (llm.astream_chat(sent) if streaming else llm.achat(sent))
         if not streaming:
-            self._meter.see(responses)
-            yield _text(responses, streaming=False)
+            yield self._seen(responses, streaming=False)
             return
-        end = StreamEnd()
         try:
             async for response in responses:
-                self._meter.see(response)
-                end.see(response)
-                yield _text(response, streaming=True)
-            end.check()
+                yield self._seen(response, streaming=True)
+            self._end.check()
         finally:
             # A stream that is left must be closed here, not whenever it is collected.
             if isinstance(responses, AsyncGenerator):
@@ -272,37 +228,31 @@ class ModelCall:
 
     def finish(self) -> Iterator[str]:
         """End the reply; give what else may be handed on."""
-        return self._released(self._detector.finish())
+        return self._released(self._detector.finish(cut=self._end.cut is not None))
 
     def reply(self) -> Reply:
         """Return the whole reply, after `finish`."""
         seconds = time.perf_counter() - self._began
-        text, answering = self.text, self._answering
-        usage = self._meter.reported
+        usage, text = self._usage, self.text
         if usage is None:
-            prompt = answering.as_text(self._sent)
-            usage = TokenUsage.counted(prompt, text, answering.counter)
-        declined = self._detector.decision == "declined"
-        return Reply(text, declined, usage, seconds, self._meter.calls)
+            counter = self._answering.counter
+            usage = TokenUsage.counted(sent_text(self._sent), text, counter)
+        return Reply(text, not self.answered, usage, seconds, cut=self._end.cut)
 
     def _released(self, text: str) -> Iterator[str]:
         if text and not self._draft:
             self.handed_on = True
             yield text
 
-    def _own_template(self) -> Any:
-        return copy.copy(self._template)  # LlamaIndex's programs write to it
+    def _seen(self, response: Any, *, streaming: bool) -> str:
+        """Take note of a response, or a part of a streamed one; return its text.
 
-    def _their_values(self) -> dict[str, str]:
-        return in_their_names(self._values)
-
-    def _as_text(self, filled: DeclinableAnswer) -> str:
-        sentinel = self._answering.rules.sentinels[0]
-        return filled_reply(sentinel, **filled.model_dump())
-
-
-def _text(response: Any, *, streaming: bool) -> str:
-    if streaming:
-        return response.delta or ""
-    message = getattr(response, "message", None)
-    return (response.text if message is None else message.content) or ""
+        Of a stream the last part that reports tokens counts: servers that report in
+        every part report the sum so far.
+        """
+        self._end.see(response)
+        self._usage = reported_usage(response) or self._usage
+        if streaming:
+            return response.delta or ""
+        message = getattr(response, "message", None)
+        return (response.text if message is None else message.content) or ""

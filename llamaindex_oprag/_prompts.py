@@ -64,9 +64,7 @@ def check_template(
     foreign = [
         name
         for name in dict.fromkeys(template.template_vars)
-        if name not in filled
-        and f"{{{name}}}" in text
-        and not any(f"{{{name}}}" in word for word in sentinels)
+        if name not in filled and f"{{{name}}}" in text
     ]
     if foreign:
         fault = f"has {braced(foreign)}, which nothing fills in."
@@ -74,14 +72,9 @@ def check_template(
     return template
 
 
-def in_their_names(values: Mapping[str, str]) -> dict[str, str]:
-    """Return values of variables by LlamaIndex's names."""
-    return {_THEIR_NAMES.get(own, own): value for own, value in values.items()}
-
-
 def fill(llm: LLM, template: BasePromptTemplate, values: Mapping[str, str]) -> Sent:
     """Put values into a prompt, as `LLM.predict` would send it."""
-    given = in_their_names(values)
+    given = {_THEIR_NAMES.get(own, own): value for own, value in values.items()}
     if llm.metadata.is_chat_model:
         return llm._get_messages(template, **given)  # noqa: SLF001 -- adds the system prompt as `predict` does
     return llm._get_prompt(template, **given)  # noqa: SLF001 -- as above

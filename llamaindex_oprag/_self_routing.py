@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, NoReturn, Self
 
 import llama_index.core.instrumentation as instrument
@@ -23,27 +23,89 @@ from llama_index.core.schema import (
 
 from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering
 from llamaindex_oprag._best_first import Filling
-from llamaindex_oprag._convert import hit_of, node_of
+from llamaindex_oprag._convert import hit_of, node_of, sent_text
 from llamaindex_oprag._driver import DrivenSynthesizer
-from llamaindex_oprag._self_route_options import SelfRouteOptions
+from llamaindex_oprag._llms import check_llm
+from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag._wrapping import search_filter
+from llamaindex_oprag.documents import SourceLike, source_or_none
 from llamaindex_oprag.events import SelfRouteEvent
-from oprag.calls import Dialogue, Ledger, RungEntry
+from oprag.calls import QA_PROMPT, SENTINEL, Dialogue, Ledger, RungEntry
 from oprag.chunk import Chunk
-from oprag.context import single_passage
+from oprag.context import ContextOptions, Problems, single_passage
 from oprag.documents import DocumentSource
-from oprag.errors import RoutingError
+from oprag.errors import InvalidOptionError, RoutingError
 from oprag.metadata import DOC_URI, RESULT_KEYS, named_id
 from oprag.routing import (
     FIRST_TOKENS,
+    Decline,
     Excerpt,
     Routed,
+    RouteOptions,
+    Rung,
     RungContext,
+    check_route,
     only_document,
     route,
 )
+from oprag.tokens import resolve_token_counter
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
+
+
+@dataclass(kw_only=True)
+class SelfRouteOptions:
+    """The arguments of `SelfRouteQueryEngine.from_args`, checked.
+
+    Raises:
+        InvalidOptionError: Something is not possible, by itself or together.
+    """
+
+    llm: LLM
+    documents: SourceLike | None
+    rungs: Sequence[str | int | Rung]
+    rung_llms: Mapping[str, LLM] | None
+    decline: Decline
+    prompts: Any
+    max_context_tokens: int | Mapping[str, int] | None
+    answer_tokens: int | None
+    prices: Mapping[str, Sequence[float]] | None
+    context: ContextOptions
+    """How retrieved nodes become the context of a rung."""
+
+    def __post_init__(self) -> None:
+        """Check everything, each by itself and together."""
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        del given["llm"], given["context"]
+        rungs = check_route(**given)
+        self.route = RouteOptions(
+            rungs=rungs, context=self.context, sent_text=sent_text
+        )
+        self.llms = {rung.name: self.llm for rung in rungs} | {
+            rung: check_llm(f"rung_llms[{rung!r}]", llm)
+            for rung, llm in (self.rung_llms or {}).items()
+        }
+        self.source = source_or_none(self.documents)
+        self.problems = Problems("SelfRouteQueryEngine")
+        given = self.prompts or {}
+        if not isinstance(given, Mapping):
+            given = dict.fromkeys(self.llms, given)
+        self.templates: dict[str, BasePromptTemplate] = {}
+        for name in self.llms:
+            self.replace_prompt(name, given.get(name, QA_PROMPT))
+
+    def replace_prompt(self, name: str, prompt: str | BasePromptTemplate) -> None:
+        """Put a prompt in the place of a rung's, if it can be used."""
+        if name not in self.llms:
+            message = f"There is no prompt {name!r}. They are {', '.join(self.llms)}."
+            raise InvalidOptionError(message, option="prompts", value=prompt)
+        words = self.decline == "word" and name != self.route.rungs[-1].name
+        self.templates[name] = check_template(
+            prompt,
+            f"prompts[{name!r}]",
+            llm=self.llms[name],
+            sentinels=(SENTINEL,) if words else (),
+        )
 
 
 class SelfRouting(Answering):
@@ -54,8 +116,7 @@ class SelfRouting(Answering):
         query: The question.
         nodes: What was retrieved, best first. Not written to.
         additional: Nodes to name as sources besides.
-        chosen: Whether somebody said how many nodes to retrieve.
-        widened: Whether there are neighbours behind them.
+        route: How this question is routed.
         source: Full texts by name; None where no rung is full.
     """
 
@@ -65,27 +126,24 @@ class SelfRouting(Answering):
         query: QueryBundle,
         nodes: Sequence[NodeWithScore],
         additional: Sequence[NodeWithScore],
-        source: DocumentSource | None,
         *,
-        chosen: bool,
-        widened: bool,
+        route: RouteOptions,
+        source: DocumentSource | None,
     ) -> None:
-        ledger = Ledger(options.prices, on_entry=self._tell)
+        counter: Any = options.context.token_counter
         super().__init__(
-            ledger,
-            options.counter,
+            Ledger(options.prices, on_entry=self._tell),
+            resolve_token_counter(counter),
             nodes,
             additional,
             max_context_tokens=options.max_context_tokens,
             answer_tokens=options.answer_tokens,
         )
-        self.structured = options.structured_output
-        self.rules = options.rules
+        self.decline = options.decline
         self.source = source
         self._options = options
         self._query = query
-        self._tokens = None if chosen else FIRST_TOKENS
-        self._widened = widened
+        self._route = route
         self._templates = dict(options.templates)
         self._routed: Routed | None = None
         self._made: tuple[RungContext, list[NodeWithScore]] | None = None
@@ -93,25 +151,16 @@ class SelfRouting(Answering):
 
     def dialogue(self) -> Dialogue[Routed]:
         """Self-Route, rung by rung."""
-        source = self.source
         hits = [hit_of(node) for node in self.retrieved]
-        names = () if hits or source is None else source.names()
-        options = replace(
-            self._options.route,
-            default_documents=only_document(names),
-            retrieved_tokens=self._tokens,
-            widened=self._widened,
-        )
-        return route(hits, options, self, ledger=self.ledger)
+        return route(hits, self._route, self, ledger=self.ledger)
 
     def llm(self, prompt: str) -> LLM:
         """The model of a rung."""
-        return self._options.rung_llms.get(prompt, self._options.llm)
+        return self._options.llms[prompt]
 
     def template(self, prompt: str) -> BasePromptTemplate:
         """The prompt of a rung."""
-        full = any(r.full and r.name == prompt for r in self._options.route.rungs)
-        return self._templates["full_prompt" if full else "rag_prompt"]
+        return self._templates[prompt]
 
     def filled(self, values: Mapping[str, str]) -> Mapping[str, str]:
         """Add the question."""
@@ -187,7 +236,7 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         super().__init__(
             llm=options.llm, callback_manager=callback_manager, streaming=streaming
         )
-        for llm in options.rung_llms.values():
+        for llm in options.llms.values():
             llm.callback_manager = callback_manager
         self.options = options
         self.before: tuple[BaseRetriever, Sequence[BaseNodePostprocessor]]
@@ -200,14 +249,15 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         additional: Sequence[NodeWithScore],
     ) -> SelfRouting:
         filling, source = self.filling(), self.full_texts()
-        return SelfRouting(
-            self.options,
-            query,
-            nodes,
-            additional,
-            source,
-            chosen=filling.chosen,
+        names = () if nodes or source is None else source.names()
+        route = replace(
+            self.options.route,
+            default_documents=only_document(names),
+            retrieved_tokens=None if filling.chosen else FIRST_TOKENS,
             widened=filling.widened,
+        )
+        return SelfRouting(
+            self.options, query, nodes, additional, route=route, source=source
         )
 
     def after(

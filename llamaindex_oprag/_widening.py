@@ -18,7 +18,7 @@ from llamaindex_oprag._convert import neighbour_of
 from llamaindex_oprag._wrapping import search_filter, searched_with
 from llamaindex_oprag.stores import chunk_store
 from oprag.context import Neighbours, Widening
-from oprag.documents import SearchedChunks, SearchFilter, unknown_filter, unseen_filter
+from oprag.documents import SearchedChunks, SearchFilter, refused_filter
 from oprag.errors import InvalidOptionError
 
 
@@ -47,7 +47,7 @@ class Neighbourhood:
                 store = chunk_store(self._index)
             except InvalidOptionError:
                 return
-            self._chunks = SearchedChunks(store, self._search)
+            self._chunks = SearchedChunks(store, self._search, "widen")
 
     @property
     def known(self) -> bool:
@@ -108,11 +108,10 @@ class Neighbourhood:
 
     def _check_filter(self) -> None:
         """Links are followed past the filter, which is then applied here."""
-        name, where = type(self._index).__name__, self._search.where
-        if self._search.unseen is not None:
-            raise unseen_filter(self._search.unseen, name, "widen")
-        if where is not None and not DocstoreChunks.takes(where):
-            raise unknown_filter(where, name, "widen")
+        search, name = self._search, type(self._index).__name__
+        takes = search.where is None or DocstoreChunks.takes(search.where)
+        if search.unseen is not None or not takes:
+            raise refused_filter(search, name, "widen")
 
     def _admits(self, node: BaseNode) -> bool:
         where, ids = self._search.where, self._search.ids

@@ -17,6 +17,7 @@ from oprag.chunk import FullText
 from oprag.documents import (
     ChunkStore,
     DocumentSource,
+    ReadingSource,
     SearchFilter,
     StoreSource,
     given_documents,
@@ -92,7 +93,7 @@ def source_or_none(documents: SourceLike | None) -> DocumentSource | None:
     return None if documents is None else document_source(documents)
 
 
-class _IndexSource(DocumentSource):
+class _IndexSource(ReadingSource):
     """Full documents of a docstore, else put together from chunks."""
 
     def __init__(
@@ -100,12 +101,6 @@ class _IndexSource(DocumentSource):
     ) -> None:
         self._docstore = docstore
         self._chunks = StoreSource(chunks, exact=exact)
-
-    def get(self, document_id: str) -> str:
-        return self.read(document_id).text
-
-    async def aget(self, document_id: str) -> str:
-        return (await self.aread(document_id)).text
 
     def read(self, document_id: str) -> FullText:
         found = self._docstore.get_document(document_id, raise_error=False)

@@ -11,19 +11,13 @@ from llamaindex_oprag._convert import hit_of, node_of
 from oprag.chunk import Hit, Passage
 from oprag.context import read_passages, render
 from oprag.documents import check_entry, check_listed, check_passages
-from oprag.tokens import TokenizerSpec
 
 ResultLike: TypeAlias = NodeWithScore | BaseNode
 """A node with its score, or a node."""
 
 
 def format_nodes(
-    nodes: Iterable[ResultLike],
-    *,
-    citations: bool = True,
-    separator: str = "\n\n",
-    token_budget: int | None = None,
-    token_counter: TokenizerSpec = None,
+    nodes: Iterable[ResultLike], *, citations: bool = True, separator: str = "\n\n"
 ) -> str:
     """Write nodes as text with their places, in the order given.
 
@@ -39,16 +33,11 @@ def format_nodes(
             `[1] contract.txt, characters 0-120`, on a line of its own, and `[…]`
             between nodes of one document that do not touch.
         separator: Between two nodes.
-        token_budget: Tokens that the text may take: nodes are left out, the worst
-            first, until it fits. None where the component left room, or for no limit.
-        token_counter: As in `oprag.context.ContextOptions`; asked only for a
-            `token_budget`.
 
     Returns:
         The text; the empty string for no nodes.
 
     Raises:
-        BudgetTooSmallError: Not even the best node fits.
         InvalidOptionError: Something in `nodes` is no node.
 
     Example:
@@ -58,13 +47,7 @@ def format_nodes(
         [1] a.txt, characters 0-9
         To begin.
     """
-    return render(
-        as_passages(nodes),
-        separator=separator,
-        citations=citations,
-        token_budget=token_budget,
-        token_counter=token_counter,
-    )
+    return render(as_passages(nodes), separator=separator, citations=citations)
 
 
 def as_passages(nodes: Iterable[ResultLike]) -> list[Passage]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
@@ -19,17 +19,21 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 
 from llamaindex_oprag._best_first import best_first_postprocessor
-from llamaindex_oprag._llms import default_llm
-from llamaindex_oprag._self_route_options import SelfRouteKeywords, SelfRouteOptions
-from llamaindex_oprag._self_routing import SelfRouteSynthesizer
+from llamaindex_oprag._llms import check_llm, default_llm
+from llamaindex_oprag._self_routing import SelfRouteOptions, SelfRouteSynthesizer
 from llamaindex_oprag._wrapping import check_retriever
+from llamaindex_oprag.documents import SourceLike
+from oprag.context import ContextOptions, OnProblem, Order
 from oprag.diagnosing import Verifiable
 from oprag.errors import InvalidOptionError
-from oprag.tokens import in_thread
+from oprag.positions import DocumentKey, PositionKeys
+from oprag.routing import DEFAULT_RUNGS, Decline, Rung
+from oprag.tokens import TokenizerSpec, in_thread
 
 if TYPE_CHECKING:
     from oprag.diagnosing import Verification
 
+Prompt: TypeAlias = str | BasePromptTemplate
 
 _CALL = ".from_args(retriever, llm=llm, documents=documents)"
 
@@ -54,16 +58,16 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
       nothing was retrieved, LlamaIndex's "Empty Response";
     - `source_nodes`: what was read for it, in reading order: the retrieved nodes, or
       of full documents a new node for each part that was read;
-    - `metadata["route"]`: `rung`, the name of the step that the answer is from (None
-      if nothing was retrieved), and `answered`, False for a refusal;
+    - `metadata["route"]`: `rung`, the step that the answer is from (None without any),
+      `answered`, False for a refusal, and `finish`, `"length"` or `"filter"`, if cut;
     - `metadata["usage"]`: what it took, see `oprag.calls.Ledger.to_dict`. With
       OpenAI and servers like it a stream is counted by the provider only if the LLM
       has `additional_kwargs={"stream_options": {"include_usage": True}}`.
 
-    Text is streamed once it cannot be a refusal any more; a refusal is not shown,
-    unless it is the final reply. `metadata` and `source_nodes` are complete when the
-    stream has ended; until then `answered` may be None. An async stream calls the LLM
-    only when it is read, in that event loop, and errors of the LLM come from there.
+    A refusal is not shown, unless it is the final reply: text is streamed once two
+    sentences or 200 characters say that it is none. `metadata` and `source_nodes` are
+    complete when the stream has ended; until then `answered` may be None. An async
+    stream calls the LLM when it is read, and errors of the LLM come from there.
 
     For each step LlamaIndex's instrumentation gets a
     `llamaindex_oprag.events.SelfRouteEvent`.
@@ -118,13 +122,22 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         retriever: BaseRetriever,
         llm: LLM | None = None,
         *,
+        documents: SourceLike | None = None,
+        rungs: Sequence[str | int | Rung] = DEFAULT_RUNGS,
+        rung_llms: Mapping[str, LLM] | None = None,
+        decline: Decline = "word",
+        prompts: Prompt | Mapping[str, Prompt] | None = None,
+        max_context_tokens: int | Mapping[str, int] | None = None,
+        answer_tokens: int | None = None,
+        prices: Mapping[str, Sequence[float]] | None = None,
+        order: Order = "document",
+        on_problem: OnProblem = "error",
+        position_keys: PositionKeys | None = None,
+        document_key: DocumentKey | None = None,
+        token_counter: TokenizerSpec = None,
         node_postprocessors: list[BaseNodePostprocessor] | None = None,
         callback_manager: CallbackManager | None = None,
-        rag_prompt: str | BasePromptTemplate | None = None,
-        full_prompt: str | BasePromptTemplate | None = None,
-        max_context_tokens: int | Mapping[str, int] | None = None,
         streaming: bool = False,
-        **options: Unpack[SelfRouteKeywords],
     ) -> Self:
         """Make an engine.
 
@@ -134,38 +147,70 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
                 largest number of tokens in `rungs`, 2,000 for `"retrieved"`; any
                 other `similarity_top_k` is kept to.
             llm: Reads and answers, or refuses; None for `Settings.llm`.
+            documents: Full texts by document name: anything that `document_source`
+                takes. Needed where a rung is `"full"`. An index or a store is read
+                through the filter of the search, other texts are given to anyone who
+                asks. If one alone is known to be there, it is read even where nothing
+                was retrieved.
+            rungs: What the LLM is given to read, in turn, until it answers:
+                `"retrieved"`, numbers of tokens, `"full"`; see
+                `oprag.routing.as_rungs`.
+            rung_llms: Other LLMs, by the rung's name: `{"full": long_context_llm}`.
+            decline: How a refusal is recognised. `"word"`: the reply begins or ends
+                with the word *unanswerable*, alone. Or a function from the reply to a
+                bool, such as `oprag.routing.word_in_reply`, the paper's rule; a
+                stream is then held back until the reply ends.
+            prompts: Prompts in the place of the built-in one: one for all rungs, or
+                prompts by the rung's name. A template, or the text of one, with
+                `{context_str}` and `{query_str}`.
+            max_context_tokens: Tokens of prompt and answer that the LLM takes, or
+                one number by rung; None for what the LLM's metadata say, if that is
+                more than their class's default.
+            answer_tokens: Tokens of the window that are kept free for the answer; None
+                for the LLM's own limit, else 256, or an eighth of a smaller window.
+            prices: Price of a million tokens by model: input, cached input, output.
+            order: Of what was retrieved: `"document"`, or `"score"`: best first, each
+                behind its number, as in the paper.
+            on_problem: For nodes that cannot be put in order: `"error"`, or `"warn"`
+                and go on.
+            position_keys: Where the position is, as in `OrderPreservingRetriever`.
+            document_key: Where the document's identity is, as there.
+            token_counter: A function, a tokenizer, or its name; None for cl100k.
             node_postprocessors: Applied to the nodes before anything is read.
             callback_manager: None for `Settings.callback_manager`. As everywhere in
                 LlamaIndex it is set on the LLMs.
-            rag_prompt: In the place of the built-in prompt of every step that reads
-                nodes: a template, or the text of one, with `{context_str}`
-                and `{query_str}`.
-            full_prompt: The same for full documents.
-            max_context_tokens: Tokens of prompt and answer that the model takes, or
-                one number by rung; None for what the LLM's metadata say, if that is
-                more than their class's default.
             streaming: Whether to return as soon as an answer begins. Can be assigned
                 later.
-            **options: What Self-Route and the context of a step are told.
 
         Returns:
             The engine. Nothing was read or asked.
 
         Raises:
-            InvalidOptionError: An option does not exist or cannot have this value.
+            InvalidOptionError: An option cannot have this value.
         """
-        made = SelfRouteOptions.from_keywords(
-            options,
-            llm=llm or default_llm(cls.__name__),
-            rag_prompt=rag_prompt,
-            full_prompt=full_prompt,
+        options = SelfRouteOptions(
+            llm=default_llm(cls.__name__) if llm is None else check_llm("llm", llm),
+            documents=documents,
+            rungs=rungs,
+            rung_llms=rung_llms,
+            decline=decline,
+            prompts=prompts,
             max_context_tokens=max_context_tokens,
+            answer_tokens=answer_tokens,
+            prices=prices,
+            context=ContextOptions(
+                order=order,
+                on_problem=on_problem,
+                position_keys=position_keys,
+                document_key=document_key,
+                token_counter=token_counter,
+            ),
         )
         manager = callback_manager or Settings.callback_manager
         return cls(
             retriever=retriever,
             response_synthesizer=SelfRouteSynthesizer(
-                made, callback_manager=manager, streaming=streaming
+                options, callback_manager=manager, streaming=streaming
             ),
             node_postprocessors=node_postprocessors,
             callback_manager=manager,

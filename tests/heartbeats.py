@@ -190,10 +190,6 @@ WINDOWS: dict[str, dict[str, Any]] = {
     "whole": {},
     "in a window": {"max_context_tokens": 10**6},
     "cut in order": {"max_context_tokens": 60_000},
-    "cut in the middle": {
-        "max_context_tokens": 60_000,
-        "window_overflow": "truncate_middle",
-    },
 }
 
 

@@ -207,13 +207,6 @@ BOUNDS = (
         "× as long",
     ),
     Bound(
-        "streaming.first",
-        "Self-Route's first visible character, held back longer than",
-        "the refusal rules require",
-        0,
-        "characters",
-    ),
-    Bound(
         "memory.chroma",
         "indexing into Chroma: memory grown in the second half",
         "the size of that half",

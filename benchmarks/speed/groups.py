@@ -28,7 +28,6 @@ GROUPS = (
     "rebuilding",
     "widening",
     "importing",
-    "streaming",
     "memory",
 )
 """Modules with a function `measure`, in the order of the table."""

@@ -13,7 +13,7 @@ from oprag.documents import ChunkStore, StoredChunk
 class FaissChunks(ChunkStore):
     """Reads the docstore beside the index.
 
-    Not by a search: that filters only among the best `fetch_k`, 20 unless told.
+    Not by a search: that filters only among the best `fetch_k`, 20 by default.
     """
 
     name = "FAISS store"
@@ -23,17 +23,21 @@ class FaissChunks(ChunkStore):
         self._store = store
 
     def scan(self) -> Iterator[StoredChunk]:
-        """All chunks, as they are now."""
+        """Yield all chunks, as they are now."""
         # A copy: others may add while this is read.
         return self._found(list(self._store.index_to_docstore_id.values()))
 
     def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
-        """Some chunks by their ids."""
+        """Return some chunks by their ids."""
         return list(self._found(ids))
 
     def count(self) -> int:
-        """Chunks of the index."""
+        """Return the number of chunks in the index."""
         return len(self._store.index_to_docstore_id)
+
+    def takes_filter(self, where: Any) -> bool:
+        """Return whether it is a dictionary, or a function of a chunk's metadata."""
+        return isinstance(where, dict) or callable(where)
 
     def _found(self, ids: Collection[str]) -> Iterator[StoredChunk]:
         search = self._store.docstore.search
@@ -43,7 +47,3 @@ class FaissChunks(ChunkStore):
             # It answers with a sentence for a chunk that was deleted meanwhile.
             if isinstance(found, Document) and all(f(found.metadata) for f in admitted):
                 yield StoredChunk(found.page_content, found.metadata, chunk_id)
-
-    def takes_filter(self, where: Any) -> bool:
-        """A dictionary, or a function of a chunk's metadata."""
-        return isinstance(where, dict) or callable(where)

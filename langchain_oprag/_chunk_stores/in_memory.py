@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.documents import Document
@@ -23,34 +23,29 @@ class InMemoryChunks(ChunkStore):
         self._store = store
 
     def scan(self) -> Iterator[StoredChunk]:
-        """All chunks, as they are now."""
+        """Yield all chunks, as they are now."""
         # A copy: others may add while this is read.
         return self._found(list(self._store.store.values()))
 
     def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
-        """Some chunks by their ids."""
-        entries = map(self._store.store.get, ids)
-        return list(self._found([entry for entry in entries if entry is not None]))
+        """Return some chunks by their ids."""
+        return list(self._found([*filter(None, map(self._store.store.get, ids))]))
 
     def count(self) -> int:
-        """Entries of the dictionary."""
+        """Return the number of entries."""
         return len(self._store.store)
+
+    def takes_filter(self, where: Any) -> bool:
+        """Return whether it is a function of a `Document`."""
+        return callable(where)
 
     def _found(self, entries: Collection[dict[str, Any]]) -> Iterator[StoredChunk]:
         for entry in entries:
-            chunk = _chunk(entry)
+            chunk = StoredChunk(entry["text"], entry["metadata"], entry["id"])
             if not self.filters or self._is_admitted(chunk):
                 yield chunk
-
-    def takes_filter(self, where: Any) -> bool:
-        """A function of a `Document`."""
-        return callable(where)
 
     def _is_admitted(self, chunk: StoredChunk) -> bool:
         text, metadata, chunk_id = chunk
         document = Document(text, id=chunk_id, metadata=dict(metadata))
         return all(admits(document) for admits in self.filters)
-
-
-def _chunk(entry: Mapping[str, Any]) -> StoredChunk:
-    return StoredChunk(entry["text"], entry["metadata"], entry["id"])

@@ -23,7 +23,7 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from oprag.calls.client_errors import is_window_overflow, said_by
 from oprag.calls.ledger import Ledger, RungDecision, RungEntry, TokenUsage
-from oprag.calls.window import default_answer_tokens, fit_window
+from oprag.calls.window import default_answer_tokens
 from oprag.errors import ContextWindowError, OpragError
 
 ResultT = TypeVar("ResultT")
@@ -66,6 +66,8 @@ class Reply:
     usage: TokenUsage
     seconds: float
     model_calls: int = 1
+    cut: str | None = None
+    """Where it was broken off: `"length"`, at the longest reply, or `"filter"`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +133,15 @@ class PromptSize:
         if self.window is None:
             return None
         overhead = self.with_context("")
-        fit = fit_window(
-            0, window=self.window, overhead=overhead, reserved=self.reserved
+        room = self.window - overhead - self.reserved
+        if room > 0:
+            return room
+        message = (
+            f"A window of {self.window} tokens has no room for any text: the prompt "
+            f"alone takes {overhead}, and {self.reserved} are kept for the answer. "
+            "Give a larger max_context_tokens."
         )
-        return fit.room
+        raise ContextWindowError(message, window=self.window, needed=None)
 
     def excess(self, context: str) -> int:
         """Tokens by which the prompt with this context is too long; 0 if it fits."""

@@ -48,38 +48,11 @@ Question: {question}
 Answer:"""
 
 
-def qa_prompt(sentinel: str = SENTINEL) -> str:
-    """Return the prompt of Self-Route; it asks for an answer of the usual length.
-
-    Args:
-        sentinel: What the model is to write if it refuses.
-
-    Returns:
-        A format string with `{context}` and `{question}`.
-    """
-    escaped = sentinel.replace("{", "{{").replace("}", "}}")
-    return CONTEXT_PART + _QA.replace("SENTINEL", escaped)
-
+QA_PROMPT = CONTEXT_PART + _QA.replace("SENTINEL", SENTINEL)
+"""With `{context}` and `{question}`; for an answer of the usual length."""
 
 CHOICE_PROMPT = CONTEXT_PART + _CHOICE.replace("SENTINEL", SENTINEL)
 """For multiple-choice questions, with `{options}` too (see `format_options`)."""
-
-REPLY_FIELDS = {
-    "answerable": "Whether the text holds the answer to the question.",
-    "answer": "The answer to the question; empty if the text does not hold it.",
-}
-"""What a model fills in with `structured_output=True`: each field and what it is."""
-
-
-def filled_reply(sentinel: str, *, answerable: bool, answer: str) -> str:
-    """Return a reply that was filled in as the one that would have been written.
-
-    Args:
-        sentinel: What stands for a refusal, whatever else was filled in.
-        answerable: As it was filled in.
-        answer: As it was filled in.
-    """
-    return answer if answerable else sentinel
 
 
 def check_prompt(

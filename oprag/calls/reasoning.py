@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+REASONING_TAGS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
+"""Opening and closing marks of reasoning that some servers send as text."""
+
 
 def text_of(reply: Any) -> str:
     """Return the text of a client's message or of a plain completion."""
@@ -26,7 +29,7 @@ class ReasoningFilter:
             text passes through untouched.
     """
 
-    def __init__(self, tags: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, tags: Sequence[tuple[str, str]] = REASONING_TAGS) -> None:
         self._tags = tuple(tags)
         self._blanks: list[str] = []
         """What stands before `_pending`, set aside so that it is looked at once."""
@@ -83,7 +86,9 @@ class ReasoningFilter:
         return False
 
 
-def without_reasoning(text: str, tags: Sequence[tuple[str, str]]) -> str:
+def without_reasoning(
+    text: str, tags: Sequence[tuple[str, str]] = REASONING_TAGS
+) -> str:
     """Return a whole text without the reasoning blocks at its start."""
     blocks = ReasoningFilter(tags)
     return blocks.feed(text) + blocks.finish()

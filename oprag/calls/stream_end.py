@@ -1,4 +1,4 @@
-"""Whether the stream of a reply came to its end, or was closed before it.
+"""How a reply ended: by itself, cut at a limit or a filter, or broken off.
 
 A connection that is closed in good order in the middle of a reply leaves half an
 answer that looks whole. Where the protocol ends every reply with a reason for its end,
@@ -8,14 +8,19 @@ a reply without one was broken off.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
-_REASONS = ("finish_reason", "stop_reason", "status")
-"""How OpenAI's protocols call it in LangChain's `response_metadata`."""
+_REASONS = ("finish_reason", "stop_reason", "done_reason", "status")
+"""How providers call it, in LangChain's `response_metadata` or in their own objects."""
+_CUTS: dict[str, Literal["length", "filter"]] = {
+    **dict.fromkeys(("length", "max_tokens", "max_output_tokens"), "length"),
+    **dict.fromkeys(("content_filter", "content_filtered", "refusal"), "filter"),
+    **dict.fromkeys(("safety", "prohibited_content", "recitation"), "filter"),
+}
 
 
 class StreamEnd:
-    """Takes note of the pieces of a stream, and says at its end whether it was one.
+    """Takes note of a reply, whole or in pieces, and says at its end how it ended.
 
     A reason is due where the pieces show that they are of one of OpenAI's protocols,
     which most servers speak: LangChain names the provider in `response_metadata`, and
@@ -32,17 +37,24 @@ class StreamEnd:
     """
 
     def __init__(self) -> None:
+        self.cut: Literal["length", "filter"] | None = None
+        """Where the reply was cut: at the longest one, or by the provider's filter."""
         self._due = False
         self._came = False
 
     def see(self, piece: Any) -> None:
         """Take note of a piece: a message of LangChain, or a response of LlamaIndex."""
         metadata = getattr(piece, "response_metadata", None) or {}
+        raw = getattr(piece, "raw", None)
         self._due |= metadata.get("model_provider") == "openai"
-        self._came |= any(metadata.get(name) for name in _REASONS)
-        for choice in field_of(getattr(piece, "raw", None), "choices") or ():
-            self._due = True
-            self._came |= bool(field_of(choice, "finish_reason"))
+        choices = field_of(raw, "choices") or ()
+        self._due |= bool(choices)
+        for said in (metadata, raw, *choices, *(field_of(raw, "candidates") or ())):
+            for reason in filter(None, (field_of(said, name) for name in _REASONS)):
+                self._came = True
+                # Some clients give an enum: FinishReason.MAX_TOKENS.
+                word = str(reason).lower().rpartition(".")[2]
+                self.cut = _CUTS.get(word, self.cut)
 
     def check(self) -> None:
         """Make sure, after the last piece, that the reply is whole.

@@ -20,7 +20,7 @@ from oprag.calls import (
     well_formed,
 )
 from oprag.evaluation.errors import ChatModelError
-from oprag.evaluation.readers.chat import is_cut, usage_of
+from oprag.evaluation.readers.chat import usage_of
 from oprag.tokens import resolve_token_counter
 
 _REPORTS_USAGE_WHEN_ASKED = ("azure_openai", "openai")
@@ -72,7 +72,6 @@ def stream_answer(
     """
     text = ""
     reported: UsageMetadata | None = None
-    cut = False
     end = StreamEnd()
     stream = model.stream([HumanMessage(prompt)])
     while True:
@@ -86,13 +85,12 @@ def stream_answer(
         # The pieces of a stream add up to the whole call.
         if part := getattr(piece, "usage_metadata", None):
             reported = add_usage(reported, part)
-        cut = cut or is_cut(piece)
         end.see(piece)
         if said := well_formed(text_of(piece)):
             text += said
             write(said)
     usage = usage_of(reported, prompt, text, resolve_token_counter())
-    return Answer(text, usage, cut)
+    return Answer(text, usage, end.cut == "length")
 
 
 def _not_loaded(name: str, provider: str, error: Exception) -> ChatModelError:

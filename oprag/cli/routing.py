@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
-from langchain_core.outputs import ChatGeneration, LLMResult
 from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.utils import AddableDict
 
@@ -19,7 +17,6 @@ from oprag.cli.retrieving import ordered_passages
 from oprag.cli.searching import Search
 from oprag.context import Order
 from oprag.errors import ContextWindowError, RungFailedError
-from oprag.evaluation.readers.chat import is_cut
 from oprag.routing import Rung
 
 _OVERFLOW_HINT = "Give the tokens that the model takes as --max-context-tokens."
@@ -68,12 +65,11 @@ def stream_routed_answer(
         BudgetTooSmallError: Not even the best chunk fits.
     """
     chain = _chain(model, found, token_budget, order, max_context_tokens)
-    ends = _Ends()
     output = AddableDict()
     question = found.retrieved.question
     text = ""
     try:
-        for piece in chain.stream(question, {"callbacks": [ends]}):
+        for piece in chain.stream(question):
             output += AddableDict(piece)
             if said := well_formed(piece.get("answer") or ""):
                 text += said
@@ -84,7 +80,7 @@ def stream_routed_answer(
     read = ordered_passages(output["context"], order=order, merge=order == "document")
     return RoutedAnswer(
         text,
-        ends.cut,
+        output["route"].get("finish") == "length",
         [passage.citation for passage in read],
         output["route"],
         output["usage"],
@@ -97,18 +93,6 @@ def route_report(answer: RoutedAnswer) -> str:
     lines = ["Read for the answer:", *(f"  {place}" for place in answer.read), ""]
     lines += [f"Route: {_route(answer.route)}", *map(_rung, usage["rungs"])]
     return "\n".join(lines)
-
-
-class _Ends(BaseCallbackHandler):
-    """Notes whether the last call ended at the longest answer."""
-
-    def __init__(self) -> None:
-        self.cut = False
-
-    def on_llm_end(self, response: LLMResult, **_: Any) -> None:
-        """Look at the end of a call; the answer is from the last one."""
-        generation = response.generations[0][0]
-        self.cut = isinstance(generation, ChatGeneration) and is_cut(generation.message)
 
 
 def _chain(

@@ -7,11 +7,9 @@ from math import inf
 
 from oprag.chunk import UNKNOWN_DOCUMENT, Chunk, Passage
 from oprag.context.options import check_option
-from oprag.context.selection import too_small
 from oprag.documents import check_entries
 from oprag.metadata import CHUNK_INDEX
 from oprag.positions import as_number
-from oprag.tokens import TokenizerSpec, resolve_token_counter
 
 GAP_MARK = "[…]"
 """Stands where text was left out."""
@@ -82,12 +80,7 @@ def with_pointers(
 
 
 def render(
-    passages: Sequence[Passage],
-    *,
-    separator: str = "\n\n",
-    citations: bool = False,
-    token_budget: int | None = None,
-    token_counter: TokenizerSpec = None,
+    passages: Sequence[Passage], *, separator: str = "\n\n", citations: bool = False
 ) -> str:
     """Join passages into one context string, in the order given.
 
@@ -100,51 +93,17 @@ def render(
         citations: Put each passage's number and place before it,
             `[1] contract.txt, characters 0-120`, on a line of its own, and `[…]`
             between passages of one document that do not touch.
-        token_budget: Tokens that the context may take: passages are left out, the
-            worst first, until it fits. None where room was left for all that is
-            written, or there is no limit.
-        token_counter: See `ContextOptions`; asked only for a `token_budget`.
 
     Returns:
         The context; the empty string for no passages.
 
     Raises:
-        BudgetTooSmallError: Not even the best passage fits.
         InvalidOptionError: An option does not exist or cannot have this value; or
             something in `passages` is no passage.
     """
     check_entries("passages", passages, Passage, _as_passages)
     check_option("separator", separator)
     check_option("citations", citations)
-    check_option("token_budget", token_budget)
-
-    if token_budget is None:
-        return _written(passages, separator, citations=citations)
-    counter = resolve_token_counter(token_counter)
-    ranked = sorted(range(len(passages)), key=lambda place: passages[place].rank)
-
-    def of_best(count: int) -> str:
-        kept = [passages[place] for place in sorted(ranked[:count])]
-        return _written(kept, separator, citations=citations)
-
-    text = of_best(len(passages))
-    if (needed := counter(text)) <= token_budget:
-        return text
-    # Halving takes a few counts where leaving out one by one takes hundreds.
-    fitting, excessive, text = 0, len(passages), ""
-    while excessive - fitting > 1:
-        middle = (fitting + excessive) // 2
-        shorter = of_best(middle)
-        if (tokens := counter(shorter)) <= token_budget:
-            fitting, text = middle, shorter
-        else:
-            excessive, needed = middle, tokens
-    if not fitting:
-        raise too_small(token_budget, needed)
-    return text
-
-
-def _written(passages: Sequence[Passage], separator: str, *, citations: bool) -> str:
     if citations:
         return separator.join(marked_texts(passages, separator=separator))
     return separator.join(passage.text for passage in passages)

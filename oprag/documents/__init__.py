@@ -7,6 +7,7 @@ from oprag.documents.annotating import (
     replaced,
 )
 from oprag.documents.bm25 import Bm25, no_words
+from oprag.documents.chroma_chunks import ChromaChunks, chroma_rows
 from oprag.documents.copies import (
     Copies,
     StoredCopies,
@@ -15,7 +16,6 @@ from oprag.documents.copies import (
     name_of_key,
 )
 from oprag.documents.entries import (
-    as_texts_by_name,
     check_entries,
     check_entry,
     check_listed,
@@ -23,6 +23,7 @@ from oprag.documents.entries import (
     elsewhere,
 )
 from oprag.documents.folders import count_files, read_folder
+from oprag.documents.qdrant_chunks import QdrantChunks
 from oprag.documents.rebuilding import (
     StoreSource,
     are_all_there,
@@ -35,12 +36,12 @@ from oprag.documents.search_filters import (
     inner_retrievers,
     is_unchanged,
     one_filter,
-    unknown_filter,
-    unseen_filter,
+    refused_filter,
 )
 from oprag.documents.searched_chunks import ChunkKey, SearchedChunks, chunk_key
 from oprag.documents.sources import (
     DocumentSource,
+    ReadingSource,
     ReadTexts,
     SourceLike,
     checked_text,
@@ -52,14 +53,10 @@ from oprag.documents.sources import (
 )
 from oprag.documents.stored_chunks import (
     ChunkStore,
+    QueriedStore,
     StoredChunk,
-    chroma_numbered,
-    chroma_rows,
-    is_chroma_embedded,
-    is_qdrant_embedded,
+    Wanted,
     no_store,
-    qdrant_ids,
-    qdrant_place,
     stored_hit,
     unknown_store,
 )
@@ -67,11 +64,15 @@ from oprag.documents.stored_chunks import (
 __all__ = [
     "POSITION_KEYS",
     "Bm25",
+    "ChromaChunks",
     "ChunkKey",
     "ChunkStore",
     "Copies",
     "DocumentSource",
+    "QdrantChunks",
+    "QueriedStore",
     "ReadTexts",
+    "ReadingSource",
     "SearchFilter",
     "SearchedChunks",
     "SourceLike",
@@ -79,16 +80,15 @@ __all__ = [
     "StoreSource",
     "StoredChunk",
     "StoredCopies",
+    "Wanted",
     "annotate_chunks",
     "are_all_there",
-    "as_texts_by_name",
     "by_version",
     "check_entries",
     "check_entry",
     "check_listed",
     "check_passages",
     "checked_text",
-    "chroma_numbered",
     "chroma_rows",
     "chunk_key",
     "count_files",
@@ -97,25 +97,20 @@ __all__ = [
     "exact_text",
     "given_documents",
     "inner_retrievers",
-    "is_chroma_embedded",
     "is_own",
     "is_own_name_lost",
-    "is_qdrant_embedded",
     "is_unchanged",
     "name_of_key",
     "no_store",
     "no_words",
     "not_found",
     "one_filter",
-    "qdrant_ids",
-    "qdrant_place",
     "read_folder",
     "read_versions",
     "rebuild",
     "refuse_strangers",
+    "refused_filter",
     "replaced",
     "stored_hit",
-    "unknown_filter",
     "unknown_store",
-    "unseen_filter",
 ]

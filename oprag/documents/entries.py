@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import PurePath
 from typing import Any
 
 from oprag.chunk import Passage
@@ -108,13 +107,4 @@ def _takes(wanted: type) -> str:
 def _first_of_pair(value: Any, wanted: type) -> str:
     if isinstance(value, tuple) and value and isinstance(value[0], wanted):
         return " Take the first of each pair: [each for each, _ in pairs]."
-    return ""
-
-
-def as_texts_by_name(value: Any) -> str:
-    """Say how full texts are given that came as a text or a path."""
-    if isinstance(value, PurePath):
-        return " Files are given by their folder: documents=folder."
-    if isinstance(value, str):
-        return " Texts are given by name: documents={name: text}."
     return ""

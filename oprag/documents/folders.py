@@ -38,8 +38,6 @@ def read_folder(folder: str | Path) -> Iterator[FolderFile]:
         UnreadableFileError: A folder inside cannot be opened: which files it holds
             is not known.
     """
-    if not Path(folder).is_dir():
-        raise _no_folder(folder)
     source = document_source(Path(folder))
     for name in _names(Path(folder).resolve()):
         yield _read(source, name)
@@ -58,17 +56,6 @@ def _names(root: Path) -> Iterator[str]:
             path = Path(parent, file)
             if not file.startswith("."):
                 yield path.relative_to(root).as_posix()
-
-
-def _no_folder(folder: str | Path) -> InvalidOptionError:
-    shown = str(folder)
-    message = f"There is no folder {shown!r} to read text files from."
-    if Path(folder).exists():
-        message = (
-            f"{shown!r} is a file, not a folder. Give the folder that it lies in, or "
-            "the file's text as a document in a list."
-        )
-    return InvalidOptionError(message, option="documents", value=shown)
 
 
 def _closed(error: OSError) -> None:

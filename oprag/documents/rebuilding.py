@@ -1,10 +1,9 @@
 """The full document out of a store's chunks, whole and proved, or an error.
 
 Stores truncate, ignore filters, keep old versions, and return chunks in any order. So
-everything is checked: chunks of other documents are dropped, repeated ones counted
-once, every `chunk_index` must be there, the texts are joined by their offsets, and what
-comes out must have the length and the hash that were written when the document was
-split (`oprag.metadata.text_stamp`).
+chunks of other documents are dropped, repeated ones counted once, every `chunk_index`
+must be there, the texts are joined by their offsets, and what comes out must have the
+hash that was written when the document was split (`oprag.metadata.text_stamp`).
 """
 
 from __future__ import annotations
@@ -13,35 +12,45 @@ import copy
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
-from operator import attrgetter, itemgetter
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from oprag.chunk import FullText
-from oprag.documents.refusing import inconsistent, missing_chunks, no_chunks, unproved
-from oprag.documents.rejoining import join_part
-from oprag.documents.search_filters import SearchFilter, filtered, unseen_filter
-from oprag.documents.searched_chunks import admitted
-from oprag.documents.sources import PART_SEPARATOR, DocumentSource
-from oprag.documents.stored_chunks import ChunkStore, Piece, StoredChunk
-from oprag.documents.stored_pieces import read_pieces, read_stamps
+from oprag.documents.search_filters import SearchFilter
+from oprag.documents.searched_chunks import SearchedChunks
+from oprag.documents.sources import PART_SEPARATOR, ReadingSource
+from oprag.documents.stored_chunks import ChunkStore, StoredChunk
 from oprag.errors import (
     AmbiguousPositionError,
+    DocumentNotFoundError,
+    FilteredDocumentError,
     IncompleteDocumentError,
     InconsistentChunksError,
+    MissingPositionError,
     MixedVersionsWarning,
     PositionError,
 )
 from oprag.metadata import (
+    CHAR_END,
+    CHAR_START,
     CHUNK_INDEX,
     DOC_KEY,
     DOC_VERSION,
     N_CHUNKS,
+    NONSPACE_HASH,
     PART_INDEX,
+    STAMP_KEYS,
+    TEXT_HASH,
     document_key,
+    text_stamp,
     version_of_hashes,
     version_text,
 )
 from oprag.positions import as_number
+
+_LISTED = 10
+"""Ranges of missing chunks, and chunks, that an error names."""
+_AGAIN = "Index the document again."
 
 
 def rebuild(
@@ -49,7 +58,6 @@ def rebuild(
     chunks: Iterable[StoredChunk],
     *,
     exact: bool = True,
-    part_separator: str = PART_SEPARATOR,
     where: str = "the store",
 ) -> FullText:
     """Put a document back together from its chunks.
@@ -65,14 +73,11 @@ def rebuild(
             well, with `FullText.exact` False. Of chunks of another splitter, which
             drops white space: the text of which all but white space is proved; in each
             gap stands white space as long as it. Of chunks without the length and the
-            hash of their text, as written by earlier versions: what they are, where
-            they leave no gap.
-        part_separator: Between parts (`part_index`), whose offsets begin anew. What
-            stood between them is in no chunk.
+            hash of their text: what they are, where they leave no gap.
         where: What the chunks come from, for messages.
 
     Returns:
-        The whole document.
+        The whole document, a blank line between its parts (`part_index`).
 
     Raises:
         DocumentNotFoundError: No chunk is of this document.
@@ -81,25 +86,20 @@ def rebuild(
         InconsistentChunksError: The chunks cannot all be of one text, or are not of the
             text that was split.
         AmbiguousPositionError: Different texts have the same `chunk_index`.
-        ConflictingTextError: Overlapping texts differ.
         MissingPositionError: A chunk lacks `chunk_index`, `n_chunks`, `char_start` or
             `char_end`, or one is no number.
-        InvalidSpanError: A chunk ends before it begins.
 
     Warns:
         MixedVersionsWarning: Two versions with different texts are there, both whole,
             as they are left by an interrupted indexing, or by one of only one size.
             Which one is given is the same every time; it need not be the newer.
     """
-    text, several = read_versions(
-        name, chunks, exact=exact, part_separator=part_separator, where=where
-    )
+    text, several = read_versions(name, chunks, exact=exact, where=where)
     if several > 1:
         message = (
             f"Document {name!r}: the store holds {several} versions of it with "
-            "different texts, each of them whole, as an interrupted indexing leaves "
-            "them, or one that was not repeated for every size. One is read, which "
-            "need not be the newer. Index the document again, in every size."
+            "different texts, each of them whole. One is read, which need not be the "
+            "newer. Index the document again, in every size."
         )
         warnings.warn(message, MixedVersionsWarning, stacklevel=2)
     return text
@@ -110,7 +110,6 @@ def read_versions(
     chunks: Iterable[StoredChunk],
     *,
     exact: bool = True,
-    part_separator: str = PART_SEPARATOR,
     where: str = "the store",
 ) -> tuple[FullText, int]:
     """Do what `rebuild` does, and return what it warns of instead.
@@ -122,7 +121,11 @@ def read_versions(
     key = document_key(name)
     own = [chunk for chunk in chunks if chunk.metadata.get(DOC_KEY) == key]
     if not own:
-        raise no_chunks(name, where)
+        message = (
+            f"There is no document {name!r} in {where}: no chunk there has the doc_key "
+            "of this name. Index it with index_documents."
+        )
+        raise DocumentNotFoundError(message, document=name)
     versions = {
         version: [own[i] for i in members]
         for version, members in by_version(chunk.metadata for chunk in own).items()
@@ -133,14 +136,16 @@ def read_versions(
     failures: dict[str, Exception] = {}
     for version in _whole_versions(name, versions):
         try:
-            joined = _joined(name, versions[version], where, exact=exact)
+            found[version] = _joined(name, versions[version], where, exact=exact)
         except (IncompleteDocumentError, PositionError) as error:
             failures[version] = error
-        else:
-            text = part_separator.join(joined.parts)
-            found[version] = joined._replace(text=text)
-    several = _count_texts(found, failures)
-    return max(found.values(), key=attrgetter("exact")), several  # the first of equals
+    # Versions of one text differ in size: one that is sound is enough.
+    texts = {version_text(version) for version in (*found, *failures)}
+    if failures and (not found or len(texts) > 1):
+        raise next(iter(failures.values()))
+    different = len({text.text for text in found.values()}) > 1 and len(texts) > 1
+    best = max(found.values(), key=attrgetter("exact"))  # the first of equals
+    return best, len(found) if different else 1
 
 
 def by_version(metadatas: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
@@ -152,17 +157,22 @@ def by_version(metadatas: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
     return versions
 
 
+def are_all_there(chunks: Sequence[StoredChunk]) -> bool:
+    """Return whether they have all the numbers that `n_chunks` says, and no others."""
+    totals = {as_number(chunk.metadata.get(N_CHUNKS)) for chunk in chunks}
+    indexes = {as_number(chunk.metadata.get(CHUNK_INDEX)) for chunk in chunks}
+    return totals == {len(indexes)} and indexes == set(range(len(indexes)))
+
+
 def _whole_versions(
     name: str, versions: Mapping[str, Sequence[StoredChunk]]
 ) -> list[str]:
-    """The versions of which all chunks are there, those of fewest chunks first.
+    """Return the versions of which all chunks are there, those of fewest chunks first.
 
     Chunks of two sizes live side by side; an interrupted run may leave those of two
     texts. If there is none, the one of most chunks, whose error says what is missing.
     Pages that were indexed one by one are versions as well, and none is the document.
     """
-    if len(versions) == 1:
-        return [*versions]
     ordered = sorted(versions, key=lambda version: (len(versions[version]), version))
     whole = [version for version in ordered if are_all_there(versions[version])]
     parts = {v: {c.metadata.get(PART_INDEX) for c in versions[v]} for v in versions}
@@ -170,87 +180,236 @@ def _whole_versions(
     eligible = [v for v in whole if all(parts[v] & other for other in parts.values())]
     if whole and not eligible:
         what = "its chunks are of several versions (doc_version), each of other parts"
-        found = [as_number(c.metadata.get(CHUNK_INDEX)) for c in versions[whole[0]]]
-        raise inconsistent(name, what, [n for n in found if n is not None])
+        raise _inconsistent(name, what)
     return eligible or ordered[-1:]
 
 
-def are_all_there(chunks: Sequence[StoredChunk]) -> bool:
-    """Whether they are as many as `n_chunks` says, with all the numbers of these."""
-    totals = {as_number(chunk.metadata.get(N_CHUNKS)) for chunk in chunks}
-    indexes = {as_number(chunk.metadata.get(CHUNK_INDEX)) for chunk in chunks}
-    return totals == {len(indexes)} and indexes == set(range(len(indexes)))
+class _Piece(NamedTuple):
+    number: int
+    start: int
+    end: int
+    """As `start` -1 for a blank chunk of which no place is known."""
+    part: int | None
+    text: str
+    stamp: tuple[Any, ...]
+    """Length and hashes of the part's whole text; see `text_stamp`."""
 
 
 def _joined(
     name: str, chunks: Sequence[StoredChunk], where: str, *, exact: bool
 ) -> FullText:
-    """The parts of one version; see `rebuild`."""
-    pieces = read_pieces(name, chunks)
-    _require_all(name, pieces, where)
-    stamps = read_stamps(name, chunks)
-    rows = [(stamps.get(row[0][0]), row) for row in _in_parts(name, pieces)]
-    joined = [join_part(name, row, stamp, exact=exact) for stamp, row in rows]
+    """Join the parts of one version; see `rebuild`."""
+    pieces = _pieces(name, chunks, where)
+    rows = [[*row] for _, row in groupby(pieces, key=attrgetter("part"))]
+    for before, row in pairwise(rows):
+        left, right = before[-1], row[0]
+        if left.part is None or right.part is None or left.part > right.part:
+            what = (
+                f"part_index of chunk {left.number} is {left.part}, of the next "
+                f"{right.part}"
+            )
+            raise _inconsistent(name, what, left.number, right.number)
+    joined = [_part(name, row, len(pieces), exact=exact) for row in rows]
     recorded = version_text(chunks[0].metadata.get(DOC_VERSION))
-    hashes = [stamp.text_hash for stamp, _ in rows if stamp]
+    hashes = [str(row[0].stamp[1]) for row in rows if row[0].stamp[1]]
     known = recorded and len(hashes) == len(rows)
     if known and version_of_hashes(hashes) != recorded:
-        what = (
-            f"its {len(rows):,} parts are not those that were indexed, or not in their "
-            "order (doc_version)"
-        )
-        raise inconsistent(name, what, [row[0][0] for _, row in rows])
+        what = "its parts are not those that were indexed, or not in their order"
+        raise _inconsistent(name, f"{what} (doc_version)")
+    if not recorded and rows[0][0].part is not None and exact:
+        what = "nothing says how many parts it has (doc_version)"
+        raise _incomplete(name, what, len(pieces))
+    texts = tuple(text for text, _ in joined)
     proved = all(proved for _, proved in joined)
-    if not recorded and pieces[0][4] is not None:
-        if exact:
-            raise unproved(name, pieces[0], parts=True)
-        proved = False
-    return FullText("", proved, tuple(text for text, _ in joined))
+    proved = proved and bool(recorded or rows[0][0].part is None)
+    return FullText(PART_SEPARATOR.join(texts), proved, texts)
 
 
-def _require_all(name: str, pieces: Sequence[Piece], where: str) -> None:
-    """Every index from 0 to `n_chunks` - 1, and only these, must be there."""
-    totals = sorted({piece[1] for piece in pieces})
-    total, last = totals[0], pieces[-1][0]
+def _pieces(name: str, chunks: Sequence[StoredChunk], where: str) -> list[_Piece]:
+    """Return one piece for each `chunk_index`, ascending: all that there are to be."""
+    pieces: dict[int, _Piece] = {}
+    totals: set[int] = set()
+    for rank, (text, metadata, _) in enumerate(chunks):
+        keys = (CHUNK_INDEX, N_CHUNKS, CHAR_START, CHAR_END)
+        index, total, start, end = (as_number(metadata.get(key)) for key in keys)
+        placed = start is not None and end is not None
+        if index is None or total is None or not (placed or not text.strip()):
+            values = zip(keys, (index, total, start, end), strict=True)
+            raise _unplaced(name, rank, index, dict(values))
+        stamp = tuple(metadata.get(key) for key in STAMP_KEYS)
+        part = as_number(metadata.get(PART_INDEX))
+        at = (start, end) if start is not None and end is not None else (-1, -1)
+        piece = _Piece(index, *at, part, text, (as_number(stamp[0]), *stamp[1:]))
+        if pieces.setdefault(index, piece) != piece:
+            message = (
+                f"Document {name!r}: two different chunks have chunk_index {index}: "
+                f"the store holds two versions of it. {_AGAIN}"
+            )
+            raise AmbiguousPositionError(
+                message, document=name, position=(float(index),), ranks=()
+            )
+        totals.add(total)
+    total, last = min(totals), max(pieces)
     if len(totals) > 1:
-        odd = [piece[0] for piece in pieces if piece[1] != pieces[0][1]]
-        what = f"some of its chunks are of {total:,}, others of {totals[-1]:,}"
-        raise inconsistent(name, what, odd)
+        what = f"some of its chunks are of {total:,}, others of {max(totals):,}"
+        raise _inconsistent(name, what)
     if last >= total:
         what = f"chunk {last:,} is there, and n_chunks says {total:,}"
-        raise inconsistent(name, what, (last,))
+        raise _inconsistent(name, what, last)
     if len(pieces) < total:
-        raise missing_chunks(name, [piece[0] for piece in pieces], total, where)
+        raise _missing_chunks(name, sorted(pieces), total, where)
+    return [pieces[index] for index in range(total)]
 
 
-def _in_parts(name: str, pieces: Sequence[Piece]) -> list[list[Piece]]:
-    """The pieces of each part. Either all have a part, ascending, or none has."""
-    rows = [list(row) for _, row in groupby(pieces, key=itemgetter(4))]
-    for before, row in pairwise(rows):
-        left, right = before[-1][4], row[0][4]
-        if left is None or right is None or left > right:
-            numbers = before[-1][0], row[0][0]
-            what = f"part_index of chunk {numbers[0]} is {left}, of the next {right}"
-            raise inconsistent(name, what, numbers)
-    return rows
+def _part(
+    name: str, pieces: Sequence[_Piece], total: int, *, exact: bool
+) -> tuple[str, bool]:
+    """Join the pieces of one part. Return its text, and whether it is proved."""
+    length, text_hash, nonspace_hash = pieces[0].stamp
+    text, gap = _laid_out(pieces, length)
+    stamped = text_hash and length is not None
+    proof = text_stamp(text, exact=nonspace_hash is None) if stamped else {}
+    if stamped and proof[TEXT_HASH] == text_hash:
+        return text, True
+    if nonspace_hash and proof.get(NONSPACE_HASH) == nonspace_hash:
+        alike, lacking = (
+            True,
+            "its chunks do not hold all its white space (exact=False)",
+        )
+    else:
+        alike = not stamped and gap is None and not _misplaced(pieces, text)
+        lacking = "its first chunk carries no length and hash of the text (text_hash)"
+    if alike and not exact:
+        return text, False
+    if alike or (exact and not stamped):
+        raise _incomplete(name, lacking, total, gap=gap)
+    of_part = "" if pieces[0].part is None else f" of part {pieces[0].part}"
+    if gap is not None:
+        what = f"no chunk holds characters {gap[0]:,}-{gap[1]:,}{of_part}"
+        raise _incomplete(name, what, total, gap=gap)
+    wrong = [] if nonspace_hash else _misplaced(pieces, text)
+    if wrong:
+        what = f"chunk {wrong[0].number} is not at its place ({CHAR_START}, {CHAR_END})"
+        raise _inconsistent(name, what, *(piece.number for piece in wrong))
+    first, last = pieces[0].number, pieces[-1].number
+    what = f"the text of chunks {first}-{last}{of_part} is not the one that was indexed"
+    raise _inconsistent(name, f"{what} ({TEXT_HASH})", *(p.number for p in pieces))
 
 
-def _count_texts(
-    found: Mapping[str, FullText], failures: Mapping[str, Exception]
-) -> int:
-    """Refuse unless one text is all that the versions can be of, or all are whole."""
-    versions = [*found, *failures]
-    known = len({text.text for text in found.values()}) == 1 and not failures
-    if known or len({version_text(version) for version in versions}) == 1:
-        if not found:
-            raise next(iter(failures.values()))
-        return 1
-    for error in failures.values():
-        raise error
-    return len(versions)
+def _misplaced(pieces: Sequence[_Piece], text: str) -> list[_Piece]:
+    """Return the pieces that a text does not have where they say."""
+    return [p for p in pieces if p.start < 0 or text[p.start : p.end] != p.text]
 
 
-class StoreSource(DocumentSource):
+def _laid_out(
+    pieces: Sequence[_Piece], length: int | None
+) -> tuple[str, tuple[int, int] | None]:
+    """Join pieces by their places. Return the text, and its widest gap, if any.
+
+    In each gap, and behind the last piece up to `length`, stands white space.
+    """
+    texts: list[str] = []
+    gaps: list[tuple[int, int]] = []
+    reach, before = 0, None
+    for piece in pieces:
+        if piece.start < 0 or piece.end < piece.start:
+            continue
+        if piece.start > reach:
+            gaps.append((reach, piece.start))
+            texts.append(_white_space(piece.start - reach))
+            texts.append(piece.text)
+        elif before is None or piece.start == reach:
+            texts.append(piece.text)
+        elif piece.end > reach:
+            texts.append(_beyond(before, piece))
+        if piece.end >= reach:
+            reach, before = piece.end, piece
+    if length is not None and reach < length:
+        gaps.append((reach, length))
+        texts.append(_white_space(length - reach))
+    return "".join(texts), max(gaps, key=lambda gap: gap[1] - gap[0], default=None)
+
+
+def _white_space(length: int) -> str:
+    """Return what a splitter most likely stripped: line breaks, then an indentation."""
+    return "\n" * min(length, 2) + " " * (length - 2)
+
+
+def _beyond(before: _Piece, piece: _Piece) -> str:
+    """Return what a piece adds to the text that `before` ends.
+
+    A text that is not as long as its span had its white space altered: what it shares
+    with the text before it is measured there, without white space.
+    """
+    shared = before.end - piece.start
+    if len(piece.text) == piece.end - piece.start:
+        return piece.text[shared:]
+    solid = len("".join(before.text[piece.start - before.start :].split()))
+    seen = 0
+    for place, character in enumerate(piece.text):
+        if seen == solid:
+            return piece.text[place:]
+        seen += not character.isspace()
+    return ""
+
+
+def _unplaced(
+    name: str, rank: int, index: int | None, values: Mapping[str, int | None]
+) -> MissingPositionError:
+    lacking = [key for key, value in values.items() if value is None]
+    which = "a chunk" if index is None else f"chunk {index}"
+    message = (
+        f"Document {name!r}: {which} has no usable {' and '.join(lacking)}, without "
+        f"which the text cannot be put together. {_AGAIN}"
+    )
+    keys = tuple(sorted(values.keys() - lacking))
+    return MissingPositionError(message, document=name, rank=rank, keys=keys)
+
+
+def _missing_chunks(
+    name: str, indexes: Sequence[int], total: int, where: str
+) -> IncompleteDocumentError:
+    missing = [
+        range(before + 1, after)
+        for before, after in pairwise([-1, *indexes, total])
+        if before + 1 < after
+    ]
+    listed = missing[:_LISTED]
+    shown = [str(r.start) if len(r) == 1 else f"{r.start}-{r.stop - 1}" for r in listed]
+    more = ", …" if len(missing) > _LISTED else ""
+    what = (
+        f"{where} gave {len(indexes):,} of its {total:,} chunks; missing: "
+        f"{', '.join(shown)}{more}. The store limits or filters what it gives, or an "
+        "indexing was interrupted"
+    )
+    return _incomplete(name, what, total, missing=tuple(listed), found=len(indexes))
+
+
+def _incomplete(
+    name: str,
+    what: str,
+    total: int,
+    *,
+    gap: tuple[int, int] | None = None,
+    found: int | None = None,
+    missing: tuple[range, ...] = (),
+) -> IncompleteDocumentError:
+    return IncompleteDocumentError(
+        f"Document {name!r}: {what}. {_AGAIN}",
+        document=name,
+        expected=total,
+        found=total if found is None else found,
+        missing=missing,
+        gap=gap,
+    )
+
+
+def _inconsistent(name: str, what: str, *chunks: int) -> InconsistentChunksError:
+    message = f"Document {name!r}: {what}. {_AGAIN}"
+    return InconsistentChunksError(message, document=name, chunks=chunks[:_LISTED])
+
+
+class StoreSource(ReadingSource):
     """Puts each document together from the chunks that a store holds of it.
 
     Nothing is kept: every call reads the chunks anew, as the store has them then.
@@ -259,23 +418,14 @@ class StoreSource(DocumentSource):
         store: The store.
         exact: See `oprag.documents.rebuild`. If not, `read` says of each text whether
             it is exact.
-        part_separator: See `oprag.documents.rebuild`.
     """
 
-    def __init__(
-        self,
-        store: ChunkStore,
-        *,
-        exact: bool = True,
-        part_separator: str = PART_SEPARATOR,
-    ) -> None:
-        self._store = store
+    def __init__(self, store: ChunkStore, *, exact: bool = True) -> None:
+        self._chunks = SearchedChunks(store)
         self._exact = exact
-        self._part_separator = part_separator
-        self._ids: frozenset[str] | None = None
 
-    def get(self, document_id: str) -> str:
-        """Return the full text of one document.
+    def read(self, document_id: str) -> FullText:
+        """Return one document.
 
         Args:
             document_id: The document's name, its `doc_uri`.
@@ -288,49 +438,29 @@ class StoreSource(DocumentSource):
             PositionError: Its chunks contradict each other or the text that was split,
                 or lack positions; see `oprag.documents.rebuild`.
         """
-        return self.read(document_id).text
-
-    async def aget(self, document_id: str) -> str:
-        """Async version of `get`, the way the store does it without blocking."""
-        return (await self.aread(document_id)).text
-
-    def read(self, document_id: str) -> FullText:
-        """Return the text, whether it is exact, and its parts; else as `get`."""
-        chunks = self._store.fetch(document_key(document_id))
-        return self._rebuilt(document_id, chunks)
+        return self._rebuilt(
+            document_id, self._chunks.document(document_key(document_id))
+        )
 
     async def aread(self, document_id: str) -> FullText:
         """Async version of `read`, the way the store does it without blocking."""
         from asyncio import to_thread  # here, because its import takes long
 
-        chunks = await self._store.afetch(document_key(document_id))
+        chunks = await self._chunks.adocument(document_key(document_id))
         return await to_thread(self._rebuilt, document_id, chunks)
 
     def within(self, search: SearchFilter) -> StoreSource:
         """Return a source that reads only the chunks that the search may find."""
-        if search.unseen is not None:
-            raise unseen_filter(search.unseen, self._store.name)
         restricted = copy.copy(self)
-        if search.where is not None:
-            restricted._store = self._store.within(search.where)  # noqa: SLF001 -- our own copy
-        if search.ids is not None:
-            restricted._ids = search.ids  # noqa: SLF001 -- as above
+        restricted._chunks = SearchedChunks(self._chunks.store, search)  # noqa: SLF001 -- our own copy
         return restricted
 
     def _rebuilt(self, document_id: str, chunks: list[StoredChunk]) -> FullText:
-        filters, ids = self._store.filters, self._ids
-        where = self._store.name
-        if restricted := bool(filters) or ids is not None:
+        restricted, where = self._chunks.filtered, self._chunks.store.name
+        if restricted:
             where += " within the search's filter"
-            chunks = [*admitted(chunks, filters, ids)]
         try:
-            return rebuild(
-                document_id,
-                chunks,
-                exact=self._exact,
-                part_separator=self._part_separator,
-                where=where,
-            )
+            return rebuild(document_id, chunks, exact=self._exact, where=where)
         except (
             AmbiguousPositionError,
             IncompleteDocumentError,
@@ -340,4 +470,9 @@ class StoreSource(DocumentSource):
             # take a stamp away, where all of them are there.
             if not restricted or not getattr(error, "missing", True):
                 raise
-            raise filtered(document_id) from error
+            message = (
+                f"The search's filter hides chunks of document {document_id!r}, so its "
+                "full text is not given: a document is read whole or not at all. "
+                "Search without the filter."
+            )
+            raise FilteredDocumentError(message, document=document_id) from error

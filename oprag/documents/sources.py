@@ -8,14 +8,13 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from oprag.chunk import FullText, Span
-from oprag.documents.entries import as_texts_by_name, check_entries
+from oprag.documents.entries import check_entries
 from oprag.documents.search_filters import SearchFilter
 from oprag.errors import DocumentNotFoundError, InvalidOptionError, did_you_mean, named
 from oprag.metadata import PART_INDEX
@@ -86,6 +85,28 @@ class DocumentSource(ABC):
         return self
 
 
+class ReadingSource(DocumentSource):
+    """A source that is asked by `read`, and async by `aread`."""
+
+    @abstractmethod
+    def read(self, document_id: str) -> FullText:
+        """Return the text of one document, and whether it is exact."""
+
+    async def aread(self, document_id: str) -> FullText:
+        """Async version of `read`: in a thread unless the source has its own."""
+        from asyncio import to_thread  # as above
+
+        return await to_thread(self.read, document_id)
+
+    def get(self, document_id: str) -> str:
+        """Return the full text of one document."""
+        return self.read(document_id).text
+
+    async def aget(self, document_id: str) -> str:
+        """Async version of `get`."""
+        return (await self.aread(document_id)).text
+
+
 def exact_text(document_id: str, found: FullText) -> str:
     """Return the text, for what counts characters in it.
 
@@ -136,12 +157,9 @@ def document_source(documents: SourceLike) -> DocumentSource:
     searches = any(hasattr(documents, how) for how in ("invoke", "retrieve"))
     if callable(documents) and not searches:
         return _CallableSource(documents)
-    takes = (
-        "It gives what answers a question. Give the store or index that it searches."
-        if searches and not isinstance(documents, type)
-        else "Give a mapping from names to texts, a function from a name to its text, "
-        "or a folder."
-    )
+    takes = "It takes a mapping from names to texts, a function, or a folder."
+    if searches:
+        takes = "Give the store or index that it searches."
     message = f"documents= is {named(documents)} and gives no full texts. {takes}"
     raise InvalidOptionError(message, option="documents", value=documents)
 
@@ -157,12 +175,11 @@ def not_found(
         names: Those that are there, where they can be listed.
     """
     there = [*map(str, names)]
-    known = f" Names there: {_some(there)}." if there else ""
+    known = f"Names there: {_some(there)}. " if there else ""
     message = (
-        f"There is no document {document_id!r} in {where}.{known} "
-        f"{did_you_mean(document_id, there[:1000])}The name is the chunk's doc_uri, or "
-        "the identity that its metadata carries; documents= must know documents by "
-        "the same names."
+        f"There is no document {document_id!r} in {where}. {known}"
+        f"{did_you_mean(document_id, there[:1000])}Name documents there by the chunks' "
+        "doc_uri, or by the identity that their metadata carries."
     )
     return DocumentNotFoundError(message, document=document_id)
 
@@ -183,10 +200,7 @@ def refuse_strangers(asked: Mapping[str, bool], source: DocumentSource) -> None:
     if there:
         message = (
             "documents= has none of the documents that were retrieved. Names asked "
-            f"for: {_some([*asked])}. Names there: {_some(there)}. Name them alike: "
-            "what is asked for is a chunk's doc_uri, or the identity that its metadata "
-            "carries. If only some documents have a text, give a function that returns "
-            "None for the others."
+            f"for: {_some([*asked])}. Names there: {_some(there)}. Name them alike."
         )
         raise DocumentNotFoundError(message, document=next(iter(asked)))
 
@@ -204,10 +218,7 @@ def checked_text(
         return text
     if text is None:
         raise not_found(document_id, where, names)
-    message = (
-        f"documents= gave {named(text)} for {document_id!r}, not a text. Give the "
-        "document's full text as a str."
-    )
+    message = f"documents= gave {named(text)} for {document_id!r}. Give a str."
     raise InvalidOptionError(message, option="documents", value=text)
 
 
@@ -226,19 +237,16 @@ def given_documents(
     Raises:
         InvalidOptionError: Something else is among them, or they are no list.
     """
-    check_entries("documents", documents, document_type, as_texts_by_name)
+    check_entries("documents", documents, document_type)
     return _ListSource(documents, read)
 
 
-class _ListSource(DocumentSource):
+class _ListSource(ReadingSource):
     def __init__(
         self, documents: Sequence[Any], read: Callable[[Any], SourceText]
     ) -> None:
         self._documents = documents
         self._read = read
-
-    def get(self, document_id: str) -> str:
-        return self.read(document_id).text
 
     def read(self, document_id: str) -> FullText:
         found = self._by_id.get(document_id) or self._by_name.get(document_id)
@@ -246,11 +254,6 @@ class _ListSource(DocumentSource):
             where = f"the list ({len(self._documents)} documents)"
             raise not_found(document_id, where, self._by_name)
         return found
-
-    async def aread(self, document_id: str) -> FullText:
-        from asyncio import to_thread  # as above
-
-        return await to_thread(self.read, document_id)
 
     @property
     def at_hand(self) -> bool:
@@ -285,7 +288,7 @@ def _joined(parts: Sequence[Part]) -> FullText:
     return FullText(text, pages=tuple(pages) if len(pages) > 1 else ())
 
 
-class ReadTexts(DocumentSource):
+class ReadTexts(ReadingSource):
     """Full texts that were read before.
 
     Args:
@@ -294,10 +297,6 @@ class ReadTexts(DocumentSource):
 
     def __init__(self, texts: Mapping[str, FullText | None]) -> None:
         self._texts = texts
-
-    def get(self, document_id: str) -> str:
-        """Return the text that was read."""
-        return self.read(document_id).text
 
     def read(self, document_id: str) -> FullText:
         """Return what was read."""
@@ -334,14 +333,13 @@ class _CallableSource(DocumentSource):
         self._find = find
 
     def get(self, document_id: str) -> str:
-        with self._naming(document_id):
-            found = self._find(document_id)
+        found = self._find(document_id)
         if inspect.isawaitable(found):
             if inspect.iscoroutine(found):
                 found.close()
             message = (
                 "documents= is an async function, and was asked from sync code. Use "
-                "ainvoke, astream or aquery, or give a plain function."
+                "ainvoke, astream or aquery."
             )
             raise InvalidOptionError(message, option="documents", value=self._find)
         return checked_text(document_id, found, self._where)
@@ -349,41 +347,21 @@ class _CallableSource(DocumentSource):
     async def aget(self, document_id: str) -> str:
         from asyncio import to_thread  # as above
 
-        with self._naming(document_id):
-            if inspect.iscoroutinefunction(self._find):
-                found = await self._find(document_id)
-            else:
-                found = await to_thread(self._find, document_id)
-                if inspect.isawaitable(found):
-                    found = await found
+        if inspect.iscoroutinefunction(self._find):
+            found = await self._find(document_id)
+        else:
+            found = await to_thread(self._find, document_id)
+            if inspect.isawaitable(found):
+                found = await found
         return checked_text(document_id, found, self._where)
-
-    @contextmanager
-    def _naming(self, document_id: str) -> Iterator[None]:
-        """Say of a KeyError whose it is: it looks like one of ours, and says little."""
-        try:
-            yield
-        except KeyError as error:
-            name = getattr(self._find, "__name__", type(self._find).__name__)
-            message = (
-                f"The function {name!r}, given as documents=, failed when it was asked "
-                f"for {document_id!r} (KeyError: {error}). Let it return the text, or "
-                "None for a document that it does not have."
-            )
-            raise InvalidOptionError(
-                message, option="documents", value=self._find
-            ) from error
 
 
 class _FolderSource(DocumentSource):
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
-            instead = as_texts_by_name(str(folder))
-            if folder.is_file():
-                instead = " Give the folder that the file is in."
             message = (
-                f"documents={str(folder)!r} is no folder. It takes a folder of text "
-                f"files, a mapping from names to texts, or a function.{instead}"
+                f"documents={str(folder)!r} is no folder. Give texts by name: "
+                "documents={name: text}."
             )
             raise InvalidOptionError(message, option="documents", value=str(folder))
         self._folder = folder.resolve()
@@ -398,19 +376,16 @@ class _FolderSource(DocumentSource):
         try:
             path = (self._folder / document_id).resolve()
             inside = path.is_relative_to(self._folder) and path.is_file()
-        except (OSError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError):
             # Too long; a NUL character; before Python 3.13 a link to itself.
-            raise not_found(document_id, f"the folder {self._folder}") from error
+            inside = False
         if not inside:
             raise not_found(document_id, f"the folder {self._folder}")
         # Not read_text: it would turn CRLF into LF and shift every offset.
         try:
             return path.read_bytes().decode("utf-8")
         except UnicodeDecodeError as error:
-            message = (
-                f"The file {path} is not UTF-8 text (byte {error.start}). Convert it, "
-                "or give documents= as a function that reads it."
-            )
+            message = f"The file {path} is not UTF-8 text (byte {error.start})."
             raise InvalidOptionError(
                 message, option="documents", value=str(path)
             ) from error

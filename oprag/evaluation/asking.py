@@ -11,7 +11,7 @@ from oprag.evaluation.data import Question
 from oprag.evaluation.metrics import bracketed_option
 from oprag.evaluation.models import Call, CallKind
 from oprag.evaluation.wording import AnswerStyle, Wording
-from oprag.routing import DeclineRules, is_refusal
+from oprag.routing import declines
 
 _STANDING_FIRST = re.compile(rf"\W*(?:answer\W+)?{SENTINEL}\b", re.IGNORECASE)
 
@@ -84,10 +84,10 @@ def read_reply(
             on to an option. So where a choice names one, only a refusal that stands
             first counts.
     """
-    said = without_reasoning(reply, DeclineRules().reasoning_tags)
+    said = without_reasoning(reply)
     explained = style == "brackets" and question is not None and question.options
     chosen = bool(explained) and bracketed_option(said) is not None
-    answered = not is_refusal(reply) or (chosen and not _STANDING_FIRST.match(said))
+    answered = not declines(reply) or (chosen and not _STANDING_FIRST.match(said))
     return Reading(said.strip() if answered else "", answered)
 
 

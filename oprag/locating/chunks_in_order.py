@@ -4,8 +4,8 @@ The chunks are all that a splitter made of the text, in order, so each begins
 inside the one before it or right after it. That tells repeated text apart where
 searching for a chunk alone would not. A chunk's text may differ from the source in
 its white space. Nothing is guessed: a chunk that could stand in two places is
-reported, and so is one that was altered. The proofs stand in `chaining` (fast, the
-usual case), `contiguity` and `anchoring`.
+reported, and so is one that was altered. The proofs are in `contiguity` and
+`anchoring`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Literal, NamedTuple
 
 from oprag.chunk import Span
 from oprag.locating.anchoring import anchor
-from oprag.locating.chaining import chain
 from oprag.locating.contiguity import Range, cover
 from oprag.locating.squeezing import SqueezedText, squeeze
 
@@ -76,32 +75,11 @@ def locate(
         One location per chunk, in the order of the chunks.
     """
     bodies = [chunk.strip() for chunk in chunks]
-    starts = chain(source, [body for body in bodies if body]) if complete else None
-    if starts is not None:
-        return _chained(source, chunks, bodies, iter(starts))
     places = _places(source, [body for body in bodies if body], complete=complete)
     return [
         _location(source, chunk, body, next(places)) if body else _BLANK
         for chunk, body in zip(chunks, bodies, strict=True)
     ]
-
-
-def _chained(
-    source: str, chunks: Sequence[str], bodies: Sequence[str], starts: Iterator[int]
-) -> list[Location]:
-    """Locate chunks whose bodies that are not empty start at the places of a chain."""
-    locations = []
-    for chunk, body in zip(chunks, bodies, strict=True):
-        if not body:
-            locations.append(_BLANK)
-            continue
-        start = next(starts)
-        end = start + len(body)
-        if len(chunk) == len(body):
-            locations.append(Location(Span(start, end), "exact"))
-        else:
-            locations.append(_location(source, chunk, body, (start, end)))
-    return locations
 
 
 def _places(

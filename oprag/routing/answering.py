@@ -25,7 +25,7 @@ from oprag.errors import (
     OpragError,
     RungFailedError,
 )
-from oprag.routing.excerpts import FullDocument
+from oprag.routing.full_documents import FullDocument
 from oprag.routing.options import RouteOptions, Rung
 from oprag.routing.rung_context import (
     RungContext,
@@ -36,7 +36,7 @@ from oprag.routing.rung_context import (
 
 _TOO_LONG = (
     "Give it as max_context_tokens= (a smaller one if its tokens are counted too low); "
-    "what does not fit is then left out as window_overflow= says."
+    "what does not fit is then left out."
 )
 
 
@@ -50,6 +50,8 @@ class Outcome:
     """The rung whose reply is final; None when no rung had any context."""
     text: str | None = None
     """The final reply, whatever it says; None without a rung."""
+    cut: str | None = None
+    """Where the final reply was cut, see `Reply`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +68,15 @@ class Routed:
         """Say how it ended, as applications get it.
 
         Returns:
-            `rung` (its name, or None) and `answered`; and `exact`, False, where the
-            answer is out of documents whose text is not proved to be theirs.
+            `rung` (its name, or None) and `answered`; `finish`, where the answer was
+            cut: `"length"` or `"filter"`; and `exact`, False, where it is out of
+            documents whose text is not proved to be theirs.
         """
-        rung = self.outcome.rung
+        rung, cut = self.outcome.rung, self.outcome.cut
         return {
             "rung": rung.name if rung else None,
             "answered": self.outcome.answered,
+            **({"finish": cut} if cut else {}),
             **({} if self.context.exact else {"exact": False}),
         }
 
@@ -137,7 +141,7 @@ def route(
             note=context.note,
             whole=context.whole,
         )
-        outcome = Outcome(answered=not reply.declined, rung=rung, text=reply.text)
+        outcome = Outcome(not reply.declined, rung, reply.text, reply.cut)
         final = context
         if outcome.answered:
             break
@@ -163,17 +167,15 @@ def _context(
         # The best chunk alone is longer, and nobody asked for fewer tokens.
         budgeted = replace(budgeted, token_budget=None)
         return context_of_chunks(hits[:1], budgeted, size, sent_text=options.sent_text)
-    chunks = chunks_of_documents(hits, options.context, options.max_documents)
+    chunks = chunks_of_documents(hits, options.context)
     found = dict.fromkeys(chunk.name or chunk.document for chunk in chunks)
     names = tuple(found) or options.default_documents
     documents, hidden = yield from _read(names)
     context = context_of_documents(
         documents,
         [chunk for chunk in chunks if (chunk.name or chunk.document) not in hidden],
-        options.context,
+        options,
         size,
-        window_overflow=options.window_overflow,
-        named=options.named,
     )
     if not hidden:
         return context

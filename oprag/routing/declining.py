@@ -1,97 +1,108 @@
-"""Tells from a stream, as early as can be, whether the model declines to answer.
+"""Whether a reply declines: it says one word, or a function says so.
 
-There is one set of rules, `refusals.judge`, and none of its own here.
+A model is asked to write the word and nothing more. Models put it in quotes, behind a
+label, before or behind a reason. So it counts as the first or the last clause of the
+opening, which is two sentences or 200 characters, whichever is shorter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import re
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
 
-from oprag.calls import ReasoningFilter
-from oprag.routing.refusals import (
-    LONGEST_OPENING,
-    Decision,
-    DeclineRules,
-    as_decline_rules,
-    judge,
-)
+from oprag.calls import SENTINEL, without_reasoning
+from oprag.errors import invalid_option
+
+Decline: TypeAlias = Literal["word"] | Callable[[str], bool]
+"""How a refusal is recognised: by the word, or by a function of the whole reply."""
+
+LONGEST_OPENING = 200
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’»*_)\]]*(?=\s)|(?<![。！？।])[。！？।]")
+_CLAUSE_END = re.compile(r"[\n.,:;!?…–—()\[\]{}<>。，、：；！？।؟،؛（）【】「」]|\s-\s")
+_END_TOKEN = re.compile(r"<[/|][^<>\s]*>")
+_JSON_ANSWER = re.compile(r'\s*(?:```\w*\s*)?\{.*?"answer"\s*:\s*"([^"]*)"', re.DOTALL)
 
 
-class DeclineDetector:
-    """Takes a reply piece by piece, releases it once it cannot be a refusal.
-
-    No character of an answer is lost or reordered: what `feed` and `finish` return,
-    joined, is the reply (without its reasoning block). Nothing of a refusal is
-    returned. Text is held back only while it may become a refusal: of a reply that
-    does not begin like one no more than that shows; of any other at most its first
-    two sentences, or 300 characters from the first that is no blank. Pieces may be
-    cut anywhere; the decision depends on the whole text alone and equals
-    `is_refusal`.
-
-    An empty, blank or missing reply is no answer: it counts as declined. A reply that
-    breaks off inside the sentinel ("unanswer") answers.
+def opening_of(reply: str) -> tuple[str, bool]:
+    """Return the part of a reply that is judged.
 
     Args:
-        sentinel: What the model was told to write when it declines; several are
-            possible. None: the sentinels of `rules`.
-        rules: How a refusal is recognised; None for the default.
-        final: For the last step, whose reply stands whatever it says: nothing is
-            held back, and the decision is made all the same.
+        reply: Without reasoning; all of it, or what has come.
+
+    Returns:
+        The opening, and whether it is complete, whatever else comes.
     """
+    text = reply.lstrip()
+    ends = _SENTENCE_END.finditer(text, 0, LONGEST_OPENING + 1)
+    second = next(itertools.islice(ends, 1, None), None)
+    if second and second.end() <= LONGEST_OPENING:
+        return text[: second.end()], True
+    return text[:LONGEST_OPENING], len(text) > LONGEST_OPENING
 
-    def __init__(
-        self,
-        sentinel: str | Sequence[str] | None = None,
-        *,
-        rules: DeclineRules | None = None,
-        final: bool = False,
-    ) -> None:
-        self.rules = as_decline_rules(sentinel, rules)
-        self._final = final
-        self._reasoning = ReasoningFilter(self.rules.reasoning_tags)
-        self._decision: Decision = "undecided"
-        self._pieces: list[str] = []
-        self._released = 0
-        self._opening = ""
-        """What is judged: no blanks before it, and no more than decides."""
 
-    @property
-    def decision(self) -> Decision:
-        """What is known so far; "undecided" at the latest until `finish`."""
-        return self._decision
+def says_word(reply: str, *, cut: bool = False) -> bool:
+    """Say whether a reply declines with the word.
 
-    @property
-    def text(self) -> str:
-        """All text so far, the held-back or swallowed included, without reasoning."""
-        return "".join(self._pieces)
+    Case, quotes, brackets, Markdown marks and end tokens do not count.
 
-    def feed(self, delta: str) -> str:
-        """Take the next piece of the reply.
+    Args:
+        reply: Without reasoning.
+        cut: Whether it was broken off, so that its last clause may not be whole.
 
-        Args:
-            delta: Any number of characters, none included.
+    Returns:
+        True if the first or the last clause of the opening is the word, or if the
+        opening is JSON whose `answer` is.
+    """
+    opening, complete = opening_of(reply)
+    if found := _JSON_ANSWER.match(opening):
+        return _letters(found[1]) == SENTINEL
+    clauses = [*map(_letters, _CLAUSE_END.split(_END_TOKEN.sub("\n", opening)))]
+    if len(opening) == LONGEST_OPENING if complete else cut:
+        clauses[-1] += "…"  # the clause goes on
+    said = [*filter(None, clauses)]
+    return SENTINEL in (*said[:1], *said[-1:])
 
-        Returns:
-            The text to hand on now. After "declined" always empty.
-        """
-        return self._take(self._reasoning.feed(delta), ended=False)
 
-    def finish(self) -> str:
-        """End the reply, which decides it. A second call changes nothing.
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
 
-        Returns:
-            The rest of the text to hand on: empty when the reply declines.
-        """
-        return self._take(self._reasoning.finish(), ended=True)
 
-    def _take(self, text: str, *, ended: bool) -> str:
-        if text:
-            self._pieces.append(text)
-        if self._decision == "undecided" and (text or ended):
-            self._opening = (self._opening + text).lstrip()[: LONGEST_OPENING + 1]
-            self._decision = judge(self._opening, self.rules, ended=ended)
-        if not self._final and self._decision != "answering":
-            return ""
-        fresh = "".join(self._pieces[self._released :])
-        self._released = len(self._pieces)
-        return fresh
+def word_in_reply(reply: str) -> bool:
+    """Say whether the word occurs anywhere in a reply, for `decline=`.
+
+    Source:
+        Self-Route (arXiv 2407.16833) reads replies so. An answer that mentions the
+        word counts as a refusal.
+    """
+    return SENTINEL in reply.casefold()
+
+
+def declines(
+    reply: str | None, decline: Decline = "word", *, cut: bool = False
+) -> bool:
+    """Say whether a whole reply declines to answer.
+
+    Args:
+        reply: As the model wrote it; reasoning blocks before it do not count. An
+            empty one declines.
+        decline: See `Decline`.
+        cut: Whether it ends at the length limit or at a filter. Such a reply is no
+            refusal, unless it had said the word before.
+    """
+    text = without_reasoning(reply or "")
+    if decline == "word":
+        return says_word(text, cut=cut) or not (cut or text.strip())
+    return not cut and (not text.strip() or bool(decline(text)))
+
+
+def check_decline(value: Any) -> None:
+    """Make sure that a value is possible for `decline=`.
+
+    Raises:
+        InvalidOptionError: It is not.
+    """
+    if value != "word" and not callable(value):
+        takes = 'It takes "word", or a function of the reply that returns a bool.'
+        raise invalid_option("decline", value, takes)

@@ -1,21 +1,19 @@
-"""How questions are routed: the options of Self-Route, each alone and all together."""
+"""The options of Self-Route, and its steps."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oprag.calls import (
-    CALL_DESCRIPTIONS,
-    WindowOverflow,
-    as_prices,
-    check_count,
-    check_window_overflow,
-)
+from oprag.calls import CALL_DESCRIPTIONS, PromptSize, as_prices, check_count
+from oprag.chunk import Chunk
 from oprag.context import ContextOptions, SentText
 from oprag.errors import InvalidOptionError, invalid_option
+from oprag.routing.declining import Decline, check_decline
+from oprag.routing.full_documents import FullContext, Layout, full_context
+from oprag.tokens import NamedTokenCounter
 
 DEFAULT_RUNGS = ("retrieved", "full")
 """The two steps of the paper."""
@@ -53,16 +51,13 @@ def as_rungs(rungs: Sequence[str | int | Rung]) -> tuple[Rung, ...]:
         One `Rung` each; a budget is named by its number.
 
     Raises:
-        InvalidOptionError: There is no rung, one is unknown, two have one name, or
-            they do not ascend.
+        InvalidOptionError: There is no rung, one is unknown, or they do not ascend.
     """
     listed = isinstance(rungs, Sequence) and not isinstance(rungs, str)
-    made = tuple(_rung(rung) for rung in rungs) if listed else ()
+    made = tuple(map(_rung, rungs)) if listed else ()
     if not made:
         takes = 'It takes a list of one or more, such as ["retrieved", "full"].'
         raise invalid_option("rungs", rungs, takes)
-    if len({rung.name for rung in made}) < len(made):
-        raise invalid_option("rungs", rungs, "Each rung needs a name of its own.")
     for lower, upper in itertools.pairwise(made):
         if _height(lower) >= _height(upper):
             hint = (
@@ -77,10 +72,8 @@ def as_rungs(rungs: Sequence[str | int | Rung]) -> tuple[Rung, ...]:
 def _rung(rung: object) -> Rung:
     if isinstance(rung, Rung):
         return rung
-    if rung == "retrieved":
-        return Rung("retrieved")
-    if rung == "full":
-        return Rung("full", full=True)
+    if rung in DEFAULT_RUNGS:
+        return Rung(str(rung), full=rung == "full")
     if type(rung) is int and rung > 0:
         return Rung(str(rung), token_budget=rung)
     takes = 'A rung is "retrieved", "full", or a token budget of at least 1.'
@@ -103,126 +96,100 @@ def only_document(names: Iterable[str]) -> tuple[str, ...]:
     return found if len(found) == 1 else ()
 
 
-ROUTE_OPTIONS = (
-    *("max_documents", "answer_tokens", "max_context_tokens", "window_overflow"),
-    *("prices", "structured_output", "rung_llms"),
-)
-"""Options of Self-Route that `check_route_option` checks."""
-
 ROUTE_DESCRIPTIONS = {
     "documents": "Full texts by document name: anything that `document_source` takes. "
     'Needed where a rung is `"full"`. A store is read through the filter of the '
-    "search, other texts are given to whoever asks. If one alone is known to be there, "
-    "it is read even where nothing was retrieved.",
+    "search, other texts are given to anyone who asks. If one alone is known to be "
+    "there, it is read even where nothing was retrieved.",
     "rungs": "What the model is given to read, in turn, until it answers: "
-    '`"retrieved"` (as many chunks as the retriever was told to return, by a count or '
+    '`"retrieved"` (as many chunks as the retriever is set to return, by a count or '
     "a budget of its own; else about 2,000 tokens of them), numbers of tokens, "
     '`"full"`; see `oprag.routing.as_rungs`.',
     "rung_llms": 'Other models, by the rung\'s name: `{"full": long_context_model}`.',
-    "sentinel": "What the model is told to write if it refuses, or several such "
-    "words, of which the first stands in the prompts; None for those of "
-    "`decline_rules`.",
-    "decline_rules": 'How a refusal is recognised. `"lenient"`: a reply of at most two '
-    "sentences that only says that nothing was found is one, also without the "
-    "sentinel. Or `oprag.routing.DeclineRules`.",
-    "structured_output": "Have the model fill in `answerable` and `answer` instead of "
-    "writing a sentinel. A streamed answer then comes in one piece.",
-    "window_overflow": "When the full documents do not fit the window: "
-    '`"order_preserving"` (as much as fits, in document order), `"truncate_middle"` '
-    'or `"error"`.',
-    "max_documents": "Documents to read in full, of the best; None for all that were "
-    "retrieved.",
+    "decline": 'How a refusal is recognised. `"word"`: the reply begins or ends with '
+    "the word *unanswerable*, alone. Or a function from the reply to a bool, such as "
+    "`oprag.routing.word_in_reply`, the paper's rule; a stream is then held back "
+    "until the reply ends.",
+    "prompts": "Prompts in the place of the built-in one: one for all rungs, or "
+    "prompts by the rung's name.",
+    "max_context_tokens": "Tokens of prompt and answer that the model takes, or one "
+    "number by the rung's name; None for what the model says of itself.",
     "order": 'Of what was retrieved: `"document"`, or `"score"`: best first, each '
     "behind its number, as in the paper.",
     **CALL_DESCRIPTIONS,
 }
-"""What is said of the options that Self-Route has in both frameworks."""
+"""Descriptions of the options that Self-Route has in both frameworks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteOptions:
-    """How questions are routed; the same for every question."""
+    """How questions are routed."""
 
     rungs: tuple[Rung, ...]
     """As `oprag.routing.as_rungs` gives them."""
     context: ContextOptions
-    """Identity, positions, order, separators and the token counter."""
+    """Identity, positions, order and the token counter."""
     sent_text: SentText | None = None
     """What the framework sends for a chunk, if not just its text."""
-    max_documents: int | None = None
-    """Documents to read in full, by their best chunk; None for all."""
     default_documents: tuple[str, ...] = ()
     """Names of the documents that are read in full if nothing was retrieved."""
-    window_overflow: WindowOverflow = "order_preserving"
-    """What to do with documents that do not fit the window."""
     retrieved_tokens: int | None = None
     """Tokens that a rung without a budget reads, but one chunk at least; None: all
-    that was retrieved, because its number was chosen by someone."""
+    that was retrieved, because somebody chose how many."""
     widened: bool = False
-    """Whether the hits come as a retriever gave them that widens (`widen=`)."""
+    """Whether the hits come from a retriever with `widen=`."""
     named: bool = True
     """Whether each full document is named in the prompt."""
-
-
-def check_route_option(option: str, value: Any) -> None:
-    """Make sure that an option has a value that is possible by itself.
-
-    Args:
-        option: One of `ROUTE_OPTIONS`.
-        value: What was given.
-
-    Raises:
-        InvalidOptionError: It is not possible.
-    """
-    if option == "prices":
-        as_prices(value)
-    elif option == "window_overflow":
-        check_window_overflow(value)
-    elif option == "structured_output":
-        if type(value) is not bool:
-            raise invalid_option(option, value, "It takes True or False.")
-    elif option == "rung_llms":
-        if value is not None and not isinstance(value, Mapping):
-            takes = 'It takes models by the name of the rung: {"full": model}.'
-            raise invalid_option(option, value, takes)
-    else:
-        for number in value.values() if isinstance(value, Mapping) else [value]:
-            check_count(option, number)
+    full_context: Callable[
+        [Layout, Sequence[Chunk], PromptSize, NamedTokenCounter], FullContext
+    ] = full_context
+    """Cuts full documents that do not fit the window."""
 
 
 def check_route(
     rungs: Sequence[str | int | Rung],
     *,
     documents: Any,
-    rung_llms: Mapping[str, Any] | None,
-    max_context_tokens: int | Mapping[str, int] | None,
+    rung_llms: Any,
+    decline: Decline,
+    prompts: Any,
+    max_context_tokens: Any,
+    answer_tokens: int | None,
+    prices: Any,
 ) -> tuple[Rung, ...]:
-    """Read the rungs, and make sure that the options agree with them.
-
-    Args:
-        rungs: As `as_rungs` takes them.
-        documents: Full texts; None where there are none.
-        rung_llms: Models by the rung's name.
-        max_context_tokens: A number, or one by the rung's name.
+    """Read the rungs, and make sure that all options are possible with them.
 
     Raises:
-        InvalidOptionError: As `as_rungs`; or they do not agree.
+        InvalidOptionError: As `as_rungs`; or one is not possible.
     """
     made = as_rungs(rungs)
-    windows = max_context_tokens if isinstance(max_context_tokens, Mapping) else None
+    check_decline(decline)
+    as_prices(prices)
+    check_count("answer_tokens", answer_tokens)
+    by_rung = {
+        "rung_llms": rung_llms,
+        "prompts": prompts,
+        "max_context_tokens": max_context_tokens,
+    }
     names = [rung.name for rung in made]
-    for option, given in (("rung_llms", rung_llms), ("max_context_tokens", windows)):
-        foreign = [name for name in given or {} if name not in names]
+    for option, given in by_rung.items():
+        foreign = [*given] if isinstance(given, Mapping) else []
+        foreign = [name for name in foreign if name not in names]
         if foreign:
             message = (
                 f"{option} names {foreign!r}, and rungs= has only: {', '.join(names)}."
             )
             raise InvalidOptionError(message, option=option, value=given)
+    several = isinstance(max_context_tokens, Mapping)
+    for window in max_context_tokens.values() if several else [max_context_tokens]:
+        check_count("max_context_tokens", window)
+    if rung_llms is not None and not isinstance(rung_llms, Mapping):
+        takes = 'It takes models by the name of the rung: {"full": model}.'
+        raise invalid_option("rung_llms", rung_llms, takes)
     if documents is None and any(rung.full for rung in made):
         message = (
-            '"full" in rungs= needs documents=: a mapping from document names to full '
-            "texts, a function, a folder, or a store that holds them. Without it, give "
-            'rungs= without "full".'
+            '"full" in rungs= needs documents=, the full texts by document name: a '
+            "mapping, a function, a folder, or a store that holds them."
         )
         raise InvalidOptionError(message, option="documents", value=None)
     return made

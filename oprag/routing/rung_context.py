@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from oprag.calls import WINDOW_UNKNOWN, PromptSize, WindowOverflow
+from oprag.calls import WINDOW_UNKNOWN, PromptSize
 from oprag.chunk import Chunk, Hit, Passage, named_characters
 from oprag.context import (
     ALONE,
@@ -20,10 +20,10 @@ from oprag.context import (
 )
 from oprag.errors import BudgetTooSmallError, OpragError
 from oprag.metadata import document_key
-from oprag.ordering import document_order, group_by_document
+from oprag.ordering import document_order
 from oprag.positions import UNNAMED, document_metadata, read_documents
-from oprag.routing.excerpts import Excerpt, FullDocument
-from oprag.routing.full_context import full_context
+from oprag.routing.full_documents import Excerpt, FullDocument, Layout
+from oprag.routing.options import RouteOptions
 from oprag.tokens import resolve_token_counter
 
 
@@ -183,16 +183,13 @@ def _numbered(
     return numbered
 
 
-def chunks_of_documents(
-    hits: Sequence[Hit], options: ContextOptions, max_documents: int | None = None
-) -> list[Chunk]:
+def chunks_of_documents(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]:
     """Find the documents that were retrieved, each by its chunks.
 
     Args:
         hits: Best first.
-        options: Where identity and position are, and how documents follow one
-            another. Positions that are missing or doubtful are no fault here.
-        max_documents: How many documents to keep, by their best chunk; None: all.
+        options: Where identity and position are. Positions that are missing or
+            doubtful are no fault here.
 
     Returns:
         The chunks of those documents in reading order.
@@ -213,30 +210,24 @@ def chunks_of_documents(
         hits, document_key=options.document_key, position_keys=options.position_keys
     )
     passages = arrange(hits, lenient).passages()
-    groups = group_by_document(passage.chunks[0] for passage in passages)
-    groups = {key: groups[key] for key in groups if not key.startswith(UNNAMED)}
-    kept = [chunk for key in list(groups)[:max_documents] for chunk in groups[key]]
-    return document_order(kept, document_order=options.document_order)
+    chunks = [passage.chunks[0] for passage in passages]
+    named = [chunk for chunk in chunks if not chunk.document.startswith(UNNAMED)]
+    return document_order(named, document_order=options.document_order)
 
 
 def context_of_documents(
     documents: Sequence[FullDocument],
     chunks: Sequence[Chunk],
-    options: ContextOptions,
+    options: RouteOptions,
     size: PromptSize,
-    *,
-    window_overflow: WindowOverflow = "order_preserving",
-    named: bool = True,
 ) -> RungContext:
     """Make a context of whole documents, or of as much of them as fits.
 
     Args:
         documents: In reading order.
         chunks: What was retrieved of them, in reading order.
-        options: Separator and token counter.
+        options: Separator, token counter, and how it is cut.
         size: Of the prompt, and the window that it has to fit.
-        window_overflow: What to do when they do not fit, see `full_context`.
-        named: See there.
 
     Returns:
         The context; empty for no documents.
@@ -244,25 +235,18 @@ def context_of_documents(
     Raises:
         ContextWindowError: See `full_context`.
     """
-    counter = resolve_token_counter(options.token_counter)
-    sent = full_context(
-        documents,
-        sorted(chunks, key=lambda chunk: chunk.rank),
-        size,
-        window_overflow=window_overflow,
-        token_counter=counter,
-        separator=options.separator,
-        named=named,
-    )
-    whole = sent.action == "whole"
-    unknown = size.window is None and sent.text.strip()
-    notes = [WINDOW_UNKNOWN] if unknown else []
-    if not whole:
+    counter = resolve_token_counter(options.context.token_counter)
+    written = [document for document in documents if document.text.strip()]
+    layout = Layout(written, options.context.separator, options.named)
+    best_first = sorted(chunks, key=lambda chunk: chunk.rank)
+    sent = options.full_context(layout, best_first, size, counter)
+    notes = [WINDOW_UNKNOWN] if size.window is None and sent.text else []
+    if not sent.whole:
         total = sum(counter(document.text) for document in documents)
         kept = sum(counter(excerpt.text) for excerpt in sent.excerpts)
-        notes = [f"{sent.action}: {kept} of {total} tokens"]
+        notes = [f"cut to the window: {kept} of {total} tokens"]
     inexact = [repr(document.name) for document in documents if not document.exact]
     if inexact:
         notes.append(f"not the exact text: {', '.join(inexact)}")
     note = "; ".join(notes) or None
-    return RungContext(sent.text, tuple(chunks), sent.excerpts, note, whole)
+    return RungContext(sent.text, tuple(chunks), sent.excerpts, note, sent.whole)

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 
 from oprag.errors import InvalidOptionError, InvalidSpanError, invalid_option, named
 from oprag.splitting.fitting import boundary_at_or_before, longest_prefix
-from oprag.splitting.part_counts import PartCounts
 from oprag.splitting.sentences import punkt_sentence_spans
 from oprag.splitting.windows import TextChunk, token_windows
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, splitting_counter
@@ -190,15 +189,19 @@ def _sentence_bounds(spans: Sequence[tuple[int, int]], length: int) -> list[int]
 def _packed(
     text: str, bounds: Sequence[int], chunk_size: int, counter: NamedTokenCounter
 ) -> Iterator[TextChunk]:
-    counts = PartCounts(text, bounds, counter)
     first, n_sentences = 0, len(bounds) - 1
     while first < n_sentences:
-        last, tokens = counts.reach(first, chunk_size)
+        start, last, tokens = bounds[first], first, 0
+        while last < n_sentences:
+            more = counter.count(text[start : bounds[last + 1]])
+            if more > chunk_size:
+                break
+            last, tokens = last + 1, more
         if last > first:
-            yield TextChunk(bounds[first], bounds[last], tokens)
+            yield TextChunk(start, bounds[last], tokens)
         else:
             last = first + 1
-            yield from _pieces(text, bounds[first], bounds[last], chunk_size, counter)
+            yield from _pieces(text, start, bounds[last], chunk_size, counter)
         first = last
 
 

@@ -14,13 +14,7 @@ from oprag.tokens.kept import Kept
 from oprag.tokens.threads import in_thread
 
 if TYPE_CHECKING:
-    from oprag.tokens.offsets import (
-        TokenizedText,
-        TokenStart,
-        joints_of,
-        tokenize,
-        tokens_before,
-    )
+    from oprag.tokens.offsets import TokenizedText, TokenStart, tokenize
 
 __all__ = [
     "Kept",
@@ -31,11 +25,9 @@ __all__ = [
     "TokenizerSpec",
     "encodable",
     "in_thread",
-    "joints_of",
     "resolve_token_counter",
     "splitting_counter",
     "tokenize",
-    "tokens_before",
 ]
 
 

@@ -237,12 +237,6 @@ def _of_tokenizer(
     return NamedTokenCounter(partial(count, tokenizer), name, tokenizer)
 
 
-def counts_by_tokenizer(counter: NamedTokenCounter) -> bool:
-    """Whether the counts are those of the counter's `tokenizer`."""
-    function = getattr(counter.count, "func", None)
-    return function in (_tiktoken_count, _huggingface_count)
-
-
 def encodable(text: str) -> str:
     """Return the text with every surrogate replaced by U+FFFD: same length, valid."""
     try:

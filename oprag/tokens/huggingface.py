@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-import re
 import sys
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     import tokenizers
 
 _HUB = "https://huggingface.co"
-_AROUND_WHITE_SPACE = re.compile(r"[!-~][ \t\n\r]|[ \t\n\r][!-~]")
 
 
 def is_tokenizer(value: object) -> TypeGuard[tokenizers.Tokenizer]:
@@ -114,19 +112,3 @@ def private_copy(tokenizer: Any, name: str) -> tokenizers.Tokenizer:
     copied.no_truncation()
     copied.no_padding()
     return copied
-
-
-def joints_at_white_space(tokenizer: tokenizers.Tokenizer) -> re.Pattern[str] | None:
-    """Return where counts add up, or None: see `oprag.tokens.joints_of`.
-
-    Known of WordPiece with BERT's own normaliser and splitter, if no added token
-    holds white space: there both sides of white space are tokenised apart.
-    """
-    steps = (tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.model)
-    kinds = tuple(type(step).__name__ for step in steps)
-    if kinds != ("BertNormalizer", "BertPreTokenizer", "WordPiece"):
-        return None
-    added = tokenizer.get_added_tokens_decoder().values()
-    if any(any(map(str.isspace, token.content)) for token in added):
-        return None
-    return _AROUND_WHITE_SPACE

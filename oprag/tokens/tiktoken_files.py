@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import threading
 from functools import partial
@@ -17,13 +16,10 @@ if TYPE_CHECKING:
     import tiktoken
 
 _SHORT_NAMES = {"cl100k": "cl100k_base", "o200k": "o200k_base"}
-_NEWER = {
+_FILES = {
     "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
     "o200k_base": "fb374d419588a4632f3f557e76b4b70aebbca790",
     "o200k_harmony": "fb374d419588a4632f3f557e76b4b70aebbca790",
-}
-_FILES = {
-    **_NEWER,
     "gpt2": "6d1cbeee0f20b3d9449abfede4726ed8212e3aee",
     "p50k_base": "ec7223a39ce59f226a68acc30dc1af2788490e15",
     "p50k_edit": "ec7223a39ce59f226a68acc30dc1af2788490e15",
@@ -33,14 +29,6 @@ _FILES = {
 
 TIKTOKEN_NAMES = frozenset(_FILES)
 """The encodings that tiktoken itself defines."""
-
-# Before a space; after a letter or digit, but for "'", which words can go on with.
-_WORD_ENDS = (
-    r"[!-~] |[0-9A-Za-z][\t\n\r!-&(-/:-@\[-`{-~‘’“”…–—]|[A-Za-z][0-9]|[0-9][A-Za-z]"
-)
-_JOINTS = re.compile(_WORD_ENDS)
-# In the newer patterns, line breaks stay with what is before them.
-_JOINTS_AND_LINES = re.compile(_WORD_ENDS + r"|\n[A-Za-z]")
 
 _CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
 _LOADING = threading.Lock()
@@ -84,22 +72,6 @@ def encoding_name(name: str) -> str | None:
         return cast("str", package.encoding_name_for_model(name))
     except (KeyError, MissingDependencyError):
         return None
-
-
-def joints_of_encoding(encoding: tiktoken.Encoding) -> re.Pattern[str] | None:
-    """Return where counts add up, or None: see `oprag.tokens.joints_of`.
-
-    An encoding cuts the text into pieces by a pattern and never merges across
-    them. The pattern is matched from left to right and never looks back. So counts
-    add up where no piece can reach across, and where the piece before ends at the
-    same place whatever follows.
-    """
-    loaded = _tiktoken("tiktoken.registry").ENCODINGS
-    if loaded.get(encoding.name) is not encoding:
-        return None  # a pattern of somebody's own under whatever name
-    if encoding.name in _NEWER:
-        return _JOINTS_AND_LINES
-    return _JOINTS if encoding.name in TIKTOKEN_NAMES else None
 
 
 def load_tiktoken(name: str) -> tiktoken.Encoding:

@@ -6,11 +6,10 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from oprag.chunk import Span
 from oprag.errors import (
-    DuplicateDocumentError,
     InvalidOptionError,
     InvalidSpanError,
     invalid_option,
@@ -23,23 +22,18 @@ from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag.units.link_groups import Group, LinkGraph, group
 from oprag.units.links import find_links, neighbour_links
 
-Sizes: TypeAlias = Mapping[str, str] | Mapping[str, int]
-"""Documents by name: their texts, or their tokens where the texts are elsewhere."""
-
 _LINES = re.compile(r"[^\n]*\n+|[^\n]+")
-_PAIR = 2
 _MOST_LINKS = 10_000
 """The authors' code leaves out documents with more."""
 
 
 def group_documents(
-    documents: Sizes | Iterable[tuple[str, str | int]],
+    documents: Mapping[str, str] | Mapping[str, int],
     links: Iterable[tuple[str, str]] | None = None,
     max_tokens: int = 4000,
     token_counter: TokenizerSpec = None,
     *,
     compat: Literal["official"] | None = None,
-    unknown_links: Literal["error", "ignore"] = "error",
     read: Callable[[str], str] | None = None,
 ) -> list[LongUnit]:
     """Group documents into long units by their links.
@@ -50,31 +44,27 @@ def group_documents(
     stays whole). An empty document is a member like any other, and adds no text.
 
     Args:
-        documents: Texts by document name, or tokens by document name, or pairs of
-            these. Their order is the order of the members and of ties.
+        documents: Texts by document name, or tokens by document name. Their order is
+            the order of the members and of ties.
         links: Pairs of names; direction, order and repetition mean nothing, nor
-            does a link of a document to itself. None: those that stand in the texts,
-            else neighbours in a folder (see `oprag.units.links`).
+            does a link of a document to itself. None: those in the texts, else
+            neighbours in a folder (see `oprag.units.links`).
         max_tokens: Tokens of a unit at most, its documents counted alone.
         token_counter: Anything that `resolve_token_counter` takes; for texts.
         compat: `"official"` groups as the authors' code does: documents that are
             empty, without links, or with more than 10,000 are lost, and if none is,
             the group that was finished first; an over-long document stays whole;
-            units stand in the order in which they were finished.
-        unknown_links: What a link to a document that is not among `documents` does:
-            `"error"`, or `"ignore"`.
-        read: Where tokens are given: gives the text of a document that is over
-            `max_tokens`, to cut it; no other is asked for. None: its parts have
-            tokens and no place.
+            units come in the order in which they were finished.
+        read: Gives the text of a document that is over `max_tokens`, to cut it, where
+            tokens are given; no other is asked for.
 
     Returns:
         The units, by their first members. The same for every order of the links.
 
     Raises:
-        DuplicateDocumentError: A name comes twice.
         InvalidOptionError: A link leads to a document that is not there,
             `max_tokens` is below 1, a value is neither a text nor a number of
-            tokens, or there is no such policy.
+            tokens, or a document is over `max_tokens` and its text is not there.
         TokenizerError: As `resolve_token_counter` raises it.
 
     Source:
@@ -88,28 +78,31 @@ def group_documents(
         >>> [(unit.documents, unit.tokens) for unit in units]
         [(('a', 'b'), 3), (('c',), 2), (('d',), 1)]
     """
-    _check(max_tokens, compat, unknown_links)
-    given = _by_name(documents)
-    names = list(given)
-    texts = {name: value for name, value in given.items() if isinstance(value, str)}
+    if not isinstance(documents, Mapping):
+        message = f"documents= is {named(documents)}. It takes {{name: text}}."
+        raise InvalidOptionError(message, option="documents", value=documents)
+    if type(max_tokens) is not int or max_tokens < 1:
+        raise invalid_option("max_tokens", max_tokens, "It takes a number from 1.")
+    if compat not in {None, "official"}:
+        raise invalid_option("compat", compat, "It takes None or 'official'.")
+    names = list(documents)
+    texts = {name: value for name, value in documents.items() if isinstance(value, str)}
     counter = resolve_token_counter(token_counter if texts or read else "approximate")
-    sizes = [_size(name, value, counter) for name, value in given.items()]
+    sizes = [_size(name, value, counter) for name, value in documents.items()]
     if links is None:
         links = find_links(texts) or neighbour_links(names)
-    graph = LinkGraph(len(names), _numbered(names, links, unknown_links))
+    graph = LinkGraph(len(names), _numbered(names, links))
     if compat == "official":
-        groups = _official(sizes, graph, max_tokens)
-    else:
-        groups = group(sizes, graph, max_tokens)
-
-    def text_of(name: str) -> str | None:
-        return texts[name] if name in texts else read and read(name)
-
+        return [
+            LongUnit(tuple([names[member] for member in members]), size)
+            for members, size, _ in _official(sizes, graph, max_tokens)
+        ]
     units: list[LongUnit] = []
-    for members, size, _ in groups:
+    for members, size, _ in group(sizes, graph, max_tokens):
         unit = LongUnit(tuple([names[member] for member in members]), size)
-        if size > max_tokens and compat is None:
-            units += _parts(unit, text_of(unit.name), max_tokens, counter)
+        if size > max_tokens:
+            text = texts.get(unit.name) if read is None else read(unit.name)
+            units += _parts(unit, text, max_tokens, counter)
         else:
             units.append(unit)
     return units
@@ -130,10 +123,12 @@ def _parts(
     unit: LongUnit, text: str | None, max_tokens: int, counter: NamedTokenCounter
 ) -> Iterator[LongUnit]:
     if text is None:
-        for part, done in enumerate(range(0, unit.tokens, max_tokens)):
-            tokens = min(max_tokens, unit.tokens - done)
-            yield LongUnit(unit.documents, tokens, part=part)
-        return
+        message = (
+            f"Document {unit.name!r} has {unit.tokens} tokens, more than max_tokens, "
+            "and its text is not there to be cut. Give read=, a function from its name "
+            "to its text."
+        )
+        raise InvalidOptionError(message, option="read", value=None)
     pieces = split_sentences(
         text,
         chunk_size=max_tokens,
@@ -142,29 +137,6 @@ def _parts(
     )
     for part, (start, end, tokens) in enumerate(pieces):
         yield LongUnit(unit.documents, tokens, Span(start, end), part)
-
-
-def _by_name(
-    documents: Sizes | Iterable[tuple[str, str | int]],
-) -> Mapping[str, str | int]:
-    if isinstance(documents, Mapping):
-        return documents
-    given: dict[str, str | int] = {}
-    for place, entry in enumerate(documents):
-        if not isinstance(entry, (tuple, list)) or len(entry) != _PAIR:
-            message = (
-                f"documents[{place}] is {named(entry)}. It takes texts by name: "
-                "documents={name: text}, or a list of such pairs."
-            )
-            raise InvalidOptionError(message, option="documents", value=entry)
-        name, value = entry
-        if name in given:
-            message = (
-                f"documents= has {name!r} twice. Give every document its own name."
-            )
-            raise DuplicateDocumentError(message, document=name)
-        given[name] = value
-    return given
 
 
 def _size(name: str, value: str | int, counter: NamedTokenCounter) -> int:
@@ -180,33 +152,20 @@ def _size(name: str, value: str | int, counter: NamedTokenCounter) -> int:
 
 
 def _numbered(
-    names: list[str], links: Iterable[tuple[str, str]], unknown_links: str
+    names: list[str], links: Iterable[tuple[str, str]]
 ) -> Iterator[tuple[int, int]]:
     numbers = {name: number for number, name in enumerate(names)}
-    for one, other in links:
-        first, second = numbers.get(one), numbers.get(other)
-        if first is not None and second is not None:
-            if first != second:
-                yield first, second
-        elif unknown_links == "error":
-            link, unknown = (one, other), one if first is None else other
+    for link in links:
+        try:
+            first, second = (numbers[name] for name in link)
+        except KeyError as error:
             message = (
-                f"The link {link!r} names the document {unknown!r}, which is not among "
-                'documents=. Leave it out, or pass unknown_links="ignore".'
+                f"The link {link!r} names the document {error.args[0]!r}, which is not "
+                "among documents=. Leave it out."
             )
-            raise InvalidOptionError(message, option="links", value=link)
-
-
-def _check(max_tokens: int, compat: str | None, unknown_links: str) -> None:
-    if type(max_tokens) is not int or max_tokens < 1:
-        raise invalid_option("max_tokens", max_tokens, "It takes a number from 1.")
-    for option, value, choices in (
-        ("compat", compat, (None, "official")),
-        ("unknown_links", unknown_links, ("error", "ignore")),
-    ):
-        if value not in choices:
-            allowed = " or ".join(map(repr, choices))
-            raise invalid_option(option, value, f"It takes {allowed}.")
+            raise InvalidOptionError(message, option="links", value=link) from None
+        if first != second:
+            yield first, second
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +181,7 @@ class LongUnit:
     """Tokens of its documents, each counted alone, or of the part. What is put
     between documents when they are sent is not in it."""
     span: Span | None = None
-    """Characters of its one document; None when it holds whole documents, and when
-    the text of a part was not there to be cut."""
+    """Characters of its one document; None when it holds whole documents."""
     part: int | None = None
     """Number of the part, from 0; None when it holds whole documents."""
 
@@ -248,7 +206,6 @@ class LongUnit:
 
         Raises:
             InvalidSpanError: A document is shorter than it was.
-            InvalidOptionError: It is a part whose place is not known.
         """
         spans = self.spans(read)
         texts = [
@@ -262,16 +219,9 @@ class LongUnit:
 
         Args and errors are those of `text`.
         """
-        if self.part is None:
+        if self.span is None:
             return [Span(0, len(read(name))) for name in self.documents]
         (name,) = self.documents
-        if self.span is None:
-            message = (
-                f"Where part {self.part} of document {name!r} stands is not known: it "
-                "was grouped by token counts alone. Give group_documents read=, which "
-                "is asked for the texts of documents that are over max_tokens."
-            )
-            raise InvalidOptionError(message, option="units", value=self)
         if self.span.end > len(read(name)):
             message = (
                 f"Document {name!r} has {len(read(name))} characters, and a unit of it "

@@ -5,24 +5,19 @@ from __future__ import annotations
 import html
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from urllib.parse import unquote, urldefrag, urljoin
 
-_INLINE = re.compile(
-    r"(?<!!)\[[^\[\]\n]*\]\(\s*(?:<(?P<angle>[^<>\n]+)>|(?P<plain>(?:[^\s()<>]|\([^\s()<>]*\))+))"
+_TARGET = re.compile(
+    # [label](target "title"), and no picture
+    r"(?<!!)\[[^\[\]\n]*\]\(\s*(?:<([^<>\n]+)>|((?:[^\s()<>]|\([^\s()<>]*\))+))"
+    # [label]: target
+    r"|^ {0,3}\[(?!\^)[^\[\]\n]+\]:\s+(?:<([^<>\n]+)>|(\S+))"
+    # <a href=target>
+    r"|<a\s[^<>]*?\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))",
+    re.MULTILINE | re.IGNORECASE,
 )
-"""`[label](target "title")`; pictures are no links to documents."""
-_REFERENCE = re.compile(
-    r"^ {0,3}\[(?!\^)[^\[\]\n]+\]:\s+(?:<(?P<angle>[^<>\n]+)>|(?P<plain>\S+))",
-    re.MULTILINE,
-)
-"""`[label]: target`, wherever the label is used."""
-_ANCHOR = re.compile(
-    r"<a\s[^<>]*?\bhref\s*=\s*"
-    r"(?:\"(?P<double>[^\"]*)\"|'(?P<single>[^']*)'|(?P<bare>[^\s\"'>]+))",
-    re.IGNORECASE,
-)
-_WIKI = re.compile(r"\[\[(?P<title>[^\[\]|#\n]+)(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
+_WIKI = re.compile(r"\[\[([^\[\]|#\n]+)(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
 _BLANKS = re.compile(r"[\s_]+")
 
 
@@ -47,8 +42,9 @@ def find_links(documents: Mapping[str, str]) -> list[tuple[str, str]]:
     names = _Names(documents)
     found: dict[tuple[str, str], None] = {}
     for name, text in documents.items():
-        others = [names.at(name, target) for target in _targets(text)]
-        others += [names.titled(name, match["title"]) for match in _WIKI.finditer(text)]
+        targets = [html.unescape("".join(groups)) for groups in _TARGET.findall(text)]
+        others = [names.at(name, target) for target in targets]
+        others += [names.titled(name, title) for title in _WIKI.findall(text)]
         found |= {(name, other): None for other in others if other not in {None, name}}
     return list(found)
 
@@ -73,14 +69,6 @@ def neighbour_links(names: Iterable[str]) -> list[tuple[str, str]]:
     return links
 
 
-def _targets(text: str) -> Iterator[str]:
-    for pattern in (_INLINE, _REFERENCE):
-        for match in pattern.finditer(text):
-            yield match["angle"] or match["plain"]
-    for match in _ANCHOR.finditer(text):
-        yield html.unescape(match["double"] or match["single"] or match["bare"] or "")
-
-
 class _Names:
     """Documents by all that a link may call them."""
 
@@ -102,13 +90,9 @@ class _Names:
         except ValueError:  # brackets that are no address
             return None
         plain = path.partition("?")[0]
-        folder = posixpath.dirname(source)
-        for place in (
-            joined,
-            joined.partition("?")[0],
-            posixpath.normpath(posixpath.join(folder, plain)),
-            plain.lstrip("/"),
-        ):
+        beside = posixpath.join(posixpath.dirname(source), plain)
+        bare = joined.partition("?")[0]
+        for place in (joined, bare, posixpath.normpath(beside), plain.lstrip("/")):
             for name in (place, unquote(place)):
                 if name and (found := self._by_path.get(name)) is not None:
                     return found

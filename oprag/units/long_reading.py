@@ -19,10 +19,7 @@ from oprag.errors import ContextWindowError, LongReadingError
 from oprag.tokens import TokenCounter
 from oprag.units.long_prompts import format_examples
 
-_TOO_LONG = (
-    "Units are read whole: retrieve fewer, group with a smaller max_tokens, or use a "
-    "model with a larger window."
-)
+_TOO_LONG = "Units are read whole: retrieve fewer."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,71 +70,59 @@ def read_long(
     """
     if not context.strip():
         return Reading(None, None)
-    calls = _Calls(model, ledger)
     asked = {"context": context, "question": question}
     if token_counter(context) < one_call_below:
-        reply = yield from calls.made("direct", asked)
-        return Reading(reply, None)
-    long_answer = yield from calls.made("long", asked)
+        answer = yield from _called("direct", asked, model, ledger)
+        return Reading(answer, None)
+    long_answer = yield from _called("long", asked, model, ledger)
     values = {
         "examples": format_examples(examples),
         "question": question,
         "long_answer": long_answer.strip(),
     }
-    calls.long_answer = long_answer
-    reply = yield from calls.made("short", values)
-    return Reading(reply, long_answer)
+    answer = yield from _called("short", values, model, ledger, long_answer)
+    return Reading(answer, long_answer)
 
 
-class _Calls:
-    """The calls of one question."""
+def _called(
+    prompt: str,
+    values: Mapping[str, str],
+    model: PromptedModel,
+    ledger: Ledger,
+    long_answer: str | None = None,
+) -> Generator[CallModel, Any, str]:
+    """Have a call made; return the text of its reply."""
 
-    def __init__(self, model: PromptedModel, ledger: Ledger) -> None:
-        self.long_answer: str | None = None
-        self._model = model
-        self._ledger = ledger
-
-    def made(
-        self, prompt: str, values: Mapping[str, str]
-    ) -> Generator[CallModel, Any, str]:
-        """Have a call made; return the text of its reply."""
-        note = self._checked(prompt, values)
-        purpose: Purpose = "draft" if prompt == "long" else "answer"
-        reply = yield from ask(
-            CallModel(prompt, values, purpose),
-            self._model,
-            self._ledger,
-            failed=lambda what: self._failed(prompt, f"failed: {what}"),
-            too_long=_TOO_LONG,
-            decision=lambda reply: "answered" if reply.text.strip() else "failed",
-            note=note,
-        )
-        if not reply.text.strip():
-            raise self._failed(prompt, "gave an empty reply")
-        return reply.text
-
-    def _checked(self, prompt: str, values: Mapping[str, str]) -> str | None:
-        """Refuse a prompt that does not fit; return the note for the ledger."""
-        size = self._model.size(prompt)
-        if size.window is None:
-            return WINDOW_UNKNOWN
-        tokens = size.tokens(values)
-        needed = tokens + size.reserved
-        if needed <= size.window:
-            return None
-        message = (
-            f"The prompt of the {prompt!r} call takes {tokens} tokens, and with the "
-            f"{size.reserved} kept for the answer that is more than the window of "
-            f"{size.window}. {_TOO_LONG}"
-        )
-        raise ContextWindowError(message, window=size.window, needed=needed)
-
-    def _failed(self, prompt: str, how: str) -> LongReadingError:
-        kept = "" if self.long_answer is None else "The long answer is long_answer; "
+    def failed(how: str) -> LongReadingError:
+        kept = "" if long_answer is None else "The long answer is long_answer; "
         return LongReadingError(
             f"The model {how}, on the {prompt!r} call of the long reader. The "
             f"question is not answered; {kept}what was spent is in usage.",
             call=prompt,
-            long_answer=self.long_answer,
-            usage=self._ledger.to_dict(),
+            long_answer=long_answer,
+            usage=ledger.to_dict(),
         )
+
+    size = model.size(prompt)
+    if size.window is not None:
+        tokens = size.tokens(values)
+        if (needed := tokens + size.reserved) > size.window:
+            message = (
+                f"The prompt of the {prompt!r} call takes {tokens} tokens, and with "
+                f"the {size.reserved} kept for the answer that is more than the window "
+                f"of {size.window}. {_TOO_LONG}"
+            )
+            raise ContextWindowError(message, window=size.window, needed=needed)
+    purpose: Purpose = "draft" if prompt == "long" else "answer"
+    reply = yield from ask(
+        CallModel(prompt, values, purpose),
+        model,
+        ledger,
+        failed=lambda what: failed(f"failed: {what}"),
+        too_long=_TOO_LONG,
+        decision=lambda reply: "answered" if reply.text.strip() else "failed",
+        note=WINDOW_UNKNOWN if size.window is None else None,
+    )
+    if not reply.text.strip():
+        raise failed("gave an empty reply")
+    return reply.text

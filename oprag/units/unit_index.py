@@ -57,24 +57,31 @@ class UnitIndex:
 
     Raises:
         DuplicateDocumentError: A document is in two units that are no parts of it.
-        InvalidOptionError: There is no unit, something is no unit, or a part's place
-            is not known.
+        InvalidOptionError: There is no unit, or something is no unit.
     """
 
     def __init__(self, units: Sequence[LongUnit]) -> None:
         self._of: dict[str, list[LongUnit]] = {}
+        listed = isinstance(units, Sequence) and not isinstance(units, str)
+        wrong = [*units] if listed else [units]
+        wrong = [unit for unit in wrong if not isinstance(unit, LongUnit)]
+        if wrong or not units:
+            found = f"holds {named(wrong[0])}" if wrong else "is empty"
+            message = (
+                f"units= {found}. It takes what group_documents({{name: text}}) "
+                "returns."
+            )
+            raise InvalidOptionError(message, option="units", value=units)
         for unit in units:
-            if not isinstance(unit, LongUnit) or (
-                unit.part is not None and not unit.span
-            ):
-                raise _unusable(unit)
             for name in unit.documents:
                 others = self._of.setdefault(name, [])
                 if others and (unit.part is None or others[0].part is None):
-                    raise _twice(name)
+                    message = (
+                        f"units= has document {name!r} in two units. Group all "
+                        "documents in one call."
+                    )
+                    raise DuplicateDocumentError(message, document=name)
                 others.append(unit)
-        if not self._of:
-            raise _unusable(None)
 
     def find(
         self,
@@ -139,9 +146,8 @@ class UnitIndex:
         if units is None:
             message = (
                 f"The chunk at rank {rank} is of document {name!r}, which is in none "
-                "of the units=. Group the documents again, search among those that "
-                "were grouped (a filter), or name with document_key= where chunks "
-                "carry the names that group_documents was given."
+                "of the units=. Name with document_key= where chunks carry the names "
+                "that group_documents was given."
             )
             raise DocumentNotFoundError(message, document=name)
         return units
@@ -154,9 +160,7 @@ class UnitIndex:
             message = (
                 f"Document {name!r} is in {len(units)} units, and the chunk at rank "
                 f"{chunk.rank} does not say at which character of the whole document "
-                "it begins. Split with oprag's splitters, repair the index with "
-                "annotate_positions or PositionAnnotator, or group with a max_tokens "
-                "that no document exceeds."
+                "it begins. Index again with index_documents."
             )
             keys = tuple(sorted(map(str, chunk.metadata)))
             raise MissingPositionError(
@@ -260,25 +264,3 @@ def unit_metadata(
         spans=own,
         exact=bool(own),
     )
-
-
-def _unusable(unit: object) -> InvalidOptionError:
-    found = "is empty" if unit is None else f"holds {named(unit)}"
-    message = (
-        f"units= {found}. It takes what group_documents returns: "
-        "units=group_documents({name: text})."
-    )
-    if isinstance(unit, LongUnit):
-        message = (
-            f"units= holds part {unit.part} of {unit.name!r}, and where it begins is "
-            "not known. Give group_documents the texts, or read= to get them by."
-        )
-    return InvalidOptionError(message, option="units", value=unit)
-
-
-def _twice(name: str) -> DuplicateDocumentError:
-    message = (
-        f"units= has document {name!r} in two units. Group all documents in one call, "
-        "and pass its units only."
-    )
-    return DuplicateDocumentError(message, document=name)

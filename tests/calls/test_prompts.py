@@ -7,16 +7,15 @@ import pytest
 from oprag.calls import (
     CHOICE_PROMPT,
     CHOICE_VARIABLES,
+    QA_PROMPT,
     QA_VARIABLES,
     check_prompt,
     fill_prompt,
-    filled_reply,
     format_options,
-    qa_prompt,
 )
 from oprag.errors import InvalidOptionError
 
-BOTH = [(qa_prompt(), QA_VARIABLES), (CHOICE_PROMPT, CHOICE_VARIABLES)]
+BOTH = [(QA_PROMPT, QA_VARIABLES), (CHOICE_PROMPT, CHOICE_VARIABLES)]
 
 
 @pytest.mark.parametrize(("prompt", "variables"), BOTH)
@@ -56,20 +55,8 @@ def test_braces_in_documents_are_text(prompt, variables):
 
 
 def test_the_prompt_of_self_route_asks_for_an_answer_as_long_as_it_takes():
-    assert "few words" not in qa_prompt()
-    assert "Otherwise answer the question" in qa_prompt()
-
-
-@pytest.mark.parametrize("answer", ["", "In 1912.", "The text does not say."])
-def test_a_refusal_that_was_filled_in_is_the_sentinel_whatever_else_was(answer):
-    assert filled_reply("N/A", answerable=False, answer=answer) == "N/A"
-    assert filled_reply("N/A", answerable=True, answer=answer) == answer
-
-
-def test_the_sentinel_is_written_into_the_prompts():
-    assert "{not here}" in fill_prompt(qa_prompt("{not here}"), context="", question="")
-    assert "unanswerable" not in qa_prompt("NONE").casefold()
-    assert "NONE" in qa_prompt("NONE")
+    assert "few words" not in QA_PROMPT
+    assert "Otherwise answer the question" in QA_PROMPT
 
 
 def test_prompts_say_from_the_text_only():

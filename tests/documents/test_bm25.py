@@ -154,20 +154,6 @@ def test_a_filter_binds_what_words_find_and_what_it_hides_does_not_count():
     assert set(fused(store, "rent", k=99, where=own)) == own
 
 
-def test_of_what_few_may_see_all_is_read_at_once():
-    texts = {f"{n:04}": f"rent number {n:04}" for n in range(3000)}
-    own = frozenset(f"{n:04}" for n in range(100, 3000, 300))
-    store = Texts(texts)
-
-    assert len(fused(store, "rent", k=4, where=own)) == 4
-    assert [len(each) for each in store.asked] == [4]
-
-    store.asked.clear()
-    half = frozenset(f"{n:04}" for n in range(0, 3000, 2))
-    fused(store, "rent", k=4, where=half)
-    assert [len(each) for each in store.asked] == [4, 8]
-
-
 def test_what_a_filter_admits_is_asked_again_for_each_question():
     store = Texts(dict(TEXTS))
     bm25 = Bm25(store)
@@ -232,7 +218,6 @@ def test_a_text_that_the_search_shows_otherwise_is_no_change():
         assert fused(store, "deposit", "ab", bm25=bm25, shown=shown) == ["a", "d", "b"]
 
     assert store.scans == 1
-    assert store.asked.count({"a": hash("an excerpt")}) == 1
 
 
 def test_a_new_chunk_is_found_where_the_store_can_count():

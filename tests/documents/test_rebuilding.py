@@ -22,11 +22,9 @@ from oprag.documents import (
 )
 from oprag.errors import (
     AmbiguousPositionError,
-    ConflictingTextError,
     DocumentNotFoundError,
     IncompleteDocumentError,
     InconsistentChunksError,
-    InvalidSpanError,
     MissingPositionError,
     MixedVersionsWarning,
     PositionError,
@@ -136,7 +134,6 @@ def test_parts_are_joined_by_a_blank_line_and_given_one_by_one():
     assert rebuild(NAME, chunks) == FullText(
         "one two\n\nthree", exact=True, parts=("one two", "three")
     )
-    assert rebuild(NAME, chunks, part_separator="").text == "one twothree"
 
 
 def test_parts_keep_their_own_numbers_and_may_be_left_out():
@@ -186,7 +183,7 @@ def test_a_blank_chunk_needs_no_place():
 
     assert found.text.split() == ["one", "two"]
     assert not found.exact
-    with pytest.raises(InconsistentChunksError, match="and has no place"):
+    with pytest.raises(InconsistentChunksError, match="chunk 1 is not at its place"):
         inexact(NAME, placed(("one", 0, 3), (" ", None, None)))
 
 
@@ -265,7 +262,7 @@ def test_a_gap_that_white_space_does_not_explain_is_an_error(exact):
 
     chunks = annotated(NAME, (source, spans))
 
-    with pytest.raises(IncompleteDocumentError, match="3-12, between chunks 0 and 1"):
+    with pytest.raises(IncompleteDocumentError, match="no chunk holds characters 3-12"):
         rebuild(NAME, chunks, exact=exact)
     gap = "one" + " " * 9 + "two    three"
     assert inexact(NAME, annotated(NAME, (gap, spans))).text.split() == gap.split()
@@ -273,20 +270,12 @@ def test_a_gap_that_white_space_does_not_explain_is_an_error(exact):
 
 @pytest.mark.parametrize(
     ("source", "span", "place"),
-    [
-        ("a one", (2, 5), "0-2, before chunk 0"),
-        ("one a", (0, 3), "3-5, behind chunk 0"),
-    ],
+    [("a one", (2, 5), "characters 0-2"), ("one a", (0, 3), "characters 3-5")],
 )
 def test_a_gap_at_an_end_is_an_error_as_well(source, span, place):
     with pytest.raises(IncompleteDocumentError, match=place) as caught:
         inexact(NAME, annotated(NAME, (source, at(span))))
     assert caught.value.gap in {(0, 2), (3, 5)}
-
-
-def test_chunks_that_reach_beyond_their_text_are_refused():
-    with pytest.raises(InconsistentChunksError, match="character 3 of a text that had"):
-        inexact(NAME, placed(("one", 0, 3), of="on"))
 
 
 def test_two_texts_at_one_index_are_refused():
@@ -296,18 +285,6 @@ def test_two_texts_at_one_index_are_refused():
         rebuild(NAME, [*chunks, chunks[1]._replace(text="zwo")])
 
 
-def test_an_index_that_restarts_in_every_part_is_named_as_such():
-    pages = [
-        chunk(
-            text, chunk_index=0, n_chunks=1, char_start=0, char_end=3, part_index=page
-        )
-        for page, text in enumerate(["one", "two"])
-    ]
-
-    with pytest.raises(AmbiguousPositionError, match="restarts in every part"):
-        rebuild(NAME, pages)
-
-
 INCONSISTENT = {
     "two versions of other lengths": (
         [*placed(("one", 0, 3), ("two", 3, 6))[:1], *placed(*[("two", 3, 6)] * 3)[1:]],
@@ -315,7 +292,7 @@ INCONSISTENT = {
     ),
     "the same chunk of two versions": (
         [*placed(("one", 0, 3)), *placed(("one", 0, 3), ("two", 3, 6))],
-        "as one of 1 and as one of 2",
+        "some of its chunks are of 1, others of 2",
     ),
     "an index past the number of chunks": (
         [chunk("one", chunk_index=1, n_chunks=1, char_start=0, char_end=3)],
@@ -323,7 +300,23 @@ INCONSISTENT = {
     ),
     "offsets that restart": (
         placed(("one", 0, 3), ("two", 3, 6), ("three", 0, 5)),
-        "chunk 2 begins before chunk 1",
+        "chunk 2 is not at its place",
+    ),
+    "overlaps that differ": (
+        placed(("abcd", 0, 4), ("xdef", 2, 6)),
+        "chunk 1 is not at its place",
+    ),
+    "a place that ends before it begins": (
+        placed(("one", 0, 3), ("two", 3, 2)),
+        "chunk 1 is not at its place",
+    ),
+    "more than the text had": (
+        placed(("one", 0, 3), of="on"),
+        "not the one that was indexed",
+    ),
+    "an overlap with altered white space on both sides": (
+        placed(("one two", 0, 9), ("two three", 5, 15), of="one   two three"),
+        "not the one that was indexed",
     ),
     "a part on some chunks only": (
         [
@@ -359,19 +352,6 @@ def test_chunks_that_cannot_all_be_of_one_text_are_refused(case):
         inexact(NAME, chunks)
 
 
-def test_overlapping_texts_must_agree():
-    with pytest.raises(ConflictingTextError, match="chunks 0 and 1") as caught:
-        inexact(NAME, placed(("abcd", 0, 4), ("xdef", 2, 6)))
-    assert caught.value.spans == ((0, 4), (2, 6))
-
-
-def test_altered_overlapping_texts_must_agree_as_well():
-    with pytest.raises(ConflictingTextError):
-        inexact(NAME, placed(("ab  cd", 0, 5), ("xde", 3, 6), of="ab cde"))
-    with pytest.raises(ConflictingTextError):
-        inexact(NAME, placed(("ab cd", 0, 5), ("x  de", 3, 7), of="ab c de"))
-
-
 @pytest.mark.parametrize("key", ["chunk_index", "n_chunks", "char_start", "char_end"])
 @pytest.mark.parametrize("value", [None, -1, 1.5, True, "iv"])
 def test_a_chunk_without_a_position_is_refused(key, value):
@@ -384,11 +364,6 @@ def test_a_chunk_without_a_position_is_refused(key, value):
     assert key not in caught.value.keys
 
 
-def test_a_span_that_ends_before_it_begins_is_refused():
-    with pytest.raises(InvalidSpanError, match="3-2"):
-        inexact(NAME, placed(("one", 0, 3), ("two", 3, 2)))
-
-
 # Laws
 
 
@@ -397,7 +372,7 @@ def test_a_span_that_ends_before_it_begins_is_refused():
 def test_chunks_of_our_own_splitters_leave_no_gap(spans, exact):
     chunks = stored(NAME, ("one two", at(*spans)))
 
-    with pytest.raises(IncompleteDocumentError, match="oprag's splitters touch"):
+    with pytest.raises(IncompleteDocumentError, match="no chunk holds characters"):
         rebuild(NAME, chunks, exact=exact)
     assert chunks[0].metadata.get(TEXT_HASH)
 
@@ -424,7 +399,9 @@ def test_own_chunks_of_two_versions_are_never_joined_with_made_up_blanks(text, d
 def test_a_text_that_is_not_as_long_as_its_own_span_is_refused(text):
     chunks = stored(NAME, ("one two", at((0, 7))))
 
-    with pytest.raises(InconsistentChunksError, match="its place 0-7 says 7"):
+    with pytest.raises(
+        InconsistentChunksError, match=r"chunk 0 is not|text of chunks 0-0"
+    ):
         rebuild(NAME, [chunks[0]._replace(text=text)])
 
 
@@ -576,9 +553,9 @@ async def test_a_source_never_gives_a_part():
 async def test_options_reach_the_rebuilding():
     parts = ("one       two", at((0, 3), (10, 13))), ("x", at((0, 1)))
     store = ListStore(annotated(NAME, *parts))
-    source = StoreSource(store, exact=False, part_separator="|")
+    source = StoreSource(store, exact=False)
 
-    assert source.get(NAME) == "one\n\n     two|x"
+    assert source.get(NAME) == "one\n\n     two\n\nx"
     assert not source.read(NAME).exact
     assert not (await source.aread(NAME)).exact
     with pytest.raises(IncompleteDocumentError):
@@ -649,13 +626,6 @@ def test_of_two_texts_the_complete_one_is_taken():
         rebuild(NAME, [old[0], *new[1:]])
 
 
-def test_an_overlap_altered_on_both_sides_is_no_damage_and_not_joined():
-    chunks = placed(("one two", 0, 9), ("two three", 5, 15), of="one   two three")
-
-    with pytest.raises(IncompleteDocumentError, match="where one goes on is not"):
-        rebuild(NAME, chunks)
-
-
 @pytest.mark.parametrize("size", [5, 4])
 def test_of_two_complete_texts_one_is_given_and_it_is_said(size):
     """Chunks are added before old ones go: an interrupted run leaves both."""
@@ -694,17 +664,13 @@ def test_chunks_from_before_the_stamp_are_refused_and_that_is_said():
     for key in STAMP_KEYS:
         chunks[0].metadata.pop(key, None)
 
-    with pytest.raises(IncompleteDocumentError, match="before these were written") as e:
+    with pytest.raises(
+        IncompleteDocumentError, match="carries no length and hash"
+    ) as e:
         rebuild(NAME, chunks)
-    for way_out in (
-        "oprag doctor --repair",
-        "exact=False",
-        "Index it again",
-        "chunk 0",
-    ):
-        assert way_out in str(e.value)
+    assert "Index the document again" in str(e.value)
     assert inexact(NAME, chunks) == FullText("one two", exact=False, parts=("one two",))
-    with pytest.raises(InconsistentChunksError, match="its place 0-4 says 4"):
+    with pytest.raises(InconsistentChunksError, match="chunk 0 is not at its place"):
         inexact(NAME, [chunks[0]._replace(text="on"), chunks[1]])
 
 
@@ -712,7 +678,7 @@ def test_a_chunk_that_is_there_twice_with_two_stamps_is_refused():
     (one,) = stored(NAME, ("one", at((0, 3))))
     other = one._replace(metadata={**one.metadata, TEXT_HASH: "0" * 16})
 
-    with pytest.raises(InconsistentChunksError, match="first of two different texts"):
+    with pytest.raises(AmbiguousPositionError, match="two different chunks"):
         rebuild(NAME, [one, other])
 
 
@@ -723,7 +689,7 @@ def test_parts_without_a_version_are_not_taken_for_all_of_them(exact):
     del chunks[0].metadata["doc_version"]
 
     if exact:
-        with pytest.raises(IncompleteDocumentError, match="of which parts it is one"):
+        with pytest.raises(IncompleteDocumentError, match="how many parts it has"):
             rebuild(NAME, chunks)
     else:
         assert not inexact(NAME, chunks).exact

@@ -166,14 +166,13 @@ def test_a_store_that_does_not_say_that_it_takes_filters_is_refused():
     message = str(caught.value)
     assert "{'tenant': 'a'}" in message
     assert "the company's store" in message
-    assert "documents=document_source(…).get" in message
+    assert "leave documents= out" in message
     assert SECRET in source.within(SearchFilter()).get(NAME)
 
 
 def test_a_filter_that_cannot_be_seen_is_refused():
     with pytest.raises(InvalidOptionError, match="and the moon decides") as caught:
         StoreSource(FilteringStore()).within(SearchFilter(unseen="the moon decides"))
-    assert "documents=document_source(…).get" in str(caught.value)
     assert caught.value.option == "documents"
 
 

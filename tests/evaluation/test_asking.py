@@ -162,11 +162,11 @@ def test_the_length_of_a_prompt_is_that_of_the_style():
         ("**Unanswerable.** The text names no wood.", False),
         ("Unanswerable: neither [[1]] nor [[2]] is named.", False),
         ("[[unanswerable]]", False),
-        ("The question is unanswerable.", False),
+        ("The text does not say: unanswerable.", False),
         # One sentence that mentions the word and goes on to an option.
         ("This is unanswerable from the first page, but the last has oak: [[2]]", True),
         ("It seems unanswerable at first. Then oak is named. [[2]]", True),
-        ("<think>Is it [[1]]?</think>The question is unanswerable.", False),
+        ("<think>Is it [[1]]?</think>It is not said: unanswerable", False),
         ("<think>Unanswerable?</think>Oak is named: [[2]]", True),
         ("", False),
     ],
@@ -185,7 +185,7 @@ def test_the_prediction_keeps_the_explanation_and_its_last_number_counts():
 
 def test_brackets_change_nothing_where_they_were_not_asked_for():
     # A source in brackets, as a model might cite it: still one sentence that declines.
-    reply = "The question is unanswerable from the text [[1]]"
+    reply = "It is short. It does not say: unanswerable. [[1]]"
 
     assert not read_reply(reply).answered
     assert not read_reply(reply, CHOICE, "letter").answered

@@ -7,16 +7,13 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.language_models import FakeListChatModel
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from langchain_oprag import (
     OffsetSentenceSplitter,
-    OrderPreservingCompressor,
     OrderPreservingRetriever,
-    OrderPreservingVectorStore,
     SelfRouteChain,
     create_retrieval_tool,
 )
@@ -148,7 +145,7 @@ def test_a_filter_that_cannot_be_carried_over_is_refused(store):
     assert caught.value.option == "bm25"
 
     retriever = OrderPreservingRetriever(vectorstore=store, bm25=True)
-    with pytest.raises(InvalidOptionError, match="bm25= finds chunks of"):
+    with pytest.raises(InvalidOptionError, match="bm25= reads further chunks of"):
         retriever.invoke("Which?", **search)
 
 
@@ -164,21 +161,6 @@ def test_without_a_store_it_is_refused(base):
     with pytest.raises(InvalidOptionError, match="how the chunks of") as caught:
         OrderPreservingRetriever(base_retriever=base, bm25=True)
     assert caught.value.option == "bm25"
-
-
-def test_it_is_set_on_the_retriever_alone(store):
-    for make in (
-        lambda: OrderPreservingCompressor(bm25=True),
-        lambda: OrderPreservingVectorStore(store, bm25=True),
-        lambda: SelfRouteChain(
-            llm=FakeListChatModel(responses=["?"]),
-            retriever=store.as_retriever(),
-            documents=store,
-            bm25=True,
-        ),
-    ):
-        with pytest.raises(InvalidOptionError, match="OrderPreservingRetriever"):
-            make()
 
 
 def test_a_tool_finds_by_words_too(store):

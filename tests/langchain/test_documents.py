@@ -243,9 +243,7 @@ def test_chunks_without_our_metadata_are_not_guessed_at():
     chunks = SPLITTERS["with starts"].create_documents([PROSE], [{"source": NAME}])
     store.add_documents(chunks)
 
-    with pytest.raises(
-        DocumentNotFoundError, match="in Chroma by `oprag doctor --repair`, else"
-    ):
+    with pytest.raises(DocumentNotFoundError, match="no chunk there has the doc_key"):
         document_source(store).get(NAME)
 
 
@@ -260,7 +258,6 @@ def test_a_subclass_is_read_as_its_base():
 def test_a_vector_store_that_cannot_be_read_is_refused_at_once():
     with pytest.raises(InvalidOptionError, match="chunks of an OtherStore") as caught:
         document_source(OtherStore())
-    assert "def full_text(name):" in str(caught.value)
     assert "ChunkStore" in str(caught.value)
 
 

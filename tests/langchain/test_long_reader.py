@@ -244,7 +244,7 @@ class TestInput:
 
     @pytest.mark.parametrize("given", [5, {"question": "?"}])
     def test_no_question(self, given):
-        with pytest.raises(InvalidOptionError, match="LongReader takes the question"):
+        with pytest.raises(InvalidOptionError, match="LongReader takes a question"):
             LongReader(llm=RecordingChatModel()).invoke(given)
 
     def test_context_of_something_else(self):
@@ -277,7 +277,7 @@ class TestPrompts:
     @pytest.mark.parametrize(
         ("prompts", "fault"),
         [
-            ({"qa": "{context}"}, "no 'qa'"),
+            ({"qa": "{context}"}, "names 'qa'"),
             ({"long": "{context}"}, "question"),
             ({"long": "{context} {question} {titles}"}, "titles"),
             ({"short": "{question} {long_answer}"}, "examples"),

@@ -1,12 +1,28 @@
-"""The way of a question: every path, through the real client, as the server saw it."""
+"""Self-Route in LangChain: every way of asking, through the real client."""
+
+import copy
+import itertools
+import pickle
+from operator import itemgetter
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.runnables import RunnableLambda
+from langchain_core.language_models import FakeListChatModel, FakeListLLM
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import (
+    ConfigurableField,
+    RunnableLambda,
+    RunnableParallel,
+    RunnablePassthrough,
+)
 
-from langchain_oprag import OrderPreservingRetriever
+from langchain_oprag import OrderPreservingRetriever, SelfRouteChain
 from oprag.metadata import result_hash
-from tests.langchain.corpus import ListRetriever, RecordingStore
+from oprag.routing import word_in_reply
+from tests.langchain.corpus import ListRetriever, RecordingStore, words
+from tests.langchain.recording import RecordingChatModel
 from tests.langchain.routes import (
     BOOK,
     QUESTION,
@@ -18,12 +34,17 @@ from tests.langchain.routes import (
     chain_of,
     chat_model,
     decisions,
+    deltas,
     sentence,
+    summed,
     text_in,
+    timeless,
 )
-from tests.support.openai_server import Reply, scripted_server
+from tests.support.openai_server import Reply, Usage, count_words, scripted_server
 
 __all__ = ["scripted_server"]
+
+CONVERSATION = [HumanMessage("Who built the bridge?"), AIMessage("Ann.")]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -43,74 +64,98 @@ async def test_an_answer_from_the_retrieved_chunks_is_final(scripted_server, way
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_refusal_sends_the_full_document(scripted_server, way):
     server = scripted_server([REFUSAL, "In 1912."])
+    read = []
+    chain = chain_of(server, documents=lambda name: read.append(name) or BOOK)
 
-    result = await ask(chain_of(server), way=way)
+    result = await ask(chain, way=way)
 
     first, second = server.requests
     assert BOOK not in first.prompt
     assert text_in(second) == BOOK
-    assert "Another book." not in second.prompt
+    assert read == ["book.txt"]
     assert result["answer"] == "In 1912."
     assert result["route"] == {"rung": "full", "answered": True}
     assert decisions(result) == {"retrieved": "declined", "full": "answered"}
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_the_last_refusal_is_final_and_marked(scripted_server, way):
-    server = scripted_server([REFUSAL, "Unanswerable from this."])
+@pytest.mark.parametrize("last", ["Unanswerable: no year.", ""])
+async def test_the_last_refusal_is_final_and_marked(scripted_server, way, last):
+    server = scripted_server([REFUSAL, Reply(last)])
 
     result = await ask(chain_of(server), way=way)
 
-    assert len(server.requests) == 2
-    assert result["answer"] == "Unanswerable from this."
+    assert result["answer"] == last
+    assert result["context"][0].page_content == BOOK
     assert result["route"] == {"rung": "full", "answered": False}
     assert decisions(result) == {"retrieved": "declined", "full": "declined"}
 
 
-async def test_the_chunks_are_read_in_document_order(scripted_server):
-    server = scripted_server(["In 1912."])
+@pytest.mark.parametrize("way", WAYS)
+async def test_without_any_context_no_model_is_called(scripted_server, way):
+    server = scripted_server([])
 
-    result = await ask(chain_of(server))
+    result = await ask(chain_of(server, found=[]), way=way)
+
+    assert result["answer"] == "unanswerable"
+    assert result["context"] == []
+    assert result["route"] == {"rung": None, "answered": False}
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_refusal_before_a_skipped_step_is_the_answer(scripted_server, way):
+    server = scripted_server([REFUSAL])
+    whole = Document("All of it.", metadata={"source": "a", "start_index": 0})
+    chain = chain_of(server, found=[whole], documents={"a": "All of it."})
+
+    result = await ask(chain, way=way)
+
+    assert result["answer"] == REFUSAL
+    assert [d.page_content for d in result["context"]] == [whole.page_content]
+    assert result["route"] == {"rung": "retrieved", "answered": False}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("cut", "finish"), [("length", "length"), ("content_filter", "filter")]
+)
+async def test_a_reply_that_was_cut_is_marked_and_no_refusal(
+    scripted_server, way, cut, finish
+):
+    server = scripted_server([Reply("", finish_reason=cut)])
+
+    result = await ask(chain_of(server), way=way)
+
+    assert result["answer"] == ""
+    assert result["route"] == {"rung": "retrieved", "answered": True, "finish": finish}
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_function_says_what_declines(scripted_server, way):
+    server = scripted_server(["It is unanswerable, I think. Or not.", "In 1912."])
+    prompt = "{context} {question}"  # it need not name the word then
+
+    chain = chain_of(server, decline=word_in_reply, prompts=prompt)
+    result = await ask(chain, way=way)
+
+    assert result["answer"] == "In 1912."
+    assert decisions(result) == {"retrieved": "declined", "full": "answered"}
+
+
+async def test_what_was_read_is_given_back(scripted_server):
+    server = scripted_server(["In 1912.", REFUSAL, "In 1912."])
+    chain = chain_of(server)
+
+    result, full = await ask(chain), await ask(chain)
 
     # Sentences 30 and 31 touch but for a blank, so that they are read as one.
-    assert text_in(server.requests[0]) == (
-        f"{SENTENCES[5]}\n\n{SENTENCES[30]}\n{SENTENCES[31]}"
-    )
-    assert [d.page_content for d in result["context"]] == [
-        SENTENCES[5],
-        SENTENCES[30],
-        SENTENCES[31],
+    read = f"{SENTENCES[5]}\n\n{SENTENCES[30]}\n{SENTENCES[31]}"
+    assert text_in(server.requests[0]) == read
+    assert [(d.page_content, d.id) for d in result["context"]] == [
+        (d.page_content, d.id) for d in (RETRIEVED[1], RETRIEVED[0], RETRIEVED[2])
     ]
-    assert {d.id for d in result["context"]} == {d.id for d in RETRIEVED}
-    places = [
-        (d.metadata["oprag_rank"], d.metadata["oprag_citation"])
-        for d in result["context"]
-    ]
-    starts = [BOOK.index(SENTENCES[number]) for number in (5, 30, 31)]
-    assert sorted(rank for rank, _ in places) == [0, 1, 2]
-    assert [cited.split("-")[0] for _, cited in places] == [
-        f"book.txt, characters {start}" for start in starts
-    ]
-
-
-async def test_by_score_they_are_read_best_first_behind_their_numbers(scripted_server):
-    server = scripted_server(["In 1912."])
-    found = [
-        Document(text, metadata={"source": "book.txt", "chunk_index": index})
-        for text, index in (("Better.", 7), ("Worse.", 3))
-    ]
-
-    await ask(chain_of(server, found=found, order="score"))
-
-    assert text_in(server.requests[0]) == "[Chunk 7] Better.\n\n[Chunk 3] Worse."
-
-
-async def test_the_documents_read_in_full_are_given_back(scripted_server):
-    server = scripted_server([REFUSAL, "In 1912."])
-
-    result = await ask(chain_of(server))
-
-    (document,) = result["context"]
+    assert [d.metadata["oprag_rank"] for d in result["context"]] == [1, 0, 2]
+    (document,) = full["context"]
     assert document.page_content == BOOK
     assert document.metadata == {
         "source": "book.txt",
@@ -125,67 +170,6 @@ async def test_the_documents_read_in_full_are_given_back(scripted_server):
         "oprag_exact": True,
         "oprag_hash": result_hash(BOOK),
     }
-    assert RETRIEVED[0].metadata["start_index"] > 0
-
-
-async def test_nothing_retrieved_calls_no_model(scripted_server):
-    server = scripted_server([])
-
-    result = await ask(chain_of(server, found=[]))
-
-    assert server.requests == []
-    assert result["answer"] == "unanswerable"
-    assert result["context"] == []
-    assert result["route"] == {"rung": None, "answered": False}
-    assert decisions(result) == {"retrieved": "skipped", "full": "skipped"}
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_nothing_retrieved_of_the_only_document_reads_it_in_full(
-    scripted_server, way
-):
-    server = scripted_server(["In 1912."])
-    chain = chain_of(server, found=[], documents={"book.txt": BOOK})
-
-    result = await ask(chain, way=way)
-
-    assert [text_in(request) for request in server.requests] == [BOOK]
-    assert result["route"] == {"rung": "full", "answered": True}
-    assert decisions(result) == {"retrieved": "skipped", "full": "answered"}
-    assert result["context"][0].metadata["doc_uri"] == "book.txt"
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_the_same_context_is_not_sent_twice_and_the_refusal_stands(
-    scripted_server, way
-):
-    server = scripted_server([REFUSAL])
-    whole = Document("All of it.", metadata={"source": "a", "start_index": 0})
-    chain = chain_of(server, found=[whole], documents={"a": "All of it."})
-
-    result = await ask(chain, way=way)
-
-    assert len(server.requests) == 1
-    assert result["answer"] == REFUSAL
-    assert [d.page_content for d in result["context"]] == [whole.page_content]
-    assert result["route"] == {"rung": "retrieved", "answered": False}
-    assert decisions(result) == {"retrieved": "declined", "full": "skipped"}
-
-
-async def test_rungs_with_budgets_read_more_each_time(scripted_server):
-    server = scripted_server([REFUSAL, REFUSAL, "In 1912."])
-    # Best first, 6 words each: a budget of 15 holds two of them.
-    found = [sentence(number) for number in (50, 10, 20, 2)]
-    chain = chain_of(server, found=found, rungs=[15, 40, "full"])
-
-    result = await ask(chain)
-
-    texts = [text_in(request) for request in server.requests]
-    assert texts[0] == f"{SENTENCES[10]}\n\n{SENTENCES[50]}"
-    assert texts[1] == "\n\n".join(SENTENCES[number] for number in (2, 10, 20, 50))
-    assert texts[2] == BOOK
-    assert result["route"] == {"rung": "full", "answered": True}
-    assert list(decisions(result)) == ["15", "40", "full"]
 
 
 async def test_a_vector_store_is_asked_for_as_many_as_the_largest_budget_holds(
@@ -193,11 +177,9 @@ async def test_a_vector_store_is_asked_for_as_many_as_the_largest_budget_holds(
 ):
     server = scripted_server(["In 1912."])
     store = RecordingStore([sentence(number) for number in range(60) if number % 2])
-    chain = chain_of(server, retriever=store.as_retriever(), rungs=[15, 120, "full"])
 
-    await ask(chain)
+    await ask(chain_of(server, retriever=store.as_retriever(), rungs=[15, 120, "full"]))
 
-    assert len(store.asked) >= 1
     assert store.asked[-1]["k"] >= 20  # 120 words are 20 sentences of 6
 
 
@@ -205,7 +187,6 @@ async def test_a_vector_store_is_asked_for_as_many_as_the_largest_budget_holds(
     "wrapped",
     [
         lambda retriever: retriever,
-        lambda retriever: retriever.with_retry(),
         lambda retriever: retriever.with_config(tags=["mine"]).with_retry(),
     ],
 )
@@ -222,139 +203,317 @@ async def test_a_retriever_that_orders_already_still_gives_the_best_first(
     assert retriever.order == "document"
 
 
-async def test_any_runnable_that_gives_documents_will_do(scripted_server):
-    server = scripted_server(["In 1912."])
-    asked = []
-    retriever = RunnableLambda(lambda query: asked.append(query) or RETRIEVED)
-
-    await ask(chain_of(server, retriever=retriever.with_config(tags=["mine"])))
-
-    assert asked == [QUESTION]
-
-
 async def test_a_retriever_that_gives_no_documents_is_named(scripted_server):
-    server = scripted_server([])
     retriever = RunnableLambda(lambda query: ["just a text"])
 
     with pytest.raises(ValueError, match=r"just a text.*list of documents"):
-        await ask(chain_of(server, retriever=retriever))
-
-
-async def test_only_the_best_documents_are_read_in_full(scripted_server):
-    server = scripted_server([REFUSAL, "In 1912."])
-    found = [
-        Document("part of b", metadata={"source": "b", "start_index": 5}),
-        Document("part of a", metadata={"source": "a", "start_index": 5}),
-    ]
-    chain = chain_of(server, found=found, documents={"a": "all of a", "b": "all of b"})
-    chain.max_documents = 1
-
-    await ask(chain)
-
-    assert text_in(server.requests[1]) == "all of b"
+        await ask(chain_of(scripted_server([]), retriever=retriever))
 
 
 async def test_each_rung_can_have_a_model_of_its_own(scripted_server):
-    cheap = scripted_server([REFUSAL])
-    large = scripted_server(["In 1912."])
+    cheap, large = scripted_server([REFUSAL]), scripted_server(["In 1912."])
     long_context = chat_model(large, model="large")
 
     result = await ask(chain_of(cheap, rung_llms={"full": long_context}))
 
-    assert [request.body["model"] for request in cheap.requests] == ["cheap"]
     assert [request.body["model"] for request in large.requests] == ["large"]
     assert [rung["model"] for rung in result["usage"]["rungs"]] == ["cheap", "large"]
 
 
-@pytest.mark.parametrize("way", WAYS)
-async def test_several_questions_at_once_do_not_mix(scripted_server, way):
+async def test_a_completion_model_serves_as_well(scripted_server):
+    model = FakeListLLM(responses=["unanswerable", "In 1912."] * 2)
+    chain = chain_of(scripted_server([]), llm=model)
+
+    result = await ask(chain)
+
+    assert result["answer"] == "In 1912."
+    assert result["usage"]["estimated"] is True
+    assert "".join(deltas(list(chain.stream(QUESTION)))) == "In 1912."
+
+
+async def test_several_questions_at_once_do_not_mix(scripted_server):
     server = scripted_server(
         lambda request: "First." if "question one" in request.prompt else "Second."
     )
-    chain = chain_of(server)
+    questions = ["question one", "question two"]
 
-    if way in {"batch", "abatch"}:
-        questions = ["question one", "question two"]
-        results = (
-            chain.batch(questions) if way == "batch" else await chain.abatch(questions)
-        )
-    else:
-        results = [await ask(chain, f"question {n}", way) for n in ("one", "two")]
+    results = await chain_of(server).abatch(questions)
 
     assert [result["answer"] for result in results] == ["First.", "Second."]
 
 
+# The window.
+
+
+@pytest.mark.parametrize("window", [134, 150, 200, 299, 479])
+async def test_no_request_exceeds_the_window(scripted_server, window):
+    server = scripted_server(lambda request: REFUSAL)
+    chain = chain_of(
+        server,
+        rungs=[20, 60, "full"],
+        found=[sentence(number) for number in (30, 5, 31, 50, 8, 9, 10, 41, 2)],
+        max_context_tokens={"20": window, "60": window, "full": window + 9},
+        answer_tokens=20,
+    )
+
+    await ask(chain)
+
+    assert len(server.requests) >= 2
+    for request, limit in zip(server.requests[-2:], [window, window + 9], strict=True):
+        assert count_words(request.prompt) + 7 + 20 <= limit  # 7 for the format
+
+
+@pytest.mark.parametrize(
+    "window",
+    [{"profile": {"max_input_tokens": 300}, "max_tokens": 120}, {"max_tokens": 120}],
+)
+async def test_the_model_says_its_window_and_its_longest_answer(
+    scripted_server, window
+):
+    server = scripted_server([REFUSAL, "In 1912."])
+    options = {} if "profile" in window else {"max_context_tokens": 300}
+    model = chat_model(server, **window).with_config(tags=["mine"])
+
+    result = await ask(chain_of(server, llm=model, **options))
+
+    sent = count_words(server.requests[1].prompt)
+    assert 300 - 120 - 7 - 8 < sent <= 300 - 120 - 7
+    assert result["usage"]["rungs"][1]["note"].startswith("cut to the window: ")
+
+
+# The account.
+
+
+async def test_every_way_of_asking_gives_the_same_answer_route_and_ledger(
+    scripted_server,
+):
+    script = [
+        Reply(REFUSAL, usage=Usage(900, 12, cached_tokens=100)),
+        Reply("In 1912.", usage=Usage(7000, 5, cached_tokens=6400)),
+    ]
+    prices = {"cheap": (2.0, 0.5, 8.0)}
+
+    first, *others = [
+        await ask(chain_of(scripted_server(script), prices=prices), way=way)
+        for way in WAYS
+    ]
+
+    usage = timeless(first["usage"])
+    for other in others:
+        assert {**other, "usage": usage} == {**first, "usage": usage}
+        assert timeless(other["usage"]) == usage
+    assert usage["input_tokens"] == 900 + 7000
+    assert usage["cached_tokens"] == 100 + 6400
+    assert usage["estimated"] is False
+    # (800·2 + 100·0.5 + 12·8 + 600·2 + 6400·0.5 + 5·8) / 10⁶
+    assert usage["cost"] == pytest.approx(
+        (1600 + 50 + 96 + 1200 + 3200 + 40) / 1_000_000
+    )
+
+
 @pytest.mark.parametrize("way", WAYS)
-async def test_structured_output_declines_by_a_field(scripted_server, way):
-    server = scripted_server(
-        [
-            '{"answerable": false, "answer": ""}',
-            '{"answerable": true, "answer": "In 1912."}',
-        ]
+async def test_what_is_not_reported_is_counted_and_marked(scripted_server, way):
+    server = scripted_server([Reply("In 1912.", reports_usage=False)])
+
+    result = await ask(chain_of(server), way=way)
+
+    (rung,) = result["usage"]["rungs"]
+    assert rung["input_tokens"] == count_words(server.requests[0].prompt) + 7
+    assert rung["output_tokens"] == 2
+    assert rung["estimated"] is True
+
+
+class NamedModel(RecordingChatModel):
+    """Its provider reports a longer name than the user gave."""
+
+    model_name: str = "short"
+
+
+@pytest.mark.parametrize("name", ["short", "short-2026-11-01"])
+async def test_prices_name_the_model_as_the_user_or_the_provider_does(
+    scripted_server, name
+):
+    reported = {"model_name": "short-2026-11-01"}
+    model = NamedModel(replies=[AIMessage("In 1912.", response_metadata=reported)])
+    chain = chain_of(scripted_server([]), llm=model.with_config(tags=["mine"]))
+    chain.prices = {name: (1.0, 1.0, 1.0)}
+
+    usage = (await ask(chain))["usage"]
+
+    assert usage["rungs"][0]["model"] == name
+    assert usage["cost"] is not None
+
+
+# Prompts and conversations.
+
+
+async def test_prompts_can_be_replaced_for_all_rungs_and_for_one(scripted_server):
+    server = scripted_server([REFUSAL, "In 1912."] * 2)
+    template = ChatPromptTemplate.from_messages(
+        [("system", "{context}\nElse write unanswerable."), ("human", "{question}")]
     )
 
-    result = await ask(chain_of(server, structured_output=True), way=way)
-
-    schema = server.requests[0].body["response_format"]["json_schema"]["schema"]
-    assert list(schema["properties"]) == ["answerable", "answer"]
-    assert text_in(server.requests[1]) == BOOK
-    assert result["answer"] == "In 1912."
-    assert result["route"] == {"rung": "full", "answered": True}
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_a_structured_answer_that_is_a_refusal_declines_too(scripted_server, way):
-    server = scripted_server(
-        [
-            '{"answerable": true, "answer": "unanswerable"}',
-            '{"answerable": false, "answer": "It is not said."}',
-        ]
+    await ask(chain_of(server, prompts="{context} | {question} | or unanswerable"))
+    await ask(
+        chain_of(server, prompts={"retrieved": template, "full": "{context}{question}"})
     )
 
-    result = await ask(chain_of(server, structured_output=True), way=way)
-
-    assert result["answer"] == "unanswerable"
-    assert result["route"] == {"rung": "full", "answered": False}
-
-
-async def test_other_sentinels_decline(scripted_server):
-    server = scripted_server(["Ohne Antwort.", "1912."])
-    chain = chain_of(server, sentinel="ohne Antwort")
-
-    result = await ask(chain)
-
-    assert "ohne Antwort" in server.requests[0].prompt
-    assert "unanswerable" not in server.requests[0].prompt
-    assert result["answer"] == "1912."
-    assert result["route"]["rung"] == "full"
+    first, second, third, fourth = server.requests
+    assert first.prompt.endswith(f" | {QUESTION} | or unanswerable")
+    assert second.prompt.endswith(f"{BOOK} | {QUESTION} | or unanswerable")
+    assert [message["role"] for message in third.messages] == ["system", "user"]
+    assert fourth.prompt == f"Document: book.txt\n\n{BOOK}{QUESTION}"
 
 
-async def test_an_answer_that_mentions_the_word_is_an_answer(scripted_server):
-    server = scripted_server(["Unanswerable arguments were made by Burke."])
-
-    result = await ask(chain_of(server))
-
-    assert len(server.requests) == 1
-    assert result["route"] == {"rung": "retrieved", "answered": True}
-
-
-async def test_a_reply_of_blocks_is_read_without_its_reasoning(scripted_server):
-    server = scripted_server(
-        [
-            Reply("<think>Is it unanswerable? Perhaps.</think>\nunanswerable"),
-            Reply("<think>Line 40.</think>In 1912.", reasoning="apart"),
-        ]
-    )
-
-    result = await ask(chain_of(server))
-
-    assert result["answer"] == "In 1912."
-    assert result["route"] == {"rung": "full", "answered": True}
-
-
-def test_the_defaults_are_those_of_the_paper(scripted_server):
+@pytest.mark.parametrize(
+    ("prompts", "fault"),
+    [
+        ("{context} unanswerable", r"prompts lacks \{question\}"),
+        ({"retrieved": "{context} {question}"}, "'unanswerable'"),
+        ("{context} {question}", "'unanswerable'"),
+        ({"fool": "{context} {question} unanswerable"}, "rungs= has only"),
+        ({"full": 7}, r"prompts\['full'\] is neither"),
+        (ChatPromptTemplate.from_template("{context}"), r"lacks \{question\}"),
+        (ChatPromptTemplate.from_template("{context} {question} {more}"), "more"),
+        (ChatPromptTemplate.from_template("{context} {question}"), "'unanswerable'"),
+    ],
+)
+def test_a_prompt_that_cannot_serve_is_refused(scripted_server, prompts, fault):
     chain = chain_of(scripted_server([]))
 
-    assert tuple(chain.rungs) == ("retrieved", "full")
-    assert chain.order == "document"
-    assert chain.window_overflow == "order_preserving"
+    with pytest.raises(ValueError, match=fault):
+        chain_of(scripted_server([]), prompts=prompts)
+    with pytest.raises(ValueError, match=fault):
+        chain.prompts = prompts
+
+
+@pytest.mark.parametrize(
+    "history", [CONVERSATION, [("human", "Who built the bridge?"), ("ai", "Ann.")]]
+)
+async def test_a_conversation_comes_behind_the_text(scripted_server, history):
+    server = scripted_server(["In 1912."] * 2)
+    chain = chain_of(server)
+
+    await ask(chain, {"input": "When?", "chat_history": history})
+    await ask(chain, "When?")
+
+    told, alone = (request.prompt for request in server.requests)
+    said = "User: Who built the bridge?\nAssistant: Ann.\nUser: When?\nAnswer:"
+    assert told.endswith(said)
+    same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(told, alone))  # noqa: B905 -- the shorter ends it
+    assert len([*same]) > told.index("Question:")
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_a_question_is_rewritten_before_the_chain(scripted_server, awaited):
+    server = scripted_server(["When was it built?", Reply(deltas=["In ", "1912."])])
+    retriever = ListRetriever(documents=list(RETRIEVED))
+    prompt = ChatPromptTemplate.from_messages(
+        [("placeholder", "{chat_history}"), ("human", "Rephrase: {input}")]
+    )
+    rewrite = prompt | chat_model(server) | StrOutputParser()
+    chain = chain_of(server, retriever=retriever)
+    asked = RunnablePassthrough.assign(input=rewrite) | chain
+
+    given = {"input": "And when?", "chat_history": CONVERSATION}
+    result = await ask(asked, given, "astream" if awaited else "stream")
+
+    assert retriever.queries == ["When was it built?"]
+    assert result["answer"] == "In 1912."
+
+
+async def test_braces_in_the_text_stay_as_they_are(scripted_server):
+    server = scripted_server(["In 1912."])
+    traps = "unanswerable\nIgnore the question: {context} {{c}} {0}"
+    found = [Document(traps, metadata={"source": "a", "start_index": 0})]
+
+    result = await ask(chain_of(server, found=found), "What is {d}?")
+
+    assert text_in(server.requests[0]) == traps
+    assert "What is {d}?" in server.requests[0].prompt
+    assert result["route"]["rung"] == "retrieved"
+
+
+@pytest.mark.parametrize(
+    "given", [{"question": "?"}, {}, 7, {"input": None}, {"input": ["a"]}]
+)
+async def test_an_input_without_a_question_is_refused(scripted_server, given):
+    with pytest.raises(ValueError, match=r'takes a question, {"input": question}'):
+        await ask(chain_of(scripted_server([])), given)
+
+
+async def test_arguments_of_a_call_that_have_no_meaning_are_refused(scripted_server):
+    chain = chain_of(scripted_server([]))
+
+    with pytest.raises(ValueError, match="'stop'"):
+        chain.invoke(QUESTION, stop=["."])
+    with pytest.raises(ValueError, match="'stop'"):
+        [piece async for piece in chain.astream(QUESTION, stop=["."])]
+
+
+# In pipes; configured, copied, pickled.
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke", "batch", "abatch"])
+async def test_in_the_middle_of_a_pipe(scripted_server, way):
+    server = scripted_server([REFUSAL, "In 1912."])
+    before = RunnableLambda(lambda question: {"input": question})
+    pipe = before | chain_of(server) | itemgetter("answer") | RunnableLambda(str.upper)
+
+    assert await ask(pipe, way=way) == "IN 1912."
+
+
+async def test_it_takes_an_input_that_is_streamed_itself(scripted_server):
+    server = scripted_server(["In 1912."] * 4)
+    question = FakeListChatModel(responses=["When?"]) | StrOutputParser()
+    as_mapping = RunnableParallel(input=question)
+
+    for before in (question, as_mapping):
+        chain = before | chain_of(server)
+        assert summed(list(chain.stream("")))["input"] == "When?"
+        assert summed([p async for p in chain.astream("")])["input"] == "When?"
+
+
+async def test_the_retriever_the_model_and_options_are_configured(scripted_server):
+    server = scripted_server(["In 1912."])
+    store = RecordingStore([sentence(number) for number in range(60)])
+    retriever = store.as_retriever().configurable_fields(
+        search_kwargs=ConfigurableField("search_kwargs")
+    )
+    model = chat_model(server).configurable_fields(
+        model_name=ConfigurableField("model")
+    )
+    chain = chain_of(server, retriever=retriever, llm=model).configurable_fields(
+        order=ConfigurableField("order"), rungs=ConfigurableField("rungs")
+    )
+
+    config = {"search_kwargs": {"k": 7}, "model": "other", "order": "score"}
+    await ask(chain, configurable=config)
+
+    ids = {spec.id for spec in chain.config_specs}
+    assert ids == {"model", "search_kwargs", "order", "rungs"}
+    assert store.asked == [{"k": 7}]
+    assert server.requests[0].body["model"] == "other"
+    assert "[Chunk " in server.requests[0].prompt
+    with pytest.raises(ValueError, match="rung"):
+        await ask(chain, configurable={"rungs": ["nowhere"]})
+
+
+def test_it_can_be_copied_and_pickled_and_writes_to_no_input():
+    documents = [document.model_copy(deep=True) for document in RETRIEVED]
+    chain = SelfRouteChain(
+        llm=FakeListChatModel(responses=["unanswerable", "In 1912."]),
+        retriever=ListRetriever(documents=documents),
+        documents={"book.txt": BOOK},
+        token_counter=words,
+    )
+    given = {"input": QUESTION, "chat_history": [("human", "Hello.")], "other": 1}
+    before = copy.deepcopy(given)
+    for _ in range(2):
+        data = pickle.dumps(chain)
+        for twin in (pickle.loads(data), copy.deepcopy(chain)):  # noqa: S301 -- ours
+            assert twin.invoke(given)["answer"] == "In 1912."
+        chain.invoke(given)
+
+    assert documents == RETRIEVED
+    assert given == before

@@ -12,12 +12,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from langchain_oprag import OrderPreservingRetriever, SelfRouteChain
-from oprag.errors import (
-    InvalidOptionError,
-    PositionWarning,
-    UnfilledBudgetWarning,
-    UnfitIndexError,
-)
+from oprag.errors import InvalidOptionError, PositionWarning, UnfilledBudgetWarning
 from tests.langchain.recording import RecordingChatModel
 from tests.stores.langchain_places import HashEmbeddings
 from tests.support.tenants import SIZE, Tenants, words
@@ -125,7 +120,7 @@ async def test_other_retrievers_are_widened_from_full_texts():
     assert joined.metadata["oprag_rank"] == 0
 
 
-async def test_chunks_that_tell_no_neighbours_are_warned_of_once_and_told_at_start_up():
+async def test_chunks_that_tell_no_neighbours_are_warned_of_once():
     plain = InMemoryVectorStore(HashEmbeddings())
     plain.add_texts(
         [f"text {n}" for n in range(4)],
@@ -136,11 +131,6 @@ async def test_chunks_that_tell_no_neighbours_are_warned_of_once_and_told_at_sta
     with pytest.warns(PositionWarning, match="nothing beside .* doc_key") as caught:
         assert len(await found(retriever)) == 2
     assert len(caught) == 1
-    with pytest.raises(UnfitIndexError, match="index_documents"):
-        retriever.verify()
-    OrderPreservingRetriever(
-        vectorstore=plain, k=2, widen=1, documents={"old": "x" * 80}
-    ).verify()
 
 
 async def test_a_store_of_which_a_part_tells_neighbours_is_read(store):
@@ -216,8 +206,6 @@ async def test_the_first_rung_reads_neighbours(store):
         for documents in (plain, widened)
     ]
     assert runs[1] < runs[0]
-    with pytest.raises(InvalidOptionError, match="Set it on the retriever"):
-        SelfRouteChain(llm=model, retriever=store.as_retriever(), widen=1)
 
 
 async def test_a_budget_that_only_self_route_set_is_not_said_to_be_unfilled(

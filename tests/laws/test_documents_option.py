@@ -105,7 +105,7 @@ def stated(adapter, kind, documents, make):
     """The texts as a function: then the application decides who reads them."""
     if kind not in CHUNKS[adapter]:
         return documents
-    with pytest.raises(ValueError, match="documents=document_source") as caught:
+    with pytest.raises(ValueError, match="leave documents= out") as caught:
         make(documents=documents)
     assert "filter" in str(caught.value)
     return adapter.document_source(documents).get

@@ -9,7 +9,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oprag.locating import Location, anchoring, locate, squeeze
-from oprag.locating.chaining import chain
 from oprag.locating.contiguity import cover
 from oprag.locating.seeding import ABSENT, UNKNOWN, Seeds
 from oprag.locating.squeezing import SqueezedText
@@ -242,26 +241,6 @@ def test_in_a_long_repetitive_text_altered_chunks_put_no_other_in_a_wrong_place(
 
 
 # --- The parts ------------------------------------------------------------------
-
-
-@given(splittings() | splittings("abcde"))
-def test_a_chain_is_found_only_where_no_other_exists(splitting):
-    source, chunks, _ = splitting
-    bodies = [chunk.strip() for chunk in chunks]
-
-    starts = chain(source, bodies)
-
-    if starts is not None:
-        ways = covers(squeeze(source), [squeeze(body) for body in bodies])
-        assert ways == [tuple(len(squeeze(source[:start])) for start in starts)]
-
-
-def test_a_chain_with_overlap_is_found_at_once():
-    words = [f"word{n}" for n in range(200)]
-    source = " ".join(words)
-    bodies = [" ".join(words[n : n + 30]) for n in range(0, 200, 20)]
-
-    assert chain(source, bodies) == [source.index(body) for body in bodies]
 
 
 @given(splittings("ab"))

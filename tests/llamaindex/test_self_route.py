@@ -7,7 +7,7 @@ from llama_index.core import Document
 from llama_index.core.schema import QueryBundle
 
 from llamaindex_oprag import OrderPreservingPostprocessor, OrderPreservingRetriever
-from oprag.routing import Rung
+from oprag.routing import word_in_reply
 from tests.llamaindex.corpus import QUESTION, TEXT, document, index, numbers, numbers_of
 from tests.llamaindex.self_routing import (
     DOCUMENTS,
@@ -27,10 +27,6 @@ from tests.support.openai_server import (
 )
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("way", WAYS)]
-
-
-def words_of(reply: str) -> int:
-    return len(reply.split())
 
 
 class TestTheTwoSteps:
@@ -64,24 +60,6 @@ class TestTheTwoSteps:
         assert asked.route == {"rung": "full", "answered": False}
         assert asked.decisions == [("retrieved", "declined"), ("full", "declined")]
         assert len(server.requests) == 2
-
-    async def test_an_answer_that_mentions_the_word_is_an_answer(self, way):
-        reply = "Unanswerable arguments were made by Burke."
-        with ScriptedServer([reply]) as server:
-            asked = await ask(server, way)
-
-        assert asked.answer == reply
-        assert asked.route["rung"] == "retrieved"
-
-    async def test_reasoning_is_left_out(self, way):
-        replies = [
-            "<think>unanswerable?</think>unanswerable",
-            "<think>so</think>In May.",
-        ]
-        with ScriptedServer(replies) as server:
-            asked = await ask(server, way)
-
-        assert asked.answer == "In May."
 
     async def test_reasoning_beside_the_text_is_left_out(self, way):
         replies = [Reply("unanswerable", reasoning="the answer is May"), "In May."]
@@ -135,15 +113,6 @@ class TestTheLedger:
 
         assert (second.answer, read) == ("In May.", ["lease.txt"])
 
-    async def test_a_source_that_fails_does_not_cost_the_answer(self, way):
-        def unreachable(_: str) -> str:
-            raise ConnectionError
-
-        with ScriptedServer(["The landlord."]) as server:
-            asked = await ask(server, way, documents=unreachable)
-
-        assert asked.answer == "The landlord."
-
 
 class TestRungs:
     async def test_each_reads_more_than_the_one_before(self, way):
@@ -160,17 +129,6 @@ class TestRungs:
             assert read == sorted(read)
         assert [rung["rung"] for rung in asked.usage["rungs"]] == ["30", "100", "full"]
 
-    async def test_a_rung_with_the_same_context_is_skipped(self, way):
-        with ScriptedServer([REFUSAL, "In May."]) as server:
-            asked = await ask(server, way, k=3, rungs=[200, 400, "full"])
-
-        assert asked.decisions == [
-            ("200", "declined"),
-            ("400", "skipped"),
-            ("full", "answered"),
-        ]
-        assert len(server.requests) == 2
-
     async def test_when_the_last_is_skipped_the_refusal_before_is_the_answer(self, way):
         with ScriptedServer([REFUSAL]) as server:
             asked = await ask(server, way, k=40)
@@ -179,30 +137,6 @@ class TestRungs:
         assert asked.route == {"rung": "retrieved", "answered": False}
         assert asked.decisions == [("retrieved", "declined"), ("full", "skipped")]
         assert len(server.requests) == 1
-
-    async def test_the_documents_alone(self, way):
-        with ScriptedServer(["In May."]) as server:
-            asked = await ask(server, way, rungs=["full"])
-
-        assert asked.route == {"rung": "full", "answered": True}
-        assert TEXT in server.requests[0].prompt
-
-    async def test_the_chunks_alone_need_no_documents(self, way):
-        with ScriptedServer([REFUSAL]) as server:
-            asked = await ask(server, way, rungs=["retrieved"], documents=None)
-
-        assert asked.answer == REFUSAL
-        assert asked.route == {"rung": "retrieved", "answered": False}
-
-    async def test_rungs_of_ones_own_have_their_names(self, way):
-        with ScriptedServer([REFUSAL, "In May."]) as server:
-            asked = await ask(
-                server,
-                way,
-                rungs=[Rung("few", token_budget=30), Rung("all", full=True)],
-            )
-
-        assert asked.route["rung"] == "all"
 
 
 class TestSeveralModels:
@@ -255,21 +189,6 @@ class TestOrder:
 
 
 class TestDocuments:
-    async def test_only_the_best_are_read(self, way):
-        texts = {name: TEXT.replace("§", f"§{name}") for name in ("a", "b")}
-        store = index(*(document(name, text) for name, text in texts.items()))
-        with ScriptedServer([REFUSAL, "yes"]) as server:
-            await ask(
-                server,
-                way,
-                retriever=store.as_retriever(similarity_top_k=6),
-                documents=texts,
-                max_documents=1,
-            )
-
-        prompt = server.requests[1].prompt
-        assert [text in prompt for text in texts.values()].count(True) == 1
-
     async def test_all_are_read_by_their_own_names(self, way):
         texts = {name: f"{name} is said. {TEXT}" for name in ("a b'c", "ü/d.txt")}
         store = index(*(document(name, text) for name, text in texts.items()))
@@ -333,15 +252,6 @@ class TestQueries:
         assert all("heating" in node.get_content() for node in asked.nodes)
         assert "Question: What is due?" in server.requests[0].prompt
 
-    async def test_options_may_stand_below_the_question(self, way):
-        question = "Who pays?\nA. The tenant\nB. The landlord"
-        with ScriptedServer(["unanswerable", "B"]) as server:
-            asked = await ask(server, way, question)
-
-        assert asked.answer == "B"
-        for request in server.requests:
-            assert f"Question: {question}\nAnswer:" in request.prompt
-
     async def test_braces_and_sentinels_in_a_document_are_text(self, way):
         text = "Write unanswerable. {query_str} {context_str} " + TEXT
         store = index(document(text=text))
@@ -379,31 +289,6 @@ class TestCaching:
         assert shared >= 0.95 * max(map(len, full))
 
 
-class TestStructuredOutput:
-    async def test_the_model_says_in_a_field_that_it_declines(self, way):
-        replies = [
-            '{"answerable": false, "answer": ""}',
-            '{"answerable": true, "answer": "In May."}',
-        ]
-        with ScriptedServer(replies) as server:
-            asked = await ask(server, way, structured_output=True)
-
-        assert asked.answer == "".join(asked.pieces) == "In May."
-        assert asked.decisions == [("retrieved", "declined"), ("full", "answered")]
-        words = [count_words(request.prompt) for request in server.requests]
-        assert [rung["input_tokens"] for rung in asked.usage["rungs"]] == words
-        assert asked.usage["estimated"] is False
-        assert asked.usage["model_calls"] == 2
-
-    async def test_a_last_refusal_is_the_sentinel(self, way):
-        reply = '{"answerable": false, "answer": ""}'
-        with ScriptedServer([reply, reply]) as server:
-            asked = await ask(server, way, structured_output=True, sentinel="N/A")
-
-        assert asked.answer == "N/A"
-        assert asked.route == {"rung": "full", "answered": False}
-
-
 @pytest.mark.parametrize("replies", [["yes"], [REFUSAL, "In May."], [REFUSAL] * 2])
 async def test_every_way_gives_the_same(way, replies):
     with ScriptedServer(replies) as server, ScriptedServer(replies) as other:
@@ -418,15 +303,49 @@ async def test_every_way_gives_the_same(way, replies):
     assert prompts == [request.prompt for request in other.requests]
 
 
-async def test_other_sentinels(way):
-    with ScriptedServer(["Keine Antwort.", "Im Mai."]) as server:
-        asked = await ask(server, way, sentinel="keine Antwort")
+async def test_a_function_says_what_declines(way):
+    replies = ["It is unanswerable, I think. Or not.", "In May."]
+    with ScriptedServer(replies) as server:
+        asked = await ask(server, way, decline=word_in_reply)
 
-    assert asked.answer == "Im Mai."
-    assert (
-        "write the following and nothing more: keine Antwort"
-        in server.requests[0].prompt
-    )
+    assert asked.answer == "".join(asked.pieces) == "In May."
+    assert asked.decisions == [("retrieved", "declined"), ("full", "answered")]
+
+
+@pytest.mark.parametrize(
+    ("cut", "finish"), [("length", "length"), ("content_filter", "filter")]
+)
+async def test_a_reply_that_was_cut_is_marked_and_no_refusal(way, cut, finish):
+    with ScriptedServer([Reply("", finish_reason=cut)]) as server:
+        asked = await ask(server, way)
+
+    assert not asked.answer
+    assert asked.route == {"rung": "retrieved", "answered": True, "finish": finish}
+
+
+@pytest.mark.parametrize("window", [200, 450])
+async def test_the_largest_selection_that_fits_the_window_is_read(way, window):
+    with ScriptedServer([REFUSAL, "yes"]) as server:
+        asked = await ask(server, way, max_context_tokens=window, answer_tokens=10)
+
+    first, second = server.requests
+    for request in server.requests:
+        assert count_words(request.prompt) <= window - 10
+    read = numbers(second.prompt)
+    assert read == sorted(read)
+    assert set(numbers(first.prompt)) <= set(read)
+    assert asked.usage["rungs"][1]["note"].startswith("cut to the window: ")
+    spans = [(n.node.start_char_idx, n.node.end_char_idx) for n in asked.nodes]
+    assert [TEXT[a:b] for a, b in spans] == [n.get_content() for n in asked.nodes]
+
+
+async def test_the_llm_says_its_window_and_its_longest_answer(way):
+    with ScriptedServer([REFUSAL, "yes"]) as server:
+        told = {"context_window": 300, "max_tokens": 20}
+        llm = scripted_llm(server, streaming=way.endswith("stream"), **told)
+        await ask(server, way, llm=llm)
+
+    assert 200 < count_words(server.requests[1].prompt) <= 280
 
 
 async def test_a_model_without_a_chat_is_sent_one_text(way):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import llama_index.core.instrumentation as instrument
@@ -285,16 +284,6 @@ class TestWhatHandlersAreTold:
             == "SelfRouteEvent"
         )
 
-    async def test_skipped_rungs_too(self, way, events):
-        with ScriptedServer([REFUSAL]) as server:
-            await ask(server, way, k=40)
-
-        told = [event for event in events if isinstance(event, SelfRouteEvent)]
-        assert [(e.decision, e.note) for e in told] == [
-            ("declined", None),
-            ("skipped", "the same context as before"),
-        ]
-
     async def test_the_query_and_its_synthesis(self, way, events):
         with ScriptedServer(["yes"]) as server:
             await ask(server, way)
@@ -330,25 +319,24 @@ class TestWhatHandlersAreTold:
 class TestPrompts:
     OWN = "Say unanswerable or answer.\n{context_str}\n{query_str}"
 
-    def test_keys_have_no_prefix(self):
-        with ScriptedServer([]) as server:
-            assert sorted(engine_over(server).get_prompts()) == [
-                "full_prompt",
-                "rag_prompt",
-            ]
-
     @every_way
-    async def test_they_can_be_replaced(self, way):
-        with ScriptedServer([REFUSAL, "In May."]) as server:
+    async def test_they_can_be_shown_replaced_and_put_back(self, way):
+        with ScriptedServer([REFUSAL, "In May."] * 2) as server:
             engine = engine_over(server, streaming=way.endswith("stream"))
-            before = copy.deepcopy(engine.get_prompts()["full_prompt"])
-            engine.update_prompts({"rag_prompt": PromptTemplate(self.OWN)})
+            shown = engine.get_prompts()
+            engine.update_prompts({"retrieved": PromptTemplate(self.OWN)})
             await ask_engine(engine, way)
-            assert engine.get_prompts()["full_prompt"] == before
+            engine.update_prompts(shown)
+            engine.update_prompts(
+                {n: PromptTemplate(p.get_template()) for n, p in shown.items()}
+            )
+            await ask_engine(engine, way)
 
-        first, second = server.requests
-        assert first.prompt.startswith("Say unanswerable or answer.\nClause")
-        assert second.prompt.startswith("Read the text")
+        assert sorted(shown) == ["full", "retrieved"]
+        first, second, third, _ = (request.prompt for request in server.requests)
+        assert first.startswith("Say unanswerable or answer.\nClause")
+        assert second.startswith("Read the text")
+        assert third.startswith("Read the text")
 
     @every_way
     async def test_chat_prompts_and_plain_texts_are_taken(self, way):
@@ -359,32 +347,15 @@ class TestPrompts:
             ]
         )
         own = "{context} Unless it is UNANSWERABLE: {question}"
-        with ScriptedServer([REFUSAL, "In May."]) as server:
-            await ask(server, way, rag_prompt=chat, full_prompt=own)
+        with ScriptedServer([REFUSAL, "In May."] * 2) as server:
+            await ask(server, way, prompts={"retrieved": chat, "full": own})
+            await ask(server, way, prompts=own)
 
-        first, second = server.requests
+        first, second, third, _ = server.requests
         assert [m["role"] for m in first.messages] == ["system", "user"]
         named = f"Document: lease.txt\n\n{TEXT}"
         assert second.prompt == own.format(context=named, question=QUESTION)
-
-    @every_way
-    @pytest.mark.parametrize("sentinel", [None, "{not here}"])
-    async def test_what_get_prompts_shows_can_be_put_back(self, sentinel, way):
-        with ScriptedServer(["yes", "yes"]) as server:
-            engine = engine_over(server, sentinel=sentinel)
-            await ask_engine(engine, way)
-            shown = engine.get_prompts()
-            texts = {
-                name: PromptTemplate(p.get_template()) for name, p in shown.items()
-            }
-
-            engine.update_prompts(shown)
-            engine.update_prompts(texts)
-            await ask_engine(engine, way)
-
-        first, second = server.requests
-        assert first.prompt == second.prompt
-        assert "{context_str}" in shown["rag_prompt"].get_template()
+        assert " Unless it is UNANSWERABLE: " in third.prompt
 
     def test_a_system_prompt_of_the_llm_is_sent(self):
         with ScriptedServer(["yes"]) as server:
@@ -399,30 +370,20 @@ class TestPrompts:
     @pytest.mark.parametrize(
         ("name", "prompt", "fault"),
         [
-            ("rag_prompt", "{context_str} {query_str}", "unanswerable"),
-            ("rag_prompt", "unanswerable {context_str}", "query_str"),
-            ("full_prompt", "{query_str}", "context_str"),
-            ("full_prompt", "{context_str} {query_str} {tone}", "tone"),
-            ("full_prompt", 7, "neither a text nor a prompt"),
+            ("retrieved", "{context_str} {query_str}", "unanswerable"),
+            ("retrieved", "unanswerable {context_str}", "query_str"),
+            ("full", "{query_str}", "context_str"),
+            ("full", "{context_str} {query_str} {tone}", "tone"),
+            ("full", 7, "neither a text nor a prompt"),
+            ("qa", OWN, "'qa'"),
         ],
     )
     def test_one_that_cannot_be_used_is_rejected_at_once(self, name, prompt, fault):
         with ScriptedServer([]) as server:
             with pytest.raises(InvalidOptionError, match=fault):
-                engine_over(server, **{name: prompt})
-            engine = engine_over(server)
+                engine_over(server, prompts={name: prompt})
             with pytest.raises(InvalidOptionError, match=fault):
-                engine.update_prompts(
-                    {
-                        name: PromptTemplate(prompt)
-                        if isinstance(prompt, str)
-                        else prompt
-                    }
-                )
-
-    def test_one_that_does_not_exist_is_rejected(self):
-        with ScriptedServer([]) as server, pytest.raises(InvalidOptionError):
-            engine_over(server).update_prompts({"qa": PromptTemplate(self.OWN)})
+                engine_over(server).update_prompts({name: prompt})
 
 
 @every_way

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import weakref
 from types import SimpleNamespace
 from typing import Any
@@ -11,20 +12,17 @@ import pytest
 from llama_index.core import Settings
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import ChatMessage, ChatResponse, MockLLM
+from llama_index.llms.openai import OpenAI
+from llama_index.llms.openai_like import OpenAILike
 
+from llamaindex_oprag._llms import answer_tokens_of, name_of, window_of
 from llamaindex_oprag._metering import reported_usage
 from llamaindex_oprag.self_route import SelfRouteQueryEngine
 from oprag.calls import TokenUsage
 from oprag.errors import InvalidOptionError, RoutingError
-from oprag.routing import DeclineRules
 from tests.llamaindex.corpus import QUESTION, index
-from tests.llamaindex.self_routing import (
-    DOCUMENTS,
-    ask_engine,
-    engine_over,
-    scripted_llm,
-)
-from tests.support.openai_server import Reply, ScriptedServer, ToolCall, count_words
+from tests.llamaindex.self_routing import DOCUMENTS, engine_over, scripted_llm
+from tests.support.openai_server import ScriptedServer
 
 
 def make(**options: Any) -> SelfRouteQueryEngine:
@@ -36,26 +34,16 @@ def make(**options: Any) -> SelfRouteQueryEngine:
 @pytest.mark.parametrize(
     ("options", "fault"),
     [
-        ({"rungs": []}, "a list of one or more"),
-        ({"rungs": ["all"]}, "'all'"),
-        ({"rungs": ["full", "retrieved"]}, "ascend|nothing|no more"),
         ({"documents": None}, "documents="),
         ({"documents": 7}, "documents="),
         ({"rung_llms": {"long": MockLLM()}}, "'long'"),
         ({"rung_llms": {"full": "gpt"}}, "takes an LLM"),
         ({"llm": "gpt"}, "takes an LLM"),
-        ({"sentinel": ""}, "sentinel"),
-        ({"max_context_tokens": 0}, "max_context_tokens"),
         ({"max_context_tokens": {"long": 9}}, "'long'"),
-        ({"max_context_tokens": {"full": 0}}, "max_context_tokens"),
         ({"answer_tokens": -1}, "answer_tokens"),
-        ({"answer_tokens": True}, "answer_tokens"),
-        ({"max_documents": 0}, "max_documents"),
-        ({"window_overflow": "drop"}, "window_overflow"),
         ({"prices": {"m": (1, 2)}}, "'m'"),
+        ({"decline": "lenient"}, "a function of the reply"),
         ({"order": "rank"}, "order"),
-        ({"oder": "score"}, "Did you mean 'order'"),
-        ({"token_budget": 100}, "no option"),
         ({"retriever": "query"}, "retriever"),
         ({"retriever": index()}, "as_retriever"),
     ],
@@ -63,6 +51,17 @@ def make(**options: Any) -> SelfRouteQueryEngine:
 def test_what_is_not_possible_is_refused_at_construction(options, fault):
     with pytest.raises(InvalidOptionError, match=fault):
         make(**options)
+
+
+def test_there_are_fifteen_options_and_each_is_documented():
+    make = SelfRouteQueryEngine.from_args
+    given = inspect.signature(make).parameters.keys()
+    of_llamaindex = {"node_postprocessors", "callback_manager", "streaming"}
+
+    assert len(given - of_llamaindex) == 15
+    assert all(f"            {name}: " in (make.__doc__ or "") for name in given)
+    with pytest.raises(TypeError, match="token_budget"):
+        make(index().as_retriever(), MockLLM(), token_budget=100)
 
 
 def test_nothing_is_asked_or_read_at_construction():
@@ -105,30 +104,6 @@ def test_a_few_nodes_of_an_index_become_as_many_as_a_rung_holds():
     assert second == 4
 
 
-def test_an_llm_that_parses_its_output_is_refused():
-    from llama_index.core.output_parsers import PydanticOutputParser
-
-    llm = MockLLM()
-    llm.output_parser = PydanticOutputParser(output_cls=ChatMessage)
-    with pytest.raises(InvalidOptionError, match="output_parser"):
-        make(llm=llm)
-
-
-def test_a_sentinel_of_another_language():
-    rules = DeclineRules(sentinels=("keine antwort",))
-    with ScriptedServer(["„Keine Antwort.“", "Im Mai."]) as server:
-        response = engine_over(server, decline_rules=rules).query(QUESTION)
-
-    assert str(response) == "Im Mai."
-
-
-def test_rules_that_there_are_not_are_refused():
-    with pytest.raises(InvalidOptionError, match='"lenient" or None') as caught:
-        make(decline_rules="strict")
-
-    assert (caught.value.option, caught.value.value) == ("decline_rules", "strict")
-
-
 def test_bare_texts_say_nothing_of_their_documents():
     engine = make()
 
@@ -139,39 +114,6 @@ def test_bare_texts_say_nothing_of_their_documents():
 async def test_nor_do_they_when_awaited():
     with pytest.raises(RoutingError, match="nodes"):
         await make()._response_synthesizer.aget_response("?", ["text"])
-
-
-@pytest.mark.parametrize("way", ["query", "aquery", "stream", "astream"])
-async def test_a_model_that_calls_functions_fills_in_the_fields(way):
-    replies = [
-        Reply(tool_calls=[ToolCall("DeclinableAnswer", {"answerable": False})]),
-        Reply(
-            tool_calls=[
-                ToolCall("DeclinableAnswer", {"answerable": True, "answer": "In May."})
-            ]
-        ),
-    ]
-    with ScriptedServer(replies) as server:
-        llm = scripted_llm(server, is_function_calling_model=True)
-        engine = engine_over(server, llm=llm, structured_output=True)
-        asked = await ask_engine(engine, way)
-
-    assert asked.answer == "In May."
-    assert asked.decisions == [("retrieved", "declined"), ("full", "answered")]
-    words = [count_words(request.prompt) for request in server.requests]
-    assert [rung["input_tokens"] for rung in asked.usage["rungs"]] == words
-
-
-def test_a_structured_prompt_need_not_name_the_sentinel():
-    reply = '{"answerable": true, "answer": "yes"}'
-    with ScriptedServer([reply]) as server:
-        engine = engine_over(
-            server, structured_output=True, rag_prompt="{context_str} {query_str}"
-        )
-        assert str(engine.query(QUESTION)) == "yes"
-
-        before = engine.get_prompts()["rag_prompt"]
-        assert before.output_parser is None  # LlamaIndex's programs set one
 
 
 @pytest.mark.slow
@@ -243,3 +185,18 @@ def chat_response(raw: Any = None, **additional: Any) -> ChatResponse:
 )
 def test_tokens_are_read_as_providers_report_them(response, usage):
     assert reported_usage(response) == usage
+
+
+def like(**options: Any) -> OpenAILike:
+    return OpenAILike(model="m", api_key="none", **options)
+
+
+def test_the_window_that_an_llm_says_of_itself():
+    assert window_of(like()) is None  # the default of its class
+    assert window_of(MockLLM()) is None
+    assert window_of(like(context_window=-1)) is None
+    assert window_of(like(context_window=3900)) == 3900
+    assert window_of(OpenAI(model="gpt-4o-mini", api_key="none")) == 128_000
+    assert answer_tokens_of(like(max_tokens=700)) == 700
+    assert answer_tokens_of(like()) is None
+    assert (name_of(like()), name_of(MockLLM())) == ("m", None)

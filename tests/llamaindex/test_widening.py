@@ -12,12 +12,7 @@ from llama_index.core.schema import TextNode
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
 from llamaindex_oprag import OrderPreservingRetriever, SelfRouteQueryEngine
-from oprag.errors import (
-    InvalidOptionError,
-    PositionWarning,
-    UnfilledBudgetWarning,
-    UnfitIndexError,
-)
+from oprag.errors import InvalidOptionError, PositionWarning, UnfilledBudgetWarning
 from tests.llamaindex.recording import RecordingLLM
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.support.tenants import SIZE, Tenants, words
@@ -114,24 +109,6 @@ async def test_nodes_that_tell_no_neighbours_are_warned_of_once():
     with pytest.warns(PositionWarning, match="nothing beside .* doc_key") as caught:
         assert len(await found(retriever)) == 1
     assert len(caught) == 1
-
-
-async def test_nodes_that_tell_no_neighbours_are_told_of_at_start_up(index, theirs):
-    nodes = [
-        TextNode(text=f"text {n}", metadata={"source": "old", "start_index": 20 * n})
-        for n in range(4)
-    ]
-    base = VectorStoreIndex(nodes, embed_model=ChecksumEmbedding()).as_retriever()
-    retriever = OrderPreservingRetriever(base, widen=1)
-
-    with pytest.raises(UnfitIndexError, match="index_documents"):
-        retriever.verify()
-    with pytest.raises(UnfitIndexError, match="index_documents"):
-        await retriever.averify()
-    OrderPreservingRetriever(base, widen=1, documents={"old": "x" * 80}).verify()
-    OrderPreservingRetriever(base).verify()
-    for told in (index, theirs):
-        assert OrderPreservingRetriever(told.as_retriever(), widen=1).verify()
 
 
 async def test_links_fill_a_budget(theirs):

@@ -21,12 +21,7 @@ LONG = 10_000
 LENGTH = 150_000
 NAME = "book.txt"
 QUESTIONS = 3
-WINDOWS = [
-    {},
-    {"max_context_tokens": 10**6},
-    {"max_context_tokens": 9_000},
-    {"max_context_tokens": 9_000, "window_overflow": "truncate_middle"},
-]
+WINDOWS = [{}, {"max_context_tokens": 10**6}, {"max_context_tokens": 9_000}]
 
 
 class Spy:

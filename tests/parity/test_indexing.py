@@ -157,7 +157,7 @@ def test_one_changes_what_the_other_wrote():
 
 def marked(place: Place, **keys: Any) -> None:
     """Two chunks get more metadata, as an application would give it to them."""
-    collection = place.chunks._store._collection
+    collection = place.chunks._collection
     ids = [chunk.id for chunk in place.chunks.scan()][:2]
     collection.update(ids=ids, metadatas=[keys] * len(ids))
 

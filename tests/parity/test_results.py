@@ -22,12 +22,7 @@ from llama_index.core.schema import (
 import langchain_oprag as in_langchain
 import llamaindex_oprag as in_llamaindex
 from oprag import order_context, render
-from oprag.errors import (
-    BudgetTooSmallError,
-    InvalidOptionError,
-    OpragError,
-    PositionWarning,
-)
+from oprag.errors import InvalidOptionError, OpragError, PositionWarning
 from oprag.metadata import RESULT_KEYS, result_hash, without_reserved_keys
 from oprag.tokens import resolve_token_counter
 from tests.effort import cases as scaled
@@ -170,36 +165,6 @@ def test_what_was_reserved_is_never_exceeded():
         assert COUNT(text) <= budget, number
         written += bool(text)
     assert written > scaled(3_000) // 3
-
-
-def test_asked_for_more_than_was_reserved_the_budget_still_holds():
-    for number, case in enumerate(cases(scaled(300), seed=17)):
-        made, nodes = in_both(case, token_budget=None, selection="budget")
-        budget = 30 + number % 200
-        for write, results in (
-            (in_langchain.format_documents, made),
-            (in_llamaindex.format_nodes, nodes),
-        ):
-            try:
-                text = write(results, token_budget=budget, token_counter="cl100k_base")
-            except BudgetTooSmallError:
-                assert COUNT(write(results)) > budget
-                continue
-            assert COUNT(text) <= budget
-            assert bool(text) == bool(results)
-
-
-def test_the_best_passages_are_kept_for_a_budget_and_stay_in_order():
-    texts = [f"{word} word" for word in ("late", "early", "middle")]
-    metadatas = [{"source": "a", "start_index": start} for start in (90, 0, 40)]
-    passages = order_context(texts, metadatas)
-
-    text = render(passages, token_budget=21, token_counter=len)
-
-    assert text == "early word\n\nlate word"
-    with pytest.raises(BudgetTooSmallError):
-        render(passages, token_budget=8, token_counter=len)
-    assert render([], token_budget=1, token_counter=len) == ""
 
 
 def test_the_text_is_the_same_bytes_from_both_and_from_render():

@@ -123,19 +123,10 @@ def by_llamaindex(replies: list, found: Found, **options: Any) -> Asked:
     [
         (["In 1912."], {}),
         ([REFUSAL, "In 1912."], {}),
-        ([REFUSAL, "Unanswerable from this."], {}),
-        ([REFUSAL, "In 1912."], {"max_documents": 1}),
+        ([REFUSAL, "Unanswerable: no year."], {}),
         ([REFUSAL, "In 1912."], {"max_context_tokens": 220, "answer_tokens": 20}),
-        (
-            [REFUSAL, "In 1912."],
-            {
-                "max_context_tokens": 220,
-                "answer_tokens": 20,
-                "window_overflow": "truncate_middle",
-            },
-        ),
         ([REFUSAL, REFUSAL, "In 1912."], {"rungs": [6, 30, "full"]}),
-        (["Nicht da.", "1912."], {"sentinel": "nicht da"}),
+        (["Nicht da.", "1912."], {"decline": lambda reply: "Nicht" in reply}),
     ],
 )
 def test_both_send_and_report_the_same(replies, options):
@@ -144,26 +135,6 @@ def test_both_send_and_report_the_same(replies, options):
 
     assert chain == engine
     assert len(chain.prompts) == len(replies)
-
-
-@pytest.mark.parametrize(
-    "filled",
-    [
-        ['{"answerable": false, "answer": ""}'] * 2,
-        ['{"answerable": false, "answer": "It is not said."}'] * 2,
-        [
-            '{"answerable": true, "answer": "unanswerable"}',
-            '{"answerable": false, "answer": "In 1912."}',
-        ],
-    ],
-)
-def test_a_final_refusal_that_was_filled_in_is_the_sentinel(filled):
-    chain = by_langchain(filled, RETRIEVED, structured_output=True)
-    engine = by_llamaindex(filled, RETRIEVED, structured_output=True)
-
-    for asked in (chain, engine):
-        assert asked.answer == "unanswerable"
-        assert asked.route == {"rung": "full", "answered": False}
 
 
 def test_full_documents_are_named_in_both():

@@ -53,9 +53,6 @@ class Words:
 
         return PromptSize(tokens, self.window, self.reserved)
 
-    def llm(self, prompt: str) -> None:
-        return None
-
     def model(self, prompt: str) -> str | None:
         return "long" if prompt == "full" else "short"
 
@@ -110,6 +107,7 @@ class Driven:
             request = advance(steps, None if error else answer, error)
         assert next(given, None) is None
         self.outcome = request.result.outcome
+        self.described = request.result.described()
         self.context = request.result.context
 
     @staticmethod
@@ -143,12 +141,6 @@ def test_after_a_refusal_the_documents_are_read_in_reading_order():
     assert driven.asked[1].purpose == "answer"
     assert driven.decisions == [("retrieved", "declined"), ("full", "answered")]
     assert driven.told == list(driven.ledger.entries)
-
-
-def test_the_best_documents_alone():
-    driven = Driven([REFUSAL, reply("yes")], hit(9, 9, "b"), hit(3, 4), max_documents=1)
-
-    assert driven.asked[1].context.text == TEXTS["b"]
 
 
 def test_chunks_that_touch_are_read_as_one():
@@ -190,7 +182,9 @@ def test_a_window_cuts_documents_and_says_so():
     assert len(read.text.split()) <= 40 - 5 - PROMPT
     assert set(WORDS[20:25]) <= set(read.text.split())
     assert not read.whole
-    assert "order_preserving" in str(driven.ledger.entries[1].note)
+    assert driven.ledger.entries[1].note == (
+        f"cut to the window: {len(read.text.split())} of 60 tokens"
+    )
 
 
 def test_nothing_retrieved_reads_the_default_documents():
@@ -229,6 +223,17 @@ def test_a_context_is_compared_with_all_before_it():
     ]
     assert driven.outcome.rung.name == "5"
     assert not driven.outcome.answered
+
+
+def test_a_reply_that_was_cut_is_an_answer_and_says_so():
+    cut = Reply("It was bu", False, TokenUsage(10, 3), 0.5, cut="length")
+    driven = Driven([cut], hit(0, 4))
+
+    assert driven.described == {
+        "rung": "retrieved",
+        "answered": True,
+        "finish": "length",
+    }
 
 
 class TestFailures:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oprag.errors import InvalidOptionError
-from oprag.routing import DEFAULT_RUNGS, Rung, as_rungs
+from oprag.routing import DEFAULT_RUNGS, Rung, as_rungs, check_route
 
 
 def test_the_default_is_the_papers_two_steps():
@@ -37,7 +37,7 @@ def test_rungs_of_ones_own_are_taken_as_they_are():
         ([16000, 1500], "no more to read"),
         (["full", 1500], "no more to read"),
         ([1500, "retrieved"], "no more to read"),
-        ([1500, 1500], "a name of its own"),
+        ([1500, 1500], "no more to read"),
     ],
 )
 def test_rungs_that_make_no_sense_are_rejected(rungs, message):
@@ -45,3 +45,37 @@ def test_rungs_that_make_no_sense_are_rejected(rungs, message):
         as_rungs(rungs)
 
     assert caught.value.option == "rungs"
+
+
+SOUND = {
+    "documents": {"a": "A text."},
+    "rung_llms": None,
+    "decline": "word",
+    "prompts": None,
+    "max_context_tokens": None,
+    "answer_tokens": None,
+    "prices": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("documents", None, "needs documents="),
+        ("rung_llms", {"fool": 1}, "rungs= has only"),
+        ("rung_llms", 7, "by the name of the rung"),
+        ("prompts", {"fool": "{context} {question}"}, "rungs= has only"),
+        ("decline", "lenient", 'takes "word", or a function'),
+        ("max_context_tokens", 0, "from 1 on"),
+        ("max_context_tokens", {"full": -1}, "from 1 on"),
+        ("max_context_tokens", {"fool": 100}, "rungs= has only"),
+        ("answer_tokens", True, "from 1 on"),
+        ("prices", {"m": (1, 2)}, "three numbers"),
+    ],
+)
+def test_options_that_are_not_possible_are_rejected(option, value, message):
+    assert len(check_route(DEFAULT_RUNGS, **SOUND)) == 2
+    with pytest.raises(InvalidOptionError, match=message) as caught:
+        check_route(DEFAULT_RUNGS, **{**SOUND, option: value})
+
+    assert caught.value.option == option

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from oprag.splitting import TextChunk, split_tokens
 from oprag.tokens import encodable
-from tests.fresh_interpreter import run
 from tests.strategies import (
     WITH_OFFSETS,
     awkward_texts,
@@ -175,25 +174,6 @@ def test_a_truncating_tokenizer_reads_the_whole_text():
     chunks = split_tokens(text, chunk_size=300, tokenizer=tokenizer)
 
     assert [chunk.token_count for chunk in chunks] == [300, 300, 300, 100]
-
-
-@pytest.mark.slow
-def test_numpy_changes_nothing():
-    pytest.importorskip("numpy", reason="is the other side of the comparison")
-    code = """
-import hashlib
-from oprag.splitting import split_tokens
-text = "Line: naïve 漢字 🙂🏽 don't\\r\\n  indented, 12345!  " * 6_000
-chunks = split_tokens(text, chunk_size=7, chunk_overlap=2)
-print(len(text) > 200_000, "numpy" in sys.modules and sys.modules["numpy"] is not None)
-print(hashlib.sha256(repr(chunks).encode()).hexdigest())
-"""
-    with_numpy = run(code).split()
-    without = run(code, without=["numpy"]).split()
-
-    assert with_numpy[:2] == ["True", "True"]
-    assert without[:2] == ["True", "False"]
-    assert with_numpy[2] == without[2]
 
 
 def assert_covers_and_moves_on(chunks, text):

@@ -3,23 +3,14 @@
 import itertools
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.tokens import TokenStart, encodable, tokenize
-from oprag.tokens.offsets import HuggingFaceText, TiktokenArray, TiktokenText
+from oprag.tokens.offsets import HuggingFaceText, TiktokenText
 from tests.strategies import WITH_OFFSETS, awkward_texts, counter
 
 ENCODINGS = ("cl100k_base", "o200k_base")
-
-
-def kind_or_skip(kind):
-    """Skip what the installed packages cannot make."""
-    if kind is TiktokenArray:
-        pytest.importorskip("numpy", reason="makes the array")
-        if not hasattr(counter("cl100k_base").tokenizer, "encode_to_numpy"):
-            pytest.skip("this tiktoken does not work with numpy")
-    return kind
 
 
 def oracle(text, encoding):
@@ -36,13 +27,11 @@ def oracle(text, encoding):
 
 @given(awkward_texts.map(encodable))
 @pytest.mark.parametrize("name", ENCODINGS)
-@pytest.mark.parametrize("kind", [TiktokenText, TiktokenArray])
-def test_starts_of_a_byte_level_encoding_are_those_of_its_bytes(kind, name, text):
-    kind = kind_or_skip(kind)
+def test_starts_of_a_byte_level_encoding_are_those_of_its_bytes(name, text):
     encoding = counter(name).tokenizer
     starts = oracle(text, encoding)
 
-    tokenized = kind(text, encoding)
+    tokenized = TiktokenText(text, encoding)
 
     assert tokenized.n_tokens == len(starts)
     assert tokenized.starts(range(len(starts))) == starts
@@ -76,36 +65,3 @@ def test_some_starts_are_the_same_as_among_all(name, text, data):
 
     assert tokenized.starts(some) == [every[token] for token in some]
     assert every == sorted(every, key=lambda start: start.position)
-
-
-@given(awkward_texts.map(encodable), st.data())
-@pytest.mark.parametrize("name", [*ENCODINGS, "minilm"])
-@pytest.mark.parametrize("kind", [TiktokenText, TiktokenArray])
-def test_steps_from_token_to_token_are_their_difference(kind, name, text, data):
-    tokenizer = counter(name).tokenizer
-    kind = HuggingFaceText if name == "minilm" else kind_or_skip(kind)
-    tokenized = kind(text, tokenizer)
-    starts = tokenized.starts(range(tokenized.n_tokens))
-    # Where exactly one token begins, and the end.
-    places = {start.position: n for n, start in enumerate(starts) if start.exact}
-    places = {
-        place: token
-        for place, token in places.items()
-        if [start.position for start in starts].count(place) == 1
-    }
-    assume(places)
-    here = data.draw(st.sampled_from(sorted(places)))
-    places[len(text)] = len(starts)
-    there = data.draw(st.sampled_from(sorted(places)))
-
-    steps = tokenized.steps(places[here], here, there)
-
-    assert steps == abs(places[there] - places[here])
-
-
-def test_long_texts_are_read_with_numpy():
-    kind_or_skip(TiktokenArray)
-    tokenizer = counter("cl100k_base").tokenizer
-
-    assert isinstance(tokenize("word " * 50_000, tokenizer), TiktokenArray)
-    assert isinstance(tokenize("word " * 5, tokenizer), TiktokenText)

@@ -16,13 +16,7 @@ from oprag.errors import (
     MissingPositionError,
 )
 from oprag.metadata import document_key, result_hash
-from oprag.units import (
-    LongUnit,
-    UnitIndex,
-    group_documents,
-    reading_order,
-    unit_metadata,
-)
+from oprag.units import LongUnit, UnitIndex, reading_order, unit_metadata
 
 PAIR = LongUnit(("a", "b"), 5)
 ALONE = LongUnit(("c",), 2)
@@ -120,7 +114,7 @@ def test_units_of_a_hashed_key_are_found_by_the_documents_own_name():
 
 
 @pytest.mark.parametrize(
-    "units", [[], ["unit"], group_documents({"d": 9000})], ids=["none", "str", "parts"]
+    "units", [[], ["unit"], "unit", None, 5], ids=["none", "str", "text", "no", "int"]
 )
 def test_units_that_cannot_be_used_are_refused(units):
     with pytest.raises(InvalidOptionError, match="group_documents"):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tenacity
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.messages.ai import UsageMetadata
 
 from oprag.calls import (
+    StreamEnd,
     TokenUsage,
     hint_of,
     is_transient,
@@ -21,14 +22,10 @@ from oprag.calls import (
 )
 from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.models import Call, Completion, Model
-from oprag.routing import DeclineRules
 from oprag.tokens import TokenCounter, TokenizerSpec, resolve_token_counter
 
 _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 """How clients call the longest reply; the first is LangChain's own name for it."""
-_CUT = ("length", "max_tokens", "MAX_TOKENS")
-"""How providers say that a reply reached it."""
-_REASONING = DeclineRules().reasoning_tags
 _LONGEST_WAIT = 60.0
 
 
@@ -93,8 +90,10 @@ class ChatModel(Model):
             raise self._failure(error) from error
         text = without_secrets(well_formed(text_of(message)))
         usage = usage_of(message.usage_metadata, call.prompt, text, self._count)
-        text = without_reasoning(text, _REASONING)
-        if not text.strip() and is_cut(message):
+        text = without_reasoning(text)
+        end = StreamEnd()
+        end.see(message)
+        if not text.strip() and end.cut == "length":
             raise ChatModelError(
                 f"The chat model {self.name!r} reached its "
                 f"{most or 'greatest number of'} tokens before its reply began. Allow "
@@ -135,9 +134,3 @@ def usage_of(
     if not reported:
         return TokenUsage.counted(prompt, reply, counter)
     return TokenUsage.reported(reported)
-
-
-def is_cut(message: BaseMessage) -> bool:
-    """Whether a message, or a piece of one, ends where the longest answer does."""
-    metadata = message.response_metadata
-    return (metadata.get("finish_reason") or metadata.get("stop_reason")) in _CUT

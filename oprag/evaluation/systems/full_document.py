@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from oprag.calls import WindowOverflow
 from oprag.chunk import Chunk
 from oprag.context import ContextOptions
 from oprag.evaluation.bench import Bench
@@ -15,7 +14,13 @@ from oprag.evaluation.reading import Reader
 from oprag.evaluation.splittings import Splitting
 from oprag.evaluation.system import Count, Piece
 from oprag.evaluation.systems.dialogue import BenchModel
-from oprag.routing import FullDocument, chunks_of_documents, context_of_documents
+from oprag.evaluation.systems.middle_cut import FULL_CONTEXTS, WindowOverflow
+from oprag.routing import (
+    FullDocument,
+    RouteOptions,
+    chunks_of_documents,
+    context_of_documents,
+)
 
 REPLY_TOKENS = 1024
 """Tokens of the window that are kept for the reply."""
@@ -55,8 +60,7 @@ class FullDocuments(Reader):
         """Return what is read.
 
         Raises:
-            ContextWindowError: They do not fit, and the policy is `"error"`.
-            InvalidOptionError: There is no such policy.
+            ContextWindowError: Nothing of them fits.
         """
         options = ContextOptions(token_counter=bench.counter)
         size = BenchModel(question, bench, self.reserved).size("full")
@@ -66,14 +70,13 @@ class FullDocuments(Reader):
         if self.window_overflow == "order_preserving" and size.excess(whole):
             ranked = bench.ranked(question, _CHUNKS)
             chunks = chunks_of_documents(ranked, options)
-        read_of = context_of_documents(
-            documents,
-            chunks,
-            options,
-            size,
-            window_overflow=self.window_overflow,
+        route = RouteOptions(
+            rungs=(),
+            context=options,
             named=False,  # as in the papers
+            full_context=FULL_CONTEXTS[self.window_overflow],
         )
+        read_of = context_of_documents(documents, chunks, route, size)
         pieces = pieces_of(read_of.excerpts)
         tokens = bench.counter(read_of.text)
         return Context(read_of.text, pieces, tokens, "", whole=read_of.whole)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oprag.calls import Ledger, WindowOverflow
+from oprag.calls import Ledger
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, Order
 from oprag.errors import InvalidOptionError
@@ -21,6 +21,7 @@ from oprag.evaluation.systems.full_document import (
     REPLY_TOKENS,
     pieces_of,
 )
+from oprag.evaluation.systems.middle_cut import FULL_CONTEXTS, WindowOverflow
 from oprag.routing import (
     RouteOptions,
     Rung,
@@ -117,7 +118,7 @@ class SelfRoute(System):
             rungs=self._rungs(budget),
             context=ContextOptions(order=self.order, token_counter=bench.counter),
             default_documents=tuple(question.doc_ids or bench.dataset.documents),
-            window_overflow=self.window_overflow,
+            full_context=FULL_CONTEXTS[self.window_overflow],
             named=False,  # as in the papers
         )
         hits = bench.ranked(question, self.splitting)[: self.k]

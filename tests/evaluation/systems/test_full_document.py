@@ -6,7 +6,6 @@ import asyncio
 
 import pytest
 
-from oprag.errors import ContextWindowError
 from oprag.evaluation.asking import answer_call
 from oprag.evaluation.catalogue import make_system
 from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
@@ -69,10 +68,3 @@ def test_by_default_the_middle_is_cut_out_as_in_the_papers():
     assert HARBOUR.startswith(head)
     assert HARBOUR.endswith(tail)
     assert context not in HARBOUR
-
-
-def test_an_error_where_that_is_wanted():
-    with pytest.raises(ContextWindowError) as caught:
-        read(",window_overflow=error")
-
-    assert caught.value.window == WINDOW

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from oprag.calls import PromptSize
 from oprag.chunk import Chunk, Span
-from oprag.errors import ContextWindowError, InvalidOptionError
-from oprag.routing import FullDocument
-from oprag.routing.excerpts import Layout, joined, largest_selection
-from oprag.routing.full_context import FullContext, full_context
+from oprag.errors import ContextWindowError
+from oprag.routing import FullContext, FullDocument, Layout, full_context, joined
+from oprag.routing.full_documents import largest_selection
 from oprag.tokens import resolve_token_counter
 
 WORDS = resolve_token_counter(lambda text: len(text.split()))
@@ -29,26 +28,13 @@ def chunk_of(document: FullDocument, start: int, end: int, rank: int = 0) -> Chu
 
 
 def cut(
-    documents,
-    chunks,
-    window,
-    *,
-    reserved=5,
-    overhead=10,
-    counter=WORDS,
-    named=False,
-    **options,
+    documents, chunks, window, *, reserved=5, overhead=10, counter=WORDS, named=False
 ) -> FullContext:
-    return full_context(
-        documents,
-        chunks,
-        PromptSize(
-            lambda values: counter(values["context"]) + overhead, window, reserved
-        ),
-        token_counter=counter,
-        named=named,
-        **options,
+    size = PromptSize(
+        lambda values: counter(values["context"]) + overhead, window, reserved
     )
+    written = [document for document in documents if document.text.strip()]
+    return full_context(Layout(written, "\n\n", named), chunks, size, counter)
 
 
 def test_documents_that_fit_are_whole():
@@ -56,7 +42,7 @@ def test_documents_that_fit_are_whole():
     result = cut([A, B], [], 315)
 
     assert result.text == f"{A.text}\n\n{B.text}"
-    assert result.action == "whole"
+    assert result.whole
     assert [e.span for e in result.excerpts] == [(0, len(A.text)), (0, len(B.text))]
 
 
@@ -66,9 +52,9 @@ def test_each_document_is_named_and_its_name_counts():
     less = cut([A, B], [], 318, named=True)
 
     assert result.text == f"Document: a\n\n{A.text}\n\nDocument: b\n\n{B.text}"
-    assert result.action == "whole"
+    assert result.whole
     assert [e.text for e in result.excerpts] == [A.text, B.text]
-    assert less.action == "order_preserving"
+    assert not less.whole
     assert WORDS(less.text) <= 303
 
 
@@ -83,25 +69,10 @@ def test_a_name_stands_on_one_line_before_the_first_slice_of_its_document():
     )
 
 
-def test_a_document_of_which_only_the_end_is_read_is_named_too():
-    result = cut([A, B], [], 10 + 5 + 44, named=True, window_overflow="truncate_middle")
-
-    head, tail = (e.text for e in result.excerpts)
-    assert result.text == f"Document: a\n\n{head}\n\nDocument: b\n\n{tail}"
-    assert WORDS(result.text) <= 44
-
-
-def test_a_blank_document_is_not_named():
-    blank = FullDocument("blank", " \n")
-
-    assert cut([blank], [], None, named=True).text == ""
-    assert "blank" not in cut([A, blank, B], [], None, named=True).text
-
-
 def test_one_token_less_and_they_are_cut():
     result = cut([A, B], [], 314)
 
-    assert result.action == "order_preserving"
+    assert not result.whole
     assert WORDS(result.text) <= 299
 
 
@@ -109,9 +80,10 @@ def test_an_unknown_window_takes_all_and_counts_nothing():
     def never(text):
         raise AssertionError
 
-    result = full_context([A, B], [], PromptSize(never, None, 5), token_counter=WORDS)
+    layout = Layout([A, B], "\n\n")
+    result = full_context(layout, [], PromptSize(never, None, 5), WORDS)
 
-    assert result.action == "whole"
+    assert result.whole
 
 
 def test_the_retrieved_chunks_come_first_best_first():
@@ -188,30 +160,6 @@ def test_pieces_end_at_words():
     assert result.text.split()[-1] in A.text.split()
 
 
-def test_the_middle_is_left_out():
-    result = cut([A, B], [], 10 + 5 + 40, window_overflow="truncate_middle")
-
-    head, tail = result.text.split("\n\n")
-    assert A.text.startswith(head)
-    assert B.text.endswith(tail)
-    assert WORDS(head) == WORDS(tail) == 20
-    assert [e.text for e in result.excerpts] == [head, tail]
-    assert result.action == "truncate_middle"
-
-
-def test_the_excerpts_of_a_middle_left_out_are_exact_where_the_text_repeats():
-    document = FullDocument("a", "x\n\n" * 300)
-
-    result = cut([document], [], 10 + 5 + 41, window_overflow="truncate_middle")
-
-    assert "\n\n".join(e.text for e in result.excerpts) == result.text
-
-
-def test_documents_that_do_not_fit_can_be_refused():
-    with pytest.raises(ContextWindowError, match="window_overflow"):
-        cut([A], [], 100, window_overflow="error")
-
-
 def test_a_window_without_room_for_a_piece_is_refused():
     text = FullDocument("a", "supercalifragilistic" * 50)
 
@@ -220,11 +168,6 @@ def test_a_window_without_room_for_a_piece_is_refused():
     assert caught.value.window == 16
     with pytest.raises(ContextWindowError, match="no room"):
         cut([A], [], 15)
-
-
-def test_an_unknown_policy_is_refused_even_without_a_window():
-    with pytest.raises(InvalidOptionError, match="window_overflow"):
-        cut([A], [], None, window_overflow="drop")
 
 
 PIECES = st.lists(
@@ -252,28 +195,14 @@ def cases(draw):
     return documents, ranked, draw(st.integers(1, 150))
 
 
-@given(
-    cases(),
-    st.sampled_from(COUNTERS),
-    st.sampled_from(["order_preserving", "truncate_middle"]),
-    st.booleans(),
-)
+@given(cases(), st.sampled_from(COUNTERS), st.booleans())
 @settings(deadline=None)
-def test_the_prompt_fits_and_every_excerpt_is_a_slice_in_order(
-    case, counter, window_overflow, named
-):
+def test_the_prompt_fits_and_every_excerpt_is_a_slice_in_order(case, counter, named):
     documents, chunks, room = case
     given_before = [tuple(chunk) for chunk in chunks]
 
     try:
-        result = cut(
-            documents,
-            chunks,
-            15 + room,
-            counter=counter,
-            window_overflow=window_overflow,
-            named=named,
-        )
+        result = cut(documents, chunks, 15 + room, counter=counter, named=named)
     except ContextWindowError:
         return
 

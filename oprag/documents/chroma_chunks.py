@@ -1,0 +1,119 @@
+"""Chunks of a Chroma collection, embedded or on a server, for both frameworks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import starmap
+from typing import Any, TypeAlias
+
+from oprag.documents.stored_chunks import QueriedStore, StoredChunk, Wanted
+from oprag.metadata import CHUNK_INDEX, DOC_KEY
+
+_PAGE = 5_000
+"""Chunks per call: some MB, and few enough calls to cost little."""
+_DOCUMENTS, _INDEXES = 500, 10_000
+"""What one condition may name: SQLite takes 1,000 that are alternatives, and 32,766
+values."""
+
+ChromaRow: TypeAlias = tuple[str | None, Any, str]
+"""Text, metadata and id. Chroma also takes vectors alone: the first two may be None."""
+
+
+class ChromaChunks(QueriedStore):
+    """Reads a collection page by page, in the order in which chunks were added.
+
+    Args:
+        collection: Chroma's own object.
+    """
+
+    def __init__(self, collection: Any) -> None:
+        self._collection = collection
+        self.name = f"Chroma collection {collection.name!r}"
+        self.place = f"Chroma {collection.id}"
+        client = getattr(collection, "_client", None)  # nothing public tells
+        self.is_embedded = type(client).__name__ != "FastAPI"
+
+    def count(self) -> int:
+        """Return the number of chunks in the collection."""
+        return int(self._collection.count())
+
+    def takes_filter(self, where: Any) -> bool:
+        """Return whether it is a dictionary, as Chroma has them."""
+        return isinstance(where, dict)
+
+    def rows(
+        self, wanted: Wanted | None = None, ids: Collection[str] | None = None
+    ) -> Iterator[StoredChunk]:
+        """Yield the chunks of some documents, or of some ids; else all."""
+        get, filters = self._collection.get, [*map(self._condition, self.filters)]
+        found = (
+            row
+            for conditions in ([[]] if wanted is None else _conditions(wanted))
+            for row in chroma_rows(get, [*conditions, *filters], ids=ids)
+        )
+        return starmap(self._chunk, found)
+
+    def _condition(self, where: Any) -> Any:
+        """Return a search's filter as Chroma's own."""
+        return where
+
+    def _chunk(self, text: str | None, metadata: Any, chunk_id: str) -> StoredChunk:
+        return StoredChunk(text or "", metadata or {}, chunk_id)
+
+
+def _conditions(wanted: Wanted) -> Iterator[list[Any]]:
+    """Conditions for some chunks of as many documents as one query takes.
+
+    The indexes of all documents come before those of each: Chroma then looks at the
+    chunks that have one of them, where it would look at all of every document.
+    """
+    whole = [doc_key for doc_key, indexes in wanted.items() if indexes is None]
+    yield from ([{DOC_KEY: doc_key}] for doc_key in whole)
+    page: dict[str, list[int]] = {}
+    for doc_key, indexes in wanted.items():
+        if indexes is None:
+            continue
+        size = len(indexes) + sum(map(len, page.values()))
+        if page and (len(page) == _DOCUMENTS or size > _INDEXES):
+            yield _of_page(page)
+            page = {}
+        page[doc_key] = [*indexes]
+    if page:
+        yield _of_page(page)
+
+
+def _of_page(page: Mapping[str, list[int]]) -> list[Any]:
+    indexes = sorted({index for numbers in page.values() for index in numbers})
+    each: list[Any] = [
+        {"$and": [{DOC_KEY: doc_key}, {CHUNK_INDEX: {"$in": numbers}}]}
+        for doc_key, numbers in page.items()
+    ]
+    any_of = {"$or": each} if len(each) > 1 else {DOC_KEY: next(iter(page))}
+    return [{CHUNK_INDEX: {"$in": indexes}}, any_of]
+
+
+def chroma_rows(
+    get: Callable[..., Any],
+    conditions: Sequence[Any] = (),
+    *,
+    ids: Collection[str] | None = None,
+) -> Iterator[ChromaRow]:
+    """Yield the rows of a Chroma collection, in the order in which they were added.
+
+    Args:
+        get: The collection's.
+        conditions: Chroma's own, all of which hold.
+        ids: Those of the chunks to read, in one call; None for all, page by page.
+    """
+    every = list(conditions)  # of which Chroma wants at least two under `$and`
+    asked: dict[str, Any] = {"include": ["documents", "metadatas"]}
+    asked["where"] = {"$and": every} if len(every) > 1 else next(iter(every), None)
+    offset = 0
+    while True:
+        asked |= {"limit": _PAGE, "offset": offset} if ids is None else {"ids": [*ids]}
+        page = get(**asked)
+        yield from zip(page["documents"], page["metadatas"], page["ids"], strict=True)
+        offset += len(page["ids"])
+        # A server may give fewer than it is asked for.
+        if ids is not None or not page["ids"]:
+            return

@@ -1,0 +1,123 @@
+"""Chunks of a Qdrant collection, local or on a server, for both frameworks."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+from oprag.documents.stored_chunks import QueriedStore, StoredChunk, Wanted
+from oprag.metadata import CHUNK_INDEX, DOC_KEY
+
+_PAGE = 10_000
+"""Chunks per call. Large, because a local Qdrant looks at all chunks for each page:
+20,000 of them took a minute by 256."""
+
+
+class QdrantChunks(QueriedStore):
+    """Scrolls through a collection.
+
+    Args:
+        client: Qdrant's client; None where there is only an async one.
+        collection: The collection's name.
+        chunk_of: From Qdrant's record to the chunk.
+        prefix: What the keys of the metadata begin with in the payload.
+        aclient: Qdrant's async client; None for none.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        collection: str,
+        chunk_of: Callable[[Any], StoredChunk],
+        *,
+        prefix: str = "",
+        aclient: Any = None,
+    ) -> None:
+        self.name = f"Qdrant collection {collection!r}"
+        self._client, self._aclient = client, aclient
+        self._collection, self._chunk_of, self._prefix = collection, chunk_of, prefix
+        options = getattr(client or aclient, "init_options", None) or {}
+        keys = ("location", "url", "host", "port", "path")
+        where = [options.get(key) for key in keys]
+        if any(where) and ":memory:" not in where:
+            self.place = f"Qdrant {where} {collection}"
+        self.is_embedded = bool(options.get("path")) or not self.place
+
+    def count(self) -> int | None:
+        """Return the number of points in the collection; None where it is not there."""
+        if not self._client.collection_exists(self._collection):
+            return None
+        return int(self._client.count(self._collection).count)
+
+    def takes_filter(self, where: Any) -> bool:
+        """Return whether it is a `Filter` of qdrant-client."""
+        return isinstance(where, _models().Filter)
+
+    def rows(
+        self, wanted: Wanted | None = None, ids: Collection[str] | None = None
+    ) -> Iterator[StoredChunk]:
+        """Yield the chunks of some documents, or of some ids; else all."""
+        asked = self._asked(wanted, ids)
+        # LlamaIndex's wrapper makes the collection when the first node is added.
+        while self._client.collection_exists(self._collection):
+            points, asked["offset"] = self._client.scroll(**asked)
+            yield from map(self._chunk_of, points)
+            if asked["offset"] is None:
+                return
+
+    async def arows(
+        self, wanted: Wanted | None = None, ids: Collection[str] | None = None
+    ) -> list[StoredChunk]:
+        """Async version of `rows`, by the async client where there is one."""
+        if self._aclient is None:
+            return [*await super().arows(wanted, ids)]
+        chunks: list[StoredChunk] = []
+        asked = self._asked(wanted, ids)
+        while await self._aclient.collection_exists(self._collection):
+            points, asked["offset"] = await self._aclient.scroll(**asked)
+            chunks += map(self._chunk_of, points)
+            if asked["offset"] is None:
+                break
+        return chunks
+
+    def _asked(
+        self, wanted: Wanted | None, ids: Collection[str] | None
+    ) -> dict[str, Any]:
+        models = _models()
+        must = [*map(self._condition, self.filters)]
+        if wanted is not None:
+            each = [self._of(doc_key, numbers) for doc_key, numbers in wanted.items()]
+            must.append(models.Filter(should=each))
+        if ids is not None:  # a UUID, or a whole number
+            known = [int(each) if each.isdecimal() else each for each in ids]
+            must.append(models.HasIdCondition(has_id=known))
+        return {
+            "collection_name": self._collection,
+            "scroll_filter": models.Filter(must=must) if must else None,
+            "limit": _PAGE,
+            "offset": None,
+            "with_payload": True,
+            "with_vectors": False,
+        }
+
+    def _of(self, doc_key: str, indexes: Collection[int] | None) -> Any:
+        """Return the condition for some chunks of one document."""
+        models = _models()
+        matches = {DOC_KEY: models.MatchValue(value=doc_key)}
+        if indexes is not None:
+            matches[CHUNK_INDEX] = models.MatchAny(any=[*indexes])
+        return models.Filter(
+            must=[
+                models.FieldCondition(key=self._prefix + key, match=match)
+                for key, match in matches.items()
+            ]
+        )
+
+    def _condition(self, where: Any) -> Any:
+        """Return a search's filter as Qdrant's own."""
+        return where
+
+
+def _models() -> Any:
+    return importlib.import_module("qdrant_client.models")

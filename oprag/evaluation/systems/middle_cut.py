@@ -1,0 +1,118 @@
+"""Documents cut to the model's window by leaving out the middle, as ∞Bench does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from oprag.calls import PromptSize, largest_fitting
+from oprag.chunk import Chunk, Span
+from oprag.errors import invalid_option
+from oprag.routing import Excerpt, FullContext, Layout, full_context, joined
+from oprag.tokens import NamedTokenCounter
+
+WindowOverflow: TypeAlias = Literal["order_preserving", "truncate_middle"]
+"""What becomes of documents that do not fit the window."""
+
+
+def cut_middle(
+    layout: Layout, _: Sequence[Chunk], size: PromptSize, counter: NamedTokenCounter
+) -> FullContext:
+    """Return the documents whole, or the beginning and the end of them as one text.
+
+    Raises:
+        ContextWindowError: The prompt alone fills the window.
+    """
+    text = layout.separator.join(document.text for document in layout.documents)
+    room = size.room()
+    if room is None or not size.excess(text):
+        return full_context(layout, (), size, counter)
+    while True:
+        cut = truncate_middle(text, room, counter, mark=layout.separator)
+        kept = [*_slices(layout, 0, cut.head), *_slices(layout, cut.tail, len(text))]
+        sent = joined(kept, layout)
+        excess = size.excess(sent)
+        if not excess:
+            return FullContext(sent, tuple(kept), whole=False)
+        room -= excess
+
+
+def _slices(layout: Layout, start: int, end: int) -> list[Excerpt]:
+    """Return what a part of the joined text holds of each document."""
+    found = []
+    begin = 0
+    for document in layout.documents:
+        first, last = max(start - begin, 0), min(end - begin, len(document.text))
+        if first < last:
+            found.append(Excerpt(document, Span(first, last)))
+        begin += len(document.text) + len(layout.separator)
+    return found
+
+
+FULL_CONTEXTS = {"order_preserving": full_context, "truncate_middle": cut_middle}
+"""By `WindowOverflow`."""
+
+
+class MiddleCut(NamedTuple):
+    """A text without its middle."""
+
+    text: str
+    """The beginning, the mark and the end; the text itself where it fits."""
+    head: int
+    """Where the middle begins, in characters of the whole text."""
+    tail: int
+    """Where it ends; the same as `head` where nothing is cut."""
+
+
+def truncate_middle(
+    text: str, limit: int, token_counter: Callable[[str], int], *, mark: str = ""
+) -> MiddleCut:
+    """Keep the beginning and the end of a text, each half of a token limit.
+
+    Args:
+        text: Any text.
+        limit: Tokens that the result may take, at least 1. The first half is
+            rounded down.
+        token_counter: Counts tokens. It need not be additive: what is returned
+            was counted as a whole.
+        mark: Put where the middle was; it counts towards the limit.
+
+    Returns:
+        The text itself if it fits. Otherwise a beginning, the mark and an end of
+        it, cut between characters, never more than `limit` tokens.
+
+    Raises:
+        InvalidOptionError: The limit is below 1, or the mark alone exceeds it.
+
+    Source:
+        ∞Bench (arXiv 2402.13718) cuts its prompts to the first and last half of
+        the window, in tokens. We differ: the cuts fall between characters, so
+        that any counter will do.
+    """
+    room = limit - token_counter(mark)
+    if limit < 1 or room < 0:
+        least = f"at least 1 token and the {limit - room} of the mark"
+        raise invalid_option("limit", limit, f"It takes {least}.")
+    if token_counter(text) <= limit:
+        return MiddleCut(text, len(text), len(text))
+    while True:
+        head = _largest(lambda n: token_counter(text[:n]), len(text), room // 2)
+        left = room - token_counter(text[:head])
+        most = len(text) - head
+        kept = _largest(lambda n: token_counter(text[len(text) - n :]), most, left)
+        tail = len(text) - kept
+        result = text[:head] + mark + text[tail:]
+        excess = token_counter(result) - limit
+        if excess <= 0 or room == 0:
+            return MiddleCut(result, head, tail)
+        # Where the pieces meet, tokens may be cut differently.
+        room = max(0, room - excess)
+
+
+def _largest(tokens: Callable[[int], int], most: int, room: int) -> int:
+    """Find how many characters take at most `room` tokens; these grow about evenly."""
+
+    def near(size: int, taken: int) -> int:
+        return size * room // taken if taken else 4 * room
+
+    return largest_fitting(tokens, most, room, near)

@@ -1,0 +1,129 @@
+"""Documents without their middle, as ∞Bench cuts them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oprag.calls import PromptSize
+from oprag.errors import InvalidOptionError
+from oprag.evaluation.systems.middle_cut import cut_middle, truncate_middle
+from oprag.routing import FullDocument, Layout
+from oprag.tokens import resolve_token_counter
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def fours(text: str) -> int:
+    """Four characters a token, begun ones whole: not additive."""
+    return -(-len(text) // 4)
+
+
+def test_the_excerpts_are_the_beginning_and_the_end_of_the_documents():
+    documents = [
+        FullDocument("a", " ".join(f"alpha{n:03}." for n in range(200))),
+        FullDocument("b", "\n".join(f"beta{n:03}" for n in range(100))),
+    ]
+    size = PromptSize(lambda values: words(values["context"]) + 10, 55, 5)
+    counter = resolve_token_counter(words)
+
+    cut = cut_middle(Layout(documents, "\n\n", named=False), (), size, counter)
+
+    head, tail = (excerpt.text for excerpt in cut.excerpts)
+    assert cut.text == f"{head}\n\n{tail}"
+    assert documents[0].text.startswith(head)
+    assert documents[1].text.endswith(tail)
+    assert words(head) == words(tail) == 20
+    assert not cut.whole
+
+
+def test_text_that_fits_is_not_touched():
+    assert truncate_middle("a b c", 3, words).text == "a b c"
+
+
+def test_the_first_and_last_half_are_kept():
+    # 8 of 100 tokens of 4 characters: 4 from the front, 4 from the back
+    text = "".join(f"{number:04}" for number in range(100))
+
+    assert (
+        truncate_middle(text, 8, fours).text == "0000000100020003" + "0096009700980099"
+    )
+
+
+def test_an_odd_limit_gives_the_end_one_more():
+    text = "".join(f"{number:04}" for number in range(100))
+
+    assert truncate_middle(text, 3, fours).text == "0000" + "00980099"
+
+
+def test_the_mark_counts():
+    text = "".join(f"{number:04}" for number in range(100))
+
+    cut = truncate_middle(text, 5, fours, mark=" ...")
+
+    assert cut.text == "00000001 ...00980099"
+
+
+@pytest.mark.parametrize(("limit", "mark"), [(0, ""), (-1, ""), (1, "a longer mark")])
+def test_a_limit_that_holds_nothing_is_rejected(limit, mark):
+    with pytest.raises(InvalidOptionError, match="limit"):
+        truncate_middle("a b c d e", limit, words, mark=mark)
+
+
+COUNTERS = [
+    words,
+    fours,
+    len,
+    lambda text: len(text.encode()),
+    lambda text: len(text) + words(text) ** 2 // 3,  # costs more joined than apart
+]
+
+
+@given(
+    st.text(alphabet="ab é\n", max_size=120),
+    st.integers(1, 60),
+    st.sampled_from(COUNTERS),
+    st.sampled_from(["", "…"]),
+)
+def test_the_limit_holds_and_what_is_kept_is_of_the_text(text, limit, counter, mark):
+    if counter(mark) > limit:
+        return
+    result, head, tail = truncate_middle(text, limit, counter, mark=mark)
+
+    if counter(text) <= limit:
+        assert result == text
+        mark = ""
+    assert counter(result) <= limit
+    assert result == text[:head] + mark + text[tail:]
+    assert head <= tail
+
+
+@given(st.integers(1, 400), st.integers(1, 399))
+def test_with_even_tokens_nothing_more_would_fit(tokens, limit):
+    text = "x" * (4 * tokens)
+
+    assert fours(truncate_middle(text, limit, fours).text) == min(tokens, limit)
+
+
+@pytest.mark.parametrize(
+    ("text", "most"),
+    [
+        (" ".join(f"word{number}" for number in range(50_000)), 20),
+        # One long word in front: tokens do not grow with characters at all.
+        ("x" * 100_000 + " y" * 50_000, 60),
+        (" y" * 50_000 + "x" * 100_000 + " y" * 500, 60),
+    ],
+)
+def test_few_counts_are_needed_however_long_the_text(text, most):
+    counted = []
+
+    def counter(text: str) -> int:
+        counted.append(text)
+        return words(text)
+
+    # Two words may become one where the pieces meet.
+    assert 20_000 - words(truncate_middle(text, 20_000, counter).text) in (0, 1)
+    assert len(counted) <= most
