@@ -4,12 +4,7 @@
 # functions whose annotation is the class itself, and a text is none.
 
 import asyncio
-import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from math import inf
-from time import monotonic
 from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
@@ -34,42 +29,17 @@ _SHOWN = "oprag_seen"
 _HANDOVER = "handoff"
 """What AgentWorkflow calls its own tool."""
 _PAUSE = 0.02
-"""Seconds from one search of a run to the next, and until one asks for its turn."""
+"""Seconds from one search of a run to the next: workflows may swap what comes at the
+same time, and the answer before is to be above."""
 
 
 @dataclass
 class _Run:
     """The searches of one run; the store of a Context is its own in each."""
 
-    told: list[str] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)
     """What they answered, until a message holds it."""
-    queues: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = field(
-        default_factory=WeakKeyDictionary
-    )
-    """Searches of one event loop wait in line; an `asyncio.Lock` is of one alone."""
-    taken: threading.Lock = field(default_factory=threading.Lock)
-    """The first of each line takes it; no loop stands still for it."""
-    by: asyncio.AbstractEventLoop | None = None
-    """Whose search goes on."""
-    answered: float = -inf
-    """When the last was done."""
-
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait until no other search of the run goes on, in whatever thread."""
-        loop = asyncio.get_running_loop()
-        async with self.queues.setdefault(loop, asyncio.Lock()):
-            while not self.taken.acquire(blocking=False):  # noqa: ASYNC110 -- of threads
-                await asyncio.sleep(_PAUSE)
-            self.by = loop
-            try:
-                # Workflows may swap what comes at the same time, and the answer
-                # before is to stand above.
-                await asyncio.sleep(max(0, self.answered + _PAUSE - monotonic()))
-                yield
-            finally:
-                self.by, self.answered = None, monotonic()
-                self.taken.release()
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 _runs: WeakKeyDictionary[Any, _Run] = WeakKeyDictionary()
@@ -173,7 +143,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
 
         Raises:
             InvalidOptionError: `show="unseen"`, and there is no `Context`; or another
-                search of it waits in the event loop that this call would stop.
+                search of it goes on.
         """
         self._check_context(kwargs)
         output: ToolOutput = self._fn(*args, **kwargs)
@@ -204,11 +174,10 @@ class OrderPreservingRetrieverTool(FunctionTool):
         return await self._aread_on(input, Seen())
 
     def _next(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
-        run = _runs.get(ctx.store)
-        if run and run.by and run.by is _running_loop():
+        if _runs.setdefault(ctx.store, _Run()).turn.locked():
             message = (
-                "Another search of this Context waits in this event loop, which "
-                "tool.call() would stop. Write await tool.acall(input=…, ctx=ctx)."
+                "Another search of this Context goes on, which tool.call() would stop. "
+                "Write await tool.acall(input=…, ctx=ctx)."
             )
             raise InvalidOptionError(message, option="ctx", value=ctx)
         output: ToolOutput = asyncio_run(self._anext(input, ctx))
@@ -216,10 +185,13 @@ class OrderPreservingRetrieverTool(FunctionTool):
 
     async def _anext(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
         run = _runs.setdefault(ctx.store, _Run())
-        async with run.turn():
+        others = run.turn.locked()
+        async with run.turn:
+            if others:
+                await asyncio.sleep(_PAUSE)
             seen = await _aseen(ctx.store, run)
             output = await self._aread_on(input, seen)
-            run.told.append(output.content)
+            run.answers.append(output.content)
             await ctx.store.set(_SHOWN, seen.as_json())
         return output
 
@@ -241,13 +213,6 @@ class OrderPreservingRetrieverTool(FunctionTool):
         )
 
 
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
-
-
 async def _aseen(store: Any, run: _Run) -> Seen:
     """What was shown and is still in the conversation; all of it without an agent."""
     seen = Seen(await store.get(_SHOWN, default=[]))
@@ -264,10 +229,10 @@ async def _aseen(store: Any, run: _Run) -> Seen:
         answered += [step.get_content() for step in reasoning]
     by_such = len(answered)
     for call in await store.get("current_tool_calls", default=[]):
-        run.told = [told for told in run.told if told != call.tool_output.content]
+        run.answers = [a for a in run.answers if a != call.tool_output.content]
         answered.append(call.tool_output.content)
         if call.tool_name == _HANDOVER:
             del answered[by_such:]
     said = "\n".join(contents)
-    run.told = [told for told in run.told if told not in said]
-    return seen.kept_in("\n".join([said, *answered, *run.told]))
+    run.answers = [answer for answer in run.answers if answer not in said]
+    return seen.kept_in("\n".join([said, *answered, *run.answers]))

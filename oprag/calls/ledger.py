@@ -10,8 +10,6 @@ from oprag.errors import InvalidOptionError, invalid_option, written
 
 _PER = 1_000_000
 _PRICE_PARTS = 3
-_LEAST_PRICE = 0.0005
-"""Of a million tokens: no model costs as little, and one token costs less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,45 +82,20 @@ def as_prices(prices: Mapping[str, Sequence[float]] | None) -> dict[str, Price]:
     Raises:
         InvalidOptionError: A price is not three numbers of at least 0.
     """
-    if prices is not None and not isinstance(prices, Mapping):
+    if not isinstance(prices or {}, Mapping):
         takes = "It takes prices by model: {name: (input, cached input, output)}."
         raise invalid_option("prices", prices, takes)
     checked = {}
     for model, parts in (prices or {}).items():
-        if not _is_price(parts):
-            raise InvalidOptionError(
+        listed = isinstance(parts, (list, tuple)) and len(parts) == _PRICE_PARTS
+        if not listed or any(type(p) not in (int, float) or p < 0 for p in parts):
+            message = (
                 f"The price of {model!r} is {written(parts)}. It takes three numbers, "
                 "for a million tokens each: (input, cached input, output)."
-                f"{_instead(parts)}",
-                option="prices",
-                value=prices,
             )
+            raise InvalidOptionError(message, option="prices", value=prices)
         checked[model] = Price(*parts)
     return checked
-
-
-def _is_price(parts: Any) -> bool:
-    return (
-        isinstance(parts, (list, tuple))
-        and len(parts) == _PRICE_PARTS
-        and all(type(part) in (int, float) and part >= 0 for part in parts)
-        and not 0 < max(parts) < _LEAST_PRICE
-    )
-
-
-def _instead(parts: Any) -> str:
-    """What was meant, where that can be told, with a space before it."""
-    listed = isinstance(parts, (list, tuple))
-    if not listed or not all(type(part) in (int, float) for part in parts):
-        return ""
-    if len(parts) == _PRICE_PARTS and 0 < max(parts) < _LEAST_PRICE:
-        millions = tuple(float(f"{part * _PER:.6g}") for part in parts)
-        return f" These look like prices of one token. Write {millions}."
-    if len(parts) == _PRICE_PARTS - 1:
-        fresh, output = parts
-        meant = (fresh, fresh, output)
-        return f" Without a price of its own for cached input write {meant}."
-    return ""
 
 
 _NO_TOKENS = TokenUsage()

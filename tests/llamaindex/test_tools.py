@@ -329,25 +329,6 @@ class Slow(OrderPreservingRetriever):
         return await super()._aretrieve(query_bundle)
 
 
-def test_calls_of_one_context_from_several_threads_take_turns():
-    base = two_documents("ours").as_retriever(similarity_top_k=8)
-    tool = search(Slow(base, merge=True), show="unseen")
-    context, contents = Context(agent(tool)), []
-
-    def ask(query):
-        contents.append(tool.call(input=query, ctx=context).content)
-
-    threads = [Thread(target=ask, args=[q], daemon=True) for q in QUERIES[:6]]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join(10)
-
-    assert len(contents) == 6
-    shown = [place for content in contents for place in places_shown(content)]
-    assert len(shown) == len({*shown})
-
-
 def test_a_call_that_would_stop_a_waiting_search_is_refused(lease):
     tool = search(Slow(lease.as_retriever(), merge=True), show="unseen")
     told = []
