@@ -228,7 +228,10 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         k = self.k if k is None else _units_wanted(k)
         config = patch_config(outer_config, callbacks=run_manager.get_child())
         fetch = self._fetch(config, call, k)
-        found = self._fetched(query, fetch, partial(self._receive, fetch, k))
+        options = self._context_options(fetch)
+        found = self._fetched(
+            query, fetch, lambda found: self._choose(fetch, k, found, options)
+        )
         if found.chunks is not None:
             return self._as_retrieved(found.chunks)
         source, names = self._source_for(fetch), document_names(found.units)
@@ -247,7 +250,12 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         k = self.k if k is None else _units_wanted(k)
         config = patch_config(outer_config, callbacks=run_manager.get_child())
         fetch = self._fetch(config, call, k)
-        found = await self._afetched(query, fetch, partial(self._areceive, fetch, k))
+        options = self._context_options(fetch)
+        found = await self._afetched(
+            query,
+            fetch,
+            lambda found: with_texts(options, partial(self._choose, fetch, k, found)),
+        )
         if found.chunks is not None:
             return self._as_retrieved(found.chunks)
         names = document_names(found.units)
@@ -275,24 +283,12 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         given = {name: getattr(self, name) for name in UNIT_DESCRIPTIONS}
         return ContextOptions(**given, documents=self._source_for(fetch))
 
-    def _receive(
-        self, fetch: Fetch, k: int, found: Sequence[Document]
+    def _choose(
+        self, fetch: Fetch, k: int, found: Sequence[Document], options: ContextOptions
     ) -> tuple[ChosenUnits, bool]:
         """What is returned, and whether to ask again instead."""
-        options = self._context_options(fetch)
         chosen = choose_units(self._unit_index(), hits_of(found), k, options)
         return chosen, fetch.wants_more(found, used_all=chosen.too_few)
-
-    async def _areceive(
-        self, fetch: Fetch, k: int, found: Sequence[Document]
-    ) -> tuple[ChosenUnits, bool]:
-        """Async version of `_receive`."""
-
-        def work(options: ContextOptions) -> tuple[ChosenUnits, bool]:
-            chosen = choose_units(self._unit_index(), hits_of(found), k, options)
-            return chosen, fetch.wants_more(found, used_all=chosen.too_few)
-
-        return await with_texts(self._context_options(fetch), work)
 
     def _as_retrieved(self, chunks: Arranged) -> list[Document]:
         """The chunks in the place of units, with a warning."""

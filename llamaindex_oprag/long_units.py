@@ -170,7 +170,10 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         )
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = self._fetched(query_bundle, self._fetch(), self._receive)
+        options = self._context_options()
+        found = self._fetched(
+            query_bundle, self._fetch(), lambda nodes: self._choose(nodes, options)
+        )
         if found.chunks is not None:
             return self._as_retrieved(found.chunks)
         source, names = self._full_texts(), document_names(found.units)
@@ -179,7 +182,12 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
 
     @_dispatcher.span
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = await self._afetched(query_bundle, self._fetch(), self._areceive)
+        options = self._context_options()
+        found = await self._afetched(
+            query_bundle,
+            self._fetch(),
+            lambda nodes: with_texts(options, partial(self._choose, nodes)),
+        )
         if found.chunks is not None:
             return self._as_retrieved(found.chunks)
         names = document_names(found.units)
@@ -199,22 +207,12 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
     def _context_options(self) -> ContextOptions:
         return replace(self._options, documents=self._full_texts())
 
-    def _receive(self, nodes: Sequence[NodeWithScore]) -> tuple[ChosenUnits, bool]:
+    def _choose(
+        self, nodes: Sequence[NodeWithScore], options: ContextOptions
+    ) -> tuple[ChosenUnits, bool]:
         """What is returned, and whether nodes are too few for as many units."""
         hits = list(map(hit_of, nodes))
-        chosen = choose_units(self._index, hits, self._k, self._context_options())
-        return chosen, chosen.too_few
-
-    async def _areceive(
-        self, nodes: Sequence[NodeWithScore]
-    ) -> tuple[ChosenUnits, bool]:
-        """Async version of `_receive`."""
-
-        def work(options: ContextOptions) -> ChosenUnits:
-            hits = list(map(hit_of, nodes))
-            return choose_units(self._index, hits, self._k, options)
-
-        chosen = await with_texts(self._context_options(), work)
+        chosen = choose_units(self._index, hits, self._k, options)
         return chosen, chosen.too_few
 
     def _as_retrieved(self, chunks: Arranged) -> list[NodeWithScore]:

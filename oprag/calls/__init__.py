@@ -3,10 +3,10 @@
 from oprag.calls.client_errors import (
     carried,
     hint_of,
-    is_transient,
+    is_of_connection,
     is_window_overflow,
-    retry_after,
     said_by,
+    status_of,
 )
 from oprag.calls.dialogue import (
     CallModel,
@@ -30,8 +30,6 @@ from oprag.calls.ledger import (
     as_prices,
 )
 from oprag.calls.prompts import (
-    CHOICE_PROMPT,
-    CHOICE_VARIABLES,
     CONTEXT_PART,
     QA_PROMPT,
     QA_VARIABLES,
@@ -40,7 +38,6 @@ from oprag.calls.prompts import (
     check_prompt,
     check_prompt_text,
     fill_prompt,
-    format_options,
     wrong_prompt,
 )
 from oprag.calls.reasoning import (
@@ -61,8 +58,6 @@ from oprag.calls.window import (
 
 __all__ = [
     "CALL_DESCRIPTIONS",
-    "CHOICE_PROMPT",
-    "CHOICE_VARIABLES",
     "CONTEXT_PART",
     "QA_PROMPT",
     "QA_VARIABLES",
@@ -94,15 +89,14 @@ __all__ = [
     "check_prompt_text",
     "field_of",
     "fill_prompt",
-    "format_options",
     "frame_tokens",
     "hint_of",
-    "is_transient",
+    "is_of_connection",
     "is_window_overflow",
     "keep_secret",
     "largest_fitting",
-    "retry_after",
     "said_by",
+    "status_of",
     "text_of",
     "well_formed",
     "without_reasoning",

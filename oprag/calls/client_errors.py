@@ -11,11 +11,6 @@ from oprag.calls.secrets import without_secrets
 
 _MOST = 200
 """Characters shown of what a client says."""
-_PASSING = (408, 409, 425, 429)
-"""Statuses that a later request may not get again, as those from 500 on."""
-_SERVER = 500
-_NO_QUOTA = "insufficient_quota"
-"""How OpenAI says that an account is empty; its status is that of a rate limit."""
 
 
 def status_of(error: BaseException) -> int | None:
@@ -27,35 +22,6 @@ def status_of(error: BaseException) -> int | None:
             if isinstance(status, int):
                 return int(status)
     return None
-
-
-def is_transient(error: BaseException) -> bool:
-    """Return whether the same request may succeed later.
-
-    It may after the statuses 408, 409, 425, 429 and those from 500 on, after a
-    connection that fails or breaks, and after a timeout; not where an account is
-    empty, and not where the prompt is longer than the model's window.
-
-    Args:
-        error: What the client raised. Clients have no class in common: it is known
-            by its status, else by the names of its classes.
-    """
-    if is_window_overflow(error) or getattr(error, "code", None) == _NO_QUOTA:
-        return False
-    status = status_of(error)
-    if status is not None:
-        return status in _PASSING or status >= _SERVER
-    return _is_of_connection(error)
-
-
-def retry_after(error: BaseException) -> float | None:
-    """Return the seconds to wait that a server asks for; None where it does not."""
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    asked = None if headers is None else headers.get("retry-after")
-    try:
-        return None if asked is None else max(0.0, float(asked))
-    except ValueError:  # a date: servers of models do not send one
-        return None
 
 
 def said_by(error: BaseException) -> str:
@@ -94,14 +60,15 @@ def hint_of(error: BaseException) -> str:
         return "Check the provider's key."
     if status == 404:  # noqa: PLR2004 -- as HTTP has it
         return "Check the model's name, and the server's address."
-    if status is None and _is_of_connection(error):
+    if status is None and is_of_connection(error):
         address = without_secrets(os.environ.get("OPENAI_BASE_URL", ""))
         where = f" OPENAI_BASE_URL is {address}." if address else ""
         return f"Check that its server runs and can be reached.{where}"
     return ""
 
 
-def _is_of_connection(error: BaseException) -> bool:
+def is_of_connection(error: BaseException) -> bool:
+    """Return whether a connection failed, or took too long."""
     if isinstance(error, (ConnectionError, TimeoutError)):
         return True
     marks = ("Connect", "Timeout", "Transport")

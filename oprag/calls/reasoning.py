@@ -31,59 +31,36 @@ class ReasoningFilter:
 
     def __init__(self, tags: Sequence[tuple[str, str]] = REASONING_TAGS) -> None:
         self._tags = tuple(tags)
-        self._blanks: list[str] = []
-        """What stands before `_pending`, set aside so that it is looked at once."""
-        self._pending = ""
-        self._closing: str | None = None
+        self._held = ""
+        self._closing = ""
+        """The mark that ends the block which was opened."""
         self._passing = not self._tags
 
     def feed(self, delta: str) -> str:
         """Take the next piece; return the text that cannot be reasoning any more."""
         if self._passing:
             return delta
-        self._pending += delta
-        while self._inside() or self._opened():
-            pass
-        may_open = any(mark.startswith(self._pending) for mark, _ in self._tags)
-        if self._closing is None and not may_open:
-            self._passing = True
-            return self._held()
-        return ""
+        self._held += delta
+        while True:
+            if self._closing:
+                _, mark, rest = self._held.partition(self._closing)
+                if not mark:  # only the start of a mark can still matter
+                    self._held = self._held[-len(self._closing) :]
+                    return ""
+                self._held, self._closing = rest, ""
+            text = self._held.lstrip()
+            for opening, closing in self._tags:
+                if text.startswith(opening):
+                    self._held, self._closing = text[len(opening) :], closing
+            if not self._closing:
+                may_open = any(mark.startswith(text) for mark, _ in self._tags)
+                self._passing = not may_open
+                return "" if may_open else self.finish()
 
     def finish(self) -> str:
         """End the text; return what was held back as a possible opening mark."""
-        return self._held() if self._closing is None else ""
-
-    def _held(self) -> str:
-        held = "".join(self._blanks) + self._pending
-        self._blanks, self._pending = [], ""
-        return held
-
-    def _inside(self) -> bool:
-        """Leave a block whose closing mark has come; say whether one was left."""
-        if self._closing is None:
-            return False
-        _, mark, rest = self._pending.partition(self._closing)
-        if mark:
-            self._pending, self._closing = rest, None
-            return True
-        # Only the start of a closing mark can still matter.
-        self._pending = self._pending[-len(self._closing) :]
-        return False
-
-    def _opened(self) -> bool:
-        """Enter a block whose opening mark has come; say whether one was entered."""
-        if self._closing is not None:
-            return False
-        text = self._pending.lstrip()
-        self._blanks.append(self._pending[: len(self._pending) - len(text)])
-        self._pending = text
-        for opening, closing in self._tags:
-            if text.startswith(opening):
-                self._pending, self._closing = text[len(opening) :], closing
-                self._blanks = []
-                return True
-        return False
+        held, self._held = self._held, ""
+        return "" if self._closing else held
 
 
 def without_reasoning(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from oprag.calls import SENTINEL, fill_prompt, format_options, without_reasoning
+from oprag.calls import SENTINEL, fill_prompt, without_reasoning
 from oprag.evaluation.data import Question
 from oprag.evaluation.metrics import bracketed_option
 from oprag.evaluation.models import Call, CallKind
@@ -19,6 +20,12 @@ _STANDING_FIRST = re.compile(rf"\W*(?:answer\W+)?{SENTINEL}\b", re.IGNORECASE)
 def number_options(options: Sequence[str]) -> str:
     """Write options one to a line, numbered from 1: `1. first`, `2. second`."""
     return "\n".join(f"{number}. {text}" for number, text in enumerate(options, 1))
+
+
+def letter_options(options: Sequence[str]) -> str:
+    """Write at most 26 options one to a line, lettered: `A. first`, `B. second`."""
+    lettered = zip(string.ascii_uppercase, options, strict=False)
+    return "\n".join(f"{letter}. {text}" for letter, text in lettered)
 
 
 class Reading(NamedTuple):
@@ -92,4 +99,4 @@ def read_reply(
 
 
 def _written(options: Sequence[str], style: AnswerStyle) -> str:
-    return (number_options if style == "brackets" else format_options)(options)
+    return (number_options if style == "brackets" else letter_options)(options)

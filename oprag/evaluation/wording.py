@@ -14,14 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from oprag.calls import (
-    CHOICE_PROMPT,
-    CHOICE_VARIABLES,
-    CONTEXT_PART,
-    QA_VARIABLES,
-    SENTINEL,
-    check_prompt,
-)
+from oprag.calls import CONTEXT_PART, QA_VARIABLES, SENTINEL, check_prompt
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.data import Dataset
 
@@ -50,6 +43,18 @@ _CHOICE_REFUSAL = f"""
 If the text does not show which option is right, write the following and nothing \
 more: {SENTINEL}
 """
+CHOICE_VARIABLES = ("context", "question", "options")
+CHOICE_PROMPT = (
+    CONTEXT_PART
+    + _CHOICE_REFUSAL
+    + """\
+Otherwise write the letter of the right option and nothing more.
+
+Question: {question}
+{options}
+Answer:"""
+)
+"""For multiple-choice questions."""
 _ASKED = "\n\nQuestion: {question}\n"
 _OPTIONS = "{options}\n"
 _ANSWER = "Answer:"

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from oprag.calls import (
-    CHOICE_PROMPT,
-    CHOICE_VARIABLES,
-    QA_PROMPT,
-    QA_VARIABLES,
-    check_prompt,
-    fill_prompt,
-    format_options,
-)
+from oprag.calls import QA_PROMPT, QA_VARIABLES, check_prompt, fill_prompt
 from oprag.errors import InvalidOptionError
 
-BOTH = [(QA_PROMPT, QA_VARIABLES), (CHOICE_PROMPT, CHOICE_VARIABLES)]
+BOTH = [(QA_PROMPT, QA_VARIABLES)]
 
 
 @pytest.mark.parametrize(("prompt", "variables"), BOTH)
@@ -97,13 +89,3 @@ def test_a_prompt_without_the_permission_to_decline_is_rejected_where_asked():
     with pytest.raises(InvalidOptionError, match="'unanswerable' or 'n/a'"):
         check_prompt(template, sentinels=["unanswerable", "n/a"])
     assert check_prompt(template + " or N/A", sentinels=["unanswerable", "n/a"])
-
-
-def test_options_are_lettered_in_their_order():
-    assert format_options(["Lima", "Quito"]) == "A. Lima\nB. Quito"
-
-
-@pytest.mark.parametrize("options", [[], "Lima", ["x"] * 27])
-def test_options_must_be_a_list_that_letters_suffice_for(options):
-    with pytest.raises(InvalidOptionError, match="1 to 26"):
-        format_options(options)

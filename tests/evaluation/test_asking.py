@@ -10,13 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.calls import (
-    CHOICE_PROMPT,
-    CHOICE_VARIABLES,
-    QA_VARIABLES,
-    SENTINEL,
-    check_prompt,
-)
+from oprag.calls import QA_VARIABLES, SENTINEL, check_prompt
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.asking import answer_call, number_options, read_reply
 from oprag.evaluation.catalogue import SYSTEMS, make_system
@@ -25,6 +19,8 @@ from oprag.evaluation.metrics import bracketed_match
 from oprag.evaluation.wording import (
     ANSWER_STYLES,
     BRIEF_PROMPT,
+    CHOICE_PROMPT,
+    CHOICE_VARIABLES,
     EXPLAINED_PROMPT,
     TERSE_PROMPT,
 )

@@ -11,10 +11,10 @@ from oprag.calls import (
     StreamEnd,
     TokenUsage,
     hint_of,
-    is_transient,
+    is_of_connection,
     is_window_overflow,
-    retry_after,
     said_by,
+    status_of,
     text_of,
     well_formed,
     without_reasoning,
@@ -27,6 +27,42 @@ from oprag.tokens import TokenCounter, TokenizerSpec, resolve_token_counter
 _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 """How clients call the longest reply; the first is LangChain's own name for it."""
 _LONGEST_WAIT = 60.0
+
+
+_PASSING = (408, 409, 425, 429)
+"""Statuses that a later request may not get again, as those from 500 on."""
+_SERVER = 500
+_NO_QUOTA = "insufficient_quota"
+"""How OpenAI says that an account is empty; its status is that of a rate limit."""
+
+
+def is_transient(error: BaseException) -> bool:
+    """Return whether the same request may succeed later.
+
+    It may after the statuses 408, 409, 425, 429 and those from 500 on, after a
+    connection that fails or breaks, and after a timeout; not where an account is
+    empty, and not where the prompt is longer than the model's window.
+
+    Args:
+        error: What the client raised. Clients have no class in common: it is known
+            by its status, else by the names of its classes.
+    """
+    if is_window_overflow(error) or getattr(error, "code", None) == _NO_QUOTA:
+        return False
+    status = status_of(error)
+    if status is not None:
+        return status in _PASSING or status >= _SERVER
+    return is_of_connection(error)
+
+
+def retry_after(error: BaseException) -> float | None:
+    """Return the seconds to wait that a server asks for; None where it does not."""
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    asked = None if headers is None else headers.get("retry-after")
+    try:
+        return None if asked is None else max(0.0, float(asked))
+    except ValueError:  # a date: servers of models do not send one
+        return None
 
 
 class ChatModel(Model):

@@ -8,12 +8,11 @@ import pytest
 import tenacity
 from langchain_openai import ChatOpenAI
 
-from oprag.calls import is_transient, retry_after
 from oprag.calls.client_errors import status_of
 from oprag.evaluation.asking import read_reply
 from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.models import Call, Completion
-from oprag.evaluation.readers.chat import ChatModel, _Waits
+from oprag.evaluation.readers.chat import ChatModel, _Waits, is_transient, retry_after
 from tests.support.openai_server import (
     Failure,
     Reply,
