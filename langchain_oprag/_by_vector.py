@@ -10,8 +10,7 @@ from langchain_core.callbacks import (
 )
 from langchain_core.documents import Document
 from langchain_core.retrievers import RetrieverLike
-from langchain_core.runnables import run_in_executor
-from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
+from langchain_core.vectorstores import VectorStoreRetriever
 from pydantic import PrivateAttr
 
 _KNOWN = {
@@ -70,19 +69,15 @@ class _EmbeddingOnce(VectorStoreRetriever):
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **kwargs: Any
     ) -> list[Document]:
         arguments = {**self.search_kwargs, **kwargs}
-        if arguments.keys() <= _ARGUMENTS:
-            if query not in self._vectors:
-                self._vectors[query] = self._embedding().embed_query(query)
-            search = getattr(
-                self.vectorstore, f"{_SEARCHES[self.search_type]}_by_vector"
+        if not arguments.keys() <= _ARGUMENTS:
+            return super()._get_relevant_documents(
+                query, run_manager=run_manager, **kwargs
             )
-            try:
-                found: list[Document] = search(self._vectors[query], **arguments)
-            except Exception:  # noqa: BLE001, S110 -- any store's, which may check more by vector; what is wrong, the search by text raises as well
-                pass
-            else:
-                return found
-        return super()._get_relevant_documents(query, run_manager=run_manager, **kwargs)
+        if query not in self._vectors:
+            self._vectors[query] = self._embedding().embed_query(query)
+        search = getattr(self.vectorstore, f"{_SEARCHES[self.search_type]}_by_vector")
+        found: list[Document] = search(self._vectors[query], **arguments)
+        return found
 
     async def _aget_relevant_documents(
         self,
@@ -92,29 +87,15 @@ class _EmbeddingOnce(VectorStoreRetriever):
         **kwargs: Any,
     ) -> list[Document]:
         arguments = {**self.search_kwargs, **kwargs}
-        if arguments.keys() <= _ARGUMENTS:
-            if query not in self._vectors:
-                self._vectors[query] = await self._aembedded(query)
-            search = getattr(
-                self.vectorstore, f"a{_SEARCHES[self.search_type]}_by_vector"
+        if not arguments.keys() <= _ARGUMENTS:
+            return await super()._aget_relevant_documents(
+                query, run_manager=run_manager, **kwargs
             )
-            try:
-                found: list[Document] = await search(self._vectors[query], **arguments)
-            except Exception:  # noqa: BLE001, S110 -- as above
-                pass
-            else:
-                return found
-        return await super()._aget_relevant_documents(
-            query, run_manager=run_manager, **kwargs
-        )
+        if query not in self._vectors:
+            self._vectors[query] = await self._embedding().aembed_query(query)
+        search = getattr(self.vectorstore, f"a{_SEARCHES[self.search_type]}_by_vector")
+        found: list[Document] = await search(self._vectors[query], **arguments)
+        return found
 
     def _embedding(self) -> Any:
         return self.vectorstore.embeddings
-
-    async def _aembedded(self, query: str) -> list[float]:
-        """Embed as the store does: some have no async search and embed in a thread."""
-        name = f"a{_SEARCHES[self.search_type]}"
-        if getattr(type(self.vectorstore), name) is getattr(VectorStore, name):
-            return await run_in_executor(None, self._embedding().embed_query, query)
-        vector: list[float] = await self._embedding().aembed_query(query)
-        return vector

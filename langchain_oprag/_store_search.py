@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.callbacks import (
@@ -10,17 +9,10 @@ from langchain_core.callbacks import (
     CallbackManagerForRetrieverRun,
 )
 from langchain_core.documents import Document
-from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
+from langchain_core.vectorstores import VectorStoreRetriever
 from pydantic import PrivateAttr
 
-from oprag.context import check_option
-from oprag.errors import (
-    InvalidOptionError,
-    did_you_mean,
-    invalid_option,
-    named,
-    written,
-)
+from oprag.errors import InvalidOptionError, named
 from oprag.metadata import RANK
 
 
@@ -95,40 +87,3 @@ def _unranked(document: Document) -> Document:
         return document
     metadata = {k: v for k, v in document.metadata.items() if k != RANK}
     return document.model_copy(update={"metadata": metadata})
-
-
-def check_search(vectorstore: VectorStore, search: Mapping[str, Any]) -> None:
-    """Make sure that a store can be searched as it was said.
-
-    Args:
-        vectorstore: The store.
-        search: `search_type` and `search_kwargs`, as far as they were given.
-
-    Raises:
-        InvalidOptionError: One has a value that it cannot have.
-    """
-    kwargs, kind = search.get("search_kwargs", {}), search.get("search_type")
-    if not isinstance(kwargs, Mapping):
-        takes = 'It takes a mapping: search_kwargs={"k": 4}.'
-        raise invalid_option("search_kwargs", kwargs, takes)
-    check_option("k", kwargs.get("k"))
-    known = [*VectorStoreRetriever.allowed_search_types]
-    # Stores with a retriever of their own have other searches, too.
-    standard = type(vectorstore).as_retriever is VectorStore.as_retriever
-    if standard and kind is not None and kind not in known:
-        near = did_you_mean(str(kind), known).rstrip()
-        takes = f"It takes {' or '.join(map(repr, known))}. {near}".rstrip()
-        raise invalid_option("search_type", kind, takes)
-    _check_threshold(kind, kwargs.get("score_threshold"))
-
-
-def _check_threshold(search_type: Any, threshold: Any) -> None:
-    if search_type != "similarity_score_threshold" or isinstance(threshold, float):
-        return
-    message = (
-        'search_type="similarity_score_threshold" needs a score_threshold in '
-        "search_kwargs=, a float from 0 to 1 below which nothing is returned, and has "
-        f"{written(threshold)} there. Write "
-        'search_kwargs={"score_threshold": 0.5}.'
-    )
-    raise InvalidOptionError(message, option="search_kwargs", value=threshold)

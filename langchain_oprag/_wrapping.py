@@ -25,8 +25,8 @@ from langchain_oprag._asked import check_text, refuse_options
 from langchain_oprag._by_vector import embedding_once
 from langchain_oprag._convert import hits_of
 from langchain_oprag._options import CheckedOptions, Retriever
-from langchain_oprag._store_search import StoreSearch, check_search
-from oprag.context import FetchPlan, Widen, check_option, own_error
+from langchain_oprag._store_search import StoreSearch
+from oprag.context import FetchPlan, Widen, check_option
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
 from oprag.errors import InvalidOptionError, named
 
@@ -378,11 +378,16 @@ def wrapped_retriever(
     if vectorstore is None and base_retriever is not None and not search:
         return base_retriever
     if isinstance(vectorstore, VectorStore) and base_retriever is None:
-        check_search(vectorstore, search)
         try:
-            return vectorstore.as_retriever(**search)
+            retriever = vectorstore.as_retriever(**search)
         except ValidationError as error:
-            raise own_error(error) from None
+            said = error.errors()[0]["msg"].removeprefix("Value error, ")
+            message = f"search_type= and search_kwargs= are refused: {said}"
+            raise InvalidOptionError(
+                message, option="search_type", value=search
+            ) from None
+        checked_k(retriever.search_kwargs.get("k"))
+        return retriever
     if vectorstore is None and base_retriever is None and not search:
         message = (
             f"{component} was given nothing to search. Give vectorstore=store or "

@@ -1,10 +1,10 @@
-"""What a LlamaIndex retriever's hits are widened from: its index, by number or link."""
+"""What a LlamaIndex retriever reads of its index besides: neighbours, and by words."""
 
 from __future__ import annotations
 
 from asyncio import to_thread
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.schema import BaseNode, NodeWithScore
@@ -17,13 +17,24 @@ from llamaindex_oprag._chunk_stores.docstore import (
 from llamaindex_oprag._convert import neighbour_of
 from llamaindex_oprag._wrapping import search_filter, searched_with
 from llamaindex_oprag.stores import chunk_store
-from oprag.context import Neighbours, Widening
-from oprag.documents import SearchedChunks, SearchFilter, refused_filter
+from oprag.context import ALONE, Neighbours, Widening, lent_worth
+from oprag.documents import (
+    NO_FILTER,
+    Bm25,
+    ChunkStore,
+    SearchedChunks,
+    StoredChunk,
+    no_words,
+    refused_filter,
+)
 from oprag.errors import InvalidOptionError
+
+_Beside: TypeAlias = list[tuple[int, BaseNode]]
+"""Nodes, each with the place of the hit that it is beside."""
 
 
 class Neighbourhood:
-    """The index that a retriever searches, as whoever searched may read it.
+    """The index that a retriever searches, as anyone who searched may read it.
 
     Nodes with oprag's keys have their neighbours by document and index, in two queries
     at most. Others have them by their PREVIOUS and NEXT ids: a query for each
@@ -38,21 +49,13 @@ class Neighbourhood:
 
     def __init__(self, retriever: Any) -> None:
         self._index = searched_index(retriever)
-        self._search = SearchFilter()
-        if self._index is not None:
-            self._search = search_filter(retriever)
-        self._chunks: SearchedChunks | None = None
-        if self._index is not None:
-            try:
-                store = chunk_store(self._index)
-            except InvalidOptionError:
-                return
-            self._chunks = SearchedChunks(store, self._search, "widen")
-
-    @property
-    def known(self) -> bool:
+        self.known = self._index is not None
         """Whether there is one index."""
-        return self._index is not None
+        self._search = search_filter(retriever) if self.known else NO_FILTER
+        store = _store_of(self._index)
+        self._chunks = None
+        if store is not None:
+            self._chunks = SearchedChunks(store, self._search, "widen")
 
     def widened(
         self, hits: Sequence[NodeWithScore], widening: Widening
@@ -60,10 +63,14 @@ class Neighbourhood:
         """Return the hits that count with their neighbours behind, for `arrange`."""
         requests = widening.requests()
         stored = self._chunks.read(requests) if self._chunks and requests else []
-        linked = self._linked(hits, widening)
-        while ids := linked.ids():
-            linked.take(nodes_by_id(self._index, ids))
-        return self._behind(hits, widening, stored, linked)
+        steps = self._linked(hits, widening)
+        read: list[BaseNode] | None = None
+        while True:
+            try:
+                ids = steps.send(read) if read is not None else next(steps)
+            except StopIteration as end:
+                return self._behind(hits, widening, stored, end.value)
+            read = nodes_by_id(self._index, ids)
 
     async def awidened(
         self, hits: Sequence[NodeWithScore], widening: Widening
@@ -71,53 +78,154 @@ class Neighbourhood:
         """Async version of `widened`."""
         requests = widening.requests()
         stored = await self._chunks.aread(requests) if self._chunks and requests else []
-        linked = self._linked(hits, widening)
-        while ids := linked.ids():
-            linked.take(await to_thread(nodes_by_id, self._index, ids))
-        return self._behind(hits, widening, stored, linked)
+        steps = self._linked(hits, widening)
+        read: list[BaseNode] | None = None
+        while True:
+            try:
+                ids = steps.send(read) if read is not None else next(steps)
+            except StopIteration as end:
+                return self._behind(hits, widening, stored, end.value)
+            read = await to_thread(nodes_by_id, self._index, ids)
 
     def _behind(
         self,
         hits: Sequence[NodeWithScore],
         widening: Widening,
-        stored: Sequence[Any],
-        linked: _Linked,
+        stored: Sequence[StoredChunk],
+        linked: _Beside,
     ) -> tuple[list[NodeWithScore], Neighbours]:
         near = widening.neighbours(stored)
         beside = [neighbour_of(hits[each.hit], each.chunk) for each in near]
-        brought = [each.hit for each in near]
-        for number, node in linked.found():
-            if self._admits(node):
-                beside.append(NodeWithScore(node=node))
-                brought.append(number)
-        told = widening.behind(
-            brought,
-            stored=self._chunks is not None,
-            linked=linked.hits,
-            alone=linked.alone,
-        )
-        return [*hits[: widening.hits], *beside], told
+        beside += [NodeWithScore(node=node) for _, node in linked]
+        brought = [each.hit for each in near] + [number for number, _ in linked]
+        with_links = frozenset(_with_links(self._unplaced(hits, widening)))
+        known = self._chunks is not None
+        found = widening.behind(brought, stored=known, linked=with_links)
+        # LlamaIndex links all nodes of a document but an only one to each other.
+        if found.lacking and all(hit.node.source_node for hit in hits[: widening.hits]):
+            found = ALONE
+        return [*hits[: widening.hits], *beside], found
 
-    def _linked(self, hits: Sequence[NodeWithScore], widening: Widening) -> _Linked:
-        unplaced = widening.unplaced if self._chunks else range(widening.hits)
-        nodes = {number: hits[number].node for number in unplaced}
-        linked = _Linked(nodes if self.known else {}, widening)
-        if linked.hits:
+    def _unplaced(
+        self, hits: Sequence[NodeWithScore], widening: Widening
+    ) -> dict[int, BaseNode]:
+        """Return the nodes whose neighbours the chunks do not tell, by their places."""
+        places = widening.unplaced if self._chunks else range(widening.hits)
+        return {n: hits[n].node for n in sorted(places) if self.known}
+
+    def _linked(
+        self, hits: Sequence[NodeWithScore], widening: Widening
+    ) -> Generator[list[str], list[BaseNode], _Beside]:
+        """Follow PREVIOUS and NEXT ids, one step at a time from all hits at once.
+
+        Yields:
+            The ids to read next; it is sent their nodes.
+
+        Returns:
+            What the search's filter admits of them, those worth most first.
+        """
+        unplaced = self._unplaced(hits, widening)
+        nodes = _with_links(unplaced)
+        if nodes:
             self._check_filter()
-        return linked
+        found: dict[str, tuple[float, int, int, BaseNode]] = {}
+        ahead: dict[str, tuple[int, str]] = {}
+
+        def go_on(node: BaseNode, number: int, side: str) -> None:
+            beside = getattr(node, side)
+            if beside is not None and beside.node_id not in found:
+                ahead.setdefault(beside.node_id, (number, side))
+
+        for number, node in nodes.items():
+            go_on(node, number, "next_node")
+            go_on(node, number, "prev_node")
+        steps = 0
+        while ahead and len(found) < widening.room and steps < widening.reach:
+            steps += 1
+            asked = dict(ahead)
+            ahead.clear()
+            read = {node.node_id: node for node in (yield [*asked])}
+            for node_id, (number, side) in asked.items():
+                if came := read.get(node_id):
+                    worth = lent_worth(number, steps - 0.5)
+                    found.setdefault(node_id, (-worth, number, steps, came))
+                    go_on(came, number, side)
+        own = {node.node_id for node in unplaced.values()}
+        ordered = sorted((*found[each][:3], each) for each in found.keys() - own)
+        beside = [(number, found[each][3]) for _, number, _, each in ordered]
+        return [(number, node) for number, node in beside if self._admits(node)]
 
     def _check_filter(self) -> None:
         """Links are followed past the filter, which is then applied here."""
-        search, name = self._search, type(self._index).__name__
-        takes = search.where is None or DocstoreChunks.takes(search.where)
-        if search.unseen is not None or not takes:
-            raise refused_filter(search, name, "widen")
+        where = self._search.where
+        takes = where is None or DocstoreChunks.takes(where)
+        if self._search.unseen is not None or not takes:
+            raise refused_filter(self._search, type(self._index).__name__, "widen")
 
     def _admits(self, node: BaseNode) -> bool:
         where, ids = self._search.where, self._search.ids
         if ids is not None and node.node_id not in ids:
             return False
         return where is None or is_admitted(node, [where])
+
+
+def _with_links(nodes: Mapping[int, BaseNode]) -> dict[int, BaseNode]:
+    return {n: node for n, node in nodes.items() if node.prev_node or node.next_node}
+
+
+class Words:
+    """BM25 over the nodes of the one index that a retriever searches.
+
+    Args:
+        retriever: Not written to.
+
+    Raises:
+        InvalidOptionError: There is not one index, its nodes cannot be read, or the
+            search's filter cannot be carried over.
+        MissingDependencyError: The package bm25s is not there.
+    """
+
+    def __init__(self, retriever: Any) -> None:
+        self._index = searched_index(retriever)
+        store = _store_of(self._index)
+        if store is None:
+            raise no_words(retriever)
+        self._store, self._bm25 = store, Bm25(store)
+        self._as_seen_by(retriever)
+
+    def of(self, retriever: Any) -> Words:
+        """Return the same, or another where another index is searched."""
+        same = searched_index(retriever) is self._index
+        return self if same else Words(retriever)
+
+    def fused(
+        self, retriever: Any, question: str, found: Sequence[NodeWithScore], asked: int
+    ) -> list[NodeWithScore]:
+        """Return what was found and what the words find, best first.
+
+        Args:
+            retriever: What searched, with the filter that it has now.
+            question: Its words are looked for.
+            found: Best first.
+            asked: How many nodes were asked for; 0 where that is not known.
+        """
+        known = [(each.node.node_id, each.node.get_content()) for each in found]
+        fused = self._bm25.fused(
+            question, known, max(asked, len(found)), self._as_seen_by(retriever)
+        )
+        new = [chunk.id for chunk in fused if not isinstance(chunk, int)]
+        nodes = {
+            node.node_id: node
+            for node in (nodes_by_id(self._index, new) if new else ())
+        }
+        return [
+            found[each] if isinstance(each, int) else NodeWithScore(node=nodes[each.id])
+            for each in fused
+            if isinstance(each, int) or each.id in nodes  # and not deleted just now
+        ]
+
+    def _as_seen_by(self, retriever: Any) -> SearchedChunks:
+        return SearchedChunks(self._store, search_filter(retriever), "bm25")
 
 
 def searched_index(retriever: Any) -> Any:
@@ -143,55 +251,9 @@ def _indexes(retriever: Any) -> Iterator[Any]:
         yield retriever._index  # noqa: SLF001 -- nothing public tells
 
 
-class _Linked:
-    """Follows PREVIOUS and NEXT ids, one step at a time from all hits at once."""
-
-    def __init__(self, nodes: Mapping[int, BaseNode], widening: Widening) -> None:
-        self._widening = widening
-        self._own = {node.node_id for node in nodes.values()}
-        self._found: dict[str, tuple[int, int, BaseNode]] = {}
-        self._steps = 0
-        self._next: dict[str, tuple[int, str]] = {}
-        self.hits: frozenset[int] = frozenset(
-            number for number, node in nodes.items() if node.prev_node or node.next_node
-        )
-        """Those that have links."""
-        self.alone = frozenset(
-            number for number, node in nodes.items() if node.source_node is not None
-        ).difference(self.hits)
-        """Those that have none but a source: LlamaIndex links all others to it."""
-        for number in sorted(self.hits):
-            for side in ("next_node", "prev_node"):
-                self._go_on(nodes[number], number, side)
-
-    def ids(self) -> list[str]:
-        """The ids to read next; none at the end."""
-        enough = len(self._found) >= self._widening.room
-        if enough or self._steps >= self._widening.reach:
-            return []
-        return [*self._next]
-
-    def take(self, nodes: Collection[BaseNode]) -> None:
-        """Take what was read by them."""
-        asked, self._next = self._next, {}
-        self._steps += 1
-        read = {node.node_id: node for node in nodes}
-        for node_id, (number, side) in asked.items():
-            if node := read.get(node_id):
-                self._found.setdefault(node_id, (self._steps, number, node))
-                self._go_on(node, number, side)
-
-    def found(self) -> list[tuple[int, BaseNode]]:
-        """Number of the hit and node, those worth most first."""
-        worth = self._widening.worth
-        ordered = sorted(
-            (-worth(number, step), number, step, node_id)
-            for node_id, (step, number, _) in self._found.items()
-            if node_id not in self._own
-        )
-        return [(number, self._found[each][2]) for _, number, _, each in ordered]
-
-    def _go_on(self, node: BaseNode, number: int, side: str) -> None:
-        beside = getattr(node, side)
-        if beside is not None and beside.node_id not in self._found:
-            self._next.setdefault(beside.node_id, (number, side))
+def _store_of(index: Any) -> ChunkStore | None:
+    """Return the chunks of an index; None where it is not known how they are read."""
+    try:
+        return None if index is None else chunk_store(index)
+    except InvalidOptionError:
+        return None

@@ -14,8 +14,7 @@ from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import Ordered, arrange, hit_of
 from llamaindex_oprag._options import warn_unfilled
-from llamaindex_oprag._widening import Neighbourhood
-from llamaindex_oprag._words import Words
+from llamaindex_oprag._widening import Neighbourhood, Words
 from llamaindex_oprag._wrapping import Fetch, WrappingRetriever, search_filter
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from oprag.context import (

@@ -10,9 +10,17 @@ from oprag.context.evidence import (
     gather_evidence,
     search_description,
 )
+from oprag.context.expanding import lent_worth
 from oprag.context.fields import OwnErrors, own_error
 from oprag.context.from_texts import order_context
-from oprag.context.neighbours import ALONE, Neighbours, retrieved_with_neighbours
+from oprag.context.neighbours import (
+    ALONE,
+    Neighbour,
+    Neighbours,
+    Widening,
+    check_widening,
+    retrieved_with_neighbours,
+)
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -40,7 +48,6 @@ from oprag.context.selection import (
     too_small,
     unfilled_message,
 )
-from oprag.context.widening import Neighbour, Widening, check_widening
 
 __all__ = [
     "ALONE",
@@ -77,6 +84,7 @@ __all__ = [
     "find_places",
     "fitting_evidence",
     "gather_evidence",
+    "lent_worth",
     "marked_texts",
     "numbering",
     "order_context",

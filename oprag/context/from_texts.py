@@ -79,33 +79,16 @@ def order_context(
         ['the beginning', 'the end']
     """
     checked = ContextOptions.from_options({"top_n": top_n, **options})
-    if isinstance(texts, (str, Mapping)) or not isinstance(texts, Collection):
-        message = (
-            f"texts is {named(texts)}. It takes a list of texts: texts=[text]. Their "
-            "metadata come second, as a list of as many mappings."
-        )
-        raise InvalidOptionError(message, option="texts", value=texts)
-    if isinstance(metadatas, Mapping):
-        message = "metadatas is one mapping. Give one for each text: metadatas=[{…}]."
-        raise InvalidOptionError(message, option="metadatas", value=metadatas)
+    _check_list("texts", texts, str, "a text")
     no_metadata = metadatas is None
     metadatas = [{} for _ in texts] if metadatas is None else metadatas
+    _check_list("metadatas", metadatas, Mapping, "a mapping")
     scores = [None] * len(texts) if scores is None else scores
-    for name, value in (("metadatas", metadatas), ("scores", scores)):
-        if isinstance(value, str) or not isinstance(value, Collection):
-            takes = "It takes a list with one for each text, or None."
-            message = f"{name} is {named(value)}. {takes}"
-            raise InvalidOptionError(message, option=name, value=value)
+    _check_list("scores", scores, (Real, NoneType), "a number or None")
     lengths = {"texts": len(texts), "metadatas": len(metadatas), "scores": len(scores)}
     if len(set(lengths.values())) > 1:
-        message = (
-            "texts, metadatas and scores belong together and differ in length: "
-            f"{lengths}. Give one metadata mapping and one score per text."
-        )
+        message = f"The lists differ in length: {lengths}. Give one of each per text."
         raise InvalidOptionError(message, option="metadatas", value=lengths)
-    _check_entries("texts", texts, str, "a text")
-    _check_entries("metadatas", metadatas, Mapping, "a mapping; {} for none")
-    _check_entries("scores", scores, (Real, NoneType), "a number; None for none")
     hits = [
         Hit(text, metadata, score=score)
         for text, metadata, score in zip(texts, metadatas, scores, strict=True)
@@ -130,12 +113,13 @@ def _check_without_metadata(options: ContextOptions, texts: Collection[str]) -> 
     raise MissingDocumentError(message, rank=0, keys=())
 
 
-def _check_entries(name: str, entries: Sequence[Any], kind: Any, wanted: str) -> None:
-    """Reject an entry of another type, and say which it is."""
-    if all(issubclass(each, kind) for each in {*map(type, entries)}):
-        return  # said of few types sooner than of each entry
-    for index, entry in enumerate(entries):
-        if not isinstance(entry, kind):
+def _check_list(name: str, values: Any, kind: Any, each: str) -> None:
+    """Refuse what is no list, or has an entry of another type."""
+    if isinstance(values, (str, Mapping)) or not isinstance(values, Collection):
+        message = f"{name} is {named(values)}. It takes a list: {name}=[…]."
+        raise InvalidOptionError(message, option=name, value=values)
+    for index, value in enumerate(values):
+        if not isinstance(value, kind):
             place = f"{name}[{index}]"
-            message = f"{place} is {named(entry)}. It has to be {wanted}."
-            raise InvalidOptionError(message, option=place, value=entry)
+            message = f"{place} is {named(value)}. It has to be {each}."
+            raise InvalidOptionError(message, option=place, value=value)

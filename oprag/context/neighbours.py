@@ -1,17 +1,56 @@
-"""Neighbours of hits in what is arranged: behind all hits, with the ranks of these."""
+"""Neighbours of what was retrieved: which are read of a store, or cut out of a text.
+
+A hit is often understood only with the chunks before and behind it. Those that stand
+beside the best hits come first, by what `selection="recall"` says that they are worth.
+Of a store they are named by document, version and `chunk_index`, and by their ids where
+those can be computed, so that it gives all of them in one query: without I/O here,
+`SearchedChunks` does the asking. Of a full text a neighbour is a slice of the hit's
+length, or shorter where a hit or another neighbour begins.
+"""
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeAlias
 
-from oprag.chunk import Chunk, Hit
+from oprag.chunk import Chunk, Hit, Span
+from oprag.context.expanding import lent_worth
+from oprag.context.merging import SourceText, proved_source
 from oprag.context.options import ContextOptions, Widen
+from oprag.context.pieces import slice_of
 from oprag.context.selection import LONG_TOKEN
+from oprag.documents import ChunkKey, StoredChunk, chunk_key
 from oprag.errors import InvalidOptionError
-from oprag.metadata import RANK
+from oprag.metadata import (
+    CHAR_END,
+    CHAR_START,
+    DOC_URI,
+    DOC_VERSION,
+    N_CHUNKS,
+    PART_INDEX,
+    RANK,
+    TOKEN_COUNT,
+    TOKEN_COUNTER,
+    chunk_id,
+    indexed_id,
+    version_text,
+)
 from oprag.positions import as_number
+from oprag.tokens import resolve_token_counter
+
+_SLACK = 1.5
+"""How many more neighbours are read than are expected to fit: they may be shorter."""
+_NEAR = 8
+"""A slice ends at white space within an eighth of the hit's length."""
+
+_Scope: TypeAlias = tuple[str, str]
+"""Of which document and version a chunk is."""
 
 
 class Neighbours(NamedTuple):
@@ -24,7 +63,7 @@ class Neighbours(NamedTuple):
     beside: frozenset[int] = frozenset()
     """Places of hits whose neighbours are slices of the full texts of `documents`."""
     lacking: InvalidOptionError | None = None
-    """What is said where no hit tells what stands beside it."""
+    """What is reported where no hit tells what stands beside it."""
 
 
 ALONE = Neighbours()
@@ -32,8 +71,305 @@ ALONE = Neighbours()
 ALONE_RANKS: Mapping[int, int] = {}
 
 
+class Neighbour(NamedTuple):
+    """A chunk beside a hit."""
+
+    chunk: StoredChunk
+    hit: int
+    """The place of the hit that brought it, in the list that was given."""
+
+
+def check_widening(
+    widen: Widen | None, options: ContextOptions, *, stored: bool
+) -> None:
+    """Refuse to widen without a limit, or out of nothing.
+
+    Args:
+        widen: See `Widening`.
+        options: As `Widening` takes them.
+        stored: Whether the chunks of the store that is searched can be read.
+
+    Raises:
+        InvalidOptionError: `widen` is `"fill"` without a token budget; or there are
+            neither such chunks nor full texts.
+    """
+    if widen == "fill" and options.token_budget is None:
+        message = (
+            'widen="fill" reads neighbours with what the token budget leaves, and '
+            "none is given. Set token_budget=."
+        )
+        raise InvalidOptionError(message, option="token_budget", value=None)
+    if widen is not None and not stored and options.documents is None:
+        message = (
+            "widen= reads neighbours from the one store that is searched, and here "
+            "none is known whose chunks can be read. Give the full texts as documents=."
+        )
+        raise InvalidOptionError(message, option="widen", value=widen)
+
+
+def outward(
+    ranks: Iterable[int], reach: float, take: Callable[[int, int, int], bool]
+) -> None:
+    """Walk away from hits on both sides, to what is worth most first.
+
+    Args:
+        ranks: Of the hits.
+        reach: How many steps to go.
+        take: Given the rank, the side (-1 or 1) and the steps from the hit. Returns
+            whether to go on there.
+    """
+    nearest = [(-lent_worth(r, 0.5), r, side, 1) for r in ranks for side in (-1, 1)]
+    heapq.heapify(nearest)
+    while nearest:
+        _, rank, side, steps = heapq.heappop(nearest)
+        if steps <= reach and take(rank, side, steps):
+            worth = lent_worth(rank, steps + 0.5)
+            heapq.heappush(nearest, (-worth, rank, side, steps + 1))
+
+
+class _Place(NamedTuple):
+    number: int
+    scope: _Scope
+    at: int
+    total: float
+    part: Any
+    span: tuple[int, int] | None
+
+    @property
+    def text(self) -> tuple[str, str, Any]:
+        """Which text a span is of: chunks of several sizes may be of one."""
+        return self.scope[0], version_text(self.scope[1]), self.part
+
+
+class Widening:
+    """The neighbours that the hits of one retrieval want of a store.
+
+    Args:
+        hits: Best first. Not changed.
+        widen: So many chunks on each side; or `"fill"`: as many as the token budget
+            leaves room for, those beside the best first.
+        options: `top_n` limits the hits, `token_budget` what is read in all.
+        fills: Whether nobody said how many hits are wanted. Then with a number of
+            neighbours only so many of the best count as fill the budget with them.
+        ids: The store's own id of each hit, where it is known.
+    """
+
+    def __init__(
+        self,
+        hits: Sequence[Hit],
+        widen: Widen,
+        options: ContextOptions,
+        *,
+        fills: bool,
+        ids: Sequence[str | None] = (),
+    ) -> None:
+        self._hits = hits
+        self._ids = ids
+        self._widen = widen
+        self._options = options
+        self.reach = math.inf if widen == "fill" else widen
+        """How far to go on each side of a hit, in chunks."""
+        self.hits = len(hits)
+        """How many of the hits count: the rest has no room beside the neighbours."""
+        self.fits = False
+        """Whether everything that can come of these hits is expected to fit."""
+        self._mean = 1.0 if options.token_budget is None else _mean(hits, options)
+        if fills and options.token_budget is not None:
+            self._limit(options.token_budget)
+
+    @cached_property
+    def places(self) -> dict[int, _Place]:
+        """Where the hits stand of which a store can tell the neighbours."""
+        places: dict[int, _Place] = {}
+        texts: dict[Any, str] = {}
+        distinct: set[Any] = set()
+        for number, hit in enumerate(self._hits[: self.hits]):
+            if self._options.top_n is not None and len(distinct) >= self._options.top_n:
+                break
+            place = _place(number, hit.metadata)
+            distinct.add(number if place is None else place[1:])
+            if place is not None:
+                doc_key, text, part = place.text
+                if texts.setdefault((doc_key, part), text) == text:
+                    places[number] = place
+        return places
+
+    @cached_property
+    def unplaced(self) -> frozenset[int]:
+        """Places of the hits of which a store cannot tell the neighbours."""
+        hits = self._hits[: self.hits][: self._options.top_n]
+        return frozenset(n for n, h in enumerate(hits) if chunk_key(h.metadata) is None)
+
+    @cached_property
+    def wanted(self) -> dict[tuple[_Scope, int], tuple[int, int]]:
+        """Of which document and index, in which order, brought by which hit."""
+        room, places = self.room, self.places
+        own = {(place.scope, place.at) for place in places.values()}
+        wanted: dict[tuple[_Scope, int], tuple[int, int]] = {}
+
+        def take(number: int, side: int, steps: int) -> bool:
+            place = places[number]
+            index = place.at + side * steps
+            if len(wanted) >= room or not 0 <= index < place.total:
+                return False
+            if (place.scope, index) not in own:
+                wanted.setdefault((place.scope, index), (len(wanted), number))
+            return True
+
+        outward(places, self.reach, take)
+        return wanted
+
+    def requests(self) -> dict[ChunkKey, str]:
+        """Return what to ask a store for: chunks, as `SearchedChunks` takes them.
+
+        An id is computed only beside a hit whose own one is computed in this way.
+        """
+        ids = {number: self._computed_id(number) for number in self.places}
+        return {
+            (*scope, index): made(self._hits[hit].metadata, index)
+            if (made := ids[hit])
+            else ""
+            for (scope, index), (_, hit) in self.wanted.items()
+        }
+
+    def _computed_id(self, number: int) -> Callable[..., str] | None:
+        """Return how a hit's id is made; None where its metadata do not tell."""
+        own = self._ids[number] if self._ids else None
+        metadata, at = self._hits[number].metadata, self.places[number].at
+        made = (each for each in (indexed_id, _splitters_id) if own)
+        return next((each for each in made if each(metadata, at) == own), None)
+
+    def neighbours(self, stored: Iterable[StoredChunk]) -> list[Neighbour]:
+        """Return what came as neighbours, in the order in which they are taken.
+
+        Args:
+            stored: In any order. What was not asked for, is of another version, or is
+                inside a hit (of other sizes, or joined) is left out.
+        """
+        found: dict[tuple[int, str], Neighbour] = {}
+        spans: dict[Any, list[tuple[int, int]]] = {}
+        for place in sorted(self.places.values(), key=lambda p: p.span or (0, 0)):
+            if place.span is not None:
+                before = spans.setdefault(place.text, [])
+                start, end = place.span
+                before.append((start, max(end, before[-1][1] if before else 0)))
+        for chunk in stored:
+            found_at = _place(0, chunk.metadata)
+            if found_at is None or found_at[1:3] not in self.wanted:
+                continue
+            order, hit = self.wanted[found_at[1:3]]
+            around = spans.get(found_at.text, []) if found_at.span else []
+            start, end = found_at.span or (0, 0)
+            begun = bisect_right(around, start, key=itemgetter(0))
+            if not begun or around[begun - 1][1] < end:  # no hit reaches so far
+                found[order, chunk.id] = Neighbour(chunk, hit)
+        return [found[key] for key in sorted(found)]
+
+    def behind(
+        self,
+        brought_by: Sequence[int],
+        *,
+        stored: bool,
+        linked: frozenset[int] = frozenset(),
+    ) -> Neighbours:
+        """Return what `arrange` is given of neighbours.
+
+        Args:
+            brought_by: See `Neighbours`.
+            stored: Whether a store could be asked for `requests`.
+            linked: Places of hits that tell their neighbours otherwise. Beside the
+                others full texts are read on.
+        """
+        every = frozenset(range(min(self.hits, self._options.top_n or self.hits)))
+        beside = (self.unplaced if stored else every) - linked
+        if beside and self._options.documents is None:
+            if beside == every:
+                metadata = self._hits[0].metadata
+                message = (
+                    "widen= finds neighbours by doc_key and chunk_index, and the "
+                    f"chunks have neither (their metadata: {', '.join(metadata)}). "
+                    "Index them with index_documents."
+                )
+                error = InvalidOptionError(message, option="widen", value=self._widen)
+                return Neighbours(lacking=error)
+            beside = frozenset()
+        if not brought_by and not beside:
+            return ALONE
+        return Neighbours(brought_by, self._widen, beside)
+
+    def _limit(self, budget: int) -> None:
+        """Count the hits that fill a budget with their neighbours."""
+        if self.reach == math.inf:
+            whole = {place.scope: place.total for place in self.places.values()}
+            read = sum(whole.values()) + len(self._hits) - len(self.places)
+            self.fits = read * self._mean < budget
+            return
+        read, known = 0, set[tuple[_Scope, int]]()
+        for number in range(len(self._hits)):
+            if place := self.places.get(number):
+                first, last = place.at - self.reach, place.at + self.reach
+                inside = range(max(0, int(first)), int(min(last + 1, place.total)))
+                known |= {(place.scope, index) for index in inside}
+            else:
+                read += 1
+            if (read + len(known)) * self._mean >= budget:
+                self.hits = number + 1
+                del self.places  # of fewer
+                return
+        self.fits = True
+
+    @cached_property
+    def room(self) -> float:
+        """How many neighbours to ask for at most."""
+        budget = self._options.token_budget
+        if budget is None:
+            return math.inf
+        left = budget / self._mean
+        if self._options.selection == "budget":  # no hit is left out for them
+            left -= min(self.hits, self._options.top_n or self.hits)
+        elif self.places:  # chunks of several sizes hold one text several times
+            scopes = {place.scope for place in self.places.values()}
+            left *= max(Counter(doc_key for doc_key, _ in scopes).values())
+        return math.ceil(_SLACK * left) if left > 0 else 0
+
+
+def _splitters_id(metadata: Mapping[str, Any], index: int) -> str:
+    """Return the id that a splitter gives; among parts it counts in each part."""
+    name, version = metadata.get(DOC_URI), str(metadata.get(DOC_VERSION) or "")
+    if not name or PART_INDEX in metadata:
+        return ""
+    return chunk_id(str(name), index, version=version)
+
+
+def _place(number: int, metadata: Mapping[str, Any]) -> _Place | None:
+    key = chunk_key(metadata)
+    if key is None:
+        return None
+    start, end = as_number(metadata.get(CHAR_START)), as_number(metadata.get(CHAR_END))
+    return _Place(
+        number,
+        key[:2],
+        key[2],
+        as_number(metadata.get(N_CHUNKS)) or math.inf,
+        as_number(metadata.get(PART_INDEX)),
+        None if start is None or end is None else (start, end),
+    )
+
+
+def _mean(hits: Sequence[Hit], options: ContextOptions) -> float:
+    """Return the tokens of a hit."""
+    counter = resolve_token_counter(options.token_counter)
+
+    def tokens(hit: Hit) -> int:
+        known = counter.name and hit.metadata.get(TOKEN_COUNTER) == counter.name
+        stored = as_number(hit.metadata.get(TOKEN_COUNT)) if known else None
+        return counter(hit.text) if stored is None else stored
+
+    return max(1.0, sum(map(tokens, hits)) / max(1, len(hits)))
+
+
 def retrieved_with_neighbours(hits: Sequence[Hit]) -> Neighbours:
-    """Return what `arrange` is told of hits that a widening retriever handed out.
+    """Return what `arrange` is given of hits that a widening retriever handed out.
 
     Args:
         hits: Best first, as it gives them: hits by their ranks, and behind them what
@@ -76,22 +412,91 @@ def behind(
         hit that brought it, by this one.
 
     Raises:
-        InvalidSpanError: See `surrounding`.
+        InvalidSpanError: See `proved_source`.
     """
     places = [neighbours.brought_by[chunk.rank] for chunk in beside]
     pairs = [(c, ranks.get(p, p)) for c, p in zip(beside, places, strict=True)]
     texts = options.source_text() if neighbours.beside else None
     if texts is not None and neighbours.widen is not None:
-        from oprag.context.surrounding import surrounding
-
+        wanted = {ranks[place] for place in neighbours.beside & ranks.keys()}
+        reach = math.inf if neighbours.widen == "fill" else neighbours.widen
         budget = options.token_budget
-        pairs += surrounding(
-            own[: options.top_n],
-            {ranks[place] for place in neighbours.beside & ranks.keys()},
-            reach=math.inf if neighbours.widen == "fill" else neighbours.widen,
-            room=math.inf if budget is None else LONG_TOKEN * budget,
-            source_text=texts,
-        )
+        room = math.inf if budget is None else LONG_TOKEN * budget
+        pairs += _slices(own[: options.top_n], wanted, reach, room, texts)
     first = max((chunk.rank for chunk in own), default=-1) + 1
     chunks = [chunk._replace(rank=first + n) for n, (chunk, _) in enumerate(pairs)]
     return [*own, *chunks], {first + n: rank for n, (_, rank) in enumerate(pairs)}
+
+
+def _slices(
+    chunks: Sequence[Chunk],
+    beside: Collection[int],
+    reach: float,
+    room: float,
+    source_text: SourceText,
+) -> list[tuple[Chunk, int]]:
+    """Cut the text beside hits out of their documents, about `room` characters.
+
+    Returns:
+        Chunks with the rank of the hit that they are beside, those worth most first.
+    """
+    taken: dict[str, list[Span]] = {}
+    sources: dict[str, str] = {}
+    ends: dict[tuple[int, int], int] = {}
+    hits = {chunk.rank: chunk for chunk in chunks}
+    for rank in sorted(beside & hits.keys()):
+        hit = hits[rank]
+        if hit.document not in taken:
+            of_it = [c for c in chunks if c.document == hit.document]
+            whole = [c for c in of_it if c.exact and c.text]
+            taken[hit.document] = sorted(c.span for c in whole if c.span is not None)
+            source = proved_source(whole, source_text) if whole else None
+            if source is not None:
+                sources[hit.document] = source
+        placed = hit.position is not None and hit.position[-2:] == hit.span
+        if hit.document in sources and placed and hit.exact and hit.text and hit.span:
+            ends[rank, -1], ends[rank, 1] = hit.span
+    found: list[tuple[Chunk, int]] = []
+    left = room
+
+    def take(rank: int, side: int, _: int) -> bool:
+        nonlocal left
+        hit = hits[rank]
+        source, spans = sources[hit.document], taken[hit.document]
+        span = _next(source, spans, ends[rank, side], side * len(hit.text))
+        if span is None or left <= 0:
+            return False
+        left -= span.end - span.start
+        spans.append(span)
+        found.append((slice_of(hit, source[slice(*span)], *span), rank))
+        ends[rank, side] = span[side > 0]
+        return True
+
+    outward(dict.fromkeys(rank for rank, _ in ends), reach, take)
+    return found
+
+
+def _next(source: str, taken: Sequence[Span], at: int, length: int) -> Span | None:
+    """Return the slice that begins or ends at a place; None where text is taken."""
+    if any(start < at < end for start, end in taken):
+        return None
+    if length > 0:
+        stop = min([s for s, _ in taken if s >= at], default=len(source))
+        end = _at_space(source, at + length, length // _NEAR)
+        span = Span(at, min(end, stop))
+    else:
+        stop = max([e for _, e in taken if e <= at], default=0)
+        start = _at_space(source, at + length, -length // _NEAR)
+        span = Span(max(start, stop), at)
+    return span if span.start < span.end else None
+
+
+def _at_space(source: str, place: int, near: int) -> int:
+    """Return the nearest place behind white space; the place itself without one."""
+    if not 0 < place < len(source):
+        return min(max(0, place), len(source))
+    for away in range(near + 1):
+        for each in (place - away, place + away):
+            if 0 < each < len(source) and source[each - 1].isspace():
+                return each
+    return place

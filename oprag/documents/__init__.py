@@ -32,6 +32,7 @@ from oprag.documents.rebuilding import (
     rebuild,
 )
 from oprag.documents.search_filters import (
+    NO_FILTER,
     SearchFilter,
     inner_retrievers,
     is_unchanged,
@@ -62,6 +63,7 @@ from oprag.documents.stored_chunks import (
 )
 
 __all__ = [
+    "NO_FILTER",
     "POSITION_KEYS",
     "Bm25",
     "ChromaChunks",

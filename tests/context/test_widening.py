@@ -197,7 +197,6 @@ def test_filling_needs_a_budget_and_neighbours_need_keys():
     lacking = bare.behind([], stored=True).lacking
     assert lacking
     assert "doc_key" in lacking.message
-    assert bare.behind([], stored=True, alone=frozenset({0})).lacking is None
 
 
 def test_fewer_hits_are_asked_for_where_neighbours_come_too():

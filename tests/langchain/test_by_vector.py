@@ -36,14 +36,6 @@ class OtherWayRound(Chroma):
         return super().similarity_search(query, k, filter, **kwargs)[::-1]
 
 
-class WithoutVectors(InMemoryVectorStore):
-    def similarity_search_by_vector(self, *_, **__):
-        raise NotImplementedError
-
-
-WithoutVectors.__name__ = "InMemoryVectorStore"
-WithoutVectors.__module__ = "langchain_core.vectorstores.in_memory"
-
 CHUNKS = [*book(150), *(chunk(number, "other.txt") for number in range(20))]
 
 
@@ -57,10 +49,6 @@ def chroma(folder, embedding):
 
 def other_way_round(folder, embedding):
     return OtherWayRound("book", embedding, str(folder))
-
-
-def without_vectors(folder, embedding):
-    return WithoutVectors(embedding)
 
 
 async def asked(retriever, how):
@@ -106,7 +94,7 @@ async def test_a_question_is_embedded_once_and_finds_the_same(
 
 
 @pytest.mark.parametrize("how", ["invoke", "ainvoke"])
-@pytest.mark.parametrize("make", [other_way_round, without_vectors])
+@pytest.mark.parametrize("make", [other_way_round])
 async def test_what_a_store_does_its_own_way_is_left_to_it(tmp_path, make, how):
     embedding = Counting()
     store = make(tmp_path, embedding)
