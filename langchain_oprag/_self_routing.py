@@ -29,7 +29,6 @@ from oprag.routing import (
     Rung,
     RungContext,
     is_enough,
-    only_document,
     route,
     tokens_to_retrieve,
 )
@@ -81,17 +80,17 @@ class SelfRouting(Answering):
         options = RouteOptions(
             rungs=self._rungs,
             context=self._context,
-            default_documents=() if hits else only_document(self.source.names()),
             retrieved_tokens=None if chosen else FIRST_TOKENS,
             widened=widened,
         )
         routed: Routed = yield from route(hits, options, self, ledger=self.ledger)
         if self.brings_documents:
             # A refusal that was not shown is the answer after all, or nobody was asked.
-            said = routed.outcome.text
+            said = routed.text
             yield AddableDict(context=documents_read(routed.context))
             yield AddableDict(answer=SENTINEL if said is None else said)
-        self._chain._told().tell(routed.problems)  # noqa: SLF001 -- the chain's own
+        if routed.problems:
+            self._chain._told().tell(routed.problems)  # noqa: SLF001 -- the chain's own
         self.facts = {"route": routed.described()}
         yield AddableDict(self.facts)
         yield AddableDict(usage=self.ledger.to_dict())

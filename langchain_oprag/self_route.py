@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
-from pydantic import ConfigDict, SkipValidation, field_validator, model_validator
+from pydantic import ConfigDict, Field, SkipValidation, field_validator, model_validator
 
 from langchain_oprag._driver import DrivenRunnable
 from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
@@ -17,18 +17,18 @@ from langchain_oprag._questions import read_question
 from langchain_oprag._self_routing import SelfRouting
 from langchain_oprag._wrapping import search_filter
 from langchain_oprag.documents import SourceLike
-from oprag.calls import SENTINEL
-from oprag.context import DESCRIPTIONS, ContextOptions, OnProblem, Order
+from oprag.calls import CALL_DESCRIPTIONS, SENTINEL
+from oprag.context import ContextOptions, OnProblem, Order
 from oprag.diagnosing import Verifiable
 from oprag.errors import InvalidOptionError, named
 from oprag.positions import DocumentKey, PositionKeys
-from oprag.routing import DEFAULT_RUNGS, ROUTE_DESCRIPTIONS, Decline, Rung, check_route
+from oprag.routing import DEFAULT_RUNGS, Decline, Rung, check_route
 from oprag.tokens import TokenizerSpec, resolve_token_counter
 
 if TYPE_CHECKING:
     from oprag.diagnosing import Verification
 
-_field = partial(option_field, descriptions={**DESCRIPTIONS, **ROUTE_DESCRIPTIONS})
+_call_field = partial(option_field, descriptions=CALL_DESCRIPTIONS)
 
 
 class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
@@ -101,24 +101,38 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     """The chat model that reads the context and answers, or refuses."""
     retriever: Retriever
     """Any `Runnable` from a query to documents, best first."""
-    documents: SourceLike | None = _field("documents")
-    rungs: SkipValidation[Sequence[str | int | Rung]] = _field("rungs", DEFAULT_RUNGS)
-    rung_llms: SkipValidation[Mapping[str, Model] | None] = _field("rung_llms")
-    decline: Decline = _field("decline", "word")
+    documents: SourceLike | None = Field(default=None, repr=False)
+    """Full texts by document name: anything that `document_source` takes. Needed where
+    a rung is `"full"`. A store is read through the filter of the search, other texts
+    are given to anyone who asks."""
+    rungs: SkipValidation[Sequence[str | int | Rung]] = DEFAULT_RUNGS
+    """What the model is given to read, in turn, until it answers: `"retrieved"` (as
+    many chunks as the retriever is set to return, by a count or a budget of its own;
+    else about 2,000 tokens of them), numbers of tokens, `"full"`; see
+    `oprag.routing.as_rungs`."""
+    rung_llms: SkipValidation[Mapping[str, Model] | None] = None
+    """Other models, by the rung's name: `{"full": long_context_model}`."""
+    decline: Decline = "word"
+    """How a refusal is recognised. `"word"`: the reply begins or ends with the word
+    *unanswerable*, alone. Or a function from the reply to a bool, such as
+    `oprag.routing.word_in_reply`, the paper's rule; a stream is then held back until
+    the reply ends."""
     prompts: SkipValidation[Prompt | Mapping[str, Prompt] | None] = None
     """Prompts in the place of the built-in one: one for all rungs, or prompts by the
     rung's name. A format string or a prompt template, with `{context}` and
     `{question}`."""
-    max_context_tokens: SkipValidation[int | Mapping[str, int] | None] = _field(
-        "max_context_tokens"
-    )
-    answer_tokens: SkipValidation[int | None] = _field("answer_tokens")
-    prices: SkipValidation[Mapping[str, Sequence[float]] | None] = _field("prices")
-    order: Order = _field("order")
-    on_problem: OnProblem = _field("on_problem")
-    position_keys: PositionKeys | None = _field("position_keys")
-    document_key: DocumentKey | None = _field("document_key")
-    token_counter: TokenizerSpec = _field("token_counter")
+    max_context_tokens: SkipValidation[int | Mapping[str, int] | None] = None
+    """Tokens of prompt and answer that the model takes, or one number by the rung's
+    name; None for what the model's profile says, if it has one."""
+    answer_tokens: SkipValidation[int | None] = _call_field("answer_tokens")
+    prices: SkipValidation[Mapping[str, Sequence[float]] | None] = _call_field("prices")
+    order: Order = "document"
+    """Of what was retrieved: `"document"`, or `"score"`: best first, each behind its
+    number, as in the paper."""
+    on_problem: OnProblem = option_field("on_problem")
+    position_keys: PositionKeys | None = option_field("position_keys")
+    document_key: DocumentKey | None = option_field("document_key")
+    token_counter: TokenizerSpec = option_field("token_counter")
 
     # A function has no JSON schema; the value is checked with the others.
     @field_validator("decline", mode="plain")

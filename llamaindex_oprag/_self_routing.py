@@ -45,7 +45,6 @@ from oprag.routing import (
     Rung,
     RungContext,
     check_route,
-    only_document,
     route,
 )
 from oprag.tokens import resolve_token_counter
@@ -176,8 +175,7 @@ class SelfRouting(Answering):
         self._options.problems.tell(result.problems)
         if self.call is not None and self.call.handed_on:
             return ""
-        outcome = result.outcome
-        return EMPTY_RESPONSE if outcome.rung is None else outcome.text or ""
+        return EMPTY_RESPONSE if result.rung is None else result.text or ""
 
     def nodes_read(self) -> list[NodeWithScore]:
         """What was read for the answer, as far as is known, in reading order."""
@@ -249,10 +247,8 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         additional: Sequence[NodeWithScore],
     ) -> SelfRouting:
         filling, source = self.filling(), self.full_texts()
-        names = () if nodes or source is None else source.names()
         route = replace(
             self.options.route,
-            default_documents=only_document(names),
             retrieved_tokens=None if filling.chosen else FIRST_TOKENS,
             widened=filling.widened,
         )

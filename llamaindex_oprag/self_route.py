@@ -150,8 +150,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
             documents: Full texts by document name: anything that `document_source`
                 takes. Needed where a rung is `"full"`. An index or a store is read
                 through the filter of the search, other texts are given to anyone who
-                asks. If one alone is known to be there, it is read even where nothing
-                was retrieved.
+                asks.
             rungs: What the LLM is given to read, in turn, until it answers:
                 `"retrieved"`, numbers of tokens, `"full"`; see
                 `oprag.routing.as_rungs`.

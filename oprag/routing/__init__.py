@@ -5,21 +5,17 @@ from oprag.routing.decline_detector import DeclineDetector
 from oprag.routing.declining import Decline, declines, word_in_reply
 from oprag.routing.full_documents import (
     Excerpt,
-    FullContext,
     FullDocument,
     Layout,
-    full_context,
-    joined,
+    largest_selection,
 )
 from oprag.routing.options import (
     DEFAULT_RUNGS,
     FIRST_TOKENS,
-    ROUTE_DESCRIPTIONS,
     RouteOptions,
     Rung,
     as_rungs,
     check_route,
-    only_document,
     tokens_to_retrieve,
 )
 from oprag.routing.rung_context import (
@@ -32,11 +28,9 @@ from oprag.routing.rung_context import (
 __all__ = [
     "DEFAULT_RUNGS",
     "FIRST_TOKENS",
-    "ROUTE_DESCRIPTIONS",
     "Decline",
     "DeclineDetector",
     "Excerpt",
-    "FullContext",
     "FullDocument",
     "Layout",
     "RouteOptions",
@@ -48,10 +42,8 @@ __all__ = [
     "chunks_of_documents",
     "context_of_documents",
     "declines",
-    "full_context",
     "is_enough",
-    "joined",
-    "only_document",
+    "largest_selection",
     "route",
     "tokens_to_retrieve",
     "word_in_reply",

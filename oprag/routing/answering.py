@@ -12,12 +12,11 @@ from oprag.calls import (
     Dialogue,
     Ledger,
     PromptedModel,
-    Purpose,
     ReadDocuments,
     RungEntry,
     ask,
 )
-from oprag.chunk import FullText, Hit
+from oprag.chunk import Hit
 from oprag.context import ALONE, retrieved_with_neighbours
 from oprag.errors import (
     BudgetTooSmallError,
@@ -34,49 +33,37 @@ from oprag.routing.rung_context import (
     context_of_documents,
 )
 
-_TOO_LONG = (
-    "Give it as max_context_tokens= (a smaller one if its tokens are counted too low); "
-    "what does not fit is then left out."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """Whose reply is final."""
-
-    answered: bool = False
-    """False when the final reply declines, or when no rung had any context."""
-    rung: Rung | None = None
-    """The rung whose reply is final; None when no rung had any context."""
-    text: str | None = None
-    """The final reply, whatever it says; None without a rung."""
-    cut: str | None = None
-    """Where the final reply was cut, see `Reply`."""
+_TOO_LONG = "Give a smaller max_context_tokens=; what does not fit is then left out."
 
 
 @dataclass(frozen=True, slots=True)
 class Routed:
     """The end of a question."""
 
-    outcome: Outcome
     context: RungContext
     """What the model had read when it gave the final reply; empty without one."""
+    rung: Rung | None = None
+    """The rung whose reply is final; None when no rung had any context."""
+    text: str | None = None
+    """The final reply, whatever it says; None without a rung."""
+    answered: bool = False
+    """False when the final reply declines, or when there is none."""
+    cut: str | None = None
+    """Where the final reply was cut, see `Reply`."""
     problems: tuple[OpragError, ...] = ()
-    """What is wrong with documents, so that chunks of them stood by their ranks."""
+    """What is wrong with documents, so that chunks of them are in rank order."""
 
     def described(self) -> dict[str, Any]:
         """Say how it ended, as applications get it.
 
         Returns:
-            `rung` (its name, or None) and `answered`; `finish`, where the answer was
-            cut: `"length"` or `"filter"`; and `exact`, False, where it is out of
-            documents whose text is not proved to be theirs.
+            `rung` (its name, or None) and `answered`; `finish`, if the answer was cut:
+            `"length"` or `"filter"`; `exact`, False if a document's text is not proved.
         """
-        rung, cut = self.outcome.rung, self.outcome.cut
         return {
-            "rung": rung.name if rung else None,
-            "answered": self.outcome.answered,
-            **({"finish": cut} if cut else {}),
+            "rung": self.rung.name if self.rung else None,
+            "answered": self.answered,
+            **({"finish": self.cut} if self.cut else {}),
             **({} if self.context.exact else {"exact": False}),
         }
 
@@ -102,9 +89,6 @@ def route(
     Yields:
         What is to be done next. The `context` of a call is its `RungContext`.
 
-    Returns:
-        How it ended.
-
     Raises:
         RungFailedError: The model failed at a step.
         ContextWindowError: The provider says that a prompt exceeds the window (then
@@ -115,7 +99,7 @@ def route(
     Source:
         Self-Route (arXiv 2407.16833).
     """
-    outcome, final = Outcome(), RungContext("")
+    routed = Routed(RungContext(""))
     problems: tuple[OpragError, ...] = ()
     sent: list[str] = []
     for rung in options.rungs:
@@ -123,16 +107,16 @@ def route(
         problems = problems or context.problems
         read = [excerpt.text for excerpt in context.excerpts]  # not their names
         bare = options.context.separator.join(read) or context.text
-        repeated = bare in sent
-        if repeated or not context.text.strip():
+        if bare in sent or not context.text.strip():
             nothing = context.note or "nothing to read"
-            note = "the same context as before" if repeated else nothing
+            note = "the same context as before" if bare in sent else nothing
             ledger.record(RungEntry(rung.name, "skipped", note=note))
             continue
         sent.append(bare)
-        purpose: Purpose = "answer" if rung is options.rungs[-1] else "attempt"
+        last = rung is options.rungs[-1]
+        values = {"context": context.text}
         reply = yield from ask(
-            CallModel(rung.name, {"context": context.text}, purpose, context),
+            CallModel(rung.name, values, "answer" if last else "attempt", context),
             model,
             ledger,
             failed=partial(_failed, rung, ledger),
@@ -141,42 +125,32 @@ def route(
             note=context.note,
             whole=context.whole,
         )
-        outcome = Outcome(not reply.declined, rung, reply.text, reply.cut)
-        final = context
-        if outcome.answered:
+        routed = Routed(context, rung, reply.text, not reply.declined, reply.cut)
+        if routed.answered:
             break
-    return Routed(outcome, final, problems)
+    return replace(routed, problems=problems)
 
 
 def _context(
     rung: Rung, hits: Sequence[Hit], options: RouteOptions, model: PromptedModel
 ) -> Dialogue[RungContext]:
-    """What a step gives to read; asks for documents if it needs them."""
+    """Return what a step gives to read; ask for documents if it needs them."""
     size = model.size(rung.name)
     if not rung.full:
         tokens = rung.token_budget or options.retrieved_tokens
-        budgeted = replace(options.context, token_budget=tokens)
         beside = retrieved_with_neighbours(hits) if options.widened else ALONE
         try:
-            return context_of_chunks(
-                hits, budgeted, size, sent_text=options.sent_text, neighbours=beside
-            )
+            return context_of_chunks(hits, options, size, tokens, beside)
         except BudgetTooSmallError:
             if rung.token_budget or not tokens:
                 raise
         # The best chunk alone is longer, and nobody asked for fewer tokens.
-        budgeted = replace(budgeted, token_budget=None)
-        return context_of_chunks(hits[:1], budgeted, size, sent_text=options.sent_text)
+        return context_of_chunks(hits[:1], options, size, None)
     chunks = chunks_of_documents(hits, options.context)
     found = dict.fromkeys(chunk.name or chunk.document for chunk in chunks)
-    names = tuple(found) or options.default_documents
-    documents, hidden = yield from _read(names)
-    context = context_of_documents(
-        documents,
-        [chunk for chunk in chunks if (chunk.name or chunk.document) not in hidden],
-        options,
-        size,
-    )
+    documents, hidden = yield from _read(tuple(found) or options.default_documents)
+    kept = [chunk for chunk in chunks if (chunk.name or chunk.document) not in hidden]
+    context = context_of_documents(documents, kept, options, size)
     if not hidden:
         return context
     left_out = f"not read, a filter hides chunks: {', '.join(map(repr, hidden))}"
@@ -185,20 +159,20 @@ def _context(
 
 
 def _read(names: tuple[str, ...]) -> Dialogue[tuple[list[FullDocument], list[str]]]:
-    """The documents that may be read, and the names of those that may not."""
-    hidden: dict[str, None] = {}
-    texts: list[FullText] = []
+    """Return the documents that may be read, and the names of those that may not."""
+    hidden: list[str] = []
     while left := tuple(name for name in names if name not in hidden):
         try:
             texts = yield ReadDocuments(left)
-            break
         except FilteredDocumentError as error:
-            hidden[error.document] = None
-    documents = [
-        FullDocument(name, found.text, found.exact)
-        for name, found in zip(left, texts, strict=True)
-    ]
-    return documents, list(hidden)
+            hidden.append(error.document)
+            continue
+        documents = [
+            FullDocument(name, found.text, found.exact)
+            for name, found in zip(left, texts, strict=True)
+        ]
+        return documents, hidden
+    return [], hidden
 
 
 def _failed(rung: Rung, ledger: Ledger, what: str) -> RungFailedError:

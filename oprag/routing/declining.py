@@ -10,10 +10,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from oprag.calls import SENTINEL, without_reasoning
-from oprag.errors import invalid_option
 
 Decline: TypeAlias = Literal["word"] | Callable[[str], bool]
 """How a refusal is recognised: by the word, or by a function of the whole reply."""
@@ -95,14 +94,3 @@ def declines(
     if decline == "word":
         return says_word(text, cut=cut) or not (cut or text.strip())
     return not cut and (not text.strip() or bool(decline(text)))
-
-
-def check_decline(value: Any) -> None:
-    """Make sure that a value is possible for `decline=`.
-
-    Raises:
-        InvalidOptionError: It is not.
-    """
-    if value != "word" and not callable(value):
-        takes = 'It takes "word", or a function of the reply that returns a bool.'
-        raise invalid_option("decline", value, takes)

@@ -6,24 +6,21 @@ import bisect
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 from oprag.calls import PromptSize, largest_fitting
 from oprag.chunk import Chunk, Span
 from oprag.errors import ContextWindowError
 from oprag.locating import locate
 from oprag.splitting import split_tokens
-from oprag.tokens import Kept, NamedTokenCounter
+from oprag.tokens import NamedTokenCounter
 
 _LARGEST_PIECE = 128
 _SMALLEST_PIECE = 8
 _PIECES_PER_ROOM = 64
 _WORD_END = re.compile(r"\s+")
 _LONGEST_WORD = 40
-_cuts: Kept[list[tuple[int, int, int]]] = Kept()
-"""The pieces of documents, which are the same for every question."""
 
 
 class FullDocument(NamedTuple):
@@ -60,17 +57,6 @@ class Layout(NamedTuple):
     """Whether the name of each document is written before what is read of it."""
 
 
-class FullContext(NamedTuple):
-    """What is sent of the documents."""
-
-    text: str
-    """As it is sent."""
-    excerpts: tuple[Excerpt, ...]
-    """What it is made of, in reading order."""
-    whole: bool
-    """Whether it is the whole documents."""
-
-
 class _Piece(NamedTuple):
     place: int
     """Index of its document."""
@@ -80,46 +66,43 @@ class _Piece(NamedTuple):
     """Counted alone."""
 
 
-def full_context(
+Cut: TypeAlias = Callable[
+    [Layout, Sequence[Chunk], int, NamedTokenCounter], list[Excerpt]
+]
+"""Selects what fits a number of tokens, see `largest_selection`."""
+
+
+def excerpts_that_fit(
     layout: Layout,
     chunks: Sequence[Chunk],
     size: PromptSize,
     counter: NamedTokenCounter,
-) -> FullContext:
-    """Return the documents whole, or as much of them as the window takes.
+    cut: Cut,
+) -> list[Excerpt]:
+    """Return the documents whole, or what `cut` selects of them for the window.
 
-    What does not fit is cut to the retrieved chunks and what is nearest to them, in
-    document order: see `largest_selection`.
-
-    Args:
-        layout: The documents, none of them blank.
-        chunks: What was retrieved of them, best first.
-        size: Of the prompt. Nothing is counted when its window is not known.
-        counter: Counts tokens.
-
-    Returns:
-        The context. With a known window the whole prompt takes at most
-        `window - reserved` tokens.
+    Nothing is counted when the window is not known.
 
     Raises:
         ContextWindowError: Nothing of the documents fits beside the prompt.
     """
-    every = tuple(Excerpt(each, Span(0, len(each.text))) for each in layout.documents)
-    whole = joined(every, layout)
+    kept = [Excerpt(each, Span(0, len(each.text))) for each in layout.documents]
     room = size.room()
-    if room is None or not size.excess(whole):
-        return FullContext(whole, every, whole=True)
-    while room > 0 and (kept := largest_selection(layout, chunks, room, counter)):
-        text = joined(kept, layout)
-        excess = size.excess(text)
-        if not excess:
-            return FullContext(text, tuple(kept), whole=False)
+    if room is None:
+        return kept
+    excess = size.excess(joined(kept, layout))
+    while excess:
+        kept = cut(layout, chunks, room, counter) if room > 0 else []
+        if not kept:
+            message = (
+                f"Nothing of the documents fits a window of {size.window} tokens, of "
+                f"which {size.reserved} are kept for the answer. Give a larger "
+                "max_context_tokens."
+            )
+            raise ContextWindowError(message, window=size.window, needed=None)
+        excess = size.excess(joined(kept, layout))
         room -= excess  # where text and prompt meet, it may take a few tokens more
-    message = (
-        f"Nothing of the documents fits a window of {size.window} tokens, of which "
-        f"{size.reserved} are kept for the answer. Give a larger max_context_tokens."
-    )
-    raise ContextWindowError(message, window=size.window, needed=None)
+    return kept
 
 
 def joined(excerpts: Sequence[Excerpt], layout: Layout) -> str:
@@ -164,21 +147,14 @@ def largest_selection(
     """
     documents = layout.documents
     size = min(max(room // _PIECES_PER_ROOM, _SMALLEST_PIECE), _LARGEST_PIECE)
-    cut = partial(_pieces, size=size, counter=counter)
     found = _found(documents, chunks)
-    pieces = [
-        piece
-        for place, document in enumerate(documents)
-        for each in _cuts.get(document.text, (size, counter), cut)
-        for piece in _cut_at(found, _Piece(place, *each), document.text, counter)
-    ]
 
     def key(piece: _Piece) -> tuple[float, float, int, int]:
         apart = [_apart(piece, *each) for each in found]
         rank = next((n for n, far in enumerate(apart) if far < 0), math.inf)
         return rank, min(apart, default=math.inf), piece.place, piece.start
 
-    pieces.sort(key=key)
+    pieces = sorted(_pieces(documents, found, size, counter), key=key)
     single = list(itertools.accumulate((p.tokens for p in pieces), initial=0))
 
     def count(number: int) -> int:
@@ -191,27 +167,10 @@ def largest_selection(
     return _in_order(pieces[:fitting], documents)
 
 
-def _cut_at(
-    found: Sequence[tuple[int, Span]],
-    piece: _Piece,
-    text: str,
-    counter: NamedTokenCounter,
-) -> Iterator[_Piece]:
-    """Cut a piece where a chunk begins or ends."""
-    place, first, last, _ = piece
-    edges = {edge for at, span in found if at == place for edge in span}
-    inside = sorted(edge for edge in edges if first < edge < last)
-    if not inside:
-        yield piece
-        return
-    for start, end in itertools.pairwise([first, *inside, last]):
-        yield _Piece(place, start, end, counter(text[start:end]))
-
-
 def _found(
     documents: Sequence[FullDocument], chunks: Sequence[Chunk]
 ) -> list[tuple[int, Span]]:
-    """Find the chunks in the full texts, best first.
+    """Find the chunks in the full texts: index of the document, and span; best first.
 
     One that was altered, or may be in several places, is passed over.
     """
@@ -219,18 +178,16 @@ def _found(
     found = []
     for chunk in chunks:
         place = places.get(chunk.name or chunk.document)
-        span = None if place is None else _span_in(documents[place].text, chunk)
-        if place is not None and span is not None:
-            found.append((place, span))
+        if place is None:
+            continue
+        text = documents[place].text
+        # Offsets of a part (a page) do not hold in the full text.
+        span = chunk.span if chunk.exact and chunk.part is None else None
+        if span is None or not text.startswith(chunk.text, span.start):
+            span = locate(text, [chunk.text], complete=False)[0].span
+        if span is not None:
+            found.append((place, Span(*span)))
     return found
-
-
-def _span_in(text: str, chunk: Chunk) -> Span | None:
-    # Offsets of a part (a page) do not hold in the full text.
-    span = chunk.span if chunk.exact and chunk.part is None else None
-    if span is not None and text.startswith(chunk.text, span.start):
-        return Span(*span)
-    return locate(text, [chunk.text], complete=False)[0].span
 
 
 def _apart(piece: _Piece, place: int, span: Span) -> float:
@@ -241,20 +198,25 @@ def _apart(piece: _Piece, place: int, span: Span) -> float:
 
 
 def _pieces(
-    text: str, size: int, counter: NamedTokenCounter
-) -> list[tuple[int, int, int]]:
-    """Cut a text; return start, end and tokens of each piece. They end at words."""
-    pieces = []
-    start = 0
-    for window in split_tokens(text, chunk_size=size, tokenizer=counter):
-        end = window.end
-        if end < len(text) and not text[end - 1].isspace():
-            space = _WORD_END.search(text, end, end + _LONGEST_WORD)
-            end = space.end() if space else end
-        if start < end:
-            pieces.append((start, end, window.token_count))
-            start = end
-    return pieces
+    documents: Sequence[FullDocument],
+    found: Sequence[tuple[int, Span]],
+    size: int,
+    counter: NamedTokenCounter,
+) -> Iterator[_Piece]:
+    """Cut the documents, at ends of words, and where a chunk begins or ends."""
+    for place, (_, text, _) in enumerate(documents):
+        edges = {0, len(text)}.union(*(span for at, span in found if at == place))
+        for first, last in itertools.pairwise(sorted(edges)):
+            start = first
+            part = text[first:last]
+            for window in split_tokens(part, chunk_size=size, tokenizer=counter):
+                end = first + window.end
+                if end < last and not text[end - 1].isspace():
+                    space = _WORD_END.search(text, end, min(end + _LONGEST_WORD, last))
+                    end = space.end() if space else end
+                if start < end:
+                    yield _Piece(place, start, end, window.token_count)
+                    start = end
 
 
 def _in_order(

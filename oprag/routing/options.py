@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oprag.calls import CALL_DESCRIPTIONS, PromptSize, as_prices, check_count
-from oprag.chunk import Chunk
+from oprag.calls import as_prices, check_count
 from oprag.context import ContextOptions, SentText
 from oprag.errors import InvalidOptionError, invalid_option
-from oprag.routing.declining import Decline, check_decline
-from oprag.routing.full_documents import FullContext, Layout, full_context
-from oprag.tokens import NamedTokenCounter
+from oprag.routing.declining import Decline
+from oprag.routing.full_documents import Cut, largest_selection
 
 DEFAULT_RUNGS = ("retrieved", "full")
 """The two steps of the paper."""
@@ -54,71 +51,30 @@ def as_rungs(rungs: Sequence[str | int | Rung]) -> tuple[Rung, ...]:
         InvalidOptionError: There is no rung, one is unknown, or they do not ascend.
     """
     listed = isinstance(rungs, Sequence) and not isinstance(rungs, str)
-    made = tuple(map(_rung, rungs)) if listed else ()
-    if not made:
-        takes = 'It takes a list of one or more, such as ["retrieved", "full"].'
+    made = [_rung(rung) for rung in rungs] if listed else []
+    known = [rung for rung in made if rung is not None]
+    heights = [float("inf") if r.full else r.token_budget or 0 for r in known]
+    if not known or known != made or heights != sorted(set(heights)):
+        takes = (
+            'It takes a list of "retrieved", token budgets from small to large, and '
+            '"full", in this order, one of them at least.'
+        )
         raise invalid_option("rungs", rungs, takes)
-    for lower, upper in itertools.pairwise(made):
-        if _height(lower) >= _height(upper):
-            hint = (
-                f"{upper.name!r} comes after {lower.name!r} and gives the model no "
-                'more to read. Put "retrieved" first, then budgets from small to '
-                'large, then "full".'
-            )
-            raise invalid_option("rungs", rungs, hint)
-    return made
+    return tuple(known)
 
 
-def _rung(rung: object) -> Rung:
-    if isinstance(rung, Rung):
-        return rung
+def _rung(rung: object) -> Rung | None:
     if rung in DEFAULT_RUNGS:
         return Rung(str(rung), full=rung == "full")
     if type(rung) is int and rung > 0:
         return Rung(str(rung), token_budget=rung)
-    takes = 'A rung is "retrieved", "full", or a token budget of at least 1.'
-    raise invalid_option("rungs", rung, takes)
-
-
-def _height(rung: Rung) -> float:
-    return float("inf") if rung.full else rung.token_budget or 0
+    return rung if isinstance(rung, Rung) else None
 
 
 def tokens_to_retrieve(rungs: Sequence[Rung]) -> int | None:
     """Return the tokens of chunks that the largest step reads; None if none does."""
     read = [rung.token_budget or FIRST_TOKENS for rung in rungs if not rung.full]
     return max(read, default=None)
-
-
-def only_document(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the document to read where nothing was retrieved: one that is alone."""
-    found = tuple(itertools.islice(names, 2))
-    return found if len(found) == 1 else ()
-
-
-ROUTE_DESCRIPTIONS = {
-    "documents": "Full texts by document name: anything that `document_source` takes. "
-    'Needed where a rung is `"full"`. A store is read through the filter of the '
-    "search, other texts are given to anyone who asks. If one alone is known to be "
-    "there, it is read even where nothing was retrieved.",
-    "rungs": "What the model is given to read, in turn, until it answers: "
-    '`"retrieved"` (as many chunks as the retriever is set to return, by a count or '
-    "a budget of its own; else about 2,000 tokens of them), numbers of tokens, "
-    '`"full"`; see `oprag.routing.as_rungs`.',
-    "rung_llms": 'Other models, by the rung\'s name: `{"full": long_context_model}`.',
-    "decline": 'How a refusal is recognised. `"word"`: the reply begins or ends with '
-    "the word *unanswerable*, alone. Or a function from the reply to a bool, such as "
-    "`oprag.routing.word_in_reply`, the paper's rule; a stream is then held back "
-    "until the reply ends.",
-    "prompts": "Prompts in the place of the built-in one: one for all rungs, or "
-    "prompts by the rung's name.",
-    "max_context_tokens": "Tokens of prompt and answer that the model takes, or one "
-    "number by the rung's name; None for what the model says of itself.",
-    "order": 'Of what was retrieved: `"document"`, or `"score"`: best first, each '
-    "behind its number, as in the paper.",
-    **CALL_DESCRIPTIONS,
-}
-"""Descriptions of the options that Self-Route has in both frameworks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,9 +96,7 @@ class RouteOptions:
     """Whether the hits come from a retriever with `widen=`."""
     named: bool = True
     """Whether each full document is named in the prompt."""
-    full_context: Callable[
-        [Layout, Sequence[Chunk], PromptSize, NamedTokenCounter], FullContext
-    ] = full_context
+    cut: Cut = largest_selection
     """Cuts full documents that do not fit the window."""
 
 
@@ -163,7 +117,9 @@ def check_route(
         InvalidOptionError: As `as_rungs`; or one is not possible.
     """
     made = as_rungs(rungs)
-    check_decline(decline)
+    if decline != "word" and not callable(decline):
+        takes = 'It takes "word", or a function of the reply that returns a bool.'
+        raise invalid_option("decline", decline, takes)
     as_prices(prices)
     check_count("answer_tokens", answer_tokens)
     by_rung = {

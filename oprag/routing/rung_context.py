@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from oprag.calls import WINDOW_UNKNOWN, PromptSize
-from oprag.chunk import Chunk, Hit, Passage, named_characters
+from oprag.chunk import Chunk, Hit, named_characters
 from oprag.context import (
     ALONE,
     ContextOptions,
@@ -22,7 +22,13 @@ from oprag.errors import BudgetTooSmallError, OpragError
 from oprag.metadata import document_key
 from oprag.ordering import document_order
 from oprag.positions import UNNAMED, document_metadata, read_documents
-from oprag.routing.full_documents import Excerpt, FullDocument, Layout
+from oprag.routing.full_documents import (
+    Excerpt,
+    FullDocument,
+    Layout,
+    excerpts_that_fit,
+    joined,
+)
 from oprag.routing.options import RouteOptions
 from oprag.tokens import resolve_token_counter
 
@@ -55,79 +61,71 @@ class RungContext:
 
         Yields:
             The excerpt, the retrieved chunks of its document, and its metadata: the
-            document's name as `doc_uri`, what these chunks agree on, and its place, as
-            every result has it. Its rank is that of the best of these chunks, or its
-            place among the excerpts; `oprag_exact` is False also where the text of the
-            document is not proved to be its exact text.
+            document's name as `doc_uri`, what these chunks agree on, and its place.
+            Its rank is that of the best of these chunks, or its place among the
+            excerpts.
         """
         chunks: dict[str, list[Chunk]] = {}
         for chunk in self.chunks:
             chunks.setdefault(chunk.name or chunk.document, []).append(chunk)
-        best = {name: min(c.rank for c in of_one) for name, of_one in chunks.items()}
-        known = {
-            name: document_metadata(name, [chunk.metadata for chunk in of_one])
-            for name, of_one in chunks.items()
-        }
         for place, excerpt in enumerate(self.excerpts):
             name, spans = excerpt.document.name, (excerpt.span,)
             read = chunks.get(name, [])
             written = place_metadata(
                 excerpt.text,
-                rank=best.get(name, place),
+                rank=min((chunk.rank for chunk in read), default=place),
                 citation=f"{name}, {named_characters(spans)}",
                 document=name,
                 key=read[0].document if read else document_key(name),
                 spans=spans,
                 exact=excerpt.document.exact,
             )
-            metadata = known.get(name) or document_metadata(name, ())
-            yield excerpt, read, {**metadata, **written}
+            known = document_metadata(name, [chunk.metadata for chunk in read])
+            yield excerpt, read, {**known, **written}
 
 
 def context_of_chunks(
     hits: Sequence[Hit],
-    options: ContextOptions,
+    options: RouteOptions,
     size: PromptSize,
-    *,
-    sent_text: SentText | None = None,
+    tokens: int | None,
     neighbours: Neighbours = ALONE,
 ) -> RungContext:
     """Make a context of the best retrieved chunks.
 
     In document order, chunks that touch or overlap are joined, so that the text
     reads as its author wrote it. With `order="score"` they stay apart, best first,
-    each behind its number (`oprag.context.rendering`), as in the paper.
+    each behind its number, as in the paper.
 
     Args:
         hits: Best first.
-        options: `token_budget` is the rung's; `merge` does not matter.
+        options: See `RouteOptions`.
         size: Of the prompt. As many of the best chunks as fit its window are kept.
-        sent_text: What the framework sends for a chunk, if not just its text.
+        tokens: The rung's budget; None for no limit but the window.
         neighbours: See `arrange`.
 
     Returns:
-        The context; empty for no hits, and for blank ones whatever metadata the
-        framework would send with them.
+        The context; empty for no hits, and for blank ones.
 
     Raises:
         BudgetTooSmallError: Not even the best chunk fits.
         ContextWindowError: The prompt alone fills the window.
         OpragError: As `arrange` does.
     """
-    room = size.room()
-    limits = [limit for limit in (options.token_budget, room) if limit is not None]
+    by_score = options.context.order == "score"
+    sent_text = _numbered(hits, options) if by_score else options.sent_text
+    limits = [limit for limit in (tokens, size.room()) if limit is not None]
     budget = min(limits, default=None)
-    if options.order == "score":
-        sent_text = _numbered(hits, options, sent_text)
     while True:
-        fitted = replace(
-            options, token_budget=budget, merge=options.order == "document"
-        )
+        fitted = replace(options.context, token_budget=budget, merge=not by_score)
         arranged = arrange(hits, fitted, sent_text=sent_text, neighbours=neighbours)
         passages = arranged.passages()
-        if not any(passage.text.strip() for passage in passages):
+        texts = [passage.text for passage in passages]
+        if not any(map(str.strip, texts)):
             return RungContext("")
-        text = _joined(passages, options, sent_text)
+        if sent_text is not None:
+            texts = [sent_text(p.chunks[0], p.text) for p in passages]
+        text = fitted.separator.join(texts)
         excess = size.excess(text)
         if budget is None or not excess:
             break
@@ -135,7 +133,7 @@ def context_of_chunks(
         if budget <= excess:
             raise too_small(budget, budget + excess)
         budget -= excess
-    cut = not arranged.used_all and budget != options.token_budget
+    cut = not arranged.used_all and budget != tokens
     return RungContext(
         text,
         tuple(chunk for passage in passages for chunk in passage.chunks),
@@ -145,42 +143,18 @@ def context_of_chunks(
 
 
 def is_enough(hits: Sequence[Hit], options: ContextOptions, tokens: int) -> bool:
-    """Return whether as many chunks were retrieved as fill a number of tokens.
-
-    Args:
-        hits: Best first.
-        options: As `context_of_chunks` takes them; their own budget does not matter.
-        tokens: To fill.
-
-    Raises:
-        OpragError: As `arrange` does, but for a budget that is too small.
-    """
+    """Return whether as many chunks were retrieved as fill a number of tokens."""
     try:
         return not arrange(hits, replace(options, token_budget=tokens)).used_all
     except BudgetTooSmallError:
         return True
 
 
-def _joined(
-    passages: Sequence[Passage], options: ContextOptions, sent_text: SentText | None
-) -> str:
-    texts = [passage.text for passage in passages]
-    if sent_text is not None:
-        pairs = zip(passages, texts, strict=True)
-        texts = [sent_text(passage.chunks[0], text) for passage, text in pairs]
-    return options.separator.join(texts)
-
-
-def _numbered(
-    hits: Sequence[Hit], options: ContextOptions, sent_text: SentText | None
-) -> SentText:
-    chunks = chunks_of_documents(hits, options)
+def _numbered(hits: Sequence[Hit], options: RouteOptions) -> SentText:
+    chunks = chunks_of_documents(hits, options.context)
     number = numbering(chunk.document for chunk in chunks)
-
-    def numbered(chunk: Chunk, text: str) -> str:
-        return number(chunk, text if sent_text is None else sent_text(chunk, text))
-
-    return numbered
+    sent = options.sent_text or (lambda _, text: text)
+    return lambda chunk, text: number(chunk, sent(chunk, text))
 
 
 def chunks_of_documents(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]:
@@ -197,22 +171,16 @@ def chunks_of_documents(hits: Sequence[Hit], options: ContextOptions) -> list[Ch
     Raises:
         MissingDocumentError: A hit does not say which document it is from.
     """
-    lenient = replace(
-        options,
-        token_budget=None,
-        top_n=None,
-        merge=False,
-        order="score",
-        on_problem="warn",
-        documents=None,
-    )
-    read_documents(  # what cannot be named cannot be read
-        hits, document_key=options.document_key, position_keys=options.position_keys
-    )
+    keys: Any = {
+        "document_key": options.document_key,
+        "position_keys": options.position_keys,
+    }
+    read_documents(hits, **keys)  # what cannot be named cannot be read
+    lenient = ContextOptions(order="score", on_problem="warn", **keys)
     passages = arrange(hits, lenient).passages()
     chunks = [passage.chunks[0] for passage in passages]
     named = [chunk for chunk in chunks if not chunk.document.startswith(UNNAMED)]
-    return document_order(named, document_order=options.document_order)
+    return document_order(named)
 
 
 def context_of_documents(
@@ -233,20 +201,22 @@ def context_of_documents(
         The context; empty for no documents.
 
     Raises:
-        ContextWindowError: See `full_context`.
+        ContextWindowError: See `excerpts_that_fit`.
     """
     counter = resolve_token_counter(options.context.token_counter)
     written = [document for document in documents if document.text.strip()]
     layout = Layout(written, options.context.separator, options.named)
     best_first = sorted(chunks, key=lambda chunk: chunk.rank)
-    sent = options.full_context(layout, best_first, size, counter)
-    notes = [WINDOW_UNKNOWN] if size.window is None and sent.text else []
-    if not sent.whole:
-        total = sum(counter(document.text) for document in documents)
-        kept = sum(counter(excerpt.text) for excerpt in sent.excerpts)
+    excerpts = excerpts_that_fit(layout, best_first, size, counter, options.cut)
+    whole = [excerpt.text for excerpt in excerpts] == [each.text for each in written]
+    notes = [WINDOW_UNKNOWN] if size.window is None and written else []
+    if not whole:
+        total = sum(counter(document.text) for document in written)
+        kept = sum(counter(excerpt.text) for excerpt in excerpts)
         notes = [f"cut to the window: {kept} of {total} tokens"]
     inexact = [repr(document.name) for document in documents if not document.exact]
     if inexact:
         notes.append(f"not the exact text: {', '.join(inexact)}")
     note = "; ".join(notes) or None
-    return RungContext(sent.text, tuple(chunks), sent.excerpts, note, sent.whole)
+    text = joined(excerpts, layout)
+    return RungContext(text, tuple(chunks), tuple(excerpts), note, whole)

@@ -57,7 +57,7 @@ def chain_with(**options: Any) -> SelfRouteChain:
         ({"documents": 7}, "gives no full texts"),
         ({"documents": "no/such/folder"}, "no folder"),
         ({"documents": OtherStore()}, "chunks of an OtherStore"),
-        ({"rungs": ["full", "retrieved"]}, "nothing|no more"),
+        ({"rungs": ["full", "retrieved"]}, "from small to large"),
         ({"rung_llms": {"fool": NamedModel()}}, "rungs= has only"),
         ({"rung_llms": {"full": "gpt"}}, "a chat model of"),
         ({"prices": {"m": (1, 2)}}, "three numbers"),

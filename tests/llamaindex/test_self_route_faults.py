@@ -147,14 +147,6 @@ class TestNothingToRead:
         assert asked.decisions == [("retrieved", "skipped"), ("full", "skipped")]
         assert asked.nodes == []
 
-    async def test_nothing_retrieved_of_the_only_document(self, way):
-        with ScriptedServer(["In May."]) as server:
-            asked = await ask(server, way, retriever=Retrieved())
-
-        assert asked.answer == "In May."
-        assert asked.decisions == [("retrieved", "skipped"), ("full", "answered")]
-        assert asked.nodes[0].get_content() == TEXT
-
 
 @every_way
 class TestWrongIndexes:

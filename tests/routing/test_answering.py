@@ -106,8 +106,7 @@ class Driven:
             error = answer if isinstance(answer, Exception) else None
             request = advance(steps, None if error else answer, error)
         assert next(given, None) is None
-        self.outcome = request.result.outcome
-        self.described = request.result.described()
+        self.outcome = request.result
         self.context = request.result.context
 
     @staticmethod
@@ -229,7 +228,7 @@ def test_a_reply_that_was_cut_is_an_answer_and_says_so():
     cut = Reply("It was bu", False, TokenUsage(10, 3), 0.5, cut="length")
     driven = Driven([cut], hit(0, 4))
 
-    assert driven.described == {
+    assert driven.outcome.described() == {
         "rung": "retrieved",
         "answered": True,
         "finish": "length",

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from oprag.calls import PromptSize
 from oprag.chunk import Chunk, Span
+from oprag.context import ContextOptions
 from oprag.errors import ContextWindowError
-from oprag.routing import FullContext, FullDocument, Layout, full_context, joined
-from oprag.routing.full_documents import largest_selection
+from oprag.routing import FullDocument, Layout, RouteOptions, context_of_documents
+from oprag.routing.full_documents import joined, largest_selection
 from oprag.tokens import resolve_token_counter
 
 WORDS = resolve_token_counter(lambda text: len(text.split()))
@@ -29,12 +30,14 @@ def chunk_of(document: FullDocument, start: int, end: int, rank: int = 0) -> Chu
 
 def cut(
     documents, chunks, window, *, reserved=5, overhead=10, counter=WORDS, named=False
-) -> FullContext:
+):
     size = PromptSize(
         lambda values: counter(values["context"]) + overhead, window, reserved
     )
-    written = [document for document in documents if document.text.strip()]
-    return full_context(Layout(written, "\n\n", named), chunks, size, counter)
+    options = RouteOptions(
+        rungs=(), context=ContextOptions(token_counter=counter), named=named
+    )
+    return context_of_documents(documents, chunks, options, size)
 
 
 def test_documents_that_fit_are_whole():
@@ -80,8 +83,9 @@ def test_an_unknown_window_takes_all_and_counts_nothing():
     def never(text):
         raise AssertionError
 
-    layout = Layout([A, B], "\n\n")
-    result = full_context(layout, [], PromptSize(never, None, 5), WORDS)
+    options = RouteOptions(rungs=(), context=ContextOptions())
+    size = PromptSize(never, None, 5)
+    result = context_of_documents([A, B], [], options, size)
 
     assert result.whole
 

@@ -27,21 +27,22 @@ def test_rungs_of_ones_own_are_taken_as_they_are():
 
 
 @pytest.mark.parametrize(
-    ("rungs", "message"),
+    "rungs",
     [
-        ([], "one or more"),
-        ("full", "a list"),
-        (["whole"], '"retrieved", "full"'),
-        ([0], "at least 1"),
-        ([True], "at least 1"),
-        ([16000, 1500], "no more to read"),
-        (["full", 1500], "no more to read"),
-        ([1500, "retrieved"], "no more to read"),
-        ([1500, 1500], "no more to read"),
+        [],
+        "full",
+        7,
+        ["whole"],
+        [0],
+        [True],
+        [16000, 1500],
+        ["full", 1500],
+        [1500, "retrieved"],
+        [1500, 1500],
     ],
 )
-def test_rungs_that_make_no_sense_are_rejected(rungs, message):
-    with pytest.raises(InvalidOptionError, match=message) as caught:
+def test_rungs_that_make_no_sense_are_rejected(rungs):
+    with pytest.raises(InvalidOptionError, match="from small to large") as caught:
         as_rungs(rungs)
 
     assert caught.value.option == "rungs"

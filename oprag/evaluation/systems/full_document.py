@@ -14,7 +14,7 @@ from oprag.evaluation.reading import Reader
 from oprag.evaluation.splittings import Splitting
 from oprag.evaluation.system import Count, Piece
 from oprag.evaluation.systems.dialogue import BenchModel
-from oprag.evaluation.systems.middle_cut import FULL_CONTEXTS, WindowOverflow
+from oprag.evaluation.systems.middle_cut import CUTS, WindowOverflow
 from oprag.routing import (
     FullDocument,
     RouteOptions,
@@ -74,7 +74,7 @@ class FullDocuments(Reader):
             rungs=(),
             context=options,
             named=False,  # as in the papers
-            full_context=FULL_CONTEXTS[self.window_overflow],
+            cut=CUTS[self.window_overflow],
         )
         read_of = context_of_documents(documents, chunks, route, size)
         pieces = pieces_of(read_of.excerpts)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from oprag.calls import PromptSize, largest_fitting
+from oprag.calls import largest_fitting
 from oprag.chunk import Chunk, Span
 from oprag.errors import invalid_option
-from oprag.routing import Excerpt, FullContext, Layout, full_context, joined
+from oprag.routing import Excerpt, Layout, largest_selection
 from oprag.tokens import NamedTokenCounter
 
 WindowOverflow: TypeAlias = Literal["order_preserving", "truncate_middle"]
@@ -16,40 +16,25 @@ WindowOverflow: TypeAlias = Literal["order_preserving", "truncate_middle"]
 
 
 def cut_middle(
-    layout: Layout, _: Sequence[Chunk], size: PromptSize, counter: NamedTokenCounter
-) -> FullContext:
-    """Return the documents whole, or the beginning and the end of them as one text.
-
-    Raises:
-        ContextWindowError: The prompt alone fills the window.
-    """
+    layout: Layout, _: Sequence[Chunk], room: int, counter: NamedTokenCounter
+) -> list[Excerpt]:
+    """Select the beginning and the end of the documents, read as one text."""
+    if room <= counter(layout.separator):
+        return []
     text = layout.separator.join(document.text for document in layout.documents)
-    room = size.room()
-    if room is None or not size.excess(text):
-        return full_context(layout, (), size, counter)
-    while True:
-        cut = truncate_middle(text, room, counter, mark=layout.separator)
-        kept = [*_slices(layout, 0, cut.head), *_slices(layout, cut.tail, len(text))]
-        sent = joined(kept, layout)
-        excess = size.excess(sent)
-        if not excess:
-            return FullContext(sent, tuple(kept), whole=False)
-        room -= excess
-
-
-def _slices(layout: Layout, start: int, end: int) -> list[Excerpt]:
-    """Return what a part of the joined text holds of each document."""
+    cut = truncate_middle(text, room, counter, mark=layout.separator)
     found = []
-    begin = 0
-    for document in layout.documents:
-        first, last = max(start - begin, 0), min(end - begin, len(document.text))
-        if first < last:
-            found.append(Excerpt(document, Span(first, last)))
-        begin += len(document.text) + len(layout.separator)
+    for start, end in ((0, cut.head), (cut.tail, len(text))):
+        begin = 0
+        for document in layout.documents:
+            first, last = max(start - begin, 0), min(end - begin, len(document.text))
+            if first < last:
+                found.append(Excerpt(document, Span(first, last)))
+            begin += len(document.text) + len(layout.separator)
     return found
 
 
-FULL_CONTEXTS = {"order_preserving": full_context, "truncate_middle": cut_middle}
+CUTS = {"order_preserving": largest_selection, "truncate_middle": cut_middle}
 """By `WindowOverflow`."""
 
 

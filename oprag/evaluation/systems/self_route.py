@@ -21,7 +21,7 @@ from oprag.evaluation.systems.full_document import (
     REPLY_TOKENS,
     pieces_of,
 )
-from oprag.evaluation.systems.middle_cut import FULL_CONTEXTS, WindowOverflow
+from oprag.evaluation.systems.middle_cut import CUTS, WindowOverflow
 from oprag.routing import (
     RouteOptions,
     Rung,
@@ -118,7 +118,7 @@ class SelfRoute(System):
             rungs=self._rungs(budget),
             context=ContextOptions(order=self.order, token_counter=bench.counter),
             default_documents=tuple(question.doc_ids or bench.dataset.documents),
-            full_context=FULL_CONTEXTS[self.window_overflow],
+            cut=CUTS[self.window_overflow],
             named=False,  # as in the papers
         )
         hits = bench.ranked(question, self.splitting)[: self.k]
@@ -126,19 +126,18 @@ class SelfRoute(System):
         model = BenchModel(question, bench, self.reserved, routing=before_last)
         steps = route(hits, options, model, ledger=ledger)
         routed = await model.carry_out(steps)
-        outcome = routed.outcome
-        reading = read_reply(outcome.text or "", question, bench.answer_style)
+        reading = read_reply(routed.text or "", question, bench.answer_style)
         long_context, estimated = None, False
-        if outcome.rung is not None:
+        if routed.rung is not None:
             sizes = hits, options, model, ledger, bench
             long_context, estimated = _long_context_tokens(*sizes)
         return Attempt(
             prediction=reading.prediction,
-            answered=outcome.answered,
-            reply=outcome.text or "",
+            answered=routed.answered,
+            reply=routed.text or "",
             pieces=_pieces(routed.context),
             context_tokens=bench.counter(routed.context.text),
-            route="" if outcome.rung is None else outcome.rung.name,
+            route="" if routed.rung is None else routed.rung.name,
             steps=tuple(model.steps),
             long_context_tokens=long_context,
             long_context_estimated=estimated,

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.calls import PromptSize
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.systems.middle_cut import cut_middle, truncate_middle
 from oprag.routing import FullDocument, Layout
@@ -27,17 +26,14 @@ def test_the_excerpts_are_the_beginning_and_the_end_of_the_documents():
         FullDocument("a", " ".join(f"alpha{n:03}." for n in range(200))),
         FullDocument("b", "\n".join(f"beta{n:03}" for n in range(100))),
     ]
-    size = PromptSize(lambda values: words(values["context"]) + 10, 55, 5)
-    counter = resolve_token_counter(words)
+    layout = Layout(documents, "\n\n", named=False)
 
-    cut = cut_middle(Layout(documents, "\n\n", named=False), (), size, counter)
+    head, tail = cut_middle(layout, (), 40, resolve_token_counter(words))
 
-    head, tail = (excerpt.text for excerpt in cut.excerpts)
-    assert cut.text == f"{head}\n\n{tail}"
-    assert documents[0].text.startswith(head)
-    assert documents[1].text.endswith(tail)
-    assert words(head) == words(tail) == 20
-    assert not cut.whole
+    assert documents[0].text.startswith(head.text)
+    assert documents[1].text.endswith(tail.text)
+    assert words(head.text) == words(tail.text) == 20
+    assert cut_middle(layout, (), 0, resolve_token_counter(words)) == []
 
 
 def test_text_that_fits_is_not_touched():
