@@ -39,12 +39,12 @@ def annotate_positions(
         MissingDocumentError: A chunk does not name its document.
         InvalidOptionError: The chunks are of several documents, or a chunk is of a
             page that `source` does not have.
-        InconsistentChunksError: The chunks are not in the order of their text.
-        AmbiguousPositionError: The text repeats itself, so that chunks fit it in
+        ConflictingPositionsError: The chunks are not in the order of their text.
+        ConflictingPositionsError: The text repeats itself, so that chunks fit it in
             more than one order.
 
     Warns:
-        UnlocatedChunksWarning: Some chunks' places could not be proved.
+        PositionWarning: Some chunks' places could not be proved.
 
     Example:
         >>> chunks = [

@@ -108,8 +108,8 @@ def index_documents(
 
     Raises:
         MissingDocumentError: A document has no name.
-        DuplicateDocumentError: A document comes twice, or two have one `doc_key`.
-        UnscopedPositionError: A document that is given already is a chunk.
+        InvalidOptionError: A document comes twice, or two have one `doc_key`.
+        PositionError: A document that is given already is a chunk.
         UnreadableFileError: A folder inside the folder cannot be opened.
         InvalidOptionError: An option or the store cannot be used, or
             `remove_missing` would delete more than half.
@@ -122,7 +122,7 @@ def index_documents(
         OpragWarning: Some documents failed, some that are missing are kept, no file
             of a folder holds a text, or the store also holds chunks of the documents
             that something else wrote; the report has the facts.
-        UnlocatedChunksWarning: Chunks of another splitter were not found in their
+        PositionWarning: Chunks of another splitter were not found in their
             document; they keep their order.
 
     Example:

@@ -92,7 +92,7 @@ class LongReader(DrivenRunnable, LongReaderOptions):
     Raises:
         InvalidOptionError: On construction and assignment, for an option that does not
             exist or cannot have this value. It is a `ValueError`.
-        LongReadingError: When invoked: the model failed, or gave an empty reply. It
+        ModelCallError: When invoked: the model failed, or gave an empty reply. It
             carries the long answer, where there is one, and what was spent.
         ContextWindowError: When invoked: a prompt does not fit the window. Units are
             read whole or not at all.

@@ -118,14 +118,14 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
             exist or cannot have this value; on construction, when there is not exactly
             one of `base_retriever` and `vectorstore`, the units cannot be used, or
             `documents` is a store that cannot be read through the search's filter.
-        DuplicateDocumentError: On construction: a document is in two units. Both are
+        InvalidOptionError: On construction: a document is in two units. Both are
             `ValueError`.
         OpragError: When invoked, as `oprag.units.UnitIndex.find` raises it: a chunk
             is of no unit, or does not say where it stands. Not with
             `on_problem="warn"`.
         DocumentNotFoundError: When invoked: `documents` lacks a document, or the
             search's filter hides chunks of it.
-        InvalidSpanError: When invoked: a document is shorter than it was.
+        PositionError: When invoked: a document is shorter than it was.
 
     Warns:
         PositionWarning: Where units cannot be told, with `on_problem="warn"`: the

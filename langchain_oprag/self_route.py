@@ -70,7 +70,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     Raises:
         InvalidOptionError: On construction and assignment, for an option that does
             not exist or cannot have this value. It is a `ValueError`.
-        RungFailedError: When invoked: the model failed for good. It carries
+        ModelCallError: When invoked: the model failed for good. It carries
             the usage of the steps before.
         ContextWindowError: When invoked: a prompt does not fit the window.
         DocumentNotFoundError: When invoked: `documents` lacks a document.

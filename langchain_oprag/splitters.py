@@ -129,9 +129,9 @@ class OffsetSplitter(TextSplitter):
 
         Raises:
             MissingDocumentError: A page, row or section does not name its text.
-            DuplicateDocumentError: Two documents have the same `doc_key`.
+            InvalidOptionError: Two documents have the same `doc_key`.
             MissingPositionError: A page comes alone, and without a number.
-            UnscopedPositionError: A document is a chunk that another splitter made.
+            PositionError: A document is a chunk that another splitter made.
         """
         check_entries("documents", documents, Document)
         return self._split([source_of(document) for document in documents])

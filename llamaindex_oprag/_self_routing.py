@@ -34,7 +34,7 @@ from oprag.calls import QA_PROMPT, SENTINEL, Dialogue, Ledger, RungEntry
 from oprag.chunk import Chunk
 from oprag.context import ContextOptions, Problems, single_passage
 from oprag.documents import DocumentSource
-from oprag.errors import InvalidOptionError, RoutingError
+from oprag.errors import InvalidOptionError, ModelCallError
 from oprag.metadata import DOC_URI, RESULT_KEYS, named_id
 from oprag.routing import (
     FIRST_TOKENS,
@@ -291,7 +291,7 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
             "Self-Route answers from nodes, whose documents it may have to read: call "
             "query, or synthesize with nodes, instead of get_response with texts."
         )
-        raise RoutingError(message)
+        raise ModelCallError(message)
 
     async def aget_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any

@@ -59,13 +59,11 @@ class PositionAnnotator(TransformComponent):
         MissingDocumentError: When called, and a node names no source document.
         DocumentNotFoundError: When called, and `documents` does not have it.
         InvalidOptionError: When called, and its text there is not exact.
-        InconsistentChunksError: When called, and nodes are not in the order of their
-            text.
-        AmbiguousPositionError: When called, and the text repeats itself, so that nodes
-            fit it in more than one order.
+        ConflictingPositionsError: When called, and nodes are not in the order of their
+            text; or the text repeats itself, so that they fit it in several orders.
 
     Warns:
-        UnlocatedChunksWarning: Some nodes' places could not be proved.
+        PositionWarning: Some nodes' places could not be proved.
 
     Example:
         >>> from llama_index.core.ingestion import IngestionPipeline

@@ -128,8 +128,8 @@ def index_documents(
 
     Raises:
         MissingDocumentError: A document has no name that stays the same.
-        DuplicateDocumentError: A document comes twice, or two have one `doc_key`.
-        UnscopedPositionError: A document that is given already is a chunk.
+        InvalidOptionError: A document comes twice, or two have one `doc_key`.
+        PositionError: A document that is given already is a chunk.
         UnreadableFileError: A folder inside the folder cannot be opened.
         InvalidOptionError: An option or the store cannot be used, or
             `remove_missing` would delete more than half.
@@ -142,7 +142,7 @@ def index_documents(
         OpragWarning: Some documents failed, some that are missing are kept, no file
             of a folder holds a text, or the store also holds chunks of the documents
             that something else wrote; the report has the facts.
-        UnlocatedChunksWarning: Nodes of another parser were not found in their
+        PositionWarning: Nodes of another parser were not found in their
             document; they keep their order.
     """
     return index_target(

@@ -104,7 +104,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
     Raises:
         InvalidOptionError: On construction and by `update_prompts`, for an option that
             cannot have this value.
-        LongReadingError: When asked: the model failed, or gave an empty reply. It
+        ModelCallError: When asked: the model failed, or gave an empty reply. It
             carries the long answer, where there is one, and what was spent.
         ContextWindowError: When asked: a prompt does not fit the window. Units are
             read whole or not at all.

@@ -97,13 +97,13 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         InvalidOptionError: On construction, for a value that an option cannot have,
             units that cannot be used, or `documents` that are a store which cannot be
             read through the search's filter.
-        DuplicateDocumentError: On construction: a document is in two units.
+        InvalidOptionError: On construction: a document is in two units.
         OpragError: When retrieving, as `oprag.units.UnitIndex.find` raises it: a
             node is of no unit, or does not say where it stands. Not with
             `on_problem="warn"`.
         DocumentNotFoundError: When retrieving: `documents` lacks a document, or the
             search's filter hides chunks of it.
-        InvalidSpanError: When retrieving: a document is shorter than it was.
+        PositionError: When retrieving: a document is shorter than it was.
 
     Warns:
         PositionWarning: Where units cannot be told, with `on_problem="warn"`: the

@@ -62,7 +62,7 @@ class OffsetTokenNodeParser(OffsetNodeParser):
         InvalidOptionError: On construction, for an unknown option or an impossible
             value. It is a `ValueError`.
         MissingPositionError: When parsing a single page without a number.
-        UnscopedPositionError: When parsing a section without the others.
+        PositionError: When parsing a section without the others.
 
     Source:
         OP-RAG (arXiv:2409.01666), section 3: uniform chunks of 128 tokens.

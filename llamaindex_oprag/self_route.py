@@ -80,7 +80,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
 
     Raises:
         InvalidOptionError: The synthesizer is none that `from_args` made.
-        RungFailedError: When queried: the model failed for good. It carries
+        ModelCallError: When queried: the model failed for good. It carries
             the usage of the steps before.
         ContextWindowError: When queried: a prompt does not fit the window.
         DocumentNotFoundError: When queried: `documents` lacks a document.

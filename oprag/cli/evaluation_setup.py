@@ -64,7 +64,7 @@ def make_evaluation(
     """Make a run ready.
 
     Raises:
-        ChatModelError: See `load_chat_model`.
+        ModelCallError: See `load_chat_model`.
         InvalidOptionError: Two systems have one name, or there is nothing to ask.
     """
     style: AnswerStyle = options.answer_style.value

@@ -16,7 +16,7 @@ from oprag.cli.embedding_models import SentenceTransformerEmbeddings, load_model
 from oprag.cli.library import DATABASE, Library, Told, open_library
 from oprag.cli.options import cache_folder
 from oprag.cli.telling import note, told
-from oprag.errors import OpragError
+from oprag.errors import IndexingError, OpragError
 
 _T = TypeVar("_T")
 
@@ -25,10 +25,6 @@ Report = Callable[[int, str], Awaitable[None]]
 
 _PAUSE = 0.25
 """Seconds between two looks at how far indexing is."""
-
-
-class ClosedError(OpragError, RuntimeError):
-    """The documents cannot be opened, or are not open yet."""
 
 
 class Librarian:
@@ -88,7 +84,7 @@ class Librarian:
             patience: Seconds to wait; None for as long as it takes.
 
         Raises:
-            ClosedError: It cannot be opened, or not within the time.
+            IndexingError: It cannot be opened, or not within the time.
         """
         if self._failed or (self._library is not None and self._library.is_outdated()):
             self.start()
@@ -96,7 +92,7 @@ class Librarian:
             await self._opened(report)
         if self._library is None:
             later = f"{self._progress()}. Ask again in a moment."
-            raise ClosedError(self._failed or later)
+            raise IndexingError(self._failed or later, store="")
         return self._library
 
     async def _opened(self, report: Report | None) -> None:

@@ -21,11 +21,11 @@ from starlette.routing import Route
 
 from langchain_oprag import OrderPreservingRetriever, as_passages
 from oprag.calls import keep_secret, said_by, without_secrets
-from oprag.cli.librarian import ClosedError, Librarian
+from oprag.cli.librarian import Librarian
 from oprag.cli.library import Library
 from oprag.cli.telling import note
 from oprag.context import Widen, marked_texts
-from oprag.errors import BudgetTooSmallError, OpragError
+from oprag.errors import BudgetTooSmallError, IndexingError, OpragError
 from oprag.metadata import CITATION, DOCUMENT, END, RANK, START
 
 _PATIENCE = 3.0
@@ -86,7 +86,7 @@ def make_app(
         except _RefusedError as error:
             return _error(error.status, error.code, error.message)
         except OpragError as error:
-            status = 503 if isinstance(error, ClosedError) else 422
+            status = 503 if isinstance(error, IndexingError) else 422
             return _error(status, status, error.message)
         except ClientDisconnect:
             return _error(400, 400, "The request is not complete.")  # to nobody

@@ -16,7 +16,7 @@ from oprag.cli.chat_models import model_failure
 from oprag.cli.retrieving import ordered_passages
 from oprag.cli.searching import Search
 from oprag.context import Order
-from oprag.errors import ContextWindowError, RungFailedError
+from oprag.errors import ContextWindowError, ModelCallError
 from oprag.routing import Rung
 
 _OVERFLOW_HINT = "Give the tokens that the model takes as --max-context-tokens."
@@ -60,7 +60,7 @@ def stream_routed_answer(
             for what its profile says, if it has one.
 
     Raises:
-        ChatModelError: It cannot be reached, refuses, or breaks off.
+        ModelCallError: It cannot be reached, refuses, or breaks off.
         ContextWindowError: The window has no room for any text.
         BudgetTooSmallError: Not even the best chunk fits.
     """
@@ -74,7 +74,7 @@ def stream_routed_answer(
             if said := well_formed(piece.get("answer") or ""):
                 text += said
                 write(said)
-    except (RungFailedError, ContextWindowError) as error:
+    except (ModelCallError, ContextWindowError) as error:
         failure = _failure(name, error, begun=bool(text))
         raise failure from error
     read = ordered_passages(output["context"], order=order, merge=order == "document")
@@ -123,8 +123,8 @@ def _chain(
 
 def _failure(name: str, error: Exception, *, begun: bool) -> Exception:
     """The same in terms of the command line."""
-    failed = error if isinstance(error, RungFailedError) else error.__cause__
-    if isinstance(failed, RungFailedError) and isinstance(failed.__cause__, Exception):
+    failed = error if isinstance(error, ModelCallError) else error.__cause__
+    if isinstance(failed, ModelCallError) and isinstance(failed.__cause__, Exception):
         return model_failure(
             name, failed.__cause__, begun=begun, overflow_hint=_OVERFLOW_HINT
         )

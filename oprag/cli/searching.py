@@ -84,7 +84,7 @@ def search(
 
     Raises:
         UnreadableFileError: See `read_files`.
-        EmbeddingModelError: See `load_embedding_model`.
+        ModelCallError: See `load_embedding_model`.
         BudgetTooSmallError: Not even the best chunk fits.
         OSError: The folder cannot be written to.
     """

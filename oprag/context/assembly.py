@@ -21,7 +21,7 @@ from oprag.context.options import ContextOptions, TextsByName
 from oprag.context.placing import find_places
 from oprag.context.results import Result
 from oprag.context.seen import Seen
-from oprag.errors import InvalidSpanError, MissingDocumentError, OpragError, kind_of
+from oprag.errors import MissingDocumentError, OpragError, PositionError
 from oprag.metadata import HASH, PROBLEM, RANK
 from oprag.ordering import document_order, rank_order
 from oprag.positions import (
@@ -83,8 +83,9 @@ def arrange(
     while True:
         try:
             return arranged()
-        except InvalidSpanError as error:  # a full text has something else there
-            if options.on_problem == "error" or error.document in problems:
+        except PositionError as error:  # a full text has something else there
+            known = error.kind != "invalid_span" or error.document in problems
+            if options.on_problem == "error" or known:
                 raise
             problems[error.document] = error
             chunks = [
@@ -112,11 +113,11 @@ def _marked(
 ) -> Chunk:
     """The chunk, with what is wrong with it in its metadata."""
     if doubtful is not None:
-        kind = kind_of(doubtful)
+        kind = doubtful.kind
     elif chunk.document.startswith(UNNAMED):
-        chunk, kind = without_place(chunk), kind_of(MissingDocumentError)
+        chunk, kind = without_place(chunk), MissingDocumentError.kind
     elif chunk.position is None and chunk.document in problems:
-        kind = kind_of(problems[chunk.document])
+        kind = problems[chunk.document].kind
     else:
         return chunk
     return chunk._replace(metadata={**chunk.metadata, PROBLEM: kind})

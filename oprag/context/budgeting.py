@@ -39,7 +39,7 @@ def finish(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:
     """Put the chosen chunks in order and join them, as the options say.
 
     Raises:
-        InvalidSpanError: A full text is read to join chunks, and has something else
+        PositionError: A full text is read to join chunks, and has something else
             where a chunk says that it stands.
     """
     # Some selections take text in another order than that of the ranks.
@@ -104,7 +104,7 @@ class BudgetFiller:
             The chunks themselves, or with `"recall"` pieces of them.
 
         Raises:
-            InvalidSpanError: See `cut_into_lines`.
+            PositionError: See `cut_into_lines`.
         """
         if self._options.selection == "budget":
             return list(chunks)
@@ -130,7 +130,7 @@ class BudgetFiller:
 
         Raises:
             BudgetTooSmallError: See `fill_budget`.
-            InvalidSpanError: See `merge_neighbours`.
+            PositionError: See `merge_neighbours`.
         """
         kept = fill_budget(
             listed,

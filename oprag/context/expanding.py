@@ -114,7 +114,7 @@ def expanded_order(
         they are asked for.
 
     Raises:
-        InvalidSpanError: See `cut_into_lines`.
+        PositionError: See `cut_into_lines`.
 
     Source:
         This project's own. The settings were chosen on public data, and what was

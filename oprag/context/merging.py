@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from oprag.chunk import Chunk, Passage, Span
 from oprag.context.results import single_passage
-from oprag.errors import InvalidSpanError
+from oprag.errors import PositionError
 
 JOINT = "\n"
 """Stands where a small gap between two chunks could not be read from the source."""
@@ -41,7 +41,7 @@ def merge_neighbours(
         Passages in the order of the chunks. Each chunk is in exactly one.
 
     Raises:
-        InvalidSpanError: The source text is at hand and a span reaches past its
+        PositionError: The source text is at hand and a span reaches past its
             end, or the chunk's text does not stand there.
     """
     passages: list[Passage] = []
@@ -106,7 +106,7 @@ def proved_source(run: Sequence[Chunk], source_text: SourceText) -> str | None:
         their span, and where the name is not known.
 
     Raises:
-        InvalidSpanError: A chunk's text does not stand where its span says.
+        PositionError: A chunk's text does not stand where its span says.
     """
     first = run[0]
     if first.part is not None or not first.exact:
@@ -129,5 +129,7 @@ def proved_source(run: Sequence[Chunk], source_text: SourceText) -> str | None:
             "positions are wrong: index it again, or repair the positions with "
             "annotate_positions or PositionAnnotator."
         )
-        raise InvalidSpanError(message, document=chunk.document, start=start, end=end)
+        raise PositionError(
+            message, kind="invalid_span", document=chunk.document, start=start, end=end
+        )
     return source

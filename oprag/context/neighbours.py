@@ -412,7 +412,7 @@ def behind(
         hit that brought it, by this one.
 
     Raises:
-        InvalidSpanError: See `proved_source`.
+        PositionError: See `proved_source`.
     """
     places = [neighbours.brought_by[chunk.rank] for chunk in beside]
     pairs = [(c, ranks.get(p, p)) for c, p in zip(beside, places, strict=True)]

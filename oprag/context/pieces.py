@@ -88,7 +88,7 @@ def cut_into_lines(
         One line per document and part, in the order of their best candidates.
 
     Raises:
-        InvalidSpanError: A candidate's text does not stand in the full text where
+        PositionError: A candidate's text does not stand in the full text where
             its span says.
     """
     groups: defaultdict[tuple[Hashable, ...], list[Chunk]] = defaultdict(list)

@@ -6,7 +6,7 @@ import logging
 import warnings
 from collections.abc import Iterable
 
-from oprag.errors import InvalidOptionError, OpragError, PositionWarning, kind_of
+from oprag.errors import InvalidOptionError, OpragError, PositionWarning
 
 _LOG = logging.getLogger("oprag")
 
@@ -31,7 +31,7 @@ class Problems:
             problems: Of documents whose chunks stand by their ranks.
         """
         for problem in problems:
-            kind = kind_of(problem)
+            kind = problem.kind
             message = (
                 f"{self._component} kept the order as retrieved ({kind}). "
                 f"{problem.message}"

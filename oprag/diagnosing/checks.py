@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Iterable, Mapping, MutableSequence, Sequence
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from oprag.chunk import Chunk, Hit, Span
 from oprag.diagnosing.report import Findings
 from oprag.documents import StoredChunk, stored_hit
 from oprag.errors import (
-    AmbiguousPositionError,
+    ConflictingPositionsError,
     InvalidOptionError,
     MissingPositionError,
     OpragError,
@@ -30,8 +29,6 @@ from oprag.positions import (
     read_node,
     without_duplicates,
 )
-
-_CAPITALS = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 class Examined(NamedTuple):
@@ -176,7 +173,7 @@ def check_group(
     hits = [chunks[i].hit for i in group.members]
     read = read_group(hits, group.name, position_keys)
     if isinstance(read, PositionError):
-        kind = _CAPITALS.sub("_", type(read).__name__.removesuffix("Error")).lower()
+        kind = read.kind
         for at in _concerned(read, hits, group.name, position_keys):
             detail = read.message.partition(". ")[0]
             if isinstance(read, MissingPositionError):
@@ -210,6 +207,6 @@ def _concerned(
         lenient = read_places(hits, name, position_keys, {})
         without = [i for i, chunk in enumerate(lenient) if chunk.position is None]
         return without or [error.rank]
-    if isinstance(error, AmbiguousPositionError):
+    if isinstance(error, ConflictingPositionsError) and error.ranks:
         return error.ranks
     return range(len(hits))

@@ -18,7 +18,7 @@ from oprag.documents import (
     name_of_key,
     read_versions,
 )
-from oprag.errors import AmbiguousPositionError, IncompleteDocumentError, OpragError
+from oprag.errors import IncompleteDocumentError, OpragError
 from oprag.metadata import (
     DOC_KEY,
     DOC_URI,
@@ -216,7 +216,7 @@ def _kind_of(error: OpragError, chunks: Sequence[StoredChunk]) -> str:
     if (
         (numbered and not are_all_there(chunks))
         or (isinstance(error, IncompleteDocumentError) and error.missing)
-        or isinstance(error, AmbiguousPositionError)
+        or error.kind == "ambiguous_position"
     ):
         return "incomplete"
     if _are_ours(chunks):

@@ -7,11 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from oprag.errors import (
-    AmbiguousPositionError,
-    InconsistentChunksError,
-    UnlocatedChunksWarning,
-)
+from oprag.errors import ConflictingPositionsError, PositionWarning
 from oprag.locating import Location, exchangeable, given_order, locate, squeeze
 from oprag.metadata import (
     CHAR_END,
@@ -141,7 +137,9 @@ def _order(name: str, part: SourcePart) -> list[int]:
             f"chunk {late} of the list should stand before chunk {early}. Give all "
             "chunks of the document in the order in which the splitter made them."
         )
-        raise InconsistentChunksError(message, document=name, chunks=numbers)
+        raise ConflictingPositionsError(
+            message, kind="inconsistent_chunks", document=name, chunks=numbers
+        )
     raise _several_orders(name, part, found.doubtful)
 
 
@@ -162,7 +160,7 @@ def _refuse_likeness(
 
 def _several_orders(
     name: str, part: SourcePart, doubtful: Sequence[int]
-) -> AmbiguousPositionError:
+) -> ConflictingPositionsError:
     of_part = "" if part.number is None else f" of part {part.number}"
     numbers = tuple(doubtful[:_LISTED])
     listed = ", ".join(map(str, numbers))
@@ -173,7 +171,9 @@ def _several_orders(
         "document with index_documents, which splits it and so knows the order, or "
         "split it with oprag's splitters."
     )
-    return AmbiguousPositionError(message, document=name, position=(), ranks=numbers)
+    return ConflictingPositionsError(
+        message, kind="ambiguous_position", document=name, position=(), ranks=numbers
+    )
 
 
 def _located(part: SourcePart, order: Sequence[int]) -> list[Location]:
@@ -198,4 +198,4 @@ def _warn_of_unlocated(name: str, locations: Sequence[Location]) -> None:
             "proved is not written. Chunks that are not found were altered, or were "
             "made of another text."
         )
-        warnings.warn(message, UnlocatedChunksWarning, stacklevel=2)
+        warnings.warn(message, PositionWarning, stacklevel=2)

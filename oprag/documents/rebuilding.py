@@ -21,14 +21,12 @@ from oprag.documents.searched_chunks import SearchedChunks
 from oprag.documents.sources import PART_SEPARATOR, ReadingSource
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk
 from oprag.errors import (
-    AmbiguousPositionError,
+    ConflictingPositionsError,
     DocumentNotFoundError,
-    FilteredDocumentError,
     IncompleteDocumentError,
-    InconsistentChunksError,
     MissingPositionError,
-    MixedVersionsWarning,
     PositionError,
+    PositionWarning,
 )
 from oprag.metadata import (
     CHAR_END,
@@ -83,14 +81,13 @@ def rebuild(
         DocumentNotFoundError: No chunk is of this document.
         IncompleteDocumentError: Chunks are missing, or characters that no chunk holds,
             or what would show that none are.
-        InconsistentChunksError: The chunks cannot all be of one text, or are not of the
-            text that was split.
-        AmbiguousPositionError: Different texts have the same `chunk_index`.
+        ConflictingPositionsError: The chunks cannot all be of one text, or are not of
+            the text that was split; or different texts have the same `chunk_index`.
         MissingPositionError: A chunk lacks `chunk_index`, `n_chunks`, `char_start` or
             `char_end`, or one is no number.
 
     Warns:
-        MixedVersionsWarning: Two versions with different texts are there, both whole,
+        PositionWarning: Two versions with different texts are there, both whole,
             as they are left by an interrupted indexing, or by one of only one size.
             Which one is given is the same every time; it need not be the newer.
     """
@@ -101,7 +98,7 @@ def rebuild(
             "different texts, each of them whole. One is read, which need not be the "
             "newer. Index the document again, in every size."
         )
-        warnings.warn(message, MixedVersionsWarning, stacklevel=2)
+        warnings.warn(message, PositionWarning, stacklevel=2)
     return text
 
 
@@ -245,8 +242,12 @@ def _pieces(name: str, chunks: Sequence[StoredChunk], where: str) -> list[_Piece
                 f"Document {name!r}: two different chunks have chunk_index {index}: "
                 f"the store holds two versions of it. {_AGAIN}"
             )
-            raise AmbiguousPositionError(
-                message, document=name, position=(float(index),), ranks=()
+            raise ConflictingPositionsError(
+                message,
+                kind="ambiguous_position",
+                document=name,
+                position=(float(index),),
+                ranks=(),
             )
         totals.add(total)
     total, last = min(totals), max(pieces)
@@ -404,9 +405,11 @@ def _incomplete(
     )
 
 
-def _inconsistent(name: str, what: str, *chunks: int) -> InconsistentChunksError:
+def _inconsistent(name: str, what: str, *chunks: int) -> ConflictingPositionsError:
     message = f"Document {name!r}: {what}. {_AGAIN}"
-    return InconsistentChunksError(message, document=name, chunks=chunks[:_LISTED])
+    return ConflictingPositionsError(
+        message, kind="inconsistent_chunks", document=name, chunks=chunks[:_LISTED]
+    )
 
 
 class StoreSource(ReadingSource):
@@ -432,7 +435,7 @@ class StoreSource(ReadingSource):
 
         Raises:
             DocumentNotFoundError: No chunk in the store is of this document.
-            FilteredDocumentError: A filter of the search hides chunks of it.
+            DocumentNotFoundError: A filter of the search hides chunks of it.
             IncompleteDocumentError: The store does not give all of it, or nothing
                 shows that it does.
             PositionError: Its chunks contradict each other or the text that was split,
@@ -461,18 +464,17 @@ class StoreSource(ReadingSource):
             where += " within the search's filter"
         try:
             return rebuild(document_id, chunks, exact=self._exact, where=where)
-        except (
-            AmbiguousPositionError,
-            IncompleteDocumentError,
-            InconsistentChunksError,
-        ) as error:
+        except (ConflictingPositionsError, IncompleteDocumentError) as error:
             # So do chunks look of which a filter hides some. It cannot open a gap, nor
             # take a stamp away, where all of them are there.
-            if not restricted or not getattr(error, "missing", True):
+            hiding = getattr(error, "missing", error.kind != "conflicting_text")
+            if not (restricted and hiding):
                 raise
             message = (
                 f"The search's filter hides chunks of document {document_id!r}, so its "
                 "full text is not given: a document is read whole or not at all. "
                 "Search without the filter."
             )
-            raise FilteredDocumentError(message, document=document_id) from error
+            raise DocumentNotFoundError(
+                message, document=document_id, filtered=True
+            ) from error

@@ -1,48 +1,32 @@
-"""Every error and warning of the core and the adapters, in one tree.
+"""Every error and warning of oprag, in one tree.
 
 ::
 
     OpragError (Exception)
-    ├── PositionError (ValueError)            a chunk's place is unknown or doubtful
+    ├── PositionError (ValueError)            a chunk's place is wrong or unknown
     │   ├── MissingPositionError              no usable position in the metadata
-    │   ├── AmbiguousPositionError            one position, several different texts
-    │   ├── UnscopedPositionError             offsets that restart per section or parent
-    │   ├── InvalidSpanError                  negative, reversed or past the end
-    │   ├── ConflictingTextError              overlapping spans that disagree
-    │   └── InconsistentChunksError           a document's chunks cannot all be of it
+    │   └── ConflictingPositionsError         places that cannot all be true
     ├── MissingDocumentError (ValueError)     a chunk names no document
     ├── DocumentNotFoundError (LookupError)   no full text by this name
-    │   └── FilteredDocumentError             a search's filter hides chunks of it
     ├── IncompleteDocumentError (LookupError) chunks or text of a document are missing
-    ├── DuplicateDocumentError (ValueError)   one name for two documents to be indexed
-    ├── UnsupportedMetadataError (ValueError) metadata that not every store keeps
-    ├── IndexingError (RuntimeError)          a store cannot do what indexing needs
+    ├── IndexingError (RuntimeError)          a store cannot do what is needed
     ├── BudgetTooSmallError (ValueError)      not even the best chunk fits
     ├── ContextWindowError (ValueError)       a prompt does not fit the model's window
-    ├── RoutingError (RuntimeError)           Self-Route cannot go on
-    │   └── RungFailedError                   the model failed for good at a step
-    ├── LongReadingError (RuntimeError)       a long reader's model gave no answer
-    ├── InvalidOptionError (ValueError)       an option has no such value
+    ├── ModelCallError (RuntimeError)         a model cannot be used, or failed
+    ├── InvalidOptionError (ValueError)       an option or argument cannot be this
     ├── TokenizerError (ValueError)           a tokenizer cannot be used or loaded
-    ├── SentenceDataError (LookupError)       no trained sentence model is installed
-    ├── UnreadableFileError (ValueError)      a file or document holds no usable text
+    ├── UnreadableFileError (ValueError)      a file or document cannot be read or used
     ├── UnfitIndexError (ValueError)          questions on an index would fail
     ├── ClusterError (ConnectionError)        a Ray cluster cannot be reached or used
     └── MissingDependencyError (ImportError)  an optional package is not installed
 
     OpragWarning (UserWarning)
     ├── PositionWarning                       the order as retrieved was kept
-    ├── UnfilledBudgetWarning                 fewer chunks were available than fit
-    ├── UnlocatedChunksWarning                a repair could not prove some places
-    ├── MixedVersionsWarning                  a document is there in several versions
-    └── ApproximateTokenCountWarning          no exact tokenizer could be loaded
+    └── UnfilledBudgetWarning                 fewer chunks were available than fit
 
-Each error also is the builtin that a caller without knowledge of this package
-would catch. The facts stand on attributes, not only in the message, and errors
-survive pickling, so they cross process boundaries whole.
-
-The outer rings have branches of their own: `oprag.evaluation.errors`, and in
-`oprag.cli` `EmbeddingModelError` and `ClosedError`.
+Each error also is the builtin that a caller without knowledge of this package would
+catch. What was found is on attributes, too, and `kind` names the problem. Errors
+survive pickling. Evaluations add `oprag.evaluation.errors.SpendingCapError`.
 """
 
 from __future__ import annotations
@@ -53,42 +37,28 @@ from typing import Any
 from oprag.errors.wording import did_you_mean, named, written
 
 __all__ = [
-    "AmbiguousPositionError",
-    "ApproximateTokenCountWarning",
     "BudgetTooSmallError",
     "ClusterError",
-    "ConflictingTextError",
+    "ConflictingPositionsError",
     "ContextWindowError",
     "DocumentNotFoundError",
-    "DuplicateDocumentError",
-    "FilteredDocumentError",
     "IncompleteDocumentError",
-    "InconsistentChunksError",
     "IndexingError",
     "InvalidOptionError",
-    "InvalidSpanError",
-    "LongReadingError",
     "MissingDependencyError",
     "MissingDocumentError",
     "MissingPositionError",
-    "MixedVersionsWarning",
+    "ModelCallError",
     "OpragError",
     "OpragWarning",
     "PositionError",
     "PositionWarning",
-    "RoutingError",
-    "RungFailedError",
-    "SentenceDataError",
     "TokenizerError",
     "UnfilledBudgetWarning",
     "UnfitIndexError",
-    "UnlocatedChunksWarning",
     "UnreadableFileError",
-    "UnscopedPositionError",
-    "UnsupportedMetadataError",
     "did_you_mean",
     "invalid_option",
-    "kind_of",
     "named",
     "refuse_unknown",
     "written",
@@ -103,6 +73,9 @@ class OpragError(Exception):
         **facts: Set as attributes of the error, by the names the subclass
             declares.
     """
+
+    kind = "error"
+    """The problem as one word, as results carry it in `oprag_problem`."""
 
     def __init__(self, message: str, **facts: Any) -> None:
         super().__init__(message)
@@ -121,63 +94,54 @@ def _rebuild(cls: type[OpragError], message: str, facts: dict[str, Any]) -> Opra
 
 
 class PositionError(OpragError, ValueError):
-    """Where a chunk stands in its document is unknown or doubtful."""
+    """Where a chunk is in its document is wrong or unknown.
+
+    `kind` is one of its subclasses', `"invalid_span"` (negative, reversed, or past the
+    end of the document), or `"unscoped_position"` (offsets count from the start of a
+    section or parent that is not ordered).
+    """
 
     document: str
     """The document's key, as the chunks name it."""
+    start: int
+    """First character of an invalid span."""
+    end: int
+    """One past its last character."""
+    keys: tuple[str, ...] = ()
+    """The metadata keys that were found on the chunk, or that show several sections."""
 
 
 class MissingPositionError(PositionError):
     """A chunk carries no position that can be used."""
 
+    kind = "missing_position"
+
     rank: int
     """Rank of the first such chunk (0 = best)."""
-    keys: tuple[str, ...]
-    """The metadata keys that were found on it, sorted."""
 
 
-class AmbiguousPositionError(PositionError):
-    """Different texts claim or fit the same position, so their order is unknown."""
+class ConflictingPositionsError(PositionError):
+    """Places of a document's chunks cannot all be true.
 
-    position: tuple[float, ...]
+    `kind` is `"ambiguous_position"` (different texts at one position),
+    `"conflicting_text"` (overlapping spans whose texts differ there), or
+    `"inconsistent_chunks"` (chunks that are not all of one text).
+    """
+
+    position: tuple[float, ...] = ()
     """The position that is claimed more than once; empty where none is recorded."""
-    ranks: tuple[int, ...]
+    ranks: tuple[int, ...] = ()
     """Ranks of the chunks that claim it, or their numbers in the list given."""
-
-
-class UnscopedPositionError(PositionError):
-    """Offsets count from the start of a section or parent that is not ordered."""
-
-    keys: tuple[str, ...]
-    """The metadata keys that show that there are several sections."""
-
-
-class InvalidSpanError(PositionError):
-    """A span is negative, reversed, or reaches past the end of its source."""
-
-    start: int
-    """First character, as found."""
-    end: int
-    """One past the last character, as found."""
-
-
-class ConflictingTextError(PositionError):
-    """Two spans overlap but their texts disagree where they do."""
-
-    spans: tuple[tuple[int, int], tuple[int, int]]
-    """The two spans, in characters, end exclusive."""
-
-
-class InconsistentChunksError(PositionError):
-    """A document's stored chunks contradict each other: not all can be of one text."""
-
-    chunks: tuple[int, ...]
-    """`chunk_index` of the chunks concerned, at most ten; where chunks are to be
-    numbered, their numbers in the list that was given."""
+    spans: tuple[tuple[int, int], ...] = ()
+    """The two spans that overlap, in characters, end exclusive."""
+    chunks: tuple[int, ...] = ()
+    """Numbers of inconsistent chunks, at most ten."""
 
 
 class MissingDocumentError(OpragError, ValueError):
     """A chunk does not say which document it belongs to."""
+
+    kind = "missing_document"
 
     rank: int
     """Rank of the first such chunk (0 = best)."""
@@ -186,18 +150,20 @@ class MissingDocumentError(OpragError, ValueError):
 
 
 class DocumentNotFoundError(OpragError, LookupError):
-    """A source of full texts does not have a document of this name."""
+    """A source of full texts does not have a document of this name, or hides it."""
+
+    kind = "document_not_found"
 
     document: str
     """The name that was asked for."""
-
-
-class FilteredDocumentError(DocumentNotFoundError):
-    """A search's filter hides chunks of a document, so that none of it is given."""
+    filtered: bool = False
+    """Whether a search's filter hides chunks of it, so that none of it is given."""
 
 
 class IncompleteDocumentError(OpragError, LookupError):
     """Not all of a document could be had, and a part is never given for the whole."""
+
+    kind = "incomplete_document"
 
     document: str
     """The name that was asked for."""
@@ -211,26 +177,8 @@ class IncompleteDocumentError(OpragError, LookupError):
     """Characters that no chunk holds, where all chunks are there; else None."""
 
 
-class DuplicateDocumentError(OpragError, ValueError):
-    """Two documents to be indexed have one name, or one comes twice."""
-
-    document: str
-    """The name."""
-
-
-class UnsupportedMetadataError(OpragError, ValueError):
-    """A document's metadata has an entry that not every vector store keeps."""
-
-    document: str
-    """The document's own name."""
-    key: str
-    """The entry's key."""
-    found: str
-    """The type of its value."""
-
-
 class IndexingError(OpragError, RuntimeError):
-    """A store cannot do, or did not do, what indexing needs."""
+    """A store cannot do, or did not do, what is needed of it."""
 
     store: str
     """The class of the store, or its name."""
@@ -256,38 +204,24 @@ class ContextWindowError(OpragError, ValueError):
     """Tokens that the prompt takes, with the room for the answer; None: not counted."""
 
 
-class RoutingError(OpragError, RuntimeError):
-    """Self-Route cannot go on: its steps were taken out of turn, or one failed."""
+class ModelCallError(OpragError, RuntimeError):
+    """A model cannot be loaded or used, failed for good, or gave an empty reply.
 
-
-class RungFailedError(RoutingError):
-    """The model failed for good at a step; it had refused at those before.
-
-    The failure itself is the `__cause__`.
+    What its client raised is the `__cause__`.
     """
 
-    rung: str
-    """Name of the step at which it failed."""
-    usage: dict[str, Any]
-    """The usage up to the failure, as `Ledger.to_dict` returns it."""
-
-
-class LongReadingError(OpragError, RuntimeError):
-    """The model of a long reader failed for good, or its reply was empty.
-
-    A failure itself is the `__cause__`.
-    """
-
-    call: str
-    """Which call it was: `"long"`, `"short"` or `"direct"`."""
-    long_answer: str | None
-    """What the call before it gave; None without one."""
-    usage: dict[str, Any]
+    model: str = ""
+    """The model as it was named."""
+    call: str = ""
+    """The call: the step of a Self-Route, or `"long"`, `"short"` or `"direct"`."""
+    long_answer: str | None = None
+    """What a long reader's call before it gave; None without one."""
+    usage: Mapping[str, Any] = {}
     """The usage up to here, as `Ledger.to_dict` returns it."""
 
 
 class InvalidOptionError(OpragError, ValueError):
-    """An option has a value that it cannot have."""
+    """An option or argument has a value that it cannot have."""
 
     option: str
     """The option's name."""
@@ -296,24 +230,19 @@ class InvalidOptionError(OpragError, ValueError):
 
 
 class TokenizerError(OpragError, ValueError):
-    """A tokenizer cannot be used for what was asked of it, or not be loaded."""
+    """A tokenizer or sentence model cannot be loaded, or used for what is asked."""
 
     tokenizer: str
-    """The tokenizer as it was named."""
-
-
-class SentenceDataError(OpragError, LookupError):
-    """No trained sentence model could be found."""
-
-    language: str
-    """The language that was asked for."""
+    """The tokenizer as it was named, or the language."""
 
 
 class UnreadableFileError(OpragError, ValueError):
-    """A file is not there, or holds no text that can be read."""
+    """A file, document or data set is not there, or cannot be read or used."""
 
     path: str
-    """The file as it was named."""
+    """The file, document or set as it was named."""
+    line: int | None = None
+    """The line of a data file, or the row of a table, from 1; None: the whole file."""
     reason: str
     """What is wrong with it, without its name."""
 
@@ -350,35 +279,16 @@ class OpragWarning(UserWarning):
 
 
 class PositionWarning(OpragWarning):
-    """Document or position of chunks cannot be read, or not be true.
+    """Document or position of chunks cannot be read, or cannot be true.
 
-    The chunks stand as they were retrieved (`on_problem="warn"`); or would, as
-    `verify()` found. Or nothing was read beside them (`widen=`). The error in whose
-    place it is given is its `__cause__`.
+    They are in the order as retrieved (`on_problem="warn"`), or keep an unproved place;
+    or neighbours were not read (`widen=`). The error that is not raised is its
+    `__cause__`.
     """
 
 
 class UnfilledBudgetWarning(OpragWarning):
     """The retriever gave fewer chunks than the token budget has room for."""
-
-
-class UnlocatedChunksWarning(OpragWarning):
-    """Where some chunks stand in their source could not be proved."""
-
-
-class MixedVersionsWarning(OpragWarning):
-    """There are chunks of several versions of a document, with different texts."""
-
-
-class ApproximateTokenCountWarning(OpragWarning):
-    """Tokens are estimated because no exact tokenizer could be loaded."""
-
-
-def kind_of(error: OpragError | type[OpragError]) -> str:
-    """Return the name of a kind of problem: `missing_position`, for example."""
-    kind = error if isinstance(error, type) else type(error)
-    name = kind.__name__.removesuffix("Error")
-    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
 
 
 def invalid_option(option: str, value: Any, takes: str) -> InvalidOptionError:

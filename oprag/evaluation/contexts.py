@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit, Passage
 from oprag.context import ContextOptions, arrange
-from oprag.evaluation.errors import ChunkSetError
+from oprag.errors import InvalidOptionError
 from oprag.evaluation.system import Piece
 from oprag.tokens import NamedTokenCounter
 
@@ -97,7 +97,7 @@ def check_chunk_sets(answers: Iterable[Mapping[str, Any]]) -> None:
             are compared; those without a choice are passed over.
 
     Raises:
-        ChunkSetError: Two of them read different chunks.
+        InvalidOptionError: Two of them read different chunks.
     """
     first: dict[tuple[Any, ...], Mapping[str, Any]] = {}
     for answer in answers:
@@ -113,9 +113,4 @@ def check_chunk_sets(answers: Iterable[Mapping[str, Any]]) -> None:
                 f"{answer['budget']}, so they cannot be compared as orders. The "
                 "answers are of different runs; run all of them again in one folder."
             )
-            raise ChunkSetError(
-                message,
-                question=answer["question_id"],
-                budget=answer["budget"],
-                systems=systems,
-            )
+            raise InvalidOptionError(message, option="answers", value=systems)

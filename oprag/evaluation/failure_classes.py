@@ -102,7 +102,7 @@ async def label_declined(
         The class of each declined question, in the order of the set.
 
     Raises:
-        ChatModelError: The model failed for good. What was labelled is kept.
+        ModelCallError: The model failed for good. What was labelled is kept.
         SpendingCapError: A cap was reached; the same.
     """
     declined = {a["question_id"] for a in directory.answers() if declined_first(a)}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from oprag.calls import TokenUsage, fill_prompt
+from oprag.errors import ModelCallError
 from oprag.evaluation.artifacts import Facts
 from oprag.evaluation.bench import Bench
-from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.models import Call, Completion
 
 _MATERIAL = """\
@@ -135,7 +135,7 @@ async def kept_reply(bench: Bench, call: Call) -> Completion:
         call: A reply is kept for the model's name, the prompt and the longest reply.
 
     Raises:
-        ChatModelError: The model failed, or wrote an empty summary or gist.
+        ModelCallError: The model failed, or wrote an empty summary or gist.
         SpendingCapError: The run may not spend more.
     """
 
@@ -147,7 +147,7 @@ async def kept_reply(bench: Bench, call: Call) -> Completion:
                 f"The chat model {name!r} wrote an empty {call.kind}. Run it again, or "
                 "use another model."
             )
-            raise ChatModelError(message, model=name)
+            raise ModelCallError(message, model=name)
         return {"text": completion.text, "usage": completion.usage.to_dict()}
 
     asked = {

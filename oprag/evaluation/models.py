@@ -91,7 +91,7 @@ class Model(ABC):
         """Reply to one call.
 
         Raises:
-            ChatModelError: It failed for good, its retries included.
+            ModelCallError: It failed for good, its retries included.
         """
 
 
@@ -111,7 +111,7 @@ class Recorder(Model):
         """Reply as the model does.
 
         Raises:
-            ChatModelError: As the model raises it; such a call is not kept.
+            ModelCallError: As the model raises it; such a call is not kept.
         """
         completion = await self._model.complete(call)
         self.exchanges.append(Exchange(call, completion))

@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Self
 
-from oprag.errors import OpragWarning
-from oprag.evaluation.errors import RunInUseError
+from oprag.errors import OpragWarning, UnreadableFileError
 
 _LOCK = "run.lock"
 _TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
@@ -110,7 +109,7 @@ def alone_in(folder: Path) -> Iterator[None]:
     The system holds the lock: it ends with the process, however that ends.
 
     Raises:
-        RunInUseError: Another process writes to it.
+        UnreadableFileError: Another process writes to it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _LOCK).open("a+b") as file:
@@ -142,8 +141,9 @@ def _take(file: IO[bytes], folder: Path) -> None:
             f"Another command is writing to {folder}{by}, and nothing was asked. Wait "
             "until it has ended and give this command again: it goes on from there."
         )
-        process = int(held) if held.isdecimal() else None
-        raise RunInUseError(message, folder=str(folder), process=process) from error
+        raise UnreadableFileError(
+            message, path=str(folder), reason="is in use"
+        ) from error
 
 
 if sys.platform == "win32":  # pragma: no cover

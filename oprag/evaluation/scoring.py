@@ -156,7 +156,7 @@ def score(
         The lines. The same answers give the same bytes.
 
     Raises:
-        ChunkSetError: Order controls of one question did not read the same chunks.
+        InvalidOptionError: Order controls of one question did not read the same chunks.
         InvalidOptionError: There is no answer, or they are of another set.
         MissingDependencyError: A measure's library is not installed.
         UnreadableFileError: A line of the answers is damaged.

@@ -11,7 +11,7 @@ import numbers
 from collections.abc import Collection, Mapping
 from typing import Any, Literal, TypeAlias
 
-from oprag.errors import UnsupportedMetadataError
+from oprag.errors import UnreadableFileError
 
 UnsupportedMetadata: TypeAlias = Literal["error", "drop"]
 """What becomes of a metadata entry that not every store keeps."""
@@ -84,7 +84,7 @@ def unstorable(text: str) -> str:
 
 def _unsupported(
     document: str, key: Any, value: Any, *, is_reserved: bool
-) -> UnsupportedMetadataError:
+) -> UnreadableFileError:
     found = type(value).__name__
     text = next((t for t in (key, value) if isinstance(t, str) and unstorable(t)), "")
     what = (
@@ -100,6 +100,6 @@ def _unsupported(
         '(dates with isoformat(), lists joined), or pass unsupported_metadata="drop" '
         "to leave such entries out."
     )
-    return UnsupportedMetadataError(
-        message, document=document, key=str(key), found=found
+    return UnreadableFileError(
+        message, path=document, reason=f"the metadata {key!r} {what}"
     )

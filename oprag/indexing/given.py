@@ -9,11 +9,11 @@ from typing import Any, TypeAlias, TypeVar
 
 from oprag.documents import check_entries, check_entry, count_files, read_folder
 from oprag.errors import (
-    DuplicateDocumentError,
+    InvalidOptionError,
     MissingDocumentError,
     OpragError,
+    PositionError,
     UnreadableFileError,
-    UnscopedPositionError,
     invalid_option,
 )
 from oprag.indexing.chunking import Framework, chunks_of
@@ -56,7 +56,7 @@ class GivenNames(dict[str, str]):
         """Add a name.
 
         Raises:
-            DuplicateDocumentError: It is there already, or another one has its key.
+            InvalidOptionError: It is there already, or another one has its key.
         """
         key = document_key(name)
         if key in self and self[key] != name:
@@ -67,7 +67,7 @@ class GivenNames(dict[str, str]):
                 "of a document have to follow one another without other documents "
                 "between them; two different documents need two names."
             )
-            raise DuplicateDocumentError(message, document=name)
+            raise InvalidOptionError(message, option="documents", value=name)
         self[key] = name
 
 
@@ -281,7 +281,9 @@ def _name(place: int, document: Any, framework: Framework[D]) -> str:
             f"The document at place {place} already is a chunk of {name!r} (it has "
             f"{', '.join(found)}). Give the documents themselves; they are split here."
         )
-        raise UnscopedPositionError(message, document=name, keys=found)
+        raise PositionError(
+            message, kind="unscoped_position", document=name, keys=found
+        )
     return name
 
 
@@ -293,4 +295,4 @@ def _refuse_repetition(name: str, parts: Sequence[SourceText]) -> None:
             f"The document {name!r} comes twice, the same each time. Give it once; if "
             "these are parts that only look alike, number them (metadata['page'])."
         )
-        raise DuplicateDocumentError(message, document=name)
+        raise InvalidOptionError(message, option="documents", value=name)

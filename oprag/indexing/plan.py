@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from oprag.documents import StoredChunk
-from oprag.errors import DuplicateDocumentError, InvalidOptionError, invalid_option
+from oprag.errors import InvalidOptionError, UnreadableFileError, invalid_option
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
@@ -226,7 +226,9 @@ def _refuse_other_scope(scope: str, own: Sequence[StoredChunk]) -> None:
                 "documents of a list, rename. If this is the same source, in another "
                 'place, pass replace="all" once.'
             )
-            raise DuplicateDocumentError(message, document=str(name))
+            raise UnreadableFileError(
+                message, path=str(name), reason="is of another scope"
+            )
 
 
 def _refuse_shared_key(doc_key: str, name: Any, own: Sequence[StoredChunk]) -> None:

@@ -9,21 +9,19 @@ from typing import NamedTuple, TypeAlias
 
 from oprag.calls import said_by
 from oprag.errors import (
-    DuplicateDocumentError,
     InvalidOptionError,
     MissingPositionError,
     OpragError,
     OpragWarning,
     UnreadableFileError,
-    UnsupportedMetadataError,
 )
 from oprag.indexing.plan import WantedDocument
 
 REFUSALS = (
-    DuplicateDocumentError,
+    InvalidOptionError,
     MissingPositionError,
     UnreadableFileError,
-    UnsupportedMetadataError,
+    InvalidOptionError,
 )
 """Errors of one document alone, for which no store or model was asked."""
 _LISTED = 5

@@ -56,7 +56,7 @@ def lacking(
         options: Those of the run.
 
     Raises:
-        DuplicateDocumentError: It cannot be indexed: another document has its key, or
+        InvalidOptionError: It cannot be indexed: another document has its key, or
             another scope has it.
         InvalidOptionError: The store does not give back the ids of its chunks.
     """

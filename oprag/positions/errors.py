@@ -6,13 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from oprag.chunk import Chunk, Hit
-from oprag.errors import (
-    AmbiguousPositionError,
-    ConflictingTextError,
-    InvalidSpanError,
-    MissingPositionError,
-    UnscopedPositionError,
-)
+from oprag.errors import ConflictingPositionsError, MissingPositionError, PositionError
 from oprag.metadata import CITATION, HASH
 from oprag.positions.keys import PART_KEYS, SCHEMES, as_number
 
@@ -93,7 +87,7 @@ def not_located(
 
 def unscoped(
     document: str, key: str, origin: str, keys: tuple[str, ...]
-) -> UnscopedPositionError:
+) -> PositionError:
     """Return the error for offsets that are not counted from the document's start.
 
     Args:
@@ -106,10 +100,12 @@ def unscoped(
         f"Document {document!r}: {key} counts from the start of {origin}, so it does "
         f"not order the document. {_WAY_OUT}"
     )
-    return UnscopedPositionError(message, document=document, keys=keys)
+    return PositionError(
+        message, kind="unscoped_position", document=document, keys=keys
+    )
 
 
-def invalid_span(document: str, start: int, end: Any) -> InvalidSpanError:
+def invalid_span(document: str, start: int, end: Any) -> PositionError:
     """Return the error for a span that cannot be one."""
     shown = f"start {start}" if end is None else f"span [{start}, {end!r})"
     message = (
@@ -117,12 +113,16 @@ def invalid_span(document: str, start: int, end: Any) -> InvalidSpanError:
         f"and ends after its start. {_WAY_OUT}"
     )
     found = as_number(end)
-    return InvalidSpanError(
-        message, document=document, start=start, end=start if found is None else found
+    return PositionError(
+        message,
+        kind="invalid_span",
+        document=document,
+        start=start,
+        end=start if found is None else found,
     )
 
 
-def same_position(first: Chunk, second: Chunk) -> AmbiguousPositionError:
+def same_position(first: Chunk, second: Chunk) -> ConflictingPositionsError:
     """Return the error for two texts at one position."""
     position = first.position or ()
     shown = ", ".join(str(number) for number in position)
@@ -139,12 +139,16 @@ def same_position(first: Chunk, second: Chunk) -> AmbiguousPositionError:
         f"order is not known. {way_out}"
     )
     ranks = (first.rank, second.rank)
-    return AmbiguousPositionError(
-        message, document=first.document, position=position, ranks=ranks
+    return ConflictingPositionsError(
+        message,
+        kind="ambiguous_position",
+        document=first.document,
+        position=position,
+        ranks=ranks,
     )
 
 
-def conflicting_texts(first: Chunk, second: Chunk) -> ConflictingTextError:
+def conflicting_texts(first: Chunk, second: Chunk) -> ConflictingPositionsError:
     """Return the error for two spans that overlap with different texts."""
     spans = tuple((c.span[0], c.span[1]) if c.span else (0, 0) for c in (first, second))
     message = (
@@ -153,4 +157,6 @@ def conflicting_texts(first: Chunk, second: Chunk) -> ConflictingTextError:
         f"{spans[1][0]}-{spans[1][1]}, but their texts differ where these overlap: the "
         f"offsets restart, or are of two versions of the document. {_WAY_OUT}"
     )
-    return ConflictingTextError(message, document=first.document, spans=spans)
+    return ConflictingPositionsError(
+        message, kind="conflicting_text", document=first.document, spans=spans
+    )

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from oprag.chunk import IS_EXACT
 from oprag.errors import (
-    DuplicateDocumentError,
+    InvalidOptionError,
     MissingDocumentError,
     MissingPositionError,
-    UnscopedPositionError,
+    PositionError,
 )
 from oprag.metadata import (
     CHAR_END,
@@ -99,9 +99,9 @@ def group_parts(texts: Sequence[SourceText]) -> list[list[Part]]:
 
     Raises:
         MissingDocumentError: A page, row or section does not name its document.
-        DuplicateDocumentError: Two documents have the same `doc_key`.
+        InvalidOptionError: Two documents have the same `doc_key`.
         MissingPositionError: A page comes alone, and nothing on it is a number.
-        UnscopedPositionError: A text already is a chunk, or a section of an earlier
+        PositionError: A text already is a chunk, or a section of an earlier
             parser came without the others, so its place is not known.
     """
     names = _names(texts)
@@ -219,14 +219,14 @@ def _refuse_shared_keys(texts: Sequence[SourceText], names: Sequence[str]) -> No
             raise shared_key(key, named[key], name)
 
 
-def shared_key(key: str, first: str, second: str) -> DuplicateDocumentError:
+def shared_key(key: str, first: str, second: str) -> InvalidOptionError:
     """Make the error for two documents that nothing in a store would tell apart."""
     message = (
         f"Two documents, {first!r} and {second!r}, have the same doc_key {key}: their "
         "chunks would be taken for chunks of one. Rename one of them (doc_uri), and "
         "leave doc_key out of the metadata."
     )
-    return DuplicateDocumentError(message, document=second)
+    return InvalidOptionError(message, option="documents", value=second)
 
 
 def _in_order(
@@ -307,7 +307,7 @@ def _refuse_chunk(name: str, metadata: Mapping[str, Any]) -> None:
         "positions in it would not be positions in the document. Split the document "
         "itself, or take oprag's splitters for both steps."
     )
-    raise UnscopedPositionError(message, document=name, keys=keys)
+    raise PositionError(message, kind="unscoped_position", document=name, keys=keys)
 
 
 def _refuse_lone_part(name: str, metadata: Mapping[str, Any]) -> None:
@@ -324,14 +324,16 @@ def _refuse_lone_part(name: str, metadata: Mapping[str, Any]) -> None:
     raise MissingPositionError(message, document=name, rank=0, keys=found)
 
 
-def _lone_section(name: str) -> UnscopedPositionError:
+def _lone_section(name: str) -> PositionError:
     message = (
         f"Document {name!r}: a text is one of several sections that another parser "
         "made, and came without the others, so its offsets in the document are not "
         "known. Hand over all sections together (a plain list of transformations "
         "does), or split the documents themselves with this parser."
     )
-    return UnscopedPositionError(message, document=name, keys=("start_char_idx",))
+    return PositionError(
+        message, kind="unscoped_position", document=name, keys=("start_char_idx",)
+    )
 
 
 def _is_part(metadata: Mapping[str, Any]) -> bool:

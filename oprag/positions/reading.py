@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Span
-from oprag.errors import OpragError, PositionError, UnscopedPositionError
+from oprag.errors import OpragError, PositionError
 from oprag.metadata import HASH, SPANS
 from oprag.positions.errors import invalid_span, no_position, unscoped
 from oprag.positions.keys import (
@@ -109,8 +109,8 @@ def read_chunks(
 
     Raises:
         MissingPositionError: A chunk has no usable position.
-        UnscopedPositionError: The offsets restart in every section or parent.
-        InvalidSpanError: A span is negative or reversed.
+        PositionError: The offsets restart in every section or parent.
+        PositionError: A span is negative or reversed.
     """
     groups: dict[str, list[int]] = {}
     for index, (key, _) in enumerate(documents):
@@ -196,7 +196,7 @@ def _places(
             if problems is None:
                 raise
             problems.setdefault(document.key, error)
-            if isinstance(error, UnscopedPositionError):
+            if error.kind == "unscoped_position":
                 return [_NOWHERE] * len(document.hits)
         return _partial_places(document, position_keys)
     return places

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 from oprag.chunk import Chunk, Span
-from oprag.errors import ConflictingTextError, MixedVersionsWarning, OpragError
+from oprag.errors import OpragError, PositionWarning
 from oprag.metadata import DOC_KEY, DOC_VERSION, version_text
 from oprag.ordering import group_by_document
 from oprag.positions.errors import conflicting_texts, same_position
@@ -51,7 +51,7 @@ def within_one_version(chunks: Sequence[Chunk]) -> list[Chunk]:
         For each text that of its best chunk, in the order of the input.
 
     Warns:
-        MixedVersionsWarning: Some were left out.
+        PositionWarning: Some were left out.
     """
     best: dict[tuple[Any, int | None], str] = {}
     kept = []
@@ -73,7 +73,7 @@ def within_one_version(chunks: Sequence[Chunk]) -> list[Chunk]:
             "chunk. An interrupted indexing leaves such chunks: index these documents "
             "again."
         )
-        warnings.warn(message, MixedVersionsWarning, stacklevel=2)
+        warnings.warn(message, PositionWarning, stacklevel=2)
     return kept
 
 
@@ -102,8 +102,8 @@ def check_positions(
         in doubt.
 
     Raises:
-        ConflictingTextError: Two spans overlap and their texts disagree.
-        AmbiguousPositionError: Two texts have the same ordinal, line or page.
+        ConflictingPositionsError: Two spans overlap and their texts disagree.
+        ConflictingPositionsError: Two texts have the same ordinal, line or page.
     """
     chunks = list(chunks)
     changes: dict[str, Callable[[Chunk], Chunk]] = {}
@@ -113,7 +113,7 @@ def check_positions(
             continue
         exact = pair[0].exact and pair[1].exact
         error = conflicting_texts(*pair) if exact else same_position(*pair)
-        if isinstance(error, ConflictingTextError) and _have_one_header(members):
+        if error.kind == "conflicting_text" and _have_one_header(members):
             changes[document] = _without_end
         elif problems is None:
             raise error

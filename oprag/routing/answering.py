@@ -20,9 +20,9 @@ from oprag.chunk import Hit
 from oprag.context import ALONE, retrieved_with_neighbours
 from oprag.errors import (
     BudgetTooSmallError,
-    FilteredDocumentError,
+    DocumentNotFoundError,
+    ModelCallError,
     OpragError,
-    RungFailedError,
 )
 from oprag.routing.full_documents import FullDocument
 from oprag.routing.options import RouteOptions, Rung
@@ -90,9 +90,9 @@ def route(
         What is to be done next. The `context` of a call is its `RungContext`.
 
     Raises:
-        RungFailedError: The model failed at a step.
+        ModelCallError: The model failed at a step.
         ContextWindowError: The provider says that a prompt exceeds the window (then
-            its cause is the `RungFailedError`); or as `context_of_chunks` and
+            its cause is the `ModelCallError`); or as `context_of_chunks` and
             `context_of_documents` raise it.
         OpragError: As these raise it.
 
@@ -164,7 +164,9 @@ def _read(names: tuple[str, ...]) -> Dialogue[tuple[list[FullDocument], list[str
     while left := tuple(name for name in names if name not in hidden):
         try:
             texts = yield ReadDocuments(left)
-        except FilteredDocumentError as error:
+        except DocumentNotFoundError as error:
+            if not error.filtered:
+                raise
             hidden.append(error.document)
             continue
         documents = [
@@ -175,11 +177,11 @@ def _read(names: tuple[str, ...]) -> Dialogue[tuple[list[FullDocument], list[str
     return [], hidden
 
 
-def _failed(rung: Rung, ledger: Ledger, what: str) -> RungFailedError:
+def _failed(rung: Rung, ledger: Ledger, what: str) -> ModelCallError:
     declined = [e.rung for e in ledger.entries if e.decision == "declined"]
     before = f" after refusing at {', '.join(map(repr, declined))}" if declined else ""
     message = (
         f"The model failed at step {rung.name!r}{before}: {what}. The question is not "
         "answered; what was spent is in usage."
     )
-    return RungFailedError(message, rung=rung.name, usage=ledger.to_dict())
+    return ModelCallError(message, call=rung.name, usage=ledger.to_dict())

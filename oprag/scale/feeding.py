@@ -44,7 +44,7 @@ def feed(
         batch_size: Chunks that are embedded at once: about so many come of a block.
 
     Raises:
-        DuplicateDocumentError: A name comes twice.
+        InvalidOptionError: A name comes twice.
         InvalidOptionError: A row of a Dataset has no text.
     """
     if isinstance(documents, ray.data.Dataset):

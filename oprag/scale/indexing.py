@@ -107,7 +107,7 @@ def index_on_ray(
     Raises:
         ClusterError: The cluster cannot be reached, or could not finish the run.
         MissingDependencyError: Ray is not installed.
-        DuplicateDocumentError: A name comes twice; nothing was written.
+        InvalidOptionError: A name comes twice; nothing was written.
         InvalidOptionError: An option or the store cannot be used: one that lives in a
             process or a folder is refused. Or as `index_documents` raises it.
         IndexingError: As `index_documents` raises it. The lock against a second run is

@@ -235,7 +235,7 @@ class QuestionWorker:
         """Make the bench.
 
         Raises:
-            ChatModelError: A chat model cannot be used on this node.
+            ModelCallError: A chat model cannot be used on this node.
         """
         self._bench = await self._in_loop(self._made())
 

@@ -60,7 +60,7 @@ class WorkerPool:
 
         Raises:
             ClusterError: They die as they begin.
-            ChatModelError: A chat model cannot be used on a node.
+            ModelCallError: A chat model cannot be used on a node.
         """
         while True:
             found = await self._free.get()

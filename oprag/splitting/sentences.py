@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from oprag.errors import SentenceDataError
+from oprag.errors import TokenizerError
 from oprag.optional import bundled_folder
 from oprag.splitting.punkt import CANDIDATES, CLOSING, PunktModel
 
@@ -43,7 +43,7 @@ def punkt_sentence_spans(text: str, language: str = "english") -> list[tuple[int
         Empty for a text of white space alone.
 
     Raises:
-        SentenceDataError: No model of this language is installed.
+        TokenizerError: No model of this language is installed.
 
     Source:
         Kiss and Strunk 2006, "Unsupervised Multilingual Sentence Boundary
@@ -64,7 +64,7 @@ def _finder(language: str) -> PunktFinder:
         "'punkt_tab'), install llama-index-core (it carries the models), or pass "
         "sentence_spans= with a function that finds the sentences itself."
     )
-    raise SentenceDataError(message, language=language)
+    raise TokenizerError(message, tokenizer=language)
 
 
 def _folders(language: str) -> Iterator[Path]:

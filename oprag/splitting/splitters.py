@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from oprag.errors import InvalidOptionError, InvalidSpanError, invalid_option, named
+from oprag.errors import InvalidOptionError, PositionError, invalid_option, named
 from oprag.splitting.fitting import boundary_at_or_before, longest_prefix
 from oprag.splitting.sentences import punkt_sentence_spans
 from oprag.splitting.windows import TextChunk, token_windows
@@ -108,7 +108,7 @@ def split_sentences(
 
     Raises:
         InvalidOptionError: `chunk_size` is out of range.
-        InvalidSpanError: `sentence_spans` gave a span that is empty or reversed,
+        PositionError: `sentence_spans` gave a span that is empty or reversed,
             leaves the text, or begins before the one before it ends.
         TokenizerError: The tokenizer cannot be used or loaded.
         MissingDependencyError: The tokenizer's package is not installed.
@@ -181,7 +181,9 @@ def _sentence_bounds(spans: Sequence[tuple[int, int]], length: int) -> list[int]
                 "give spans that are not empty, do not overlap, ascend, and lie "
                 "inside the text."
             )
-            raise InvalidSpanError(message, document="", start=start, end=end)
+            raise PositionError(
+                message, kind="invalid_span", document="", start=start, end=end
+            )
         reached = end
     return [0, *(start for start, _ in spans[1:]), length]
 

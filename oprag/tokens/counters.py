@@ -14,12 +14,7 @@ from functools import lru_cache, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from oprag.errors import (
-    ApproximateTokenCountWarning,
-    MissingDependencyError,
-    TokenizerError,
-    named,
-)
+from oprag.errors import MissingDependencyError, OpragWarning, TokenizerError, named
 from oprag.tokens.kept import Kept
 from oprag.tokens.own_functions import checked_count, refuse_messages
 
@@ -121,7 +116,7 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
         MissingDependencyError: The name needs a package that is not installed.
 
     Warns:
-        ApproximateTokenCountWarning: The default had to be the approximation.
+        OpragWarning: The default had to be the approximation.
     """
     if isinstance(spec, NamedTokenCounter):
         return spec
@@ -172,7 +167,7 @@ def _decided_default() -> tuple[NamedTokenCounter, str]:
 
 @lru_cache(maxsize=1)
 def _warn_once(message: str) -> None:
-    warnings.warn(message, ApproximateTokenCountWarning, stacklevel=2)
+    warnings.warn(message, OpragWarning, stacklevel=2)
 
 
 @lru_cache(maxsize=32)

@@ -11,7 +11,7 @@ from typing import Literal
 from oprag.chunk import Span
 from oprag.errors import (
     InvalidOptionError,
-    InvalidSpanError,
+    PositionError,
     invalid_option,
     named,
     written,
@@ -205,7 +205,7 @@ class LongUnit:
             separator: Put between documents; empty ones are left out.
 
         Raises:
-            InvalidSpanError: A document is shorter than it was.
+            PositionError: A document is shorter than it was.
         """
         spans = self.spans(read)
         texts = [
@@ -227,7 +227,11 @@ class LongUnit:
                 f"Document {name!r} has {len(read(name))} characters, and a unit of it "
                 f"ends at {self.span.end}. It was changed since; group again."
             )
-            raise InvalidSpanError(
-                message, document=name, start=self.span.start, end=self.span.end
+            raise PositionError(
+                message,
+                kind="invalid_span",
+                document=name,
+                start=self.span.start,
+                end=self.span.end,
             )
         return [self.span]

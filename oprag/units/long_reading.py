@@ -15,7 +15,7 @@ from oprag.calls import (
     Purpose,
     ask,
 )
-from oprag.errors import ContextWindowError, LongReadingError
+from oprag.errors import ContextWindowError, ModelCallError
 from oprag.tokens import TokenCounter
 from oprag.units.long_prompts import format_examples
 
@@ -62,7 +62,7 @@ def read_long(
 
     Raises:
         ContextWindowError: A prompt does not fit the model's window.
-        LongReadingError: The model failed, or gave an empty reply.
+        ModelCallError: The model failed, or gave an empty reply.
 
     Source:
         LongRAG (arXiv 2406.15319): a long answer first, then the short one from
@@ -93,9 +93,9 @@ def _called(
 ) -> Generator[CallModel, Any, str]:
     """Have a call made; return the text of its reply."""
 
-    def failed(how: str) -> LongReadingError:
+    def failed(how: str) -> ModelCallError:
         kept = "" if long_answer is None else "The long answer is long_answer; "
-        return LongReadingError(
+        return ModelCallError(
             f"The model {how}, on the {prompt!r} call of the long reader. The "
             f"question is not answered; {kept}what was spent is in usage.",
             call=prompt,

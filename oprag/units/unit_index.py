@@ -13,11 +13,10 @@ from oprag.chunk import Chunk, Hit, Span, named_characters
 from oprag.context import FindText, Order, find_places, place_metadata
 from oprag.errors import (
     DocumentNotFoundError,
-    DuplicateDocumentError,
     InvalidOptionError,
-    InvalidSpanError,
     MissingPositionError,
     OpragError,
+    PositionError,
     named,
 )
 from oprag.metadata import DOC_KEY, DOC_URI, document_key
@@ -56,7 +55,7 @@ class UnitIndex:
         units: As `group_documents` gives them.
 
     Raises:
-        DuplicateDocumentError: A document is in two units that are no parts of it.
+        InvalidOptionError: A document is in two units that are no parts of it.
         InvalidOptionError: There is no unit, or something is no unit.
     """
 
@@ -80,7 +79,7 @@ class UnitIndex:
                         f"units= has document {name!r} in two units. Group all "
                         "documents in one call."
                     )
-                    raise DuplicateDocumentError(message, document=name)
+                    raise InvalidOptionError(message, option="units", value=name)
                 others.append(unit)
 
     def find(
@@ -178,8 +177,12 @@ class UnitIndex:
                 f"{span.start}-{span.end}, where no unit of it has any. The document "
                 "was changed since one of them was made; group and index it again."
             )
-            raise InvalidSpanError(
-                message, document=name, start=span.start, end=span.end
+            raise PositionError(
+                message,
+                kind="invalid_span",
+                document=name,
+                start=span.start,
+                end=span.end,
             )
         return units[-best]
 

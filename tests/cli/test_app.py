@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from oprag.cli import main
 from oprag.cli.app import _OneLineErrors, app
-from oprag.cli.embedding_models import EmbeddingModelError
+from oprag.cli.embedding_models import ModelCallError
 from oprag.errors import UnfilledBudgetWarning
 
 ROOT = Path(__file__).parents[2]
@@ -143,7 +143,7 @@ def raising(error: BaseException) -> typer.Typer:
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (EmbeddingModelError("No model.", model="m"), "No model."),
+        (ModelCallError("No model.", model="m"), "No model."),
         (PermissionError(13, "Permission denied", "/x"), "Permission denied: '/x'"),
         (OSError("The disk is full."), "The disk is full."),
         (ModuleNotFoundError("no", name="chromadb.x"), "needs the package 'chromadb',"),

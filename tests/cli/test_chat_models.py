@@ -6,7 +6,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from oprag.cli.chat_models import load_chat_model, stream_answer
-from oprag.evaluation.errors import ChatModelError
+from oprag.errors import ModelCallError
 from tests.support.openai_server import Failure, Reply, ScriptedServer, Usage
 
 
@@ -33,7 +33,7 @@ def test_pieces_are_handed_on_and_add_up_to_the_answer():
 def test_a_server_that_is_too_slow_is_told():
     with (
         ScriptedServer([Reply("late", delay=5)]) as server,
-        pytest.raises(ChatModelError, match=r"did not answer.*Check that") as told,
+        pytest.raises(ModelCallError, match=r"did not answer.*Check that") as told,
     ):
         stream_answer(client(server, timeout=0.1), "openai:m", "?", print)
 
@@ -44,7 +44,7 @@ def test_a_server_that_is_too_slow_is_told():
 def test_what_a_client_says_is_one_short_line():
     with (
         ScriptedServer([Failure(400, "no\n" * 500)]) as server,
-        pytest.raises(ChatModelError) as told,
+        pytest.raises(ModelCallError) as told,
     ):
         stream_answer(client(server), "openai:m", "?", print)
 

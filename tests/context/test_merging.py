@@ -6,7 +6,7 @@ import pytest
 
 from oprag import order_context
 from oprag.chunk import Span
-from oprag.errors import InvalidSpanError, MissingPositionError
+from oprag.errors import MissingPositionError, PositionError
 
 SOURCE = "One fine day. It rained.  Then the sun came out again. The end."
 
@@ -113,7 +113,7 @@ def test_a_span_past_the_end_of_a_source_that_is_read_is_an_error():
     metadatas = [{"source": "s", "start_index": 60}]
     texts = {"s": SOURCE}
 
-    with pytest.raises(InvalidSpanError, match=r"60-71.*63 characters") as caught:
+    with pytest.raises(PositionError, match=r"60-71.*63 characters") as caught:
         order_context(["beyond this"], metadatas, merge=True, documents=texts.get)
     assert (caught.value.start, caught.value.end) == (60, 71)
 
@@ -122,7 +122,7 @@ def test_a_span_that_holds_another_text_in_a_source_that_is_read_is_an_error():
     metadatas = [{"source": "s", "start_index": 0}]
     texts = {"s": SOURCE}
 
-    with pytest.raises(InvalidSpanError, match="differs"):
+    with pytest.raises(PositionError, match="differs"):
         order_context(["Two"], metadatas, merge=True, documents=texts.get)
 
 

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from oprag import order_context
-from oprag.errors import MixedVersionsWarning
+from oprag.errors import PositionWarning
 from oprag.metadata import chunk_metadata, document_version
 from oprag.splitting import split_tokens
 from tests.strategies import words
@@ -35,7 +35,7 @@ def test_what_is_not_of_the_best_hits_text_is_left_out_and_that_is_said(options)
     old, new = chunks(OLD), chunks(NEW)
     hits = [new[3], old[0], new[1], old[2]]
 
-    with pytest.warns(MixedVersionsWarning, match="2 retrieved chunks of 'a.txt'"):
+    with pytest.warns(PositionWarning, match="2 retrieved chunks of 'a.txt'"):
         assert "".join(ordered(hits, **options)).split() == [
             *new[1][0].split(),
             *new[3][0].split(),
@@ -57,5 +57,5 @@ def test_documents_with_the_same_text_have_versions_of_their_own():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(ordered([first[0], second[0], first[2]])) == 3
-    with pytest.warns(MixedVersionsWarning, match="1 retrieved chunks of 'a.txt'"):
+    with pytest.warns(PositionWarning, match="1 retrieved chunks of 'a.txt'"):
         assert len(ordered([first[0], second[0], mixed[2]])) == 2

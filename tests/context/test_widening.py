@@ -84,7 +84,7 @@ def test_neighbours_are_of_the_version_of_their_hit():
     assert at(passages) == [(2, 1), (3, 1), (4, 1), (6, 0), (7, 0), (8, 0)]
 
 
-@pytest.mark.filterwarnings("ignore::oprag.errors.MixedVersionsWarning")
+@pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
 def test_a_hit_of_an_older_text_brings_nothing():
     _, _, near = widened([chunk(7), chunk(30, "d", "s-old")], 1)
 

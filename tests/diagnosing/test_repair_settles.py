@@ -48,7 +48,7 @@ def repaired(seed: int) -> tuple[list[StoredChunk], list[StoredChunk], dict[str,
     return chunks, applied(chunks, plan_repair(chunks, documents)), documents
 
 
-@pytest.mark.filterwarnings("ignore::oprag.errors.MixedVersionsWarning")
+@pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
 @settings(max_examples=cases(100))
 @given(seed=st.integers(0, 2**32))
 def test_no_document_is_less_readable_after_a_repair(seed):

@@ -147,7 +147,7 @@ def test_no_damage_of_own_chunks_is_called_healthy(seed):
         rebuild(NAME, chunks)
 
 
-@pytest.mark.filterwarnings("ignore::oprag.errors.MixedVersionsWarning")
+@pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
 @pytest.mark.parametrize("foreign", [False, True])
 def test_the_verdict_agrees_with_who_reads_the_document(foreign):
     rng = random.Random(f"verdicts {foreign}")  # noqa: S311 -- any will do

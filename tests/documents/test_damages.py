@@ -16,7 +16,7 @@ MANY = int(os.environ.get("OPRAG_DAMAGES", "0"))
 """How many damages to try; 0: as many as the profile has cases."""
 
 
-@pytest.mark.filterwarnings("ignore::oprag.errors.MixedVersionsWarning")
+@pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("foreign", [False, True])
 def test_no_damage_gives_a_wrong_text(foreign, exact):

@@ -21,13 +21,12 @@ from oprag.documents import (
     rebuild,
 )
 from oprag.errors import (
-    AmbiguousPositionError,
+    ConflictingPositionsError,
     DocumentNotFoundError,
     IncompleteDocumentError,
-    InconsistentChunksError,
     MissingPositionError,
-    MixedVersionsWarning,
     PositionError,
+    PositionWarning,
 )
 from oprag.metadata import (
     STAMP_KEYS,
@@ -183,7 +182,7 @@ def test_a_blank_chunk_needs_no_place():
 
     assert found.text.split() == ["one", "two"]
     assert not found.exact
-    with pytest.raises(InconsistentChunksError, match="chunk 1 is not at its place"):
+    with pytest.raises(ConflictingPositionsError, match="chunk 1 is not at its place"):
         inexact(NAME, placed(("one", 0, 3), (" ", None, None)))
 
 
@@ -281,7 +280,7 @@ def test_a_gap_at_an_end_is_an_error_as_well(source, span, place):
 def test_two_texts_at_one_index_are_refused():
     chunks = placed(("one", 0, 3), ("two", 3, 6))
 
-    with pytest.raises(AmbiguousPositionError, match="two versions"):
+    with pytest.raises(ConflictingPositionsError, match="two versions"):
         rebuild(NAME, [*chunks, chunks[1]._replace(text="zwo")])
 
 
@@ -348,7 +347,7 @@ INCONSISTENT = {
 def test_chunks_that_cannot_all_be_of_one_text_are_refused(case):
     chunks, said = INCONSISTENT[case]
 
-    with pytest.raises(InconsistentChunksError, match=said):
+    with pytest.raises(ConflictingPositionsError, match=said):
         inexact(NAME, chunks)
 
 
@@ -400,7 +399,7 @@ def test_a_text_that_is_not_as_long_as_its_own_span_is_refused(text):
     chunks = stored(NAME, ("one two", at((0, 7))))
 
     with pytest.raises(
-        InconsistentChunksError, match=r"chunk 0 is not|text of chunks 0-0"
+        ConflictingPositionsError, match=r"chunk 0 is not|text of chunks 0-0"
     ):
         rebuild(NAME, [chunks[0]._replace(text=text)])
 
@@ -612,7 +611,7 @@ def test_of_two_sizes_one_is_taken_that_is_not_damaged():
 
     assert rebuild(NAME, [*small, *large]).text == "all of it"
     small[1] = small[1]._replace(text="")
-    with pytest.raises(InconsistentChunksError):
+    with pytest.raises(ConflictingPositionsError):
         rebuild(NAME, [*small, *large])
 
 
@@ -631,9 +630,9 @@ def test_of_two_complete_texts_one_is_given_and_it_is_said(size):
     """Chunks are added before old ones go: an interrupted run leaves both."""
     old, new = sized("the old text", 5), sized("the new text", size)
 
-    with pytest.warns(MixedVersionsWarning, match="2 versions"):
+    with pytest.warns(PositionWarning, match="2 versions"):
         found = rebuild(NAME, [*old, *new])
-    with pytest.warns(MixedVersionsWarning):
+    with pytest.warns(PositionWarning):
         again = rebuild(NAME, [*new[::-1], *old])
 
     assert found == again
@@ -646,7 +645,7 @@ def test_a_page_that_is_complete_by_itself_is_not_the_document():
     with pytest.raises(IncompleteDocumentError):
         rebuild(NAME, [*first[1:], second[0]])
     for found in ([*first, second[0]], [*first, *second]):
-        with pytest.raises(InconsistentChunksError, match="each of other parts"):
+        with pytest.raises(ConflictingPositionsError, match="each of other parts"):
             rebuild(NAME, found)
 
 
@@ -655,7 +654,7 @@ def test_parts_that_changed_places_are_refused():
     for made, place in zip(chunks, (1, 0), strict=True):
         made.metadata.update(chunk_index=place, part_index=place)
 
-    with pytest.raises(InconsistentChunksError, match="not in their order"):
+    with pytest.raises(ConflictingPositionsError, match="not in their order"):
         rebuild(NAME, chunks)
 
 
@@ -670,7 +669,7 @@ def test_chunks_from_before_the_stamp_are_refused_and_that_is_said():
         rebuild(NAME, chunks)
     assert "Index the document again" in str(e.value)
     assert inexact(NAME, chunks) == FullText("one two", exact=False, parts=("one two",))
-    with pytest.raises(InconsistentChunksError, match="chunk 0 is not at its place"):
+    with pytest.raises(ConflictingPositionsError, match="chunk 0 is not at its place"):
         inexact(NAME, [chunks[0]._replace(text="on"), chunks[1]])
 
 
@@ -678,7 +677,7 @@ def test_a_chunk_that_is_there_twice_with_two_stamps_is_refused():
     (one,) = stored(NAME, ("one", at((0, 3))))
     other = one._replace(metadata={**one.metadata, TEXT_HASH: "0" * 16})
 
-    with pytest.raises(AmbiguousPositionError, match="two different chunks"):
+    with pytest.raises(ConflictingPositionsError, match="two different chunks"):
         rebuild(NAME, [one, other])
 
 

@@ -16,7 +16,6 @@ from oprag.documents import (
 )
 from oprag.errors import (
     DocumentNotFoundError,
-    FilteredDocumentError,
     IncompleteDocumentError,
     InvalidOptionError,
 )
@@ -84,11 +83,11 @@ async def test_of_a_document_that_is_not_nothing_comes_back(owners):
     whole = StoreSource(FilteringStore(rows(owners)))
     source = whole.within(OWN)
     for ask in (lambda: source.get(NAME), lambda: source.read(NAME)):
-        with pytest.raises(FilteredDocumentError, match="hides chunks of") as caught:
+        with pytest.raises(DocumentNotFoundError, match="hides chunks of") as caught:
             ask()
         assert caught.value.document == NAME
         assert SECRET not in f"{caught.value} {caught.value.__cause__}"
-    with pytest.raises(FilteredDocumentError):
+    with pytest.raises(DocumentNotFoundError):
         await source.aget(NAME)
     assert SECRET in whole.get(NAME)
 
@@ -109,26 +108,26 @@ def test_of_two_versions_only_an_admitted_one_is_read(other):
 
     mixed = rows("ab", version="new", texts=["x"] * 2)
     source = StoreSource(FilteringStore([*old, *mixed])).within(OWN)
-    with pytest.raises(FilteredDocumentError):
+    with pytest.raises(DocumentNotFoundError):
         source.get(NAME)
 
 
 def test_a_store_that_ignores_the_filter_gives_nothing_away():
     store = FilteringStore(rows("aba"))
     store.ignores = True
-    with pytest.raises(FilteredDocumentError):
+    with pytest.raises(DocumentNotFoundError):
         StoreSource(store).within(OWN).get(NAME)
     unmarked = [row._replace(metadata={**row.metadata}) for row in rows("aaa")]
     del unmarked[1].metadata["tenant"]
     store.rows = unmarked
-    with pytest.raises(FilteredDocumentError):
+    with pytest.raises(DocumentNotFoundError):
         StoreSource(store).within(OWN).get(NAME)
 
 
 def test_ids_limit_what_is_read_as_a_filter_does():
     source = StoreSource(FakeStore(rows("aaa")))
     assert source.within(SearchFilter(ids=frozenset({"-0", "-1", "-2"}))).get(NAME)
-    with pytest.raises(FilteredDocumentError):
+    with pytest.raises(DocumentNotFoundError):
         source.within(SearchFilter(ids=frozenset({"-0", "-2"}))).get(NAME)
 
 

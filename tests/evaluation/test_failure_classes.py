@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from oprag.evaluation.errors import ChatModelError
+from oprag.errors import ModelCallError
 from oprag.evaluation.failure_classes import label_declined, read_labels
 from oprag.evaluation.reports.arms import arms_of, class_counts
 from oprag.evaluation.running.run_directory import RunDirectory
@@ -95,10 +95,10 @@ def test_a_reply_is_read_or_said_not_to_be(directory, reply, expected):
 def test_what_was_labelled_before_a_failure_is_kept(directory):
     def rule(call):
         if "king" in call.prompt:
-            raise ChatModelError("it is down", model="replies")
+            raise ModelCallError("it is down", model="replies")
         return "A"
 
-    with pytest.raises(ChatModelError, match="it is down"):
+    with pytest.raises(ModelCallError, match="it is down"):
         label(directory, rule, concurrency=1)
     assert read_labels(directory) == {"q2": "multi-step"}
 

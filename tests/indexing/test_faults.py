@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from oprag.documents import StoredChunk, rebuild
 from oprag.errors import (
-    DuplicateDocumentError,
     IndexingError,
     InvalidOptionError,
-    MixedVersionsWarning,
     OpragWarning,
+    PositionWarning,
+    UnreadableFileError,
 )
 from oprag.indexing import IndexingReport, WantedChunk, WantedDocument, update_index
 from oprag.indexing.report import FailedDocument, SkippedFile
@@ -91,7 +91,7 @@ def attempt(
 
 def text_of(store: FakeStore, name: str) -> str:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MixedVersionsWarning)
+        warnings.simplefilter("ignore", PositionWarning)
         return rebuild(name, store.rows).text
 
 
@@ -181,7 +181,7 @@ def test_a_document_that_the_embedding_refuses_does_not_stop_the_others():
 
 
 def test_documents_that_are_refused_are_passed_over_however_many():
-    error = DuplicateDocumentError("no", document="x")
+    error = InvalidOptionError("no", document="x")
     refused = [FailedDocument(f"{n}", error) for n in range(50)]
     store = FakeStore(stored(document("1", ["kept"])))
 
@@ -283,7 +283,7 @@ def test_a_document_of_another_scope_is_not_replaced_unless_all_is():
         report = update_index(new, store, FakeWriter(store), scope="two")
 
     ((name, error),) = report.failed
-    assert (name, type(error)) == ("a", DuplicateDocumentError)
+    assert (name, type(error)) == ("a", UnreadableFileError)
     assert 'replace="all"' in str(error)
     assert report.added == ("b",)
     assert [row for row in content(store) if row in before] == before

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from oprag.errors import OpragWarning, UnreadableFileError, UnsupportedMetadataError
+from oprag.errors import InvalidOptionError, OpragWarning, UnreadableFileError
 from oprag.indexing import (
     FailedDocument,
     Readable,
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.OpragWarning")
 
 KEPT = "Not given, and kept: 'a'.*next run without such"
 REFUSED = FailedDocument(
-    "z", UnsupportedMetadataError("no", document="z", key="tags", found="list")
+    "z", InvalidOptionError("no", document="z", key="tags", found="list")
 )
 BAD = document("z", ["bad"])
 

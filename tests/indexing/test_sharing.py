@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from oprag.documents import StoredChunk
 from oprag.errors import (
-    DuplicateDocumentError,
     IndexingError,
+    InvalidOptionError,
     OpragError,
     OpragWarning,
     UnreadableFileError,
@@ -140,5 +140,5 @@ def test_a_part_tells_nothing_of_the_texts():
 def test_a_name_is_given_once():
     names = GivenNames()
     names.note("a")
-    with pytest.raises(DuplicateDocumentError, match="'a' comes twice"):
+    with pytest.raises(InvalidOptionError, match="'a' comes twice"):
         names.note("a")

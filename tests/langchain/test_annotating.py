@@ -13,11 +13,7 @@ from langchain_text_splitters import (
 )
 
 from langchain_oprag import OrderPreservingCompressor, annotate_positions
-from oprag.errors import (
-    InvalidOptionError,
-    MissingDocumentError,
-    UnlocatedChunksWarning,
-)
+from oprag.errors import InvalidOptionError, MissingDocumentError, PositionWarning
 from tests.handed_out import told
 
 TEXT = "\n".join(
@@ -99,7 +95,7 @@ def test_what_cannot_be_proved_is_reported_and_still_in_order():
         for part in ("alpha", "BETA was altered", "gamma delta")
     ]
 
-    with pytest.warns(UnlocatedChunksWarning, match="1 not found .first: chunk 1"):
+    with pytest.warns(PositionWarning, match="1 not found .first: chunk 1"):
         annotated = annotate_positions(text, chunks)
     assert "char_start" not in annotated[1].metadata
     assert "start_index" not in annotated[1].metadata

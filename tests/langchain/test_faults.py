@@ -20,13 +20,11 @@ from langchain_oprag import (
     OrderPreservingRetriever,
 )
 from oprag.errors import (
-    AmbiguousPositionError,
     BudgetTooSmallError,
-    ConflictingTextError,
-    InvalidSpanError,
+    ConflictingPositionsError,
     MissingDocumentError,
     MissingPositionError,
-    UnscopedPositionError,
+    PositionError,
 )
 from tests.handed_out import told
 from tests.langchain.corpus import QUERY, ListRetriever, chunk, numbers, words
@@ -66,7 +64,7 @@ def test_pieces_of_a_result_are_told_as_such_and_our_splitters_place_them():
     results = order([at(0, "one two three"), at(20, "four five six")])
 
     for splitter in (by_length(8), by_length(8, add_start_index=False)):
-        with pytest.raises(AmbiguousPositionError, match="pieces of one result"):
+        with pytest.raises(ConflictingPositionsError, match="pieces of one result"):
             order(splitter.split_documents(results))
     pieces = OffsetTokenSplitter(chunk_size=2).split_documents(results)
     assert "".join(texts(order(pieces))) == "one two threefour five six"
@@ -120,7 +118,7 @@ def test_sections_of_a_markdown_text_start_again_at_zero():
         section.metadata.update(SOURCE)
     chunks = by_length(20).split_documents(sections)
 
-    with pytest.raises(UnscopedPositionError) as caught:
+    with pytest.raises(PositionError) as caught:
         order(chunks)
 
     assert "Header 2" in caught.value.keys
@@ -151,7 +149,7 @@ def test_pages_start_again_at_zero_and_are_put_in_order_by_their_number():
 def test_pages_that_do_not_say_their_number_contradict_each_other():
     pages = [Document(text, metadata=SOURCE) for text in ("a b c d", "e f g h")]
 
-    with pytest.raises(ConflictingTextError):
+    with pytest.raises(ConflictingPositionsError):
         order(by_length(3).split_documents(pages))
 
 
@@ -169,7 +167,7 @@ def test_text_that_was_split_twice_contradicts_itself():
     text = " ".join(f"number{n}" for n in range(30))
     coarse = by_length(120).create_documents([text], [SOURCE])
 
-    with pytest.raises(ConflictingTextError):
+    with pytest.raises(ConflictingPositionsError):
         order(by_length(40).split_documents(coarse))
 
 
@@ -240,7 +238,7 @@ def test_whole_numbers_of_any_type_are_positions(ten):
 
 
 def test_a_negative_start_is_no_span():
-    with pytest.raises(InvalidSpanError) as caught:
+    with pytest.raises(PositionError) as caught:
         order([at(-7), at(9, "more")])
 
     assert caught.value.start == -7
@@ -249,14 +247,14 @@ def test_a_negative_start_is_no_span():
 def test_a_reversed_span_is_no_span():
     document = Document("text", metadata={**SOURCE, "char_start": 9, "char_end": 2})
 
-    with pytest.raises(InvalidSpanError) as caught:
+    with pytest.raises(PositionError) as caught:
         order([document, document.model_copy(update={"page_content": "more"})])
 
     assert (caught.value.start, caught.value.end) == (9, 2)
 
 
 def test_one_span_with_two_texts_is_a_contradiction():
-    with pytest.raises(ConflictingTextError) as caught:
+    with pytest.raises(ConflictingPositionsError) as caught:
         order([at(0, "this"), at(0, "that")])
 
     assert caught.value.spans == ((0, 4), (0, 4))
@@ -265,7 +263,7 @@ def test_one_span_with_two_texts_is_a_contradiction():
 def test_one_page_with_two_texts_is_ambiguous():
     pages = [Document(text, metadata={**SOURCE, "page": 1}) for text in "ab"]
 
-    with pytest.raises(AmbiguousPositionError):
+    with pytest.raises(ConflictingPositionsError):
         order(pages)
 
 

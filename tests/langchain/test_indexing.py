@@ -20,13 +20,11 @@ from langchain_oprag import (
 from langchain_oprag.stores import chunk_store
 from oprag.documents import rebuild
 from oprag.errors import (
-    DuplicateDocumentError,
     IndexingError,
     InvalidOptionError,
     MissingDocumentError,
-    UnlocatedChunksWarning,
-    UnscopedPositionError,
-    UnsupportedMetadataError,
+    PositionError,
+    PositionWarning,
 )
 from oprag.metadata import document_key
 from tests.support.interrupted import content, whole_documents
@@ -273,7 +271,7 @@ def test_chunks_that_are_not_found_are_warned_of(store):
         def split_text(self, text: str) -> list[str]:
             return [piece.upper() for piece in super().split_text(text)]
 
-    with pytest.warns(UnlocatedChunksWarning, match="not found"):
+    with pytest.warns(PositionWarning, match="not found"):
         index_documents([document()], store, splitter=Shouting(chunk_size=400))
     assert not any("char_start" in c.metadata for c in chunk_store(store).scan())
 
@@ -298,7 +296,7 @@ def test_metadata_that_not_every_store_keeps_is_an_error_or_dropped(store, key, 
     report = index_documents([given], store, unsupported_metadata="drop")
 
     cause = caught.value.__cause__
-    assert isinstance(cause, UnsupportedMetadataError)
+    assert isinstance(cause, InvalidOptionError)
     assert (cause.document, cause.key) == ("a.txt", str(key))
     assert report.added == ("a.txt",)
     (chunk,) = chunk_store(store).scan()
@@ -325,10 +323,10 @@ def test_the_given_documents_are_not_changed(store):
             MissingDocumentError,
             "has no name",
         ),
-        ([document(), document("b"), document()], DuplicateDocumentError, "twice"),
-        ([document(), document()], DuplicateDocumentError, "the same each time"),
-        ([document(char_start=0, char_end=5)], UnscopedPositionError, "is a chunk"),
-        ([document(start_index=7)], UnscopedPositionError, "is a chunk"),
+        ([document(), document("b"), document()], InvalidOptionError, "twice"),
+        ([document(), document()], InvalidOptionError, "the same each time"),
+        ([document(char_start=0, char_end=5)], PositionError, "is a chunk"),
+        ([document(start_index=7)], PositionError, "is a chunk"),
         (["text"], InvalidOptionError, r"documents\[\d\] is a str"),
         (document(), InvalidOptionError, "is a Document"),
     ],

@@ -13,7 +13,7 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda
 
 from langchain_oprag import LongReader, LongUnitRetriever
-from oprag.errors import ContextWindowError, InvalidOptionError, LongReadingError
+from oprag.errors import ContextWindowError, InvalidOptionError, ModelCallError
 from oprag.units import group_documents
 from oprag.units.long_prompts import EXAMPLES
 from tests.langchain.corpus import ListRetriever, words
@@ -328,7 +328,7 @@ class TestFaults:
     ):
         server = scripted_server([LONG, server_error()])
 
-        with pytest.raises(LongReadingError, match="'short' call") as caught:
+        with pytest.raises(ModelCallError, match="'short' call") as caught:
             await ask(reader_of(server), QUESTION, way)
 
         error = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 -- our own
@@ -341,7 +341,7 @@ class TestFaults:
     async def test_a_failing_first_call(self, scripted_server):
         server = scripted_server([server_error()])
 
-        with pytest.raises(LongReadingError, match="'long' call") as caught:
+        with pytest.raises(ModelCallError, match="'long' call") as caught:
             await ask(reader_of(server), QUESTION)
 
         assert caught.value.long_answer is None
@@ -352,10 +352,10 @@ class TestFaults:
         first = scripted_server([reply])
         second = scripted_server([LONG, reply])
 
-        with pytest.raises(LongReadingError, match="empty reply") as caught:
+        with pytest.raises(ModelCallError, match="empty reply") as caught:
             await ask(reader_of(first), QUESTION)
         assert (caught.value.call, len(first.requests)) == ("long", 1)
-        with pytest.raises(LongReadingError, match="empty reply") as caught:
+        with pytest.raises(ModelCallError, match="empty reply") as caught:
             await ask(reader_of(second), QUESTION)
         assert (caught.value.call, caught.value.long_answer) == ("short", LONG)
 
@@ -379,4 +379,4 @@ class TestFaults:
         with pytest.raises(ContextWindowError, match="provider refused") as caught:
             await ask(reader_of(server), QUESTION)
 
-        assert isinstance(caught.value.__cause__, LongReadingError)
+        assert isinstance(caught.value.__cause__, ModelCallError)

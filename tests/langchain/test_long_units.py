@@ -17,10 +17,9 @@ from langchain_oprag import (
 from oprag.cli.embedding_models import load_embedding_model, packaged_weights
 from oprag.errors import (
     DocumentNotFoundError,
-    DuplicateDocumentError,
     InvalidOptionError,
-    InvalidSpanError,
     MissingPositionError,
+    PositionError,
 )
 from oprag.units import LongUnit, group_documents
 from tests.langchain.corpus import (
@@ -302,7 +301,7 @@ class TestBadInput:
     def test_a_document_that_was_shortened(self):
         short = {**TEXTS, "chronicle.md": "In the year 1700"}
 
-        with pytest.raises(InvalidSpanError):
+        with pytest.raises(PositionError):
             listed(piece("chronicle.md", 1500), documents=short).invoke(QUERY)
 
     @pytest.mark.parametrize(
@@ -324,7 +323,7 @@ class TestBadInput:
     def test_units_that_cannot_be_used(self):
         with pytest.raises(InvalidOptionError, match="units="):
             listed(units=[])
-        with pytest.raises(DuplicateDocumentError):
+        with pytest.raises(InvalidOptionError):
             listed(units=[LongUnit(("a",), 1), LongUnit(("a", "b"), 2)])
 
     def test_neither_or_both_to_search_in(self):

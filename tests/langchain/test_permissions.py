@@ -22,7 +22,7 @@ from langchain_oprag import (
     SelfRouteChain,
     document_source,
 )
-from oprag.errors import FilteredDocumentError
+from oprag.errors import DocumentNotFoundError
 from oprag.units import group_documents
 from tests.langchain.compat import ContextualCompressionRetriever, EnsembleRetriever
 from tests.langchain.corpus import EMBEDDING
@@ -210,10 +210,10 @@ async def test_a_long_unit_is_given_whole_or_not_at_all(name, store):
         for (unit,) in (retriever.invoke("?"), await retriever.ainvoke("?")):
             assert unit.page_content == TENANTS.texts[OPEN]
         return
-    with pytest.raises(FilteredDocumentError) as caught:
+    with pytest.raises(DocumentNotFoundError) as caught:
         retriever.invoke("?")
     assert not [word for word in HIDDEN if word in " ".join(told(caught.value))]
-    with pytest.raises(FilteredDocumentError):
+    with pytest.raises(DocumentNotFoundError):
         await retriever.ainvoke("?")
 
 

@@ -6,7 +6,7 @@ import openai
 import pytest
 from langchain_core.runnables import RunnableLambda
 
-from oprag.errors import ContextWindowError, DocumentNotFoundError, RungFailedError
+from oprag.errors import ContextWindowError, DocumentNotFoundError, ModelCallError
 from tests.langchain.routes import QUESTION, REFUSAL, WAYS, ask, chain_of, chat_model
 from tests.support.openai_server import (
     Failure,
@@ -28,11 +28,11 @@ async def test_a_failure_of_the_last_rung_carries_what_came_before(
 ):
     server = scripted_server([REFUSAL, server_error()])
 
-    with pytest.raises(RungFailedError, match="refusing at 'retrieved'") as caught:
+    with pytest.raises(ModelCallError, match="refusing at 'retrieved'") as caught:
         await ask(chain_of(server), way=way)
 
     error = caught.value
-    assert error.rung == "full"
+    assert error.call == "full"
     assert isinstance(error.__cause__, openai.InternalServerError)
     declined, failed = error.usage["rungs"]
     assert (declined["decision"], failed["decision"]) == ("declined", "failed")
@@ -44,10 +44,10 @@ async def test_a_failure_of_the_last_rung_carries_what_came_before(
 async def test_a_failure_of_the_first_rung_is_no_refusal(scripted_server, way):
     server = scripted_server([Failure(403, "not allowed")])
 
-    with pytest.raises(RungFailedError, match="not allowed") as caught:
+    with pytest.raises(ModelCallError, match="not allowed") as caught:
         await ask(chain_of(server), way=way)
 
-    assert caught.value.rung == "retrieved"
+    assert caught.value.call == "retrieved"
     assert isinstance(caught.value.__cause__, openai.PermissionDeniedError)
     assert len(server.requests) == 1
 
@@ -84,7 +84,7 @@ async def test_a_timeout_fails_the_rung(scripted_server, way, before):
     server = scripted_server([*before, Reply("too late", delay=5.0)])
     chain = chain_of(server, llm=chat_model(server, timeout=0.3))
 
-    with pytest.raises(RungFailedError) as caught:
+    with pytest.raises(ModelCallError) as caught:
         await ask(chain, way=way)
 
     assert isinstance(caught.value.__cause__, openai.APITimeoutError)
@@ -106,7 +106,7 @@ async def test_a_stream_that_is_closed_without_a_reason_fails_the_rung(
 ):
     server = scripted_server(script)
 
-    with pytest.raises(RungFailedError, match="broken off") as caught:
+    with pytest.raises(ModelCallError, match="broken off") as caught:
         await ask(chain_of(server), way=way)
 
     assert isinstance(caught.value.__cause__, ConnectionError)
@@ -134,14 +134,14 @@ async def test_a_stream_that_breaks_off_is_an_error_after_what_was_shown(
     while answer != "It was. It is. Built":
         answer += (await anext(pieces)).get("answer", "")
 
-    with pytest.raises(RungFailedError):
+    with pytest.raises(ModelCallError):
         await anext(pieces)
 
 
 async def test_a_stream_that_breaks_off_in_a_refusal_is_no_refusal(scripted_server):
     server = scripted_server([Reply(deltas=["Unanswer"], broken=True)])
 
-    with pytest.raises(RungFailedError):
+    with pytest.raises(ModelCallError):
         await ask(chain_of(server), way="stream")
 
     assert len(server.requests) == 1
@@ -156,7 +156,7 @@ async def test_an_overflow_of_an_unknown_window_names_the_option(scripted_server
 
     assert caught.value.window is None
     failed = caught.value.__cause__
-    assert isinstance(failed, RungFailedError)
+    assert isinstance(failed, ModelCallError)
     assert failed.usage["rungs"][0]["decision"] == "declined"
     assert isinstance(failed.__cause__, openai.BadRequestError)
 

@@ -20,7 +20,7 @@ from langchain_oprag import (
     OrderPreservingCompressor,
     OrderPreservingRetriever,
 )
-from oprag.errors import InvalidOptionError, MissingDocumentError, UnscopedPositionError
+from oprag.errors import InvalidOptionError, MissingDocumentError, PositionError
 from oprag.metadata import OWN_KEYS, chunk_id
 from oprag.testing import SplitterSuite
 from oprag.tokens import resolve_token_counter
@@ -429,7 +429,7 @@ def test_a_chunk_whose_text_was_changed_cannot_be_split():
     (chunk, *_) = by_words().split_documents([DOCUMENT])
     chunk.page_content = chunk.page_content.strip()
 
-    with pytest.raises(UnscopedPositionError, match="char_start") as caught:
+    with pytest.raises(PositionError, match="char_start") as caught:
         by_words().split_documents([chunk])
 
     assert caught.value.keys == ("char_start", "char_end")
@@ -439,7 +439,7 @@ def test_a_chunk_whose_text_was_changed_cannot_be_split():
 def test_a_chunk_of_another_splitter_cannot_be_split(start):
     document = Document("text", metadata={"source": "a", "start_index": start})
 
-    with pytest.raises(UnscopedPositionError, match="already is a chunk"):
+    with pytest.raises(PositionError, match="already is a chunk"):
         by_words().split_documents([document])
 
 

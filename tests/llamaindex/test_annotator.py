@@ -20,8 +20,8 @@ from llamaindex_oprag import OrderPreservingPostprocessor, PositionAnnotator
 from oprag.errors import (
     DocumentNotFoundError,
     MissingDocumentError,
-    UnlocatedChunksWarning,
-    UnscopedPositionError,
+    PositionError,
+    PositionWarning,
 )
 from tests.handed_out import told
 
@@ -51,7 +51,7 @@ def _reversed_hits(nodes):
 def test_chained_parsers_are_refused_without_it_and_right_with_it():
     documents = [_document()]
     chained = IngestionPipeline(transformations=CHAIN).run(documents=documents)
-    with pytest.raises(UnscopedPositionError, match="PositionAnnotator"):
+    with pytest.raises(PositionError, match="PositionAnnotator"):
         OrderPreservingPostprocessor().postprocess_nodes(
             _reversed_hits([n for n in chained if n.start_char_idx is not None])
         )
@@ -164,7 +164,7 @@ def test_what_cannot_be_proved_is_reported_and_still_in_order():
     )
     made[2] = made[2].model_copy(update={"text": "Something else entirely."})
 
-    with pytest.warns(UnlocatedChunksWarning, match="1 not found .first: chunk 2"):
+    with pytest.warns(PositionWarning, match="1 not found .first: chunk 2"):
         nodes = PositionAnnotator(documents=documents)(made)
     assert nodes[2].start_char_idx is None
     ordered = OrderPreservingPostprocessor().postprocess_nodes(_reversed_hits(nodes))

@@ -26,11 +26,10 @@ from llama_index.core.schema import (
 from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
 from oprag import Place, Span, place_of
 from oprag.errors import (
-    AmbiguousPositionError,
-    ConflictingTextError,
-    InvalidSpanError,
+    ConflictingPositionsError,
     MissingDocumentError,
     MissingPositionError,
+    PositionError,
 )
 from oprag.metadata import without_reserved_keys
 from tests.corpora import Retrieval, metadata, retrievals
@@ -502,13 +501,13 @@ class TestBadInput:
         ]
 
     def test_one_span_and_two_texts_contradict_each_other(self):
-        with pytest.raises(ConflictingTextError):
+        with pytest.raises(ConflictingPositionsError):
             order(with_scores(in_source("one", 0), in_source("two", 0)))
 
     def test_one_page_and_two_texts_contradict_each_other(self):
         nodes = [scored(text, page=1, source="s") for text in "ab"]
 
-        with pytest.raises(AmbiguousPositionError):
+        with pytest.raises(ConflictingPositionsError):
             order(nodes)
 
     @pytest.mark.parametrize(("start", "end"), [(-4, 2), (5, 2)])
@@ -523,7 +522,7 @@ class TestBadInput:
             for text in "ab"
         ]
 
-        with pytest.raises(InvalidSpanError):
+        with pytest.raises(PositionError):
             order(with_scores(*nodes))
 
     def test_scores_that_are_not_numbers_are_carried_along(self):

@@ -35,12 +35,7 @@ from llamaindex_oprag import (
     OrderPreservingPostprocessor,
     OrderPreservingRetriever,
 )
-from oprag.errors import (
-    MissingDocumentError,
-    MissingPositionError,
-    PositionError,
-    UnscopedPositionError,
-)
+from oprag.errors import MissingDocumentError, MissingPositionError, PositionError
 from tests.handed_out import told
 from tests.llamaindex.corpus import (
     QUESTION,
@@ -138,7 +133,7 @@ class TestChainedParsers:
         placed = [node for node in nodes if node.start_char_idx is not None][-2:]
         assert all(node.next_node is None for node in placed)
 
-        with pytest.raises(UnscopedPositionError, match="chained node parsers"):
+        with pytest.raises(PositionError, match="chained node parsers"):
             order(placed)
 
     def test_the_first_node_beside_one_that_looks_like_the_last(self):
@@ -148,7 +143,7 @@ class TestChainedParsers:
         assert placed[0].prev_node is None
         assert placed[0].next_node is None
 
-        with pytest.raises(UnscopedPositionError):
+        with pytest.raises(PositionError):
             order([placed[0], placed[1]])
 
     def test_one_parser_alone_is_trusted(self):
@@ -168,7 +163,7 @@ class TestHierarchicalParsers:
     def test_leaves_are_refused(self, parser):
         leaves = get_leaf_nodes(split(parser))
         # One alone needs no position.
-        assert set(outcomes(leaves, least=2)) == {"UnscopedPositionError"}
+        assert set(outcomes(leaves, least=2)) == {"PositionError"}
 
     def test_the_top_level_is_trusted(self, parser):
         top = [
@@ -187,7 +182,7 @@ class TestHierarchicalParsers:
             leaves.as_retriever(similarity_top_k=12), storage
         )
 
-        with pytest.raises(UnscopedPositionError, match="hierarchical"):
+        with pytest.raises(PositionError, match="hierarchical"):
             OrderPreservingRetriever(merging).retrieve("says the same")
 
 
@@ -263,7 +258,7 @@ class TestPagesOfOneFile:
         ).run(documents=[Document(text=markdown(), metadata=page)])
         placed = [node for node in chained if node.start_char_idx is not None]
 
-        with pytest.raises(UnscopedPositionError):
+        with pytest.raises(PositionError):
             order(placed[:2])
 
 

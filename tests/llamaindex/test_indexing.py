@@ -34,12 +34,10 @@ from llamaindex_oprag import (
 from llamaindex_oprag.stores import chunk_store
 from oprag.documents import rebuild
 from oprag.errors import (
-    DuplicateDocumentError,
     IndexingError,
     InvalidOptionError,
     MissingDocumentError,
-    UnscopedPositionError,
-    UnsupportedMetadataError,
+    PositionError,
 )
 from oprag.metadata import document_key
 from tests.support.interrupted import content, whole_documents
@@ -312,7 +310,7 @@ def test_metadata_that_not_every_store_keeps_is_an_error_or_dropped(index, key, 
     report = index_documents([given], index, unsupported_metadata="drop")
 
     cause = caught.value.__cause__
-    assert isinstance(cause, UnsupportedMetadataError)
+    assert isinstance(cause, InvalidOptionError)
     assert (cause.document, cause.key) == ("a.txt", key)
     assert report.added == ("a.txt",)
     (chunk,) = chunk_store(index).scan()
@@ -324,9 +322,9 @@ def test_metadata_that_not_every_store_keeps_is_an_error_or_dropped(index, key, 
     ("given", "error", "said"),
     [
         ([Document(text="Text.")], MissingDocumentError, "has no name"),
-        ([document(), document("b"), document()], DuplicateDocumentError, "twice"),
-        ([document(), document()], DuplicateDocumentError, "the same each time"),
-        ([document(char_start=0, char_end=5)], UnscopedPositionError, "is a chunk"),
+        ([document(), document("b"), document()], InvalidOptionError, "twice"),
+        ([document(), document()], InvalidOptionError, "the same each time"),
+        ([document(char_start=0, char_end=5)], PositionError, "is a chunk"),
         (
             [TextNode(text="x", id_="x")],
             InvalidOptionError,

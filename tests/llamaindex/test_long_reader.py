@@ -15,7 +15,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from llamaindex_oprag import LongReaderSynthesizer, LongUnitRetriever
-from oprag.errors import ContextWindowError, InvalidOptionError, LongReadingError
+from oprag.errors import ContextWindowError, InvalidOptionError, ModelCallError
 from oprag.units import group_documents
 from oprag.units.long_prompts import EXAMPLES
 from tests.llamaindex.recording import RecordingLLM
@@ -147,7 +147,7 @@ class TestInEveryWay:
     async def test_a_failing_second_call_carries_what_the_first_gave(self, way):
         with (
             ScriptedServer([LONG, server_error()]) as server,
-            pytest.raises(LongReadingError, match="'short' call") as caught,
+            pytest.raises(ModelCallError, match="'short' call") as caught,
         ):
             await ask(server, way)
 
@@ -161,7 +161,7 @@ class TestInEveryWay:
     async def test_a_failing_first_call(self, way):
         with (
             ScriptedServer([server_error()]) as server,
-            pytest.raises(LongReadingError, match="'long' call") as caught,
+            pytest.raises(ModelCallError, match="'long' call") as caught,
         ):
             await ask(server, way)
 
@@ -171,13 +171,13 @@ class TestInEveryWay:
     async def test_an_empty_reply_is_no_answer(self, way, reply):
         with (
             ScriptedServer([reply]) as server,
-            pytest.raises(LongReadingError, match="empty reply") as caught,
+            pytest.raises(ModelCallError, match="empty reply") as caught,
         ):
             await ask(server, way)
         assert caught.value.call == "long"
         with (
             ScriptedServer([LONG, reply]) as server,
-            pytest.raises(LongReadingError, match="empty reply") as caught,
+            pytest.raises(ModelCallError, match="empty reply") as caught,
         ):
             await ask(server, way)
         assert (caught.value.call, caught.value.long_answer) == ("short", LONG)
@@ -198,7 +198,7 @@ class TestInEveryWay:
         ):
             await ask(server, way)
 
-        assert isinstance(caught.value.__cause__, LongReadingError)
+        assert isinstance(caught.value.__cause__, ModelCallError)
 
 
 async def test_what_is_not_reported_is_counted_and_marked():

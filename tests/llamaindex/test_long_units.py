@@ -32,12 +32,7 @@ from llamaindex_oprag import (
     document_source,
 )
 from oprag.cli.embedding_models import load_embedding_model, packaged_weights
-from oprag.errors import (
-    DocumentNotFoundError,
-    DuplicateDocumentError,
-    InvalidOptionError,
-    MissingPositionError,
-)
+from oprag.errors import DocumentNotFoundError, InvalidOptionError, MissingPositionError
 from oprag.units import LongUnit, group_documents
 from tests.llamaindex.recording import WordEmbedding
 from tests.support.openai_server import count_words
@@ -350,7 +345,7 @@ class TestBadInput:
         assert caught.value.option in options
 
     def test_a_document_in_two_units(self):
-        with pytest.raises(DuplicateDocumentError):
+        with pytest.raises(InvalidOptionError):
             listed(units=[LongUnit(("a",), 1), LongUnit(("a", "b"), 2)])
 
     def test_an_index_in_the_place_of_a_retriever(self):

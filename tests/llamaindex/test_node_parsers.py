@@ -31,8 +31,8 @@ from llamaindex_oprag import (
 from oprag.errors import (
     InvalidOptionError,
     MissingPositionError,
+    PositionError,
     TokenizerError,
-    UnscopedPositionError,
 )
 from oprag.metadata import OWN_KEYS, document_key, short_hash
 from oprag.splitting import split_sentences, split_tokens
@@ -463,7 +463,7 @@ class TestChained:
             [document("a", MARKDOWN)]
         )
 
-        with pytest.raises(UnscopedPositionError, match="together"):
+        with pytest.raises(PositionError, match="together"):
             parser.get_nodes_from_documents([sections[3]])
 
     def test_a_hierarchy_of_ours_counts_from_the_document_on_every_level(self):

@@ -21,11 +21,7 @@ from llamaindex_oprag import (
     document_source,
 )
 from oprag.documents import SearchFilter
-from oprag.errors import (
-    DocumentNotFoundError,
-    FilteredDocumentError,
-    InvalidOptionError,
-)
+from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.units import group_documents
 from tests.llamaindex.recording import RecordingLLM, WordEmbedding
 from tests.llamaindex.test_retrievers import Fixed
@@ -196,7 +192,7 @@ async def test_an_original_in_the_docstore_is_not_read_past_a_filter():
         source = document_source(documents)
         assert source.get(SHARED) == TENANTS.texts[SHARED]
         bound = source.within(SearchFilter(of("a")))
-        with pytest.raises(FilteredDocumentError):
+        with pytest.raises(DocumentNotFoundError):
             bound.get(SHARED)
         with pytest.raises(DocumentNotFoundError):
             await source.within(SearchFilter(of("c"))).aget(SHARED)
@@ -230,10 +226,10 @@ async def test_a_long_unit_is_given_whole_or_not_at_all(name, index):
         found += await retriever.aretrieve("?")
         assert [unit.node.text for unit in found] == [TENANTS.texts[OPEN]] * 2
         return
-    with pytest.raises(FilteredDocumentError) as caught:
+    with pytest.raises(DocumentNotFoundError) as caught:
         retriever.retrieve("?")
     assert not [word for word in HIDDEN if word in " ".join(told(caught.value))]
-    with pytest.raises(FilteredDocumentError):
+    with pytest.raises(DocumentNotFoundError):
         await retriever.aretrieve("?")
 
 

@@ -15,7 +15,7 @@ from oprag.errors import (
     DocumentNotFoundError,
     MissingDocumentError,
     MissingPositionError,
-    RungFailedError,
+    ModelCallError,
 )
 from tests.llamaindex.corpus import QUESTION, TEXT, index, scored
 from tests.llamaindex.self_routing import (
@@ -71,13 +71,13 @@ class TestTheModelFails:
         with (
             ScriptedServer([Reply(REFUSAL), Failure(403, "not allowed")]) as server,
             pytest.raises(
-                RungFailedError, match="'full' after refusing at 'retrieved'"
+                ModelCallError, match="'full' after refusing at 'retrieved'"
             ) as e,
         ):
             await ask(server, way)
 
         assert isinstance(e.value.__cause__, openai.PermissionDeniedError)
-        assert e.value.rung == "full"
+        assert e.value.call == "full"
         first, second = e.value.usage["rungs"]
         assert (first["decision"], second["decision"]) == ("declined", "failed")
         assert first["input_tokens"] > 0
@@ -88,18 +88,18 @@ class TestTheModelFails:
         """The documents would cost more and most likely fail the same way."""
         with (
             ScriptedServer([Failure(403, "not allowed")]) as server,
-            pytest.raises(RungFailedError, match="'retrieved'") as error,
+            pytest.raises(ModelCallError, match="'retrieved'") as error,
         ):
             await ask(server, way)
 
-        assert error.value.rung == "retrieved"
+        assert error.value.call == "retrieved"
         assert len(server.requests) == 1
 
     async def test_by_not_answering_in_time(self, way):
         streaming = way.endswith("stream")
         with ScriptedServer([REFUSAL, Reply("late", delay=5.0)]) as server:
             llm = scripted_llm(server, streaming=streaming, timeout=0.5)
-            with pytest.raises(RungFailedError) as error:
+            with pytest.raises(ModelCallError) as error:
                 await ask(server, way, llm=llm)
 
         assert isinstance(error.value.__cause__, openai.APITimeoutError)
@@ -108,7 +108,7 @@ class TestTheModelFails:
         broken = Reply(deltas=["In", " M"], broken=True)
         with (
             ScriptedServer([REFUSAL, broken]) as server,
-            pytest.raises(RungFailedError, match="'full'"),
+            pytest.raises(ModelCallError, match="'full'"),
         ):
             await ask(server, way)
 
@@ -118,7 +118,7 @@ class TestTheModelFails:
             if not way.endswith("stream"):  # a whole reply is whole
                 assert (await ask(server, way)).answer == "In M"
                 return
-            with pytest.raises(RungFailedError, match="broken off") as error:
+            with pytest.raises(ModelCallError, match="broken off") as error:
                 await ask(server, way)
 
         assert isinstance(error.value.__cause__, ConnectionError)
@@ -131,7 +131,7 @@ class TestTheModelFails:
             await ask(server, way)
 
         assert error.value.window is None
-        assert isinstance(error.value.__cause__, RungFailedError)
+        assert isinstance(error.value.__cause__, ModelCallError)
         assert error.value.__cause__.usage["rungs"][0]["decision"] == "declined"
         assert isinstance(error.value.__cause__.__cause__, openai.BadRequestError)
 

@@ -19,7 +19,7 @@ from llamaindex_oprag._llms import answer_tokens_of, name_of, window_of
 from llamaindex_oprag._metering import reported_usage
 from llamaindex_oprag.self_route import SelfRouteQueryEngine
 from oprag.calls import TokenUsage
-from oprag.errors import InvalidOptionError, RoutingError
+from oprag.errors import InvalidOptionError, ModelCallError
 from tests.llamaindex.corpus import QUESTION, index
 from tests.llamaindex.self_routing import DOCUMENTS, engine_over, scripted_llm
 from tests.support.openai_server import ScriptedServer
@@ -107,12 +107,12 @@ def test_a_few_nodes_of_an_index_become_as_many_as_a_rung_holds():
 def test_bare_texts_say_nothing_of_their_documents():
     engine = make()
 
-    with pytest.raises(RoutingError, match="nodes"):
+    with pytest.raises(ModelCallError, match="nodes"):
         engine._response_synthesizer.get_response("?", ["text"])
 
 
 async def test_nor_do_they_when_awaited():
-    with pytest.raises(RoutingError, match="nodes"):
+    with pytest.raises(ModelCallError, match="nodes"):
         await make()._response_synthesizer.aget_response("?", ["text"])
 
 

@@ -15,11 +15,7 @@ from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 from langchain_oprag import annotate_positions
 from llamaindex_oprag import PositionAnnotator
 from oprag.documents import SourcePart, annotate_chunks
-from oprag.errors import (
-    AmbiguousPositionError,
-    InconsistentChunksError,
-    UnlocatedChunksWarning,
-)
+from oprag.errors import ConflictingPositionsError, PositionWarning
 from tests.effort import cases
 from tests.locating.disguise import Bare
 from tests.locating.langchain_settings import LANGCHAIN
@@ -27,13 +23,13 @@ from tests.locating.llamaindex_settings import LLAMAINDEX
 from tests.locating.repeating import cut_text, permutations_of
 from tests.locating.texts import licences, made_up, reference
 
-REFUSED = (InconsistentChunksError, AmbiguousPositionError)
+REFUSED = (ConflictingPositionsError, ConflictingPositionsError)
 LINES = [f"Line {n} stands here, and nowhere else." for n in range(12)]
 STEPPING = ("Recursive (1000, 200) + (100, 0)", "Recursive (2000, 200) + (300, 50)")
 """Two splitters in turn, the first of which overlaps: in a text that repeats itself
 their order may be open."""
 
-pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.UnlocatedChunksWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
 
 
 def numbers(source: str, chunks: list[str]) -> list[int]:
@@ -77,7 +73,8 @@ def test_shuffled_chunks_are_refused_and_the_error_says_which(overlap):
     moved = [*chunks[:3], chunks[7], *chunks[3:7], *chunks[8:]]
 
     with pytest.raises(
-        InconsistentChunksError, match="chunk 4 of the list should stand before chunk 3"
+        ConflictingPositionsError,
+        match="chunk 4 of the list should stand before chunk 3",
     ) as caught:
         annotate_positions(text, moved)
     assert caught.value.document == "a.txt"
@@ -94,12 +91,14 @@ def test_shuffled_nodes_are_refused():
     annotator = PositionAnnotator([LlamaDocument(text="\n".join(LINES), id_="a.txt")])
 
     assert [n.metadata["chunk_index"] for n in annotator(nodes)] == list(range(12))
-    with pytest.raises(InconsistentChunksError, match="not in the order of the text"):
+    with pytest.raises(ConflictingPositionsError, match="not in the order of the text"):
         annotator(nodes[::-1])
 
 
 def test_chunks_that_fit_in_several_orders_are_refused():
-    with pytest.raises(AmbiguousPositionError, match="more than one order") as caught:
+    with pytest.raises(
+        ConflictingPositionsError, match="more than one order"
+    ) as caught:
         numbers("word word word", ["word", "word word"])
     assert caught.value.ranks == (0, 1)
 
@@ -152,5 +151,5 @@ def test_what_a_splitter_made_is_accepted_and_shuffled_it_is_not(text):
 def test_a_text_of_which_little_is_found_is_still_ordered_as_given():
     text = "alpha beta gamma delta"
 
-    with pytest.warns(UnlocatedChunksWarning):
+    with pytest.warns(PositionWarning):
         assert numbers(text, ["ALPHA", "beta", "GAMMA", "delta"]) == [0, 1, 2, 3]

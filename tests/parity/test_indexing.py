@@ -17,14 +17,12 @@ import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import ChunkStore, rebuild
 from oprag.errors import (
-    DuplicateDocumentError,
     InvalidOptionError,
     MissingDocumentError,
     MissingPositionError,
-    MixedVersionsWarning,
     OpragWarning,
-    UnscopedPositionError,
-    UnsupportedMetadataError,
+    PositionError,
+    PositionWarning,
 )
 from oprag.indexing import IndexingReport
 from oprag.metadata import document_key
@@ -242,7 +240,7 @@ def test_a_changed_document_is_replaced_in_its_own_size_and_never_mixed():
 
     place.index(new, size=9, replace="same_settings")
 
-    with pytest.warns(MixedVersionsWarning, match="2 versions"):
+    with pytest.warns(PositionWarning, match="2 versions"):
         rebuild(name, place.chunks.fetch(document_key(name)))
     place.index(new, size=30, replace="same_settings")
     assert_whole(place.chunks, new)
@@ -286,17 +284,17 @@ NAMED = {"source": "a.pdf"}
 WRONG: list[tuple[list[tuple[str, dict[str, Any]]], type[Exception]]] = [
     ([("text", {})], MissingDocumentError),
     ([("text", {"page": 1})], MissingDocumentError),
-    ([("text", NAMED), ("text", NAMED)], DuplicateDocumentError),
-    ([("a", NAMED), ("b", {"source": "b"}), ("a", NAMED)], DuplicateDocumentError),
-    ([("text", {**NAMED, "chunk_index": 0})], UnscopedPositionError),
-    ([("text", {**NAMED, "start_index": 0})], UnscopedPositionError),
+    ([("text", NAMED), ("text", NAMED)], InvalidOptionError),
+    ([("a", NAMED), ("b", {"source": "b"}), ("a", NAMED)], InvalidOptionError),
+    ([("text", {**NAMED, "chunk_index": 0})], PositionError),
+    ([("text", {**NAMED, "start_index": 0})], PositionError),
 ]
 REFUSED: list[tuple[dict[str, Any], type[Exception]]] = [
     ({"page_label": "iv"}, MissingPositionError),
-    ({"tags": ["a"]}, UnsupportedMetadataError),
-    ({"title": "Report\0"}, UnsupportedMetadataError),
-    ({"title": "\ud800"}, UnsupportedMetadataError),
-    ({"a\0b": 1}, UnsupportedMetadataError),
+    ({"tags": ["a"]}, InvalidOptionError),
+    ({"title": "Report\0"}, InvalidOptionError),
+    ({"title": "\ud800"}, InvalidOptionError),
+    ({"a\0b": 1}, InvalidOptionError),
 ]
 """What is wrong with one document alone."""
 

@@ -27,8 +27,8 @@ from oprag.errors import (
     IncompleteDocumentError,
     IndexingError,
     InvalidOptionError,
-    MixedVersionsWarning,
     OpragWarning,
+    PositionWarning,
 )
 from oprag.indexing import IndexingReport, WantedChunk, WantedDocument, update_index
 from oprag.metadata import document_key
@@ -181,7 +181,7 @@ def readable(chunks: ChunkStore) -> dict[str, str]:
     texts = {}
     for name in sorted({*BEFORE, *AFTER}):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MixedVersionsWarning)
+            warnings.simplefilter("ignore", PositionWarning)
             own = chunks.fetch(document_key(name))
             try:
                 texts[name] = rebuild(name, own).text
@@ -344,7 +344,7 @@ def test_pages_that_come_or_go_leave_one_whole_version_at_every_row(old, new, ch
             writer = FakeWriter(store, rows=number)
             update_index([wanted], store, writer, batch_size=1)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MixedVersionsWarning)
+            warnings.simplefilter("ignore", PositionWarning)
             assert rebuild("a.pdf", store.rows).parts in texts
 
 

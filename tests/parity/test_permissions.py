@@ -21,7 +21,7 @@ from llama_index.core.vector_stores import (
 import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import SearchFilter
-from oprag.errors import DocumentNotFoundError, FilteredDocumentError
+from oprag.errors import DocumentNotFoundError
 from tests.effort import cases
 from tests.langchain.recording import RecordingChatModel
 from tests.llamaindex.recording import RecordingLLM
@@ -194,7 +194,7 @@ async def test_what_a_filter_hides_is_shown_nowhere(
             if owners <= set(admitted):
                 assert each.texts[name] == text
             elif owners & set(admitted):
-                assert each.texts[name] is FilteredDocumentError
+                assert each.texts[name] is DocumentNotFoundError
             else:
                 assert each.texts[name] is DocumentNotFoundError
     first, second = (each._replace(everything="") for each in seen)

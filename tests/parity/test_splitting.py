@@ -18,10 +18,10 @@ import llamaindex_oprag
 from oprag import order_context
 from oprag.documents import StoredChunk, rebuild
 from oprag.errors import (
-    DuplicateDocumentError,
+    InvalidOptionError,
     MissingDocumentError,
     MissingPositionError,
-    UnscopedPositionError,
+    PositionError,
 )
 from oprag.metadata import document_key, short_hash
 from oprag.splitting import TextChunk, split_sentences, split_tokens
@@ -244,16 +244,16 @@ WRONG: list[tuple[list[dict[str, Any]], type[Exception]]] = [
     ([{**NAMED, "page_label": "iv"}], MissingPositionError),
     ([{**NAMED, "page": "front"}], MissingPositionError),
     ([{**NAMED, "page_number": 0}], MissingPositionError),
-    ([{**NAMED, "start_index": 9}], UnscopedPositionError),
-    ([{**NAMED, "char_start": 0, "char_end": 99}], UnscopedPositionError),
-    ([NAMED, {**NAMED, "start_char_idx": 0}], UnscopedPositionError),
+    ([{**NAMED, "start_index": 9}], PositionError),
+    ([{**NAMED, "char_start": 0, "char_end": 99}], PositionError),
+    ([NAMED, {**NAMED, "start_char_idx": 0}], PositionError),
     (
         [{"doc_key": "k", "doc_uri": "a"}, {"doc_key": "k", "doc_uri": "b"}],
-        DuplicateDocumentError,
+        InvalidOptionError,
     ),
     (
         [NAMED, {**NAMED, "doc_uri": "b", "doc_key": document_key("a.pdf")}],
-        DuplicateDocumentError,
+        InvalidOptionError,
     ),
 ]
 

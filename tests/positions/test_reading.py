@@ -13,13 +13,10 @@ from hypothesis import strategies as st
 from oprag import order_context
 from oprag.chunk import Hit, Span
 from oprag.errors import (
-    AmbiguousPositionError,
-    ConflictingTextError,
-    InvalidSpanError,
+    ConflictingPositionsError,
     MissingPositionError,
     PositionError,
     PositionWarning,
-    UnscopedPositionError,
 )
 from oprag.positions import as_number, read_chunks
 
@@ -201,7 +198,7 @@ def test_pages_of_one_pdf_are_one_document_in_page_order():
 def test_two_chunks_of_a_page_without_offset_have_no_known_order():
     metadatas = [{"source": "a.pdf", "page": 2}, {"source": "a.pdf", "page": 2}]
 
-    with pytest.raises(AmbiguousPositionError) as caught:
+    with pytest.raises(ConflictingPositionsError) as caught:
         order_context(["one", "two"], metadatas)
     assert caught.value.position == (2,)
     assert caught.value.ranks == (0, 1)
@@ -213,14 +210,14 @@ def test_two_chunks_of_a_page_without_offset_have_no_known_order():
 def test_an_index_that_restarts_without_its_scope_is_an_error():
     metadatas = [{"source": "s", "chunk_index": i} for i in (0, 1, 0)]
 
-    with pytest.raises(AmbiguousPositionError):
+    with pytest.raises(ConflictingPositionsError):
         order_context(["a", "b", "c"], metadatas)
 
 
 def test_offsets_that_restart_are_seen_where_they_disagree():
     metadatas = [{"source": "s", "start_index": i} for i in (0, 3)]
 
-    with pytest.raises(ConflictingTextError) as caught:
+    with pytest.raises(ConflictingPositionsError) as caught:
         order_context(["abcdef", "xyz"], metadatas)
     assert caught.value.spans == ((0, 6), (3, 6))
 
@@ -232,7 +229,7 @@ def test_start_index_relative_to_sections_is_an_error(key):
         {"source": "s", "start_index": 400, key: "End"},
     ]
 
-    with pytest.raises(UnscopedPositionError, match=key) as caught:
+    with pytest.raises(PositionError, match=key) as caught:
         order_context(["a", "b"], metadatas)
     assert caught.value.keys == (key,)
 
@@ -243,7 +240,7 @@ def test_start_index_relative_to_several_parents_is_an_error():
         for start, parent in ((0, "p1"), (40, "p0"))
     ]
 
-    with pytest.raises(UnscopedPositionError, match="doc_id"):
+    with pytest.raises(PositionError, match="doc_id"):
         order_context(["a", "b"], metadatas, document_key="source")
     passages = order_context(
         ["a", "b"], metadatas, document_key="source", position_keys="start_index"
@@ -274,7 +271,7 @@ def test_parent_relative_offsets_are_an_error():
         Hit("more", {}, offsets=(9, 13), frame="parent"),
     ]
 
-    with pytest.raises(UnscopedPositionError, match="parent"):
+    with pytest.raises(PositionError, match="parent"):
         _read(hits)
 
 
@@ -285,7 +282,7 @@ def test_two_last_chunks_show_a_chained_parser(starts):
         for start, frame in zip(starts, ("document", "last", "last"), strict=True)
     ]
 
-    with pytest.raises(UnscopedPositionError):
+    with pytest.raises(PositionError):
         _read(hits)
 
 
@@ -295,7 +292,7 @@ def test_a_last_chunk_that_is_not_the_furthest_shows_a_chained_parser():
         Hit("more", {}, offsets=(10, 14), frame="last"),
     ]
 
-    with pytest.raises(UnscopedPositionError):
+    with pytest.raises(PositionError):
         _read(hits)
 
 
@@ -319,7 +316,7 @@ def test_one_last_chunk_at_the_end_is_trusted():
     ],
 )
 def test_negative_and_reversed_spans_are_errors(metadata):
-    with pytest.raises(InvalidSpanError):
+    with pytest.raises(PositionError):
         _positions([metadata] * 2)
 
 
@@ -449,7 +446,7 @@ def test_one_header_before_every_chunk_explains_what_disagrees(overlap):
     assert [p.spans[0].start for p in passages] == starts
     assert not any(p.exact for p in passages)
     other = [text.replace("1807", str(1800 + n)) for n, text in enumerate(texts)]
-    with pytest.raises(ConflictingTextError):
+    with pytest.raises(ConflictingPositionsError):
         order_context(other, metadatas)
 
 

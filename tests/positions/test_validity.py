@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oprag import order_context
 from oprag.chunk import Chunk, Span
-from oprag.errors import ConflictingTextError
+from oprag.errors import ConflictingPositionsError
 from oprag.positions import check_positions, without_duplicates
 
 SOURCE = "abcdefghij" * 3
@@ -60,7 +60,9 @@ def test_duplicates_do_not_use_up_top_n():
 def test_the_same_span_with_different_text_is_an_error():
     metadatas = [{"source": "s", "start_index": 0, "char_start": 0, "char_end": 3}] * 2
 
-    with pytest.raises(ConflictingTextError, match=r"ranks 0 and 1.*0-3") as caught:
+    with pytest.raises(
+        ConflictingPositionsError, match=r"ranks 0 and 1.*0-3"
+    ) as caught:
         order_context(["one", "two"], metadatas)
     assert caught.value.spans == ((0, 3), (0, 3))
 
@@ -75,7 +77,7 @@ def test_overlaps_are_compared_with_the_span_that_reaches_furthest():
     # 0-20 contains 2-4, and 10-15 must agree with 0-20, not with 2-4 alone.
     chunks = [_at(0, 20), _at(2, 4, 1), _at(10, 15, 2, text="wrong")]
 
-    with pytest.raises(ConflictingTextError) as caught:
+    with pytest.raises(ConflictingPositionsError) as caught:
         check_positions(chunks)
     assert caught.value.spans == ((0, 20), (10, 15))
 
@@ -94,7 +96,7 @@ def test_a_chunk_without_a_span_between_two_does_not_hide_that_they_conflict():
         {"source": "d", "char_start": 25, "char_end": 45},
     ]
 
-    with pytest.raises(ConflictingTextError) as caught:
+    with pytest.raises(ConflictingPositionsError) as caught:
         order_context(["a" * 20, "short", "b" * 20], metadatas)
     assert caught.value.spans == ((10, 30), (25, 45))
 
@@ -136,5 +138,5 @@ def test_a_conflict_is_found_exactly_when_no_source_could_hold_all_chunks(items)
     if possible:
         assert check_positions(chunks) == chunks
     else:
-        with pytest.raises(ConflictingTextError):
+        with pytest.raises(ConflictingPositionsError):
             check_positions(chunks)

@@ -23,7 +23,7 @@ from oprag.calls import (
 )
 from oprag.chunk import FullText, Hit
 from oprag.context import ContextOptions
-from oprag.errors import ContextWindowError, InvalidOptionError, RungFailedError
+from oprag.errors import ContextWindowError, InvalidOptionError, ModelCallError
 from oprag.routing import RouteOptions, as_rungs, route
 
 WORDS = [f"word{number}" for number in range(60)]
@@ -238,7 +238,7 @@ def test_a_reply_that_was_cut_is_an_answer_and_says_so():
 class TestFailures:
     def test_carry_what_went_before(self):
         with pytest.raises(
-            RungFailedError, match="after refusing at 'retrieved'"
+            ModelCallError, match="after refusing at 'retrieved'"
         ) as error:
             Driven([REFUSAL, TimeoutError("too slow")], hit(0, 1))
 
@@ -253,7 +253,7 @@ class TestFailures:
             Driven([REFUSAL, refused], hit(0, 1))
 
         assert error.value.needed == PROMPT + 60
-        assert isinstance(error.value.__cause__, RungFailedError)
+        assert isinstance(error.value.__cause__, ModelCallError)
         assert error.value.__cause__.__cause__ is refused
 
     def test_of_our_own_stay_as_they_are(self):

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from langchain_openai import ChatOpenAI
 
+from oprag.errors import ModelCallError
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Dataset, Document, Question
-from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.models import Model
 from oprag.evaluation.readers.chat import ChatModel
 from oprag.evaluation.readers.offline import OfflineReader
@@ -96,7 +96,7 @@ def unusable_bench(
     """Make one in the process that has the cache; a worker lacks what it needs."""
     if cache is None:
         message = "There is no key here."
-        raise ChatModelError(message, model="openai:scripted")
+        raise ModelCallError(message, model="openai:scripted")
     return make_bench(dataset, vectors, server=server, cache=cache)
 
 

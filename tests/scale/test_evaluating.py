@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from oprag.calls import Price
-from oprag.evaluation.errors import ChatModelError
+from oprag.errors import ModelCallError
 from oprag.evaluation.running.limits import Spending
 from oprag.scale import connected
 from tests.scale.evaluation_runs import (
@@ -203,6 +203,6 @@ def test_what_kills_one_worker_after_the_other_is_an_error_of_the_question(
 def test_what_a_worker_cannot_be_made_with_is_told_as_it_is(ray, tmp_path):
     nowhere = "http://127.0.0.1:1/v1"
 
-    with pytest.raises(ChatModelError, match="no key here") as caught:
+    with pytest.raises(ModelCallError, match="no key here") as caught:
         evaluate(tmp_path, nowhere, ray=ray, workers=2, made_by=unusable_bench)
     assert caught.value.model == "openai:scripted"

@@ -14,7 +14,6 @@ import ray
 
 from oprag.errors import (
     ClusterError,
-    DuplicateDocumentError,
     IndexingError,
     InvalidOptionError,
     OpragWarning,
@@ -223,7 +222,7 @@ def test_an_embedding_out_of_service_ends_the_run(table, tmp_path, address):
 def test_a_name_that_comes_twice_is_refused_before_anything_is_written(table, address):
     many = table("langchain")
     given = [*pages("langchain", 2), *pages("langchain", 1)]
-    with pytest.raises(DuplicateDocumentError, match=r"'0.pdf' comes twice"):
+    with pytest.raises(InvalidOptionError, match=r"'0.pdf' comes twice"):
         together(many, given, address)
 
     assert many.rows() == {}
@@ -247,7 +246,7 @@ def test_warnings_of_workers_are_given_to_whoever_started_the_run(table, address
         )
 
     ours = [one for one in seen if issubclass(one.category, OpragWarning)]
-    assert [one.category.__name__ for one in ours] == ["UnlocatedChunksWarning"]
+    assert [one.category.__name__ for one in ours] == ["PositionWarning"]
 
 
 def _embedded_stores(folder: Path):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oprag.errors import SentenceDataError
+from oprag.errors import TokenizerError
 from oprag.optional import bundled_folder
 from oprag.splitting import punkt_sentence_spans
 from oprag.splitting import sentences as sentences_module
@@ -163,22 +163,22 @@ def test_the_english_model_is_nltks_to_the_byte():
 @pytest.mark.parametrize("language", ["klingon", "../english", ""])
 def test_a_language_without_a_model_is_an_error_with_the_ways_out(language):
     with pytest.raises(
-        SentenceDataError, match=r"nltk\.download.*llama-index-core.*sentence_spans="
+        TokenizerError, match=r"nltk\.download.*llama-index-core.*sentence_spans="
     ) as caught:
         punkt_sentence_spans("One. Two.", language=language)
 
-    assert caught.value.language == language
+    assert caught.value.tokenizer == language
 
 
 SPANS = """
 import json, sys
-from oprag.errors import SentenceDataError
+from oprag.errors import TokenizerError
 from oprag.splitting import punkt_sentence_spans
 spans = {{}}
 for language in {languages}:
     try:
         spans[language] = punkt_sentence_spans({text!r}, language)
-    except SentenceDataError:
+    except TokenizerError:
         pass
 print(json.dumps(spans))
 assert sys.modules.get("nltk") is sys.modules.get("llama_index.core") is None

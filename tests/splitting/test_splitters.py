@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oprag.errors import InvalidOptionError, InvalidSpanError
+from oprag.errors import InvalidOptionError, PositionError
 from oprag.splitting import TextChunk, split_sentences, split_tokens
 from tests.fresh_interpreter import run
 from tests.strategies import (
@@ -264,7 +264,7 @@ def test_white_space_at_both_ends_belongs_to_the_first_and_last_sentence():
     ],
 )
 def test_spans_that_cannot_be_sentences_are_refused(spans, start, end):
-    with pytest.raises(InvalidSpanError, match="sentence_spans") as caught:
+    with pytest.raises(PositionError, match="sentence_spans") as caught:
         split_sentences("abcdefgh", sentence_spans=lambda _: spans)
 
     assert (caught.value.start, caught.value.end) == (start, end)

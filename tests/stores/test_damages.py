@@ -22,7 +22,7 @@ from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.stores.llamaindex_places import LLAMAINDEX_STORES
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::oprag.errors.MixedVersionsWarning"),
+    pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning"),
     pytest.mark.filterwarnings(
         "ignore:Payload indexes have no effect in the local Qdrant"
     ),

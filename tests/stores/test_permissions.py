@@ -13,7 +13,7 @@ from llama_index.core import StorageContext, VectorStoreIndex
 import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import SearchFilter
-from oprag.errors import FilteredDocumentError
+from oprag.errors import DocumentNotFoundError
 from tests.langchain.recording import RecordingChatModel
 from tests.llamaindex.recording import RecordingLLM
 from tests.stores.langchain_places import PLACES, add, filters_of
@@ -89,9 +89,9 @@ def llamaindex_place(request: pytest.FixtureRequest) -> tuple[Any, tuple[Any, ..
 
 async def assert_only_the_open_one_is_whole(source: Any) -> None:
     assert source.get(OPEN) == await source.aget(OPEN) == TENANTS.texts[OPEN]
-    with pytest.raises(FilteredDocumentError) as caught:
+    with pytest.raises(DocumentNotFoundError) as caught:
         source.get(SHARED)
-    with pytest.raises(FilteredDocumentError) as awaited:
+    with pytest.raises(DocumentNotFoundError) as awaited:
         await source.aget(SHARED)
     for error in (caught.value, awaited.value):
         assert error.document == SHARED
@@ -179,6 +179,6 @@ async def test_an_async_client_reads_through_the_filter_too():
     for where in (*metadata_filters(), of_their_qdrant()["qdrant_filters"]):
         bound = source.within(SearchFilter(where))
         assert await bound.aget(OPEN) == TENANTS.texts[OPEN]
-        with pytest.raises(FilteredDocumentError):
+        with pytest.raises(DocumentNotFoundError):
             await bound.aget(SHARED)
     await client.close()

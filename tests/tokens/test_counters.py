@@ -28,7 +28,7 @@ with warnings.catch_warnings(record=True) as caught:
 assert os.environ == before and "llama_index.core" not in sys.modules
 print(*names, *(warning.category.__name__ for warning in caught))
 """
-ESTIMATED = ["approximate", "approximate", "ApproximateTokenCountWarning"]
+ESTIMATED = ["approximate", "approximate", "OpragWarning"]
 
 
 @pytest.fixture

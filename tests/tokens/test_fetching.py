@@ -136,7 +136,7 @@ names = [name for name in names if name != "UnfilledBudgetWarning"]
 print(resolve_token_counter().name, *names)
 print(seconds, longest)
 """
-ESTIMATED = "approximate ApproximateTokenCountWarning"
+ESTIMATED = "approximate OpragWarning"
 
 
 @pytest.mark.slow

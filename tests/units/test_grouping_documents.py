@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oprag.chunk import Span
-from oprag.errors import InvalidOptionError, InvalidSpanError
+from oprag.errors import InvalidOptionError, PositionError
 from oprag.units import LongUnit, group_documents
 
 ROOT = Path(__file__).parents[2]
@@ -148,7 +148,7 @@ class TestLongDocuments:
     def test_a_text_that_became_shorter_is_an_error(self):
         (first, *_) = group_documents({"d": "a b c d e f"}, [], 2, words)
 
-        with pytest.raises(InvalidSpanError, match="group again"):
+        with pytest.raises(PositionError, match="group again"):
             first.text(lambda _: "a")
 
 

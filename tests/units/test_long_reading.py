@@ -15,7 +15,7 @@ from oprag.calls import (
     TokenUsage,
     advance,
 )
-from oprag.errors import ContextWindowError, LongReadingError
+from oprag.errors import ContextWindowError, ModelCallError
 from oprag.units import Reading, read_long
 
 
@@ -85,7 +85,7 @@ def test_a_short_context_takes_one_call_and_none_takes_none():
 
 
 def test_a_failure_carries_the_long_answer_and_what_was_spent():
-    with pytest.raises(LongReadingError, match="TimeoutError") as caught:
+    with pytest.raises(ModelCallError, match="TimeoutError") as caught:
         read("a b c", [reply("It was Ann."), TimeoutError("too slow")])
 
     assert caught.value.long_answer == "It was Ann."

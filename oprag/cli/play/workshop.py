@@ -50,7 +50,7 @@ class Workshop:
         """Make the client of the chat model. Nothing is sent yet.
 
         Raises:
-            ChatModelError: See `load_chat_model`.
+            ModelCallError: See `load_chat_model`.
         """
         from oprag.cli.chat_models import load_chat_model
 

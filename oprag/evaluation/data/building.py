@@ -7,9 +7,9 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from oprag.errors import OpragWarning
 from oprag.evaluation.data.records import Dataset, Document, LazyDocuments, Question
 from oprag.evaluation.data.rows import Row, Rows, malformed
-from oprag.evaluation.errors import DatasetCountWarning
 
 _DIGITS = 16
 
@@ -43,7 +43,7 @@ class Contexts:
             Its id.
 
         Raises:
-            MalformedDataError: The row has no text.
+            UnreadableFileError: The row has no text.
         """
         text = row.text(*self._names)
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -76,7 +76,7 @@ def row_documents(
         titles: Tells the titles of what is in it.
 
     Raises:
-        MalformedDataError: A row lacks a field or repeats an id.
+        UnreadableFileError: A row lacks a field or repeats an id.
     """
     places: dict[str, int] = {}
     for row in rows:
@@ -116,7 +116,7 @@ def finish(
 ) -> Dataset:
     """Make a data set of what was read, and compare it with the papers.
 
-    Every difference goes into `Dataset.notes`. A `DatasetCountWarning` is given
+    Every difference goes into `Dataset.notes`. A `OpragWarning` is given
     when no published count agrees, and for each of the notes handed in.
 
     Args:
@@ -129,7 +129,7 @@ def finish(
         notes: What was left out or is doubtful.
 
     Raises:
-        MalformedDataError: Two questions have one id, or one names a document that
+        UnreadableFileError: Two questions have one id, or one names a document that
             is not there.
     """
     _check_ids(questions, documents, path)
@@ -137,7 +137,7 @@ def finish(
     differences = [_difference(count, found) for count in published]
     said = [difference for difference in differences if difference]
     for note in [*(said if len(said) == len(published) else ()), *notes]:
-        warnings.warn(f"{name}: {note}", DatasetCountWarning, stacklevel=2)
+        warnings.warn(f"{name}: {note}", OpragWarning, stacklevel=2)
     return Dataset(name, tuple(questions), documents, tuple(metrics), (*said, *notes))
 
 

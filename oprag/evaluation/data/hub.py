@@ -9,7 +9,6 @@ from typing import Any
 from oprag.calls import said_by
 from oprag.errors import UnreadableFileError
 from oprag.evaluation.data.rows import TableRows
-from oprag.evaluation.errors import DatasetUnavailableError
 from oprag.optional import require
 
 _PURPOSE = "Fetching a data set from the Hugging Face hub"
@@ -23,7 +22,7 @@ def hub_file(repository: str, name: str) -> Path:
         name: The file's path inside it.
 
     Raises:
-        DatasetUnavailableError: The hub cannot be reached or does not have it.
+        UnreadableFileError: The hub cannot be reached or does not have it.
         MissingDependencyError: `datasets` is not installed.
     """
     hub = require("huggingface_hub", extra="eval", purpose=_PURPOSE)
@@ -42,7 +41,7 @@ def hub_table(repository: str, *, config: str | None, split: str) -> TableRows:
         split: Name of the split.
 
     Raises:
-        DatasetUnavailableError: The hub cannot be reached or does not have it.
+        UnreadableFileError: The hub cannot be reached or does not have it.
         MissingDependencyError: `datasets` is not installed.
     """
     datasets = require("datasets", extra="eval", purpose=_PURPOSE)
@@ -79,9 +78,9 @@ def parquet_rows(files: Sequence[Path]) -> TableRows:
     return TableRows(name, table)
 
 
-def unavailable(name: str, reason: str, remedy: str) -> DatasetUnavailableError:
+def unavailable(name: str, reason: str, remedy: str) -> UnreadableFileError:
     """Return the error for a set that cannot be had; the remedy names the local way."""
-    return DatasetUnavailableError(f"{name}: {reason}. {remedy}", dataset=name)
+    return UnreadableFileError(f"{name}: {reason}. {remedy}", path=name, reason=reason)
 
 
 def _failures(hub: Any) -> tuple[type[Exception], ...]:
@@ -89,7 +88,7 @@ def _failures(hub: Any) -> tuple[type[Exception], ...]:
     return (OSError, RuntimeError, ValueError, hub.errors.HfHubHTTPError)
 
 
-def _failed(name: str, error: Exception) -> DatasetUnavailableError:
+def _failed(name: str, error: Exception) -> UnreadableFileError:
     said = said_by(error).removesuffix(".")
     return unavailable(
         name,

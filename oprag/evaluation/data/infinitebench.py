@@ -47,7 +47,7 @@ def read_infinitebench(task: str, rows: Rows) -> Dataset:
 
     Raises:
         InvalidOptionError: There is no such task here.
-        MalformedDataError: A row lacks a field, or its answer is none of its
+        UnreadableFileError: A row lacks a field, or its answer is none of its
             options.
     """
     check_one_of("task", task, FILES)

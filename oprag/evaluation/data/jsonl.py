@@ -41,7 +41,7 @@ def read_jsonl(folder: Path) -> Dataset:
         folder: Holds the two files.
 
     Raises:
-        MalformedDataError: A line lacks a field, has a wrong one, or contradicts
+        UnreadableFileError: A line lacks a field, has a wrong one, or contradicts
             another; with file and line.
         UnreadableFileError: A file is not there.
     """

@@ -57,13 +57,13 @@ def load(
 
     Returns:
         The set. What differs from the papers' counts is in its `notes`, and a
-        `DatasetCountWarning` says it.
+        `OpragWarning` says it.
 
     Raises:
-        DatasetUnavailableError: No path was given and the hub cannot be reached or
+        UnreadableFileError: No path was given and the hub cannot be reached or
             does not have the set.
         InvalidOptionError: There is no such set or split, or it has no corpus.
-        MalformedDataError: A line is not as it should be; with file and line.
+        UnreadableFileError: A line is not as it should be; with file and line.
         MissingDependencyError: `datasets` is needed and not installed.
         UnreadableFileError: A file is not there.
     """

@@ -32,7 +32,7 @@ def read_longbench(task: str, rows: Rows) -> Dataset:
 
     Raises:
         InvalidOptionError: There is no such set here.
-        MalformedDataError: A row lacks a field.
+        UnreadableFileError: A row lacks a field.
     """
     check_one_of("task", task, TASKS)
     contexts = Contexts(rows, "context", prefix=task)

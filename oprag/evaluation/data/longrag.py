@@ -35,7 +35,7 @@ def read_longrag(
 
     Raises:
         InvalidOptionError: There is no such set or split here.
-        MalformedDataError: A row lacks a field.
+        UnreadableFileError: A row lacks a field.
     """
     check_one_of("task", task, TASKS)
     sizes = {"full": _FULL[task], **_SUBSETS}
@@ -78,7 +78,7 @@ def read_longrag_corpus(task: str, rows: Rows) -> LazyDocuments[int]:
 
     Raises:
         InvalidOptionError: There is no such set here.
-        MalformedDataError: A row lacks a field or repeats an id.
+        UnreadableFileError: A row lacks a field or repeats an id.
     """
     check_one_of("task", task, TASKS)
     return row_documents(rows, "corpus_id", lambda row: row.texts("titles"))

@@ -44,7 +44,7 @@ def read_narrativeqa_folder(folder: Path, *, split: str = "test") -> Dataset:
 
     Raises:
         InvalidOptionError: There is no such split.
-        MalformedDataError: A line lacks a field.
+        UnreadableFileError: A line lacks a field.
         UnreadableFileError: One of the two files is missing.
     """
     check_one_of("split", split, _PUBLISHED)
@@ -99,7 +99,7 @@ def read_narrativeqa_rows(rows: Rows, *, split: str = "test") -> Dataset:
 
     Raises:
         InvalidOptionError: There is no such split.
-        MalformedDataError: A row lacks a field.
+        UnreadableFileError: A row lacks a field.
     """
     check_one_of("split", split, _PUBLISHED)
     places: dict[str, int] = {}

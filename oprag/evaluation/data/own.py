@@ -65,7 +65,7 @@ def read_own(
             left out, and the notes name them.
 
     Raises:
-        MalformedDataError: A line has no question, a misspelt name, names a document
+        UnreadableFileError: A line has no question, a misspelt name, names a document
             that is not there, or has no right option; with file and line.
         UnreadableFileError: The file or the folder is not there, the folder holds no
             text, or the file no questions; or its name ends in neither.
@@ -190,7 +190,7 @@ def _fields(rows: Sequence[Row], *, is_csv: bool) -> tuple[list[Row], list[str]]
     which is line 1.
 
     Raises:
-        MalformedDataError: A name looks like a known one misspelt, two are the same,
+        UnreadableFileError: A name looks like a known one misspelt, two are the same,
             there is no `question`, or CSV has what only JSON Lines can have.
     """
     found = []

@@ -36,7 +36,7 @@ def read_qasper(path: Path, *, split: str = "dev") -> Dataset:
         split: `"train"`, `"dev"` or `"test"`: which count to compare with.
 
     Raises:
-        MalformedDataError: The file is no JSON, or a paper lacks a field; the error
+        UnreadableFileError: The file is no JSON, or a paper lacks a field; the error
             names the paper.
         UnreadableFileError: The file is not there.
     """

@@ -27,7 +27,7 @@ def read_quality(rows: Rows, *, split: str = "dev") -> Dataset:
         split: `"train"`, `"dev"` or `"test"`: which count to compare with.
 
     Raises:
-        MalformedDataError: A line lacks a field; a label is missing (the test set
+        UnreadableFileError: A line lacks a field; a label is missing (the test set
             has none); two lines give one article different texts.
     """
     places: dict[str, int] = {}

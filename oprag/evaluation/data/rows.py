@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from oprag.evaluation.errors import MalformedDataError
+from oprag.errors import UnreadableFileError
 from oprag.evaluation.files import unreadable
 
 
@@ -26,7 +26,7 @@ class Row:
     place: int
     """What `Rows.again` takes to read this row once more."""
 
-    def error(self, reason: str) -> MalformedDataError:
+    def error(self, reason: str) -> UnreadableFileError:
         """Return the error that says what is wrong with this row."""
         return malformed(self.path, self.line, reason)
 
@@ -34,7 +34,7 @@ class Row:
         """Return the field of the first name that is there.
 
         Raises:
-            MalformedDataError: None of them is.
+            UnreadableFileError: None of them is.
         """
         for name in names:
             if name in self.values:
@@ -51,7 +51,7 @@ class Row:
             empty: Whether it may be blank.
 
         Raises:
-            MalformedDataError: It is not there, no text, or blank.
+            UnreadableFileError: It is not there, no text, or blank.
         """
         value = self.get(*names)
         if not isinstance(value, str):
@@ -64,7 +64,7 @@ class Row:
         """Return an identifier, text or a whole number, as text.
 
         Raises:
-            MalformedDataError: It is not there or neither.
+            UnreadableFileError: It is not there or neither.
         """
         value = self.get(*names)
         if isinstance(value, int) and not isinstance(value, bool):
@@ -75,7 +75,7 @@ class Row:
         """Return a field that is a list of texts.
 
         Raises:
-            MalformedDataError: It is not there, no list, or holds something else. A
+            UnreadableFileError: It is not there, no list, or holds something else. A
                 bare text is no list.
         """
         value = self.get(*names)
@@ -87,7 +87,7 @@ class Row:
         """Return a field that is an object, as a row of its own.
 
         Raises:
-            MalformedDataError: It is not there or no object.
+            UnreadableFileError: It is not there or no object.
         """
         value = self.get(name)
         if not isinstance(value, Mapping):
@@ -98,7 +98,7 @@ class Row:
         """Return a field that is a list of objects.
 
         Raises:
-            MalformedDataError: It is not there, no list, or holds something else.
+            UnreadableFileError: It is not there, no list, or holds something else.
         """
         values = self.get(name)
         if isinstance(values, list) and all(isinstance(v, Mapping) for v in values):
@@ -161,10 +161,10 @@ class TableRows(HeldRows):
         return Row(values, self.path, place + 1, place)
 
 
-def malformed(path: str, line: int | None, reason: str) -> MalformedDataError:
+def malformed(path: str, line: int | None, reason: str) -> UnreadableFileError:
     """Return the error for a line of a file, or for the whole file."""
     where = path if line is None else f"{path}, line {line}"
-    return MalformedDataError(
+    return UnreadableFileError(
         f"{where}: {reason}.", path=path, line=line, reason=reason
     )
 
@@ -193,7 +193,7 @@ class JsonlRows:
         self.path = str(path)
 
     def __iter__(self) -> Iterator[Row]:
-        """All rows in order; `MalformedDataError` at the first bad line."""
+        """All rows in order; `UnreadableFileError` at the first bad line."""
         place = 0
         with self._file.open("rb") as file:
             for number, line in enumerate(file, 1):
@@ -213,7 +213,7 @@ def zip_rows(path: Path, member: str) -> HeldRows:
 
     Raises:
         UnreadableFileError: The zip file is not there or damaged, or lacks the file.
-        MalformedDataError: A line is no JSON object.
+        UnreadableFileError: A line is no JSON object.
     """
     _check_file(path)
     name = f"{path}/{member}"
@@ -238,7 +238,7 @@ def csv_rows(path: Path) -> HeldRows:
 
     Raises:
         UnreadableFileError: It is not there, not UTF-8, or has no heading.
-        MalformedDataError: A line has more or fewer fields than the heading, or the
+        UnreadableFileError: A line has more or fewer fields than the heading, or the
             fields seem to be separated by something else than commas.
     """
     _check_file(path)
@@ -276,7 +276,7 @@ def read_json(path: Path) -> Any:
 
     Raises:
         UnreadableFileError: It is not there.
-        MalformedDataError: It is no JSON; the line is where it breaks off.
+        UnreadableFileError: It is no JSON; the line is where it breaks off.
     """
     _check_file(path)
     try:

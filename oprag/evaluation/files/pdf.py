@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from oprag.evaluation.files.text import NotADocumentError, NoTextError
+from oprag.evaluation.files.text import NoTextError
 from oprag.optional import require
 from oprag.tokens import encodable
 
@@ -67,9 +67,8 @@ def pdf_pages(data: bytes) -> list[PdfPage]:
                 if opened.text.strip():
                     pages.append(PdfPage(opened.text, number, label))
     if not pages:
-        raise NotADocumentError(
-            "is a PDF without text; scanned pages need text recognition"
-        )
+        message = "is a PDF without text; scanned pages need text recognition"
+        raise NoTextError(message, "binary")
     return pages
 
 

@@ -10,12 +10,7 @@ from typing import Any, NamedTuple
 from oprag.errors import MissingDependencyError, UnreadableFileError
 from oprag.evaluation.files.html import html_text
 from oprag.evaluation.files.pdf import pdf_pages
-from oprag.evaluation.files.text import (
-    EmptyFileError,
-    NotADocumentError,
-    NoTextError,
-    decode,
-)
+from oprag.evaluation.files.text import NoTextError, decode
 
 HTML_ENDINGS = (".html", ".htm", ".xhtml")
 _PDF_MAGIC = b"%PDF-"
@@ -59,8 +54,11 @@ class FilesRead(NamedTuple):
     @property
     def empty(self) -> list[str]:
         """Names of the skipped files that have nothing in them."""
-        nothing = (e for e in self.skipped if isinstance(e.__context__, EmptyFileError))
-        return [error.path for error in nothing]
+        return [
+            error.path
+            for error in self.skipped
+            if getattr(error.__context__, "nothing", None) == "empty"
+        ]
 
     @property
     def whole(self) -> dict[str, str]:
@@ -193,10 +191,9 @@ def read_file(path: Path) -> list[FileText]:
         return _texts(path, path.read_bytes())
     except OSError as error:
         raise unreadable(path, _said(error)) from error
-    except (EmptyFileError, NotADocumentError) as error:
-        raise unreadable(path, str(error)) from None  # nothing failed
     except NoTextError as error:
-        raise unreadable(path, str(error)) from error
+        cause = None if error.nothing else error
+        raise unreadable(path, str(error)) from cause
     except MissingDependencyError as error:
         raise unreadable(path, f"is a PDF. {error}") from error
 
@@ -204,13 +201,13 @@ def read_file(path: Path) -> list[FileText]:
 def _texts(path: Path, data: bytes) -> list[FileText]:
     name = _name(path)
     if not data.strip():
-        raise EmptyFileError("is empty")
+        raise NoTextError("is empty", "empty")
     if path.suffix.lower() == ".pdf" or data.startswith(_PDF_MAGIC):
         return [FileText(name, *page) for page in pdf_pages(data)]
     is_html = path.suffix.lower() in HTML_ENDINGS
     text = html_text(data) if is_html else decode(data)
     if not text.strip():
-        raise EmptyFileError("holds no text")
+        raise NoTextError("holds no text", "empty")
     return [FileText(name, text)]
 
 

@@ -12,15 +12,17 @@ _WEB = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 
 
 class NoTextError(ValueError):
-    """Why bytes are no text; the message follows the name of the file."""
+    """Why bytes are no text; the message follows the name of the file.
 
+    Args:
+        message: The reason.
+        nothing: Whether there is no text in them for anybody: `"empty"`, or `"binary"`
+            for pictures, too; None where they could not be read.
+    """
 
-class NotADocumentError(NoTextError):
-    """There is no text in them for anybody: they are binary, or pictures."""
-
-
-class EmptyFileError(NoTextError):
-    """There is nothing in them."""
+    def __init__(self, message: str, nothing: str | None = None) -> None:
+        super().__init__(message)
+        self.nothing = nothing
 
 
 def decode(data: bytes, declared: str | None = None) -> str:
@@ -36,13 +38,13 @@ def decode(data: bytes, declared: str | None = None) -> str:
     if data.startswith(_UTF_16):
         raise NoTextError("is UTF-16 text; save it as UTF-8")
     if b"\0" in data:
-        raise NotADocumentError("is binary, not text")
+        raise NoTextError("is binary, not text", "binary")
     try:
         codec = _codec(declared)
         return data.decode(codec)
     except UnicodeDecodeError as error:
         if declared is None and _NEVER_IN_TEXT.search(data):
-            raise NotADocumentError("is binary, not text") from error
+            raise NoTextError("is binary, not text", "binary") from error
         name = declared or "UTF-8"
         message = (
             f"is not {name} text (byte 0x{data[error.start]:02x} at {error.start}); "

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from oprag.errors import InvalidOptionError, InvalidSpanError
+from oprag.errors import InvalidOptionError, PositionError
 from oprag.evaluation.errors import check_one_of
 
 EvidenceKind: TypeAlias = Literal["any", "all"]
@@ -36,7 +36,7 @@ def evidence_recall(evidence: Spans, kept: Spans, *, kind: EvidenceKind) -> bool
 
     Raises:
         InvalidOptionError: There is no evidence; no such kind.
-        InvalidSpanError: A span is negative or reversed, or evidence is empty.
+        PositionError: A span is negative or reversed, or evidence is empty.
     """
     shares = (share.held == share.size for share in _shares(evidence, kept, kind))
     return any(shares) if kind == "any" else all(shares)
@@ -116,7 +116,9 @@ def _checked(span: tuple[int, int]) -> tuple[int, int]:
     return start, end
 
 
-def _invalid(span: tuple[int, int], what: str) -> InvalidSpanError:
+def _invalid(span: tuple[int, int], what: str) -> PositionError:
     start, end = span
     message = f"The span {start}-{end} {what}; it takes 0 <= start < end."
-    return InvalidSpanError(message, document="", start=start, end=end)
+    return PositionError(
+        message, kind="invalid_span", document="", start=start, end=end
+    )

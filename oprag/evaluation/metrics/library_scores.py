@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from oprag.errors import InvalidOptionError, invalid_option
-from oprag.evaluation.errors import MetricUnavailableError
+from oprag.errors import InvalidOptionError, UnreadableFileError, invalid_option
 from oprag.evaluation.metrics.answers import check_answers
 from oprag.optional import require
 
@@ -188,7 +187,7 @@ def meteor(prediction: str, references: Sequence[str], *, wordnet: Any = None) -
 
     Raises:
         InvalidOptionError: See `check_answers`.
-        MetricUnavailableError: WordNet's data is not installed or damaged. Never a
+        UnreadableFileError: WordNet's data is not installed or damaged. Never a
             score without synonyms instead: it would be lower without a word.
         MissingDependencyError: NLTK is not installed.
 
@@ -221,7 +220,7 @@ def meteor_unavailable() -> str | None:
     """
     try:
         _wordnet()
-    except MetricUnavailableError as error:
+    except UnreadableFileError as error:
         return error.reason
     return None
 
@@ -239,5 +238,5 @@ def _wordnet() -> Any:
             "python -m nltk.downloader wordnet; without one, unpack wordnet.zip into "
             "the folder corpora of a folder that the variable NLTK_DATA names."
         )
-        raise MetricUnavailableError(message, metric="meteor", reason=reason) from error
+        raise UnreadableFileError(message, path="wordnet", reason=reason) from error
     return corpus

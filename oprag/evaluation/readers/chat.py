@@ -20,7 +20,7 @@ from oprag.calls import (
     without_reasoning,
     without_secrets,
 )
-from oprag.evaluation.errors import ChatModelError
+from oprag.errors import ModelCallError
 from oprag.evaluation.models import Call, Completion, Model
 from oprag.tokens import TokenCounter, TokenizerSpec, resolve_token_counter
 
@@ -110,7 +110,7 @@ class ChatModel(Model):
         of the environment.
 
         Raises:
-            ChatModelError: It failed for good, or all it may write went into its
+            ModelCallError: It failed for good, or all it may write went into its
                 reasoning. Says so where the prompt is longer than the model's
                 window. What the client raised is the `__cause__`.
         """
@@ -130,7 +130,7 @@ class ChatModel(Model):
         end = StreamEnd()
         end.see(message)
         if not text.strip() and end.cut == "length":
-            raise ChatModelError(
+            raise ModelCallError(
                 f"The chat model {self.name!r} reached its "
                 f"{most or 'greatest number of'} tokens before its reply began. Allow "
                 "it longer replies.",
@@ -138,7 +138,7 @@ class ChatModel(Model):
             )
         return Completion(text, usage)
 
-    def _failure(self, error: Exception) -> ChatModelError:
+    def _failure(self, error: Exception) -> ModelCallError:
         said = said_by(error)
         if is_window_overflow(error):
             what = "was not asked: the prompt is too long for its window"
@@ -146,7 +146,7 @@ class ChatModel(Model):
         else:
             what, hint = "did not answer", hint_of(error)
         message = f"The chat model {self.name!r} {what}. {said} {hint}"
-        return ChatModelError(message.strip(), model=self.name)
+        return ModelCallError(message.strip(), model=self.name)
 
 
 class _Waits(tenacity.wait.wait_base):

@@ -74,7 +74,7 @@ def write_reports(
         What `summary.json` holds.
 
     Raises:
-        ChunkSetError: Order controls of one question did not read the same chunks.
+        InvalidOptionError: Order controls of one question did not read the same chunks.
         InvalidOptionError: There are no answers, they are of another set, or there is
             no such measure or baseline.
         MissingDependencyError: matplotlib, jinja2 or a measure's library is not

@@ -14,11 +14,12 @@ from oprag.errors import (
     BudgetTooSmallError,
     InvalidOptionError,
     OpragError,
+    OpragWarning,
     invalid_option,
 )
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
-from oprag.evaluation.errors import SmallBudgetWarning, SpendingCapError
+from oprag.evaluation.errors import SpendingCapError
 from oprag.evaluation.models import Exchange, Recorder
 from oprag.evaluation.reading import Reader
 from oprag.evaluation.running.run_directory import AnswerKey, RunDirectory, key_of
@@ -191,7 +192,7 @@ async def run(
     keep_read: bool = True,
     answered: Callable[[Mapping[str, Any]], None] = lambda _: None,
     too_small: Callable[[str], None] = lambda told: warnings.warn(
-        told, SmallBudgetWarning, stacklevel=2
+        told, OpragWarning, stacklevel=2
     ),
     asking: Asking = ask_here,
 ) -> RunReport:

@@ -99,7 +99,7 @@ class LongRag(System):
         Raises:
             BudgetTooSmallError: Not even the best unit fits.
             ContextWindowError: The units do not fit the model's window.
-            LongReadingError: A reply was empty.
+            ModelCallError: A reply was empty.
         """
         context = self.context(question, budget, bench)
         ledger = Ledger()

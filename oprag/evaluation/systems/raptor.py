@@ -59,7 +59,7 @@ async def tree_of(document: Document, system: Raptor, bench: Bench) -> Tree:
     models, the seed.
 
     Raises:
-        ChatModelError: A summary cannot be had.
+        ModelCallError: A summary cannot be had.
         MissingDependencyError: umap-learn or scikit-learn is not installed.
         SpendingCapError: The run may not spend more.
     """
@@ -179,7 +179,7 @@ class Raptor(System):
 
         Raises:
             BudgetTooSmallError: Not even the best node fits.
-            ChatModelError: See `tree_of`.
+            ModelCallError: See `tree_of`.
             MissingDependencyError: See `tree_of`.
         """
         nodes: list[Node] = []

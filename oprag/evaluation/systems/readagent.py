@@ -55,7 +55,7 @@ async def memory_of(
     They are kept by what decides them: the text, the lengths, the model, the prompts.
 
     Raises:
-        ChatModelError: A reply cannot be had, or a gist is empty.
+        ModelCallError: A reply cannot be had, or a gist is empty.
         SpendingCapError: The run may not spend more.
     """
 

@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from oprag.evaluation.errors import DatasetCountWarning
+from oprag.errors import OpragWarning
 
 
 @pytest.fixture
@@ -42,5 +42,5 @@ def write_csv(tmp_path):
 def counts_differ():
     """Let samples be smaller than the sets that the papers count."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DatasetCountWarning)
+        warnings.simplefilter("ignore", OpragWarning)
         yield

@@ -6,7 +6,6 @@ import pytest
 from oprag.errors import UnreadableFileError
 from oprag.evaluation.data import load, read_longbench, read_longrag_corpus
 from oprag.evaluation.data.hub import hub_table, parquet_rows
-from oprag.evaluation.errors import MalformedDataError
 from tests.fresh_interpreter import run
 
 pytestmark = pytest.mark.usefixtures("counts_differ")
@@ -54,7 +53,7 @@ def test_a_bad_row_of_a_table_is_named(tmp_path):
     file = tmp_path / "units.parquet"
     datasets.Dataset.from_list(rows).to_parquet(file)
 
-    with pytest.raises(MalformedDataError, match="'1' occurs twice") as caught:
+    with pytest.raises(UnreadableFileError, match="'1' occurs twice") as caught:
         read_longrag_corpus("nq", parquet_rows([file]))
     assert (caught.value.path, caught.value.line) == (str(file), 2)
 
@@ -67,12 +66,12 @@ def test_a_file_that_is_no_parquet(tmp_path):
 
 
 OFFLINE = """
-from oprag.evaluation.errors import DatasetUnavailableError
+from oprag.errors import UnreadableFileError
 from oprag.evaluation.data import load
 for name in ("infinitebench/en.qa", "longbench/qasper", "longrag/nq", "narrativeqa"):
     try:
         load(name)
-    except DatasetUnavailableError as error:
+    except UnreadableFileError as error:
         print(error.dataset, "give their path" in error.message)
 """
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, OpragWarning, UnreadableFileError
 from oprag.evaluation.data import load
-from oprag.evaluation.errors import DatasetCountWarning, MalformedDataError
 
 BOOK = "Mara lit the lamp.\n\nThen she left."
 OTHER = "Eli stayed on the island."
@@ -108,7 +107,7 @@ def test_the_passkey_task(write_jsonl):
     ],
 )
 def test_a_bad_row_is_named_by_file_and_line(en_mc, tmp_path, changes, reason):
-    with pytest.raises(MalformedDataError, match=reason) as caught:
+    with pytest.raises(UnreadableFileError, match=reason) as caught:
         en_mc(mc(), mc(**{"id": 8, **changes}))
 
     path = str(tmp_path / "longbook_choice_eng.jsonl")
@@ -120,14 +119,14 @@ def test_a_missing_field_is_named_beside_those_found(en_mc):
     row = mc()
     del row["input"]
     with pytest.raises(
-        MalformedDataError, match=r"no field 'input' or 'question'.*'id'"
+        UnreadableFileError, match=r"no field 'input' or 'question'.*'id'"
     ):
         en_mc(row)
 
 
 def test_a_count_that_no_paper_gives_is_said(write_jsonl):
     path = write_jsonl("longbook_choice_eng.jsonl", [mc()])
-    with pytest.warns(DatasetCountWarning) as caught:
+    with pytest.warns(OpragWarning) as caught:
         found = load("infinitebench/en.mc", path)
 
     assert found.notes == (
@@ -151,7 +150,7 @@ def test_a_count_that_one_paper_gives_is_no_warning_but_the_others_are_noted(
 
 
 def test_two_questions_of_one_id_are_an_error(en_mc):
-    with pytest.raises(MalformedDataError, match="'7' occurs twice"):
+    with pytest.raises(UnreadableFileError, match="'7' occurs twice"):
         en_mc(mc(), mc())
 
 

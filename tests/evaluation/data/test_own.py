@@ -5,9 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from oprag.errors import DocumentNotFoundError, InvalidOptionError, UnreadableFileError
+from oprag.errors import (
+    DocumentNotFoundError,
+    InvalidOptionError,
+    OpragWarning,
+    UnreadableFileError,
+)
 from oprag.evaluation.data import load, read_own
-from oprag.evaluation.errors import DatasetCountWarning, MalformedDataError
 from oprag.evaluation.metrics import evidence_recall
 from tests.evaluation.files.mixed_files import pdf
 
@@ -95,7 +99,7 @@ def test_options(own):
     ],
 )
 def test_a_bad_question_is_named_by_line(own, changes, reason):
-    with pytest.raises(MalformedDataError, match=reason) as caught:
+    with pytest.raises(UnreadableFileError, match=reason) as caught:
         own(QUESTION, {**QUESTION, "question_id": "q2", **changes})
     assert caught.value.path.endswith("questions.jsonl")
     assert caught.value.line == 2
@@ -103,7 +107,7 @@ def test_a_bad_question_is_named_by_line(own, changes, reason):
 
 def test_a_question_on_a_document_that_is_not_there(own):
     question = {"question_id": "q", "question": "?", "doc_id": "x"}
-    with pytest.raises(MalformedDataError, match="names the document 'x'"):
+    with pytest.raises(UnreadableFileError, match="names the document 'x'"):
         own(question)
 
 
@@ -117,7 +121,7 @@ def test_a_question_on_a_document_that_is_not_there(own):
     ],
 )
 def test_a_bad_document_is_named_by_line(own, line, reason):
-    with pytest.raises(MalformedDataError, match=reason) as caught:
+    with pytest.raises(UnreadableFileError, match=reason) as caught:
         own(QUESTION, docs=[DOCS[0], "", line])
     assert caught.value.line == 3  # blank lines are skipped and counted
 
@@ -126,7 +130,7 @@ def test_bytes_that_are_no_text_are_named_by_line(tmp_path):
     (tmp_path / "docs.jsonl").write_bytes(
         b'\xef\xbb\xbf{"doc_id": 1, "text": "a"}\n\xff\n'
     )
-    with pytest.raises(MalformedDataError, match="no UTF-8") as caught:
+    with pytest.raises(UnreadableFileError, match="no UTF-8") as caught:
         load("jsonl", tmp_path)
     assert caught.value.line == 2
 
@@ -143,14 +147,14 @@ def folder(tmp_path):
 
 
 def own_csv(write_csv, folder, *rows):
-    with pytest.warns(DatasetCountWarning, match=r"skipped: .*picture\.png"):
+    with pytest.warns(OpragWarning, match=r"skipped: .*picture\.png"):
         return read_own(write_csv("mine.csv", rows), folder)
 
 
 def test_questions_in_csv_on_a_folder(write_csv, folder):
     row = {"question": "Who?", "document": "eli", "answer": "Eli", "answer_2": "He",
            "topic": "lamps"}  # fmt: skip
-    with pytest.warns(DatasetCountWarning, match="the field 'topic' is not used"):
+    with pytest.warns(OpragWarning, match="the field 'topic' is not used"):
         found = own_csv(
             write_csv,
             folder,
@@ -173,7 +177,7 @@ def test_questions_in_csv_on_a_folder(write_csv, folder):
 def test_the_questions_are_no_document(tmp_path, write_csv):
     (tmp_path / "a.txt").write_text("text")
     path = write_csv("mine.csv", [{"question": "Who?", "answer": "Mara"}])
-    with pytest.warns(DatasetCountWarning, match=r"mine\.csv' holds the questions"):
+    with pytest.warns(OpragWarning, match=r"mine\.csv' holds the questions"):
         assert list(read_own(path, tmp_path).documents) == ["a.txt"]
 
 
@@ -182,7 +186,7 @@ def test_a_folder_is_read_as_the_command_line_reads_it(write_csv, tmp_path):
     (tmp_path / "b.txt").write_bytes(b"\xef\xbb\xbfBy Ben")
     pdf(tmp_path / "c.pdf", ("One", "Two"))
     path = write_csv("mine.csv", [{"question": "Who?", "answer": "Ann"}])
-    with pytest.warns(DatasetCountWarning, match="holds the questions"):
+    with pytest.warns(OpragWarning, match="holds the questions"):
         found = read_own(path, tmp_path)
 
     texts = {name: document.text for name, document in found.documents.items()}
@@ -238,7 +242,7 @@ def test_a_bad_line_of_ones_own(write_csv, tmp_path, changes, reason):
     row = {"question": "Who?", "document": "", "option_a": "x", "option_b": "y",
            "correct": "a"}  # fmt: skip
     path = write_csv("mine.csv", [row, {**row, **changes}])
-    with pytest.raises(MalformedDataError, match=reason) as caught:
+    with pytest.raises(UnreadableFileError, match=reason) as caught:
         read_own(path, texts)
     assert caught.value.line == 3
 
@@ -247,7 +251,7 @@ def test_a_bad_line_of_ones_own(write_csv, tmp_path, changes, reason):
 def test_a_line_of_csv_with_other_fields_is_named(tmp_path, line):
     path = tmp_path / "mine.csv"
     path.write_text(f"question,answer\nWho?,Mara\n{line}\n", "utf-8")
-    with pytest.raises(MalformedDataError, match="2 fields of line 1") as caught:
+    with pytest.raises(UnreadableFileError, match="2 fields of line 1") as caught:
         read_own(path, {"a": "text"})
     assert caught.value.line == 3
 
@@ -277,14 +281,14 @@ def test_headings_may_have_capitals_and_spaces(tmp_path):
 def test_a_heading_that_cannot_be_read_is_told(tmp_path, heading, reason):
     path = tmp_path / "mine.csv"
     path.write_text(f"{heading}\nWho,Mara\n", "utf-8")
-    with pytest.raises(MalformedDataError, match=reason) as caught:
+    with pytest.raises(UnreadableFileError, match=reason) as caught:
         read_own(path, {"a": "text"})
     assert caught.value.line == 1
 
 
 def test_only_numbered_answers_are_answers(write_csv):
     row = {"question": "Who?", "answer": "Mara", "answer_source": "page 3"}
-    with pytest.warns(DatasetCountWarning, match="'answer_source' is not used"):
+    with pytest.warns(OpragWarning, match="'answer_source' is not used"):
         found = read_own(write_csv("mine.csv", [row]), {"a": "text"})
 
     (question,) = found.questions
@@ -295,7 +299,7 @@ def test_only_numbered_answers_are_answers(write_csv):
 
 def test_a_misspelt_field_of_json_lines_is_named_by_line(write_jsonl):
     rows = [{"question": "Who?"}, {"question": "Who?", "evidense": [[0, 1]]}]
-    with pytest.raises(MalformedDataError, match="looks like 'evidence'") as caught:
+    with pytest.raises(UnreadableFileError, match="looks like 'evidence'") as caught:
         read_own(write_jsonl("mine.jsonl", rows), {"a": "text"})
     assert caught.value.line == 2
 

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from oprag.calls import Price, TokenUsage
-from oprag.errors import InvalidOptionError, InvalidSpanError
+from oprag.errors import InvalidOptionError, PositionError
 from oprag.evaluation.metrics import (
     evidence_coverage,
     evidence_recall,
@@ -77,10 +77,10 @@ def test_evidence_that_cannot_be_measured_is_an_error(measure):
     for kind in KINDS:
         with pytest.raises(InvalidOptionError, match="evidence is empty"):
             measure([], [(0, 1)], kind=kind)
-        with pytest.raises(InvalidSpanError) as caught:
+        with pytest.raises(PositionError) as caught:
             measure([(3, 3)], [], kind=kind)
         assert (caught.value.start, caught.value.end) == (3, 3)
-        with pytest.raises(InvalidSpanError, match="reversed"):
+        with pytest.raises(PositionError, match="reversed"):
             measure([(0, 1)], [(5, 4)], kind=kind)
     with pytest.raises(InvalidOptionError, match="any, all"):
         measure([(0, 1)], [], kind="some")

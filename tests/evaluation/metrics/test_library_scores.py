@@ -7,8 +7,7 @@ from itertools import islice
 import pytest
 from nltk.translate import bleu_score as nltk_bleu
 
-from oprag.errors import InvalidOptionError
-from oprag.evaluation.errors import MetricUnavailableError
+from oprag.errors import InvalidOptionError, UnreadableFileError
 from oprag.evaluation.metrics import (
     bleu,
     corpus_bleu,
@@ -235,13 +234,13 @@ def test_meteor_equals_an_independent_alignment_on_random_sentences():
 
 METEOR = """
 import pathlib
-from oprag.evaluation.errors import MetricUnavailableError
+from oprag.errors import UnreadableFileError
 from oprag.evaluation.metrics import meteor, meteor_unavailable
 print(meteor_unavailable())
 try:
     meteor("a", ["a"])
-except MetricUnavailableError as error:
-    print(error.metric, error.reason, "nltk.downloader wordnet" in error.message)
+except UnreadableFileError as error:
+    print(error.path, error.reason, "nltk.downloader wordnet" in error.message)
 hidden = pathlib.Path({hidden!r})
 hidden.rename(hidden.with_name("index.sense"))
 print(meteor_unavailable())
@@ -275,7 +274,7 @@ def test_meteor_reads_nltks_wordnet_and_says_when_it_is_damaged(tmp_path):
     *damaged, repaired, score = said.splitlines()
     reason = "NLTK's WordNet data is damaged"
 
-    assert damaged == [reason, f"meteor {reason} True"]
+    assert damaged == [reason, f"wordnet {reason} True"]
     assert repaired == "None"
     # The hand-worked answer above, its synonym from the files.
     assert float(score) == pytest.approx(0.75 / 0.775 * (1 - 0.5 * (2 / 3) ** 3))
@@ -284,8 +283,8 @@ def test_meteor_reads_nltks_wordnet_and_says_when_it_is_damaged(tmp_path):
 def test_meteor_without_wordnet_is_an_error_and_never_a_score():
     if meteor_unavailable() is None:
         pytest.skip("WordNet's data is installed where NLTK looks for it")
-    with pytest.raises(MetricUnavailableError, match=r"nltk\.downloader") as caught:
+    with pytest.raises(UnreadableFileError, match=r"nltk\.downloader") as caught:
         meteor("a", ["a"])
-    assert caught.value.metric == "meteor"
+    assert caught.value.path == "wordnet"
     assert caught.value.reason == meteor_unavailable()
     assert caught.value.reason == "NLTK's WordNet data is not installed"

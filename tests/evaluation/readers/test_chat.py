@@ -9,8 +9,8 @@ import tenacity
 from langchain_openai import ChatOpenAI
 
 from oprag.calls.client_errors import status_of
+from oprag.errors import ModelCallError
 from oprag.evaluation.asking import read_reply
-from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.models import Call, Completion
 from oprag.evaluation.readers.chat import ChatModel, _Waits, is_transient, retry_after
 from tests.support.openai_server import (
@@ -39,8 +39,8 @@ def ask(script, call: Call = CALL, **options) -> tuple[Completion, list]:
     return completion, server.requests
 
 
-def fail(script, **options) -> tuple[ChatModelError, list]:
-    with ScriptedServer(script) as server, pytest.raises(ChatModelError) as caught:
+def fail(script, **options) -> tuple[ModelCallError, list]:
+    with ScriptedServer(script) as server, pytest.raises(ModelCallError) as caught:
         asyncio.run(model(server, **options).complete(CALL))
     return caught.value, server.requests
 
@@ -143,7 +143,7 @@ def test_a_server_that_says_how_long_to_wait_is_obeyed():
 def test_waits_double_up_to_a_minute_and_no_server_makes_them_longer():
     error, _ = fail([rate_limited(9999)], attempts=1)
     state = tenacity.RetryCallState(tenacity.AsyncRetrying(), None, (), {})
-    state.set_exception((ChatModelError, error, None))
+    state.set_exception((ModelCallError, error, None))
     waits = []
     for state.attempt_number in range(1, 9):
         waits.append(_Waits(1.0)(state))
@@ -189,7 +189,7 @@ def test_an_address_is_told_without_the_password_in_it(monkeypatch):
     client = ChatOpenAI(base_url=address, api_key=KEY, model="m", max_retries=0)
     reader = ChatModel(client, "openai:m", attempts=2, first_wait=0.01)
 
-    with pytest.raises(ChatModelError, match="Check that its server runs") as caught:
+    with pytest.raises(ModelCallError, match="Check that its server runs") as caught:
         asyncio.run(reader.complete(CALL))
 
     assert "//***@127.0.0.1" in caught.value.message

@@ -177,7 +177,7 @@ def test_a_run_that_is_not_complete_is_reported_as_far_as_it_is(run_of):
     gone = {"system": "dos-rag", "budget": 30, "run": 0, "question_id": "0-1"}
     kept = [a for a in answers if any(a[key] != gone[key] for key in gone)]
     run_of.write_lines("answers.jsonl", kept)
-    run_of.write_errors([{**gone, "error": "ChatModelError", "message": "down"}])
+    run_of.write_errors([{**gone, "error": "ModelCallError", "message": "down"}])
 
     summary = summarized(run_of)
 

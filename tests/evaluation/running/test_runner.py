@@ -9,8 +9,13 @@ import json
 import pytest
 
 from oprag.calls import Price
-from oprag.errors import ClusterError, InvalidOptionError, UnreadableFileError
-from oprag.evaluation.errors import ChatModelError, SmallBudgetWarning
+from oprag.errors import (
+    ClusterError,
+    InvalidOptionError,
+    ModelCallError,
+    OpragWarning,
+    UnreadableFileError,
+)
 from oprag.evaluation.models import Call, Model
 from oprag.evaluation.running.limits import CappedModel, Spending
 from oprag.evaluation.running.run_directory import RunDirectory
@@ -69,7 +74,7 @@ def test_a_budget_that_holds_no_chunk_is_told_before_the_first_call(tmp_path):
     assert first.startswith("Cannot be asked: vanilla-rag, 3: token_budget=3 holds ")
     assert second.startswith("Cannot be asked: dos-rag, 3: token_budget=3 holds ")
     alone = Plan([dos_rag()], [3], set_of_four().questions)
-    with pytest.warns(SmallBudgetWarning, match=r"dos-rag, 3: token_budget=3"):
+    with pytest.warns(OpragWarning, match=r"dos-rag, 3: token_budget=3"):
         asyncio.run(run(alone, bench_of(model), directory))
 
 
@@ -128,7 +133,7 @@ def test_a_complete_run_asks_nothing(whole, tmp_path):
 def test_an_error_is_told_and_asked_again(whole, tmp_path):
     def fail_once(call):
         if "king" in call.prompt:
-            raise ChatModelError("it did not answer", model="replies")
+            raise ModelCallError("it did not answer", model="replies")
         return "in May"
 
     directory = RunDirectory(tmp_path)
@@ -137,7 +142,7 @@ def test_an_error_is_told_and_asked_again(whole, tmp_path):
 
     assert not report.complete
     assert [error["question_id"] for error in told] == ["q4"] * 4
-    assert told[0]["error"] == "ChatModelError"
+    assert told[0]["error"] == "ModelCallError"
     assert len(directory.answers()) == 12
 
     assert ask(directory, Replies()).complete
@@ -291,13 +296,13 @@ class TestACap:
 
         class Failing(Replies):
             async def complete(self, call):
-                raise ChatModelError("It fails.", model="replies")
+                raise ModelCallError("It fails.", model="replies")
 
         record = tmp_path / "spending.jsonl"
         spending = self.spending(record, max_tokens=100)
         call = Call("answer", "a prompt of five words", max_output_tokens=10)
         for model in (Failing(), Gone()):
-            with pytest.raises((ChatModelError, ClusterError)):
+            with pytest.raises((ModelCallError, ClusterError)):
                 asyncio.run(CappedModel(model, spending).complete(call))
 
         assert spending.tokens == 5 + 10

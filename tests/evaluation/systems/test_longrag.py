@@ -10,7 +10,7 @@ from oprag.errors import (
     BudgetTooSmallError,
     ContextWindowError,
     InvalidOptionError,
-    LongReadingError,
+    ModelCallError,
 )
 from oprag.evaluation.catalogue import make_system
 from oprag.evaluation.data import Dataset, Document, Question
@@ -135,5 +135,5 @@ def test_units_that_do_not_fit_the_window_are_an_error():
 
 
 def test_an_empty_reply_is_an_error():
-    with pytest.raises(LongReadingError):
+    with pytest.raises(ModelCallError):
         attempt_of(of_documents(a=LONG), rule=lambda _: " ")

@@ -9,9 +9,9 @@ import pytest
 
 from oprag.chunk import Hit
 from oprag.context import ContextOptions
+from oprag.errors import InvalidOptionError
 from oprag.evaluation.catalogue import make_system
 from oprag.evaluation.contexts import check_chunk_sets, chunk_set, order_chosen
-from oprag.evaluation.errors import ChunkSetError
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import Plan, run
 from oprag.evaluation.system import Piece
@@ -98,7 +98,7 @@ def test_another_chunk_set_in_one_order_is_told(answers):
     wrong = next(a for a in answers if a["system"] == "order-edges:size=10")
     wrong["chunk_set"] = "0"
 
-    with pytest.raises(ChunkSetError, match="order-edges") as caught:
+    with pytest.raises(InvalidOptionError, match="order-edges") as caught:
         check_chunk_sets(answers)
 
     error = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 -- made here

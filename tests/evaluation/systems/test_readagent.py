@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oprag.errors import ModelCallError
 from oprag.evaluation.catalogue import make_system
-from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.systems.paging import PagingRules, page_steps, parts_of
 from oprag.evaluation.systems.readagent import named_pages
 from tests.evaluation.small import Replies, bench_of, set_of_one
@@ -181,13 +181,13 @@ def test_gists_that_came_before_a_failure_are_not_asked_for_again(tmp_path):
     class Failing(Replies):
         async def complete(self, call):
             if call.kind == "gist" and "S12" in call.prompt:
-                raise ChatModelError("down", model=self.name)
+                raise ModelCallError("down", model=self.name)
             return await super().complete(call)
 
     first, second = Failing(rule), Replies(rule)
     question = set_of_one(TEXT).questions[0]
     bench = bench_of(first, set_of_one(TEXT), cache=tmp_path)
-    with pytest.raises(ChatModelError):
+    with pytest.raises(ModelCallError):
         asyncio.run(make_system("readagent").attempt(question, None, bench))
     bench = bench_of(second, set_of_one(TEXT), cache=tmp_path)
     asyncio.run(make_system("readagent").attempt(question, None, bench))
@@ -198,7 +198,7 @@ def test_gists_that_came_before_a_failure_are_not_asked_for_again(tmp_path):
 def test_an_empty_gist_is_an_error_and_is_not_kept(tmp_path):
     question = set_of_one(TEXT).questions[0]
     bench = bench_of(Replies(lambda _: " "), set_of_one(TEXT), cache=tmp_path)
-    with pytest.raises(ChatModelError, match="empty gist"):
+    with pytest.raises(ModelCallError, match="empty gist"):
         asyncio.run(make_system("readagent").attempt(question, None, bench))
 
     assert not list(tmp_path.glob("gist-*"))

@@ -8,12 +8,7 @@ import pytest
 from langchain_core.documents import Document
 
 from langchain_oprag import OffsetTokenSplitter, OrderPreservingRetriever
-from oprag.errors import (
-    AmbiguousPositionError,
-    ConflictingTextError,
-    MissingPositionError,
-    UnscopedPositionError,
-)
+from oprag.errors import ConflictingPositionsError, MissingPositionError, PositionError
 from tests.langchain.corpus import QUERY, RecordingStore, starts, words
 from tests.langchain.places.ingredients import (
     SOURCE,
@@ -115,14 +110,14 @@ def test_children_of_several_parents_taken_for_one_document_are_an_error(k):
     """Their start_index counts from the parent, which doc_id tells apart."""
     parents = parent_document_retriever(positioned(3), positioned(1))
 
-    with pytest.raises(UnscopedPositionError, match="doc_id"):
+    with pytest.raises(PositionError, match="doc_id"):
         on_children(parents, k, document_key="source").invoke(QUERY)
 
 
 def test_so_are_chunks_that_were_split_twice_by_hand():
     twice = positioned(1).split_documents(positioned(3).split_documents([SOURCE]))
 
-    with pytest.raises(ConflictingTextError):
+    with pytest.raises(ConflictingPositionsError):
         OrderPreservingRetriever(vectorstore=RecordingStore(twice), k=6).invoke(QUERY)
 
 
@@ -144,7 +139,7 @@ def test_children_know_their_place_in_the_document_when_oprag_splits_both_times(
 
 
 def test_oprags_splitter_refuses_the_parents_of_another_splitter():
-    with pytest.raises(UnscopedPositionError, match="both steps"):
+    with pytest.raises(PositionError, match="both steps"):
         parent_document_retriever(positioned(3), by_words(4))
 
 
@@ -153,5 +148,5 @@ def test_children_of_another_splitter_keep_their_parents_span_which_is_ambiguous
     parents = parent_document_retriever(by_words(12), positioned(1))
 
     assert read(on_children(parents, k=3)) == sorted(read(on_children(parents, k=3)))
-    with pytest.raises(AmbiguousPositionError):
+    with pytest.raises(ConflictingPositionsError):
         on_children(parents, k=40).invoke(QUERY)
