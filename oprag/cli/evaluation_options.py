@@ -169,15 +169,6 @@ class RunOptions:
     concurrency: Annotated[
         int, typer.Option(min=1, help="Questions asked at a time.")
     ] = 4
-    ray: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Ray cluster whose workers ask the questions, such as head:6379 or "
-            "auto; without it, this process does.",
-            show_default=False,
-        ),
-    ] = ""
     window: Annotated[
         int | None,
         typer.Option(

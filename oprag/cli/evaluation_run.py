@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ from oprag.evaluation.reports.measuring import number_of
 from oprag.evaluation.reports.writing import require_libraries
 from oprag.evaluation.running.limits import CappedModel, Spending, less
 from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import Asking, RunReport, ask_here, run
+from oprag.evaluation.running.runner import RunReport, run
 from oprag.evaluation.safe_files import alone_in
 from oprag.evaluation.scoring import compared_by
 from oprag.evaluation.system import System
@@ -81,38 +80,25 @@ def perform(
         dataset = replace(dataset, notes=(_OFFLINE, *dataset.notes))
     _check_comparison(dataset, systems, options)
     console = make_console(stderr=True)
-    with _cluster("" if out is None else options.ray) as ray:
-        embeddings = CountedEmbeddings(load_model(options.embedding_model, console))
-        evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
-        if out is None:
-            return _show_estimate(evaluation, options)
-        _tell_without_answers(dataset)
-        directory = RunDirectory(out)
-        with alone_in(out):
-            directory.begin(evaluation.settings)
-            if not options.offline:
-                _show_estimate(evaluation, options)
-                typer.echo("")
-            try:
-                carry_out(evaluation, options, embeddings, directory, ray=ray, **more)
-            except OSError as error:
-                if error.errno != errno.ENOSPC:
-                    raise
-                kept = _kept(evaluation, directory)
-                raise told(f"The disk is full. {kept}") from error
+    embeddings = CountedEmbeddings(load_model(options.embedding_model, console))
+    evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
+    if out is None:
+        return _show_estimate(evaluation, options)
+    _tell_without_answers(dataset)
+    directory = RunDirectory(out)
+    with alone_in(out):
+        directory.begin(evaluation.settings)
+        if not options.offline:
+            _show_estimate(evaluation, options)
+            typer.echo("")
+        try:
+            carry_out(evaluation, options, embeddings, directory, **more)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            kept = _kept(evaluation, directory)
+            raise told(f"The disk is full. {kept}") from error
     return None
-
-
-@contextmanager
-def _cluster(address: str) -> Iterator[Any]:
-    """Connect to a Ray cluster, whose module is given; None: without an address."""
-    if not address:
-        yield None
-        return
-    from oprag.scale import connected
-
-    with connected(address) as ray:
-        yield ray
 
 
 def _check_comparison(
@@ -173,13 +159,11 @@ def carry_out(
     published: tuple[Published, ...] = (),
     measure: str = "",
     spent_in: Path | None = None,
-    ray: Any = None,
 ) -> None:
     """Ask what is still to be asked, score, report, and print the result.
 
     Systems are compared by `measure`; empty: the set's own. What is spent is entered
-    in `spent_in`, so that several runs share one cap; None: in the run's folder. Where
-    the module `ray` is given, workers of its cluster ask.
+    in `spent_in`, so that several runs share one cap; None: in the run's folder.
 
     Raises:
         typer.Exit: With `FAILED`, `CAPPED` or `INTERRUPTED` where answers are missing.
@@ -193,15 +177,7 @@ def carry_out(
         with answering(console, len(evaluation.plan), spending, embeddings) as answered:
             # In one event loop: clients keep their connections from call to call.
             report = asyncio.run(
-                _ask(
-                    evaluation,
-                    options,
-                    directory,
-                    spending,
-                    answered,
-                    label=label,
-                    ray=ray,
-                )
+                _ask(evaluation, options, directory, spending, answered, label=label)
             )
     except KeyboardInterrupt as interrupt:
         note(f"Stopped. {_kept(evaluation, directory)}")
@@ -253,7 +229,6 @@ async def _ask(
     answered: Callable[[Mapping[str, Any]], None],
     *,
     label: bool,
-    ray: Any,
 ) -> RunReport:
     """Ask everything within the caps, and why what was declined was."""
     bench, judge = evaluation.bench, evaluation.judge
@@ -266,11 +241,6 @@ async def _ask(
     judge = capped(judge)
     bench.index_model = capped(bench.index_model)
     bench.model = capped(bench.model)
-    asking: Asking = ask_here
-    if ray is not None:
-        from oprag.scale import QuestionsOnRay
-
-        asking = QuestionsOnRay(ray, evaluation.make_bench, capped=capped)
     report = await run(
         evaluation.plan,
         bench,
@@ -282,7 +252,6 @@ async def _ask(
         answered=answered,
         # With a model the estimate has told it.
         too_small=note if options.offline else lambda _: None,
-        asking=asking,
     )
     if label and report.stopped is None:
         try:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
@@ -24,7 +22,7 @@ from oprag.evaluation.readers.offline import OfflineReader
 from oprag.evaluation.running.runner import Plan
 from oprag.evaluation.system import System
 from oprag.evaluation.vectors import Vectors
-from oprag.evaluation.wording import AnswerStyle, Wording, wording_for
+from oprag.evaluation.wording import AnswerStyle, wording_for
 from oprag.tokens import resolve_token_counter
 
 _PACKAGES = (
@@ -50,8 +48,6 @@ class Evaluation:
     """Says why questions were declined."""
     settings: dict[str, Any]
     """Everything that decides the answers; `run.json`."""
-    make_bench: Callable[[Dataset, Vectors], Bench]
-    """Makes another bench, on a worker of a cluster. It can be pickled."""
 
 
 def make_evaluation(
@@ -97,36 +93,24 @@ def make_evaluation(
         settings["prompts"] = told
     if options.index_model:
         settings["index_model"] = options.index_model
-    make = partial(_make_bench, options=options, wording=wording)
-    bench = make(dataset, vectors, cache=cache / "made")
-    named = options.judge_model
-    judge = _chat_model(named, options) if named else bench.model
-    return Evaluation(plan, bench, judge, settings, make)
-
-
-def _make_bench(
-    dataset: Dataset,
-    vectors: Vectors,
-    *,
-    options: RunOptions,
-    wording: Wording,
-    cache: Path | None = None,
-) -> Bench:
     model: Model = OfflineReader(vectors)
     if not options.offline:
         model = _chat_model(options.model, options)
-    named = options.index_model
-    return Bench(
+    index_model = options.index_model
+    bench = Bench(
         dataset,
         model,
         vectors,
         window=options.window,
-        cache=cache,
+        cache=cache / "made",
         seed=options.seed,
-        answer_style=options.answer_style.value,
+        answer_style=style,
         wording=wording,
-        index_model=_chat_model(named, options) if named else model,
+        index_model=_chat_model(index_model, options) if index_model else model,
     )
+    named = options.judge_model
+    judge = _chat_model(named, options) if named else bench.model
+    return Evaluation(plan, bench, judge, settings)
 
 
 def _chat_model(name: str, options: RunOptions) -> ChatModel:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from oprag.calls import Price, TokenUsage
-from oprag.errors import ClusterError, UnreadableFileError
+from oprag.errors import UnreadableFileError
 from oprag.evaluation.errors import SpendingCapError
 from oprag.evaluation.models import Call, Completion, Model
 from oprag.evaluation.safe_files import LineFile, cut_half_line
@@ -153,11 +153,9 @@ class CappedModel(Model):
         """Reply, if the cap allows it.
 
         Where it does only if calls under way take less than they can, it waits for
-        them. A call whose worker is gone counts as the most that it can have taken:
-        it may have been sent.
+        them.
 
         Raises:
-            ClusterError: The worker that made the call is gone.
             SpendingCapError: A cap could be passed.
         """
         if call.max_output_tokens is None:
@@ -167,9 +165,6 @@ class CappedModel(Model):
         try:
             completion = await self._model.complete(call)
             used = completion.usage
-        except ClusterError:
-            used = reserved
-            raise
         finally:
             self._spending.settle(reserved, used, self.name)
             self._wake()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import time
 import warnings
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from oprag.calls import said_by, without_secrets
 from oprag.errors import (
@@ -107,7 +107,7 @@ class Task(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a task; it can be pickled, with all that it holds."""
+    """What came of a task."""
 
     result: dict[str, Any]
     """Of an answer everything but its key, as plain JSON values; of a failure, the
@@ -118,14 +118,6 @@ class Outcome(NamedTuple):
     """How long it took."""
     exchanges: Sequence[Exchange] = ()
     """What the model was asked for it, and replied."""
-
-
-Asking: TypeAlias = Callable[
-    [Sequence[Task], Bench, Callable[[Task, Outcome], None], int], Awaitable[None]
-]
-"""Does tasks, in their order as far as it can, and hands on what came of each. Takes
-the tasks, the bench, the function to hand on with, and how many questions are asked at
-a time. Raises `SpendingCapError` where a cap ends it; what is under way is finished."""
 
 
 @dataclass
@@ -169,20 +161,6 @@ async def attempt(task: Task, bench: Bench) -> Outcome:
     )
 
 
-async def ask_here(
-    tasks: Sequence[Task],
-    bench: Bench,
-    hand_on: Callable[[Task, Outcome], None],
-    concurrency: int,
-) -> None:
-    """Do tasks in this process, see `Asking`."""
-
-    async def ask(task: Task) -> None:
-        hand_on(task, await attempt(task, bench))
-
-    await map_concurrently(ask, tasks, at_once=concurrency)
-
-
 async def run(
     plan: Plan,
     bench: Bench,
@@ -194,7 +172,6 @@ async def run(
     too_small: Callable[[str], None] = lambda told: warnings.warn(
         told, OpragWarning, stacklevel=2
     ),
-    asking: Asking = ask_here,
 ) -> RunReport:
     """Ask everything that the directory does not have.
 
@@ -210,7 +187,6 @@ async def run(
         answered: Called with each answer that is there, those of before first.
         too_small: Told, before anything is asked, which budgets hold not one chunk;
             unless something else is given, it warns.
-        asking: Where the questions are asked; in this process, unless told.
 
     Returns:
         How it ended. The answers that are there are in the plan's order.
@@ -237,8 +213,12 @@ async def run(
     with directory.open_answers(keep_read=keep_read) as file:
         own = bench.asking(bench.model)
         own.on_made = file.add_made
+
+        async def ask(task: Task) -> None:
+            keep(task, await attempt(task, own))
+
         try:
-            await asking(tasks, own, keep, concurrency)
+            await map_concurrently(ask, tasks, at_once=concurrency)
         except SpendingCapError as error:
             report.stopped = error
     order = {key: place for place, key in enumerate(keys)}

@@ -10,7 +10,6 @@ import pytest
 
 from oprag.calls import Price
 from oprag.errors import (
-    ClusterError,
     InvalidOptionError,
     ModelCallError,
     OpragWarning,
@@ -288,25 +287,6 @@ class TestACap:
         again = self.spending(record, price=one, prices=prices, max_cost=1100.0)
         assert again.cost == spending.cost
         assert again.tokens == 23
-
-    def test_a_call_whose_worker_is_gone_counts_as_the_most_it_can_take(self, tmp_path):
-        class Gone(Replies):
-            async def complete(self, call):
-                raise ClusterError("It is gone.", address="head:6379")
-
-        class Failing(Replies):
-            async def complete(self, call):
-                raise ModelCallError("It fails.", model="replies")
-
-        record = tmp_path / "spending.jsonl"
-        spending = self.spending(record, max_tokens=100)
-        call = Call("answer", "a prompt of five words", max_output_tokens=10)
-        for model in (Failing(), Gone()):
-            with pytest.raises((ModelCallError, ClusterError)):
-                asyncio.run(CappedModel(model, spending).complete(call))
-
-        assert spending.tokens == 5 + 10
-        assert self.spending(record).tokens == 5 + 10
 
     def test_a_call_waits_for_one_of_another_model(self):
         class Slow(Replies):
