@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Iterator
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.callbacks import (
@@ -25,7 +26,7 @@ from langchain_core.runnables.utils import (
 from langchain_oprag._answer_run import atell, tell
 from langchain_oprag._answering import Answering, ModelCall, Step, Steps
 from oprag.calls import CallModel
-from oprag.errors import InvalidOptionError
+from oprag.errors import refuse_unknown
 from oprag.tokens import TokenizerSpec, in_thread, resolve_token_counter
 
 ChainInput: TypeAlias = str | dict[str, Any]
@@ -173,7 +174,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         Raises:
             InvalidOptionError: There are arguments besides input and config.
         """
-        self._refuse(kwargs)
+        refuse_unknown(kwargs, ())
         return self._call_with_config(self._invoke, input, config)
 
     async def ainvoke(
@@ -183,7 +184,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         **kwargs: Any,
     ) -> dict[str, Any]:
         """Async version of `invoke`."""
-        self._refuse(kwargs)
+        refuse_unknown(kwargs, ())
         return await self._acall_with_config(self._ainvoke, input, config)
 
     def stream(
@@ -193,7 +194,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         **kwargs: Any,
     ) -> Iterator[dict[str, Any]]:
         """Answer a question in pieces that add up to what `invoke` gives."""
-        self._refuse(kwargs)
+        refuse_unknown(kwargs, ())
         yield from self._transform_stream_with_config(
             iter([input]), self._transform, config
         )
@@ -209,7 +210,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         async def only() -> AsyncIterator[ChainInput]:
             yield input
 
-        self._refuse(kwargs)
+        refuse_unknown(kwargs, ())
         chunks = self._atransform_stream_with_config(only(), self._atransform, config)
         async for chunk in chunks:
             yield chunk
@@ -220,10 +221,8 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         run_manager: CallbackManagerForChainRun,
         config: RunnableConfig,
     ) -> dict[str, Any]:
-        output = AddableDict()
-        for chunk in carry_out(self._answering(given, config), streaming=False):
-            output += chunk
-        return dict(output)
+        chunks = carry_out(self._answering(given, config), streaming=False)
+        return dict(reduce(add, chunks))
 
     async def _ainvoke(
         self,
@@ -231,11 +230,9 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         run_manager: AsyncCallbackManagerForChainRun,
         config: RunnableConfig,
     ) -> dict[str, Any]:
-        output = AddableDict()
         await in_thread(partial(resolve_token_counter, self.token_counter))
-        async for chunk in acarry_out(self._answering(given, config), streaming=False):
-            output += chunk
-        return dict(output)
+        chunks = acarry_out(self._answering(given, config), streaming=False)
+        return dict(reduce(add, [chunk async for chunk in chunks]))
 
     def _transform(
         self,
@@ -258,13 +255,3 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         async with contextlib.aclosing(chunks):
             async for chunk in chunks:
                 yield chunk
-
-    def _refuse(self, kwargs: dict[str, Any]) -> None:
-        for option, value in kwargs.items():
-            name = type(self).__name__
-            message = (
-                f"{name} is called with an input and a config; {option!r} has no "
-                "meaning. Options are set on the chain; what the model is to get is "
-                "bound to it: llm.bind(…)."
-            )
-            raise InvalidOptionError(message, option=option, value=value)

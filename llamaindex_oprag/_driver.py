@@ -157,7 +157,7 @@ async def arespond(
     """
     if not streaming:
         text = "".join([piece async for piece in pieces])
-        await _nodes_made(answering)
+        await in_thread(answering.source_nodes)
         return Response(text, answering.source_nodes(), answering.metadata())
     response = AsyncStreamingResponse(
         pieces, list(answering.retrieved), answering.metadata()
@@ -165,11 +165,6 @@ async def arespond(
     complete = _completing(answering, response)
     response.response_gen = _arecorded(answering, pieces, complete)
     return response
-
-
-async def _nodes_made(answering: Answering) -> None:
-    """Have the nodes made that were read, so that no event loop waits for them."""
-    await in_thread(answering.source_nodes)
 
 
 async def _arecorded(
@@ -182,7 +177,7 @@ async def _arecorded(
         async for piece in pieces:
             text += piece
             yield piece
-        await _nodes_made(answering)
+        await in_thread(answering.source_nodes)
         complete(text)
 
 

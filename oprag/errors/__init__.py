@@ -315,6 +315,7 @@ def refuse_unknown(given: Mapping[str, Any], known: Collection[str]) -> None:
     """
     for option, value in given.items():
         if option not in known:
-            meant = did_you_mean(option, known) or f"Options: {', '.join(known)}."
+            listed = f"Options: {', '.join(known)}." if known else "It takes none."
+            meant = did_you_mean(option, known) or listed
             message = f"There is no option {option!r}. {meant}".rstrip()
             raise InvalidOptionError(message, option=option, value=value)
