@@ -31,7 +31,7 @@ from oprag.calls import (
 )
 from oprag.documents import DocumentSource
 from oprag.routing import Decline, DeclineDetector
-from oprag.tokens import NamedTokenCounter, in_thread
+from oprag.tokens import NamedTokenCounter
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,6 @@ class Answering(ABC):
     """Full texts by name, for dialogues that read documents."""
     decline: Decline = "word"
     """How a refusal is recognised."""
-    brings_documents = False
-    """Whether the next piece of an answer brings the documents that were read."""
 
     def __init__(
         self,
@@ -99,6 +97,10 @@ class Answering(ABC):
     @abstractmethod
     def output(self, call: CallModel, text: str) -> Iterator[AddableDict]:
         """Return what is output for a piece of a reply, which may be empty."""
+
+    def begin(self, call: CallModel) -> ModelCall:
+        """Begin a call of a model."""
+        return ModelCall(self, call)
 
     def llm(self, prompt: str) -> Runnable[Any, Any]:
         """The model that a prompt is for."""
@@ -191,24 +193,8 @@ class ModelCall:
             if isinstance(pieces, AsyncGenerator):
                 await pieces.aclose()
 
-    def take(self, piece: Any) -> list[AddableDict]:
+    def take(self, piece: Any) -> Iterator[AddableDict]:
         """Take a piece of the reply; return what is output for it."""
-        return self._output(self._seen(piece))
-
-    async def atake(self, piece: Any) -> list[AddableDict]:
-        """Async version of `take`."""
-        return await self._aoutput(self._seen(piece))
-
-    def finish(self) -> list[AddableDict]:
-        """End the reply; return what else is output."""
-        return self._output(self._detector.finish(cut=self._end.cut is not None))
-
-    async def afinish(self) -> list[AddableDict]:
-        """Async version of `finish`."""
-        rest = self._detector.finish(cut=self._end.cut is not None)
-        return await self._aoutput(rest)
-
-    def _seen(self, piece: Any) -> str:
         self._end.see(piece)
         if usage := getattr(piece, "usage_metadata", None):
             # The pieces of a stream add up to the whole call.
@@ -216,17 +202,12 @@ class ModelCall:
         metadata = getattr(piece, "response_metadata", None) or {}
         if name := metadata.get("model_name"):
             self._answering.reported[self._call.prompt] = name
-        return self._detector.feed(text_of(piece))
+        return self._answering.output(self._call, self._detector.feed(text_of(piece)))
 
-    def _output(self, text: str) -> list[AddableDict]:
-        return [*self._answering.output(self._call, text)]
-
-    async def _aoutput(self, text: str) -> list[AddableDict]:
-        # Other pieces take no time, and do not wait for a thread: all may be busy.
-        if not (text and self._answering.brings_documents):
-            return self._output(text)
-        output = functools.partial(self._output, text)
-        return await in_thread(output)
+    def finish(self) -> Iterator[AddableDict]:
+        """End the reply; return what else is output."""
+        rest = self._detector.finish(cut=self._end.cut is not None)
+        return self._answering.output(self._call, rest)
 
     def reply(self) -> Reply:
         """Return the whole reply, after `finish`."""

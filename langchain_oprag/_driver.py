@@ -24,7 +24,7 @@ from langchain_core.runnables.utils import (
 )
 
 from langchain_oprag._answer_run import atell, tell
-from langchain_oprag._answering import Answering, ModelCall, Step, Steps
+from langchain_oprag._answering import Answering, Step, Steps
 from oprag.calls import CallModel
 from oprag.errors import refuse_unknown
 from oprag.tokens import TokenizerSpec, in_thread, resolve_token_counter
@@ -88,7 +88,7 @@ def _pieces(
                 continue
             try:
                 if isinstance(step, CallModel):
-                    call = ModelCall(answering, step)
+                    call = answering.begin(step)
                     with contextlib.closing(call.pieces(streaming=streaming)) as pieces:
                         for piece in pieces:
                             yield from call.take(piece)
@@ -114,13 +114,13 @@ async def _apieces(
             continue
         try:
             if isinstance(step, CallModel):
-                call = await in_thread(partial(ModelCall, answering, step))
+                call = await in_thread(partial(answering.begin, step))
                 replying = call.apieces(streaming=streaming)
                 async with contextlib.aclosing(replying) as pieces:
                     async for piece in pieces:
-                        for chunk in await call.atake(piece):
+                        for chunk in call.take(piece):
                             yield chunk
-                for chunk in await call.afinish():
+                for chunk in call.finish():
                     yield chunk
                 result = await in_thread(call.reply)
             else:

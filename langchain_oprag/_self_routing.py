@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.documents import Document
@@ -11,7 +12,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.utils import AddableDict
 
-from langchain_oprag._answering import Answering, Retrieve, Steps
+from langchain_oprag._answering import Answering, ModelCall, Retrieve, Steps
 from langchain_oprag._convert import document_of, hits_of
 from langchain_oprag._prompts import Prompt, fill
 from langchain_oprag._questions import Question
@@ -19,14 +20,13 @@ from langchain_oprag._wrapping import Fetch, search_filter, unwrapped
 from langchain_oprag.retrievers import OrderPreservingRetriever
 from oprag.calls import SENTINEL, CallModel
 from oprag.chunk import Hit
-from oprag.context import ContextOptions, single_passage
+from oprag.context import single_passage
 from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError, written
 from oprag.routing import (
     FIRST_TOKENS,
     Routed,
     RouteOptions,
-    Rung,
     RungContext,
     is_enough,
     route,
@@ -41,9 +41,8 @@ class SelfRouting(Answering):
         chain: The chain.
         question: The question.
         config: See `Answering`.
-        rungs: The chain's.
+        options: The chain's.
         prompts: By rung.
-        context: How retrieved chunks become the context of a rung.
         source: Full texts by name.
     """
 
@@ -55,19 +54,18 @@ class SelfRouting(Answering):
         question: Question,
         config: RunnableConfig,
         *,
-        rungs: tuple[Rung, ...],
+        options: RouteOptions,
         prompts: Mapping[str, Prompt],
-        context: ContextOptions,
         source: DocumentSource,
     ) -> None:
-        counter: Any = context.token_counter  # resolved
+        counter: Any = options.context.token_counter  # resolved
         super().__init__(chain, question, config, counter)
         self.source = source.within(search_filter(chain.retriever, config, {}))
         self.decline = chain.decline
-        self.brings_documents = True
-        self._rungs = rungs
+        self._shown = False
+        self._read: list[Document] = []
+        self._options = options
         self._prompts = prompts
-        self._context = context
 
     def steps(self) -> Steps:
         """Answer the question.
@@ -77,17 +75,13 @@ class SelfRouting(Answering):
         """
         yield AddableDict(input=self.question.text)
         hits, chosen, widened = yield from self._retrieved()
-        options = RouteOptions(
-            rungs=self._rungs,
-            context=self._context,
-            retrieved_tokens=None if chosen else FIRST_TOKENS,
-            widened=widened,
-        )
+        tokens = None if chosen else FIRST_TOKENS
+        options = replace(self._options, retrieved_tokens=tokens, widened=widened)
         routed: Routed = yield from route(hits, options, self, ledger=self.ledger)
-        if self.brings_documents:
+        if not self._shown:
             # A refusal that was not shown is the answer after all, or nobody was asked.
             said = routed.text
-            yield AddableDict(context=documents_read(routed.context))
+            yield AddableDict(context=self._read)
             yield AddableDict(answer=SENTINEL if said is None else said)
         if routed.problems:
             self._chain._told().tell(routed.problems)  # noqa: SLF001 -- the chain's own
@@ -111,11 +105,16 @@ class SelfRouting(Answering):
         question = self.question.in_conversation
         return fill(self._prompts[prompt], {**values, "question": question})
 
+    def begin(self, call: CallModel) -> ModelCall:
+        """Begin a call of a model; what it reads is output with its answer."""
+        self._read = documents_read(call.context)
+        return super().begin(call)
+
     def output(self, call: CallModel, text: str) -> Iterator[AddableDict]:
         """Return a piece of the answer, what was read for it first."""
-        if text and self.brings_documents:
-            self.brings_documents = False
-            yield AddableDict(context=documents_read(call.context))
+        if text and not self._shown:
+            self._shown = True
+            yield AddableDict(context=self._read)
         if text:
             yield AddableDict(answer=text)
 
@@ -129,7 +128,7 @@ class SelfRouting(Answering):
             The chunks; whether somebody chose how many; and whether there are
             neighbours behind them.
         """
-        tokens = tokens_to_retrieve(self._rungs)
+        tokens = tokens_to_retrieve(self._options.rungs)
         retriever = _best_first(self._chain.retriever, tokens)
         inner, *_ = unwrapped(retriever, self.config)
         ours = isinstance(inner, OrderPreservingRetriever)
@@ -141,7 +140,7 @@ class SelfRouting(Answering):
             hits = hits_of(_documents(found))
             if tokens is None or not fetch.fills:
                 return hits, True, widened
-            enough = is_enough(hits, self._context, tokens)
+            enough = is_enough(hits, self._options.context, tokens)
             if not fetch.wants_more(found, used_all=not enough):
                 return hits, False, widened
 

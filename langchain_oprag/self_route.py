@@ -22,7 +22,7 @@ from oprag.context import ContextOptions, OnProblem, Order
 from oprag.diagnosing import Verifiable
 from oprag.errors import InvalidOptionError, named
 from oprag.positions import DocumentKey, PositionKeys
-from oprag.routing import DEFAULT_RUNGS, Decline, Rung, check_route
+from oprag.routing import DEFAULT_RUNGS, Decline, RouteOptions, Rung, check_route
 from oprag.tokens import TokenizerSpec, resolve_token_counter
 
 if TYPE_CHECKING:
@@ -146,8 +146,8 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
         self._full_texts().within(search_filter(self.retriever, {}, {}))
         return self
 
-    def _read(self) -> tuple[tuple[Rung, ...], dict[str, Prompt]]:
-        """Read rungs and prompts, checked against one another.
+    def _read(self) -> tuple[RouteOptions, dict[str, Prompt]]:
+        """Return the options as the core takes them, and the prompts by rung.
 
         Pydantic keeps an assigned value that only a validator of the whole refuses, so
         that every question comes by here as well.
@@ -167,51 +167,49 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
         )
         for name, llm in (self.rung_llms or {}).items():
             if not isinstance(llm, Runnable):
-                message = (
-                    f"rung_llms[{name!r}] is {named(llm)}. It takes a chat model of "
-                    "LangChain."
-                )
+                found = f"rung_llms[{name!r}] is {named(llm)}."
+                message = f"{found} It takes a chat model of LangChain."
                 raise InvalidOptionError(message, option="rung_llms", value=llm)
         words = (SENTINEL,) if self.decline == "word" else ()
-        must_decline = {rung.name: words for rung in rungs}
-        must_decline[rungs[-1].name] = ()
-        return rungs, rung_prompts(self.prompts, must_decline)
-
-    def _context_options(self) -> ContextOptions:
-        return ContextOptions(
+        must_decline = {rung.name: words for rung in rungs[:-1]}
+        context = ContextOptions(
             order=self.order,
             on_problem=self.on_problem,
             position_keys=self.position_keys,
             document_key=self.document_key,
-            token_counter=resolve_token_counter(self.token_counter),
+            token_counter=self.token_counter,
         )
+        prompts = rung_prompts(self.prompts, {**must_decline, rungs[-1].name: ()})
+        return RouteOptions(rungs=rungs, context=context), prompts
 
     def _verification(self) -> Verification:
         # Here, so that importing the package does not take longer.
         from langchain_oprag._verifying import searched_stores
         from oprag.diagnosing import Verification
 
-        options = self._context_options()
+        route, _ = self._read()
+        context = route.context
         if self.documents is not None:
             search = search_filter(self.retriever, {}, {})
-            options = replace(options, documents=self._full_texts().within(search))
-        full = any(rung.full for rung in self._read()[0])
+            context = replace(context, documents=self._full_texts().within(search))
+        full = any(rung.full for rung in route.rungs)
         name = type(self).__name__
         stores = searched_stores(name, self.retriever)
-        return Verification(name, stores, options, full)
+        return Verification(name, stores, context, full)
 
     def _inside(self) -> list[Runnable[Any, Any]]:
         return [self.retriever, self.llm, *(self.rung_llms or {}).values()]
 
     def _answering(self, given: Any, config: RunnableConfig) -> SelfRouting:
         question = read_question(given)
-        rungs, prompts = self._read()
+        options, prompts = self._read()
+        counter = resolve_token_counter(self.token_counter)
+        context = replace(options.context, token_counter=counter)
         return SelfRouting(
             self,
             question,
             config,
-            rungs=rungs,
+            options=replace(options, context=context),
             prompts=prompts,
-            context=self._context_options(),
             source=self._full_texts(),
         )

@@ -158,7 +158,6 @@ class ModelCall:
     """
 
     def __init__(self, answering: Answering, request: CallModel) -> None:
-        self.request = request
         self.handed_on = False
         """Whether anything of the reply was."""
         self._answering = answering
@@ -171,12 +170,6 @@ class ModelCall:
         self._end = StreamEnd()
         self._usage: TokenUsage | None = None
         self._began = time.perf_counter()
-
-    @property
-    def answered(self) -> bool | None:
-        """Whether the reply answers; None when that is not known yet."""
-        declined = self._detector.declined
-        return None if declined is None else not declined
 
     @property
     def text(self) -> str:
@@ -237,7 +230,8 @@ class ModelCall:
         if usage is None:
             counter = self._answering.counter
             usage = TokenUsage.counted(sent_text(self._sent), text, counter)
-        return Reply(text, not self.answered, usage, seconds, cut=self._end.cut)
+        declined = self._detector.declined is True
+        return Reply(text, declined, usage, seconds, cut=self._end.cut)
 
     def _released(self, text: str) -> Iterator[str]:
         if text and not self._draft:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NoReturn, Self
 
-import llama_index.core.instrumentation as instrument
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM
@@ -21,7 +20,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering
+from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering, ModelCall
 from llamaindex_oprag._best_first import Filling
 from llamaindex_oprag._convert import hit_of, node_of, sent_text
 from llamaindex_oprag._driver import DrivenSynthesizer
@@ -29,8 +28,7 @@ from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag._wrapping import search_filter
 from llamaindex_oprag.documents import SourceLike, source_or_none
-from llamaindex_oprag.events import SelfRouteEvent
-from oprag.calls import QA_PROMPT, SENTINEL, Dialogue, Ledger, RungEntry
+from oprag.calls import QA_PROMPT, SENTINEL, CallModel, Dialogue, Ledger
 from oprag.chunk import Chunk
 from oprag.context import ContextOptions, Problems, single_passage
 from oprag.documents import DocumentSource
@@ -48,8 +46,6 @@ from oprag.routing import (
     route,
 )
 from oprag.tokens import resolve_token_counter
-
-_dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 
 @dataclass(kw_only=True)
@@ -131,7 +127,7 @@ class SelfRouting(Answering):
     ) -> None:
         counter: Any = options.context.token_counter
         super().__init__(
-            Ledger(options.prices, on_entry=self._tell),
+            Ledger(options.prices),
             resolve_token_counter(counter),
             nodes,
             additional,
@@ -145,8 +141,7 @@ class SelfRouting(Answering):
         self._route = route
         self._templates = dict(options.templates)
         self._routed: Routed | None = None
-        self._made: tuple[RungContext, list[NodeWithScore]] | None = None
-        # The context that was read, and the nodes that were made of it.
+        self._nodes: list[NodeWithScore] = []
 
     def dialogue(self) -> Dialogue[Routed]:
         """Self-Route, rung by rung."""
@@ -160,6 +155,11 @@ class SelfRouting(Answering):
     def template(self, prompt: str) -> BasePromptTemplate:
         """The prompt of a rung."""
         return self._templates[prompt]
+
+    def begin(self, request: CallModel) -> ModelCall:
+        """Begin a call of a model."""
+        self._nodes = _nodes_of(request.context)
+        return super().begin(request)
 
     def filled(self, values: Mapping[str, str]) -> Mapping[str, str]:
         """Add the question."""
@@ -179,40 +179,11 @@ class SelfRouting(Answering):
 
     def nodes_read(self) -> list[NodeWithScore]:
         """What was read for the answer, as far as is known, in reading order."""
-        if self._routed is not None:
-            context = self._routed.context
-        elif self.call is not None:
-            context = self.call.request.context
-        else:
-            return []
-        if self._made is None or self._made[0] is not context:
-            self._made = context, _nodes_of(context)
-        return list(self._made[1])
+        return list(self._nodes)
 
     def facts(self) -> dict[str, Any]:
-        """The route, as far as is known: see `oprag.routing.Routed.described`."""
-        if self._routed is not None:
-            return {"route": self._routed.described()}
-        route: dict[str, Any] = {"rung": None, "answered": None}
-        if self.call is not None:
-            request = self.call.request
-            route = {"rung": request.prompt, "answered": self.call.answered}
-            if not request.context.exact:
-                route["exact"] = False
-        return {"route": route}
-
-    def _tell(self, entry: RungEntry) -> None:
-        """Tell LlamaIndex's instrumentation what happened on a rung."""
-        event = SelfRouteEvent(
-            query=self._query.query_str,
-            rung=entry.rung,
-            decision=entry.decision,
-            model=entry.model,
-            input_tokens=entry.usage.input_tokens,
-            output_tokens=entry.usage.output_tokens,
-            note=entry.note,
-        )
-        _dispatcher.event(event)
+        """The route, at the end: see `oprag.routing.Routed.described`."""
+        return {} if self._routed is None else {"route": self._routed.described()}
 
 
 class SelfRouteSynthesizer(DrivenSynthesizer):

@@ -66,11 +66,8 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
 
     A refusal is not shown, unless it is the final reply: text is streamed once two
     sentences or 200 characters say that it is none. `metadata` and `source_nodes` are
-    complete when the stream has ended; until then `answered` may be None. An async
-    stream calls the LLM when it is read, and errors of the LLM come from there.
-
-    For each step LlamaIndex's instrumentation gets a
-    `llamaindex_oprag.events.SelfRouteEvent`.
+    complete when the stream has ended. An async stream calls the LLM when it is read,
+    and errors of the LLM come from there.
 
     Args:
         retriever: See `from_args`, as the others.

@@ -33,7 +33,7 @@ from oprag.routing.rung_context import (
     context_of_documents,
 )
 
-_TOO_LONG = "Give a smaller max_context_tokens=; what does not fit is then left out."
+_TOO_LONG = "Give the tokens that the model takes, or fewer, as max_context_tokens=."
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,6 @@ from llama_index.core.query_engine import (
 from llama_index.core.selectors import LLMSingleSelector
 from llama_index.core.tools import QueryEngineTool
 
-from llamaindex_oprag.events import SelfRouteEvent
 from oprag.errors import InvalidOptionError
 from tests.llamaindex.corpus import QUESTION, TEXT, index, numbers, numbers_of
 from tests.llamaindex.self_routing import (
@@ -264,26 +263,6 @@ def events():
 
 @every_way
 class TestWhatHandlersAreTold:
-    async def test_the_decision_of_every_rung(self, way, events):
-        with ScriptedServer([REFUSAL, "In May."]) as server:
-            await ask(server, way, max_context_tokens=2000)
-
-        told = [event for event in events if isinstance(event, SelfRouteEvent)]
-        assert [(e.rung, e.decision) for e in told] == [
-            ("retrieved", "declined"),
-            ("full", "answered"),
-        ]
-        assert [e.input_tokens for e in told] == [
-            count_words(request.prompt) for request in server.requests
-        ]
-        assert {e.query for e in told} == {QUESTION}
-        assert {e.model for e in told} == {"scripted"}
-        assert (
-            told[0].class_name()
-            == told[0].model_dump()["class_name"]
-            == "SelfRouteEvent"
-        )
-
     async def test_the_query_and_its_synthesis(self, way, events):
         with ScriptedServer(["yes"]) as server:
             await ask(server, way)
