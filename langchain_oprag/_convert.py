@@ -88,7 +88,7 @@ def put_in_order(
     try:
         hits = hits_of(documents)
     except (AttributeError, TypeError):
-        check_entries("documents", documents, Document, from_elsewhere)
+        check_entries("documents", documents, Document)
         raise
     arranged = arrange(hits, options, neighbours=neighbours)
     return Ordered(arranged.results(_document), arranged.used_all, arranged.problems)
@@ -97,12 +97,6 @@ def put_in_order(
 def documents_of(arranged: Arranged) -> list[Document]:
     """Return one new document per passage; see `put_in_order`."""
     return arranged.results(_document)
-
-
-def from_elsewhere(value: Any) -> str:
-    """Say what to do with a text."""
-    is_text = isinstance(value, str)
-    return " Write Document(text, metadata={'source': name, …})." if is_text else ""
 
 
 def document_of(passage: Passage) -> Document:

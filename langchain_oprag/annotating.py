@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.documents import Document
@@ -54,7 +54,7 @@ def annotate_positions(
         [0, 4]
     """
     if not isinstance(source, str):
-        check_entries("source", source, Document, _one_text)
+        check_entries("source", source, Document)
     check_entries("documents", documents, Document)
     if not documents:
         return []
@@ -83,13 +83,6 @@ def annotate_positions(
         )
         for i, document in enumerate(documents)
     ]
-
-
-def _one_text(value: object) -> str:
-    """What to do with texts by name."""
-    if isinstance(value, Mapping):
-        return " Or give the text that was split: annotate_positions(text, chunks)."
-    return ""
 
 
 def _parts_of(

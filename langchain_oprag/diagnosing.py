@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 
-from langchain_oprag._convert import from_elsewhere, hits_of
+from langchain_oprag._convert import hits_of
 from langchain_oprag.documents import SourceLike, document_source
 from langchain_oprag.stores import chunk_store
 from oprag.chunk import Hit
@@ -49,7 +49,7 @@ def diagnose(
     """
     chunks: Iterable[StoredChunk | Hit]
     if isinstance(vectorstore, Sequence) and not isinstance(vectorstore, str):
-        check_entries("documents", vectorstore, Document, from_elsewhere)
+        check_entries("documents", vectorstore, Document)
         chunks = hits_of(vectorstore)
     else:
         chunks = chunk_store(vectorstore).scan()

@@ -130,9 +130,9 @@ class EvidenceMiddleware(AgentMiddleware):
         Raises:
             InvalidOptionError: `messages` are no list of messages.
         """
-        check_listed("messages", messages, BaseMessage, _as_messages)
+        check_listed("messages", messages, BaseMessage)
         messages = list(messages)
-        check_entries("messages", messages, BaseMessage, _as_messages)
+        check_entries("messages", messages, BaseMessage)
         seen = Seen()
         return [self._shown(message, seen) for message in messages]
 
@@ -167,19 +167,6 @@ class EvidenceMiddleware(AgentMiddleware):
             return message
         content = _with_text(message.content, evidence.text)
         return message.model_copy(update={"content": content})
-
-
-def _as_messages(value: Any) -> str:
-    """What to give in the place of a graph's state, or of what becomes a message."""
-    if isinstance(value, Mapping) and "messages" in value:
-        return ' Give the messages of the state: state["messages"].'
-    if hasattr(value, "messages"):
-        return " Give the messages of the state: state.messages."
-    if isinstance(value, str):
-        return " Write HumanMessage(text)."
-    if isinstance(value, (Mapping, tuple)):
-        return " Write convert_to_messages(messages), of langchain_core.messages."
-    return ""
 
 
 def _require_agents() -> None:

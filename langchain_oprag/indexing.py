@@ -13,7 +13,7 @@ from langchain_oprag._chunk_stores.faiss import FaissChunks
 from langchain_oprag._convert import source_of
 from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetSplitter
 from langchain_oprag.stores import chunk_store
-from oprag.documents import ChunkStore, elsewhere
+from oprag.documents import ChunkStore
 from oprag.errors import IndexingError, InvalidOptionError, named
 from oprag.indexing import (
     ChunkWriter,
@@ -184,7 +184,6 @@ def _readable(vectorstore: VectorStore, chunks: ChunkStore | None) -> ChunkStore
         message = (
             f"vectorstore= is {named(vectorstore)} and no VectorStore of LangChain. "
             "The documents come first, the vector store second."
-            f"{elsewhere(vectorstore, VectorStore)}"
         )
         raise InvalidOptionError(message, option="vectorstore", value=vectorstore)
     if type(vectorstore).delete is VectorStore.delete:

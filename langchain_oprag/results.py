@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 
 from langchain_core.documents import Document
 
-from langchain_oprag._convert import document_of, from_elsewhere, hits_of
+from langchain_oprag._convert import document_of, hits_of
 from oprag.chunk import Passage
 from oprag.context import read_passages, render
-from oprag.documents import check_entry, check_listed, check_passages
+from oprag.documents import check_entries, check_entry, check_listed
 
 ResultLike: TypeAlias = Document | Mapping[str, Any]
 """A document, or the mapping that a checkpointer or JSON made of it."""
@@ -64,7 +64,7 @@ def as_passages(documents: Iterable[ResultLike]) -> list[Passage]:
     Raises:
         InvalidOptionError: Something in `documents` is no document.
     """
-    check_listed("documents", documents, Document, _instead)
+    check_listed("documents", documents, Document)
     found = [as_document(given, place) for place, given in enumerate(documents)]
     return read_passages(hits_of(found))
 
@@ -81,7 +81,7 @@ def as_documents(passages: Sequence[Passage]) -> list[Document]:
     Raises:
         InvalidOptionError: Something in `passages` is no passage.
     """
-    check_passages(passages)
+    check_entries("passages", passages, Passage)
     return [document_of(passage) for passage in passages]
 
 
@@ -90,16 +90,5 @@ def as_document(given: ResultLike, place: int = 0) -> Document:
     text = given.get("page_content") if isinstance(given, Mapping) else None
     if isinstance(given, Mapping) and isinstance(text, str):
         return Document(text, id=given.get("id"), metadata=given.get("metadata") or {})
-    check_entry(f"documents[{place}]", given, Document, _instead)
+    check_entry(f"documents[{place}]", given, Document)
     return given  # type: ignore[return-value]  # or it was refused
-
-
-def _instead(value: Any) -> str:
-    """What to give in the place of what a chain gave."""
-    if not isinstance(value, Mapping):
-        return from_elsewhere(value)
-    if "page_content" in value:
-        return " Give a list: [document]."
-    if "context" in value:
-        return ' Give the documents in it: result["context"].'
-    return ' A mapping made of one has "page_content" and "metadata".'

@@ -71,12 +71,6 @@ class Ordered(NamedTuple):
     """What is written of them; only where it is told what the reader has read."""
 
 
-def _wrapped(value: Any) -> str:
-    """What to do with a node that came without a score."""
-    is_node = isinstance(value, BaseNode)
-    return " Wrap it: NodeWithScore(node=node)." if is_node else ""
-
-
 def arrange(
     nodes: Sequence[NodeWithScore],
     options: ContextOptions,
@@ -104,7 +98,7 @@ def arrange(
     try:
         hits = [hit_of(node) for node in nodes]
     except (AttributeError, TypeError):
-        check_entries("nodes", nodes, NodeWithScore, _wrapped)
+        check_entries("nodes", nodes, NodeWithScore)
         raise
     evidence = None
     if seen is None:

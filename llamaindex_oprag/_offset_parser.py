@@ -37,11 +37,6 @@ _CALLABLE = "callable "
 """In `to_dict`, before the name of a tokenizer that is only a function."""
 
 
-def _as_document(value: Any) -> str:
-    text = isinstance(value, str)
-    return " Write Document(text=text, id_=name)." if text else ""
-
-
 class OffsetNodeParser(OwnErrors, TextSplitter):
     """What both parsers share: everything but where to cut."""
 
@@ -99,7 +94,7 @@ class OffsetNodeParser(OwnErrors, TextSplitter):
         Raises:
             InvalidOptionError: Something else is among them.
         """
-        check_entries("documents", documents, BaseNode, _as_document)
+        check_entries("documents", documents, BaseNode)
         return super().get_nodes_from_documents(documents, show_progress, **kwargs)
 
     async def aget_nodes_from_documents(

@@ -8,13 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_serializer
-from llama_index.core.schema import (
-    BaseNode,
-    Document,
-    NodeWithScore,
-    TextNode,
-    TransformComponent,
-)
+from llama_index.core.schema import BaseNode, Document, TextNode, TransformComponent
 
 from llamaindex_oprag._convert import text_of
 from llamaindex_oprag._offset_parser import hidden_keys
@@ -168,7 +162,7 @@ class PositionAnnotator(TransformComponent):
 
 def _source_ids(nodes: Sequence[BaseNode]) -> list[str]:
     """Ids of the documents that the nodes were made of, each once."""
-    check_entries("nodes", nodes, BaseNode, _without_score)
+    check_entries("nodes", nodes, BaseNode)
     for place, node in enumerate(nodes):
         if node.ref_doc_id in (None, "", "None"):
             keys = tuple(sorted(map(str, node.metadata)))
@@ -179,12 +173,6 @@ def _source_ids(nodes: Sequence[BaseNode]) -> list[str]:
             )
             raise MissingDocumentError(message, rank=place, keys=keys)
     return list(dict.fromkeys(str(node.ref_doc_id) for node in nodes))
-
-
-def _without_score(value: Any) -> str:
-    """What to do with a node that was retrieved."""
-    scored = isinstance(value, NodeWithScore)
-    return " Take the node out of it: [each.node for each in nodes]." if scored else ""
 
 
 def _by_document(nodes: Sequence[BaseNode]) -> dict[str, list[int]]:

@@ -24,7 +24,7 @@ from llamaindex_oprag._index_writing import IndexWriter, OwnNodes, is_faiss
 from llamaindex_oprag._offset_parser import OffsetNodeParser, hidden_keys
 from llamaindex_oprag.node_parsers import OffsetSentenceNodeParser
 from llamaindex_oprag.stores import chunk_store
-from oprag.documents import ChunkStore, elsewhere
+from oprag.documents import ChunkStore
 from oprag.errors import InvalidOptionError, named
 from oprag.indexing import (
     Documents,
@@ -196,7 +196,6 @@ def _readable(index: VectorStoreIndex, chunks: ChunkStore | None) -> ChunkStore:
             f"index= is {named(index)} and no VectorStoreIndex. Over a vector store "
             "make one with VectorStoreIndex.from_vector_store(vector_store). The "
             "documents come first, the index second."
-            f"{elsewhere(index, VectorStoreIndex)}"
         )
         raise InvalidOptionError(message, option="index", value=index)
     vector_store = index.vector_store

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from llama_index.core.schema import BaseNode, NodeWithScore
 
 from llamaindex_oprag._convert import hit_of, node_of
 from oprag.chunk import Hit, Passage
 from oprag.context import read_passages, render
-from oprag.documents import check_entry, check_listed, check_passages
+from oprag.documents import check_entries, check_entry, check_listed
 
 ResultLike: TypeAlias = NodeWithScore | BaseNode
 """A node with its score, or a node."""
@@ -73,7 +73,7 @@ def hits_of(nodes: Iterable[ResultLike]) -> list[Hit]:
     Raises:
         InvalidOptionError: Something in `nodes` is no node.
     """
-    check_listed("nodes", nodes, NodeWithScore, _instead)
+    check_listed("nodes", nodes, NodeWithScore)
     found = [_scored(place, given) for place, given in enumerate(nodes)]
     return list(map(hit_of, found))
 
@@ -90,21 +90,12 @@ def as_nodes(passages: Sequence[Passage]) -> list[NodeWithScore]:
     Raises:
         InvalidOptionError: Something in `passages` is no passage.
     """
-    check_passages(passages)
+    check_entries("passages", passages, Passage)
     return [node_of(passage) for passage in passages]
 
 
 def _scored(place: int, given: ResultLike) -> NodeWithScore:
     if isinstance(given, BaseNode):
         return NodeWithScore(node=given)
-    check_entry(f"nodes[{place}]", given, NodeWithScore, _instead)
+    check_entry(f"nodes[{place}]", given, NodeWithScore)
     return given
-
-
-def _instead(value: Any) -> str:
-    """What to give in the place of what a query engine gave."""
-    if isinstance(value, BaseNode):
-        return " Give a list: [node]."
-    if hasattr(value, "source_nodes"):
-        return " Give its nodes: response.source_nodes."
-    return ""

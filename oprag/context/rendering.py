@@ -101,21 +101,12 @@ def render(
         InvalidOptionError: An option does not exist or cannot have this value; or
             something in `passages` is no passage.
     """
-    check_entries("passages", passages, Passage, _as_passages)
+    check_entries("passages", passages, Passage)
     check_option("separator", separator)
     check_option("citations", citations)
     if citations:
         return separator.join(marked_texts(passages, separator=separator))
     return separator.join(passage.text for passage in passages)
-
-
-def _as_passages(value: object) -> str:
-    """What to do with texts, and with the objects of a framework."""
-    if hasattr(value, "page_content"):
-        return " Write langchain_oprag.format_documents(documents)."
-    if hasattr(value, "node") or hasattr(value, "node_id"):
-        return " Write llamaindex_oprag.format_nodes(nodes)."
-    return " Write render(order_context(texts, metadatas))."
 
 
 def gap_between(before: Passage, after: Passage) -> bool:

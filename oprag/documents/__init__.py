@@ -15,13 +15,7 @@ from oprag.documents.copies import (
     is_own_name_lost,
     name_of_key,
 )
-from oprag.documents.entries import (
-    check_entries,
-    check_entry,
-    check_listed,
-    check_passages,
-    elsewhere,
-)
+from oprag.documents.entries import check_entries, check_entry, check_listed
 from oprag.documents.folders import count_files, read_folder
 from oprag.documents.qdrant_chunks import QdrantChunks
 from oprag.documents.rebuilding import (
@@ -89,13 +83,11 @@ __all__ = [
     "check_entries",
     "check_entry",
     "check_listed",
-    "check_passages",
     "checked_text",
     "chroma_rows",
     "chunk_key",
     "count_files",
     "document_source",
-    "elsewhere",
     "exact_text",
     "given_documents",
     "inner_retrievers",

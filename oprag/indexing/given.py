@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path, PurePath
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from oprag.documents import check_entries, check_entry, count_files, read_folder
@@ -191,21 +191,12 @@ def _check_documents(documents: object, document_type: type) -> None:
         for place, document in enumerate(documents):
             _check_document(place, document, document_type)
     elif not isinstance(documents, (str, Path)):
-        check_entries("documents", documents, document_type, _instead)
+        check_entries("documents", documents, document_type)
 
 
 def _check_document(place: int, document: object, document_type: type) -> None:
     if not isinstance(document, SkippedFile):  # as the command line reads files
-        check_entry(f"documents[{place}]", document, document_type, _instead)
-
-
-def _instead(value: object) -> str:
-    if isinstance(value, (str, PurePath, Mapping)):
-        return (
-            " Files are given by the path of their folder; a text as "
-            "Document(…, metadata={'source': name})."
-        )
-    return ""
+        check_entry(f"documents[{place}]", document, document_type)
 
 
 def named_documents(

@@ -51,7 +51,7 @@ def _reversed_hits(nodes):
 def test_chained_parsers_are_refused_without_it_and_right_with_it():
     documents = [_document()]
     chained = IngestionPipeline(transformations=CHAIN).run(documents=documents)
-    with pytest.raises(PositionError, match="PositionAnnotator"):
+    with pytest.raises(PositionError, match="documents="):
         OrderPreservingPostprocessor().postprocess_nodes(
             _reversed_hits([n for n in chained if n.start_char_idx is not None])
         )
