@@ -174,12 +174,6 @@ def indexing_target(
     Raises:
         InvalidOptionError: The store or the splitter cannot be used.
     """
-    store = _readable(vectorstore, chunks)
-    return IndexTarget(_framework(splitter), store, _Writer(vectorstore, chunks))
-
-
-def _readable(vectorstore: VectorStore, chunks: ChunkStore | None) -> ChunkStore:
-    """The store's chunks, if the store can be indexed into at all."""
     if not isinstance(vectorstore, VectorStore):
         message = (
             f"vectorstore= is {named(vectorstore)} and no VectorStore of LangChain. "
@@ -192,21 +186,20 @@ def _readable(vectorstore: VectorStore, chunks: ChunkStore | None) -> ChunkStore
             "cannot be replaced. Take another vector store."
         )
         raise InvalidOptionError(message, option="vectorstore", value=vectorstore)
-    store = chunk_store(vectorstore) if chunks is None else chunks
-    # Some look at all their chunks for those of one document.
-    return Snapshot(store) if type(store).fetch is ChunkStore.fetch else store
-
-
-def _framework(splitter: BaseDocumentTransformer | None) -> _LangChain:
-    if splitter is None:
-        splitter = OffsetSentenceSplitter()
-    elif not isinstance(splitter, BaseDocumentTransformer):
+    splitter = OffsetSentenceSplitter() if splitter is None else splitter
+    if not isinstance(splitter, BaseDocumentTransformer):
         message = (
             f"splitter= is {named(splitter)} and cannot split documents. It takes "
             "oprag's splitters or any TextSplitter of LangChain."
         )
         raise InvalidOptionError(message, option="splitter", value=splitter)
-    return _LangChain(splitter)
+    store = chunk_store(vectorstore) if chunks is None else chunks
+    # Most stores that are known replace what has the same id. Chroma keeps those
+    # metadata keys that the new chunk lacks.
+    replaces = chunks is None and not isinstance(store, (ChromaChunks, FaissChunks))
+    if type(store).fetch is ChunkStore.fetch:
+        store = Snapshot(store)  # it looks at all its chunks for those of one document
+    return IndexTarget(_LangChain(splitter), store, _Writer(vectorstore, replaces))
 
 
 class _LangChain(Framework[Document]):
@@ -241,17 +234,13 @@ class _Writer(ChunkWriter):
 
     Args:
         vectorstore: The store.
-        chunks: What the user gave to read it, or None for a store that is known.
+        replaces: See `ChunkWriter`.
     """
 
-    def __init__(self, vectorstore: VectorStore, chunks: ChunkStore | None) -> None:
+    def __init__(self, vectorstore: VectorStore, replaces: bool) -> None:
         self.written = self._vectorstore = vectorstore
         self.embedding = vectorstore.embeddings
-        read = chunk_store(vectorstore) if chunks is None else None
-        # The others that are known replace what has the same id. Chroma keeps those
-        # metadata keys that the new chunk lacks.
-        merges = isinstance(read, (ChromaChunks, FaissChunks))
-        self.replaces = read is not None and not merges
+        self.replaces = replaces
 
     def add(self, chunks: Sequence[WantedChunk]) -> None:
         ids = [chunk.id for chunk in chunks]
@@ -271,21 +260,18 @@ class _Writer(ChunkWriter):
 
     def _check_added(self, ids: Sequence[str], given: object) -> None:
         if isinstance(given, list) and [str(own) for own in given] != ids:
-            raise self._error(
-                "gave chunks ids of its own, so that indexing them again would double "
-                "them"
+            name = type(self._vectorstore).__name__
+            message = (
+                f"{name} gave chunks ids of its own, so that indexing them again would "
+                "double them. Take another vector store."
             )
+            raise IndexingError(message, store=name)
 
     def _check_deleted(self, done: bool | None) -> None:
         if done is False:  # reported of each document: its new chunks are in the store
             name = type(self._vectorstore).__name__
             message = f"{name} did not delete the chunks that are to be replaced."
             raise RuntimeError(message)
-
-    def _error(self, what: str) -> IndexingError:
-        name = type(self._vectorstore).__name__
-        message = f"{name} {what}. Take another vector store."
-        return IndexingError(message, store=name)
 
 
 def _documents(chunks: Sequence[WantedChunk]) -> list[Document]:

@@ -185,12 +185,6 @@ def indexing_target(
     Raises:
         InvalidOptionError: The index or the parser cannot be used.
     """
-    store = _readable(index, chunks)
-    return IndexTarget(_framework(node_parser), store, IndexWriter(index, store))
-
-
-def _readable(index: VectorStoreIndex, chunks: ChunkStore | None) -> ChunkStore:
-    """The chunks of the index, if it can be indexed into at all."""
     if not isinstance(index, VectorStoreIndex):
         message = (
             f"index= is {named(index)} and no VectorStoreIndex. Over a vector store "
@@ -206,23 +200,18 @@ def _readable(index: VectorStoreIndex, chunks: ChunkStore | None) -> ChunkStore:
             "it cannot be replaced. Take another vector store."
         )
         raise InvalidOptionError(message, option="index", value=index)
-    store = chunk_store(index) if chunks is None else chunks
-    if not isinstance(store, DocstoreChunks):
-        return store
-    # A docstore looks at all its nodes for those of one document.
-    return Snapshot(OwnNodes(index))
-
-
-def _framework(node_parser: NodeParser | None) -> _LlamaIndex:
-    if node_parser is None:
-        node_parser = OffsetSentenceNodeParser()
-    elif not isinstance(node_parser, NodeParser):
+    node_parser = OffsetSentenceNodeParser() if node_parser is None else node_parser
+    if not isinstance(node_parser, NodeParser):
         message = (
             f"node_parser= is {named(node_parser)} and cannot parse documents. It "
             "takes oprag's node parsers or any NodeParser of one level."
         )
         raise InvalidOptionError(message, option="node_parser", value=node_parser)
-    return _LlamaIndex(node_parser)
+    store = chunk_store(index) if chunks is None else chunks
+    if isinstance(store, DocstoreChunks):
+        # A docstore looks at all its nodes for those of one document.
+        store = Snapshot(OwnNodes(index))
+    return IndexTarget(_LlamaIndex(node_parser), store, IndexWriter(index, store))
 
 
 class _LlamaIndex(Framework[Document]):

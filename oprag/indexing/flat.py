@@ -85,20 +85,16 @@ def unstorable(text: str) -> str:
 def _unsupported(
     document: str, key: Any, value: Any, *, is_reserved: bool
 ) -> UnreadableFileError:
-    found = type(value).__name__
     text = next((t for t in (key, value) if isinstance(t, str) and unstorable(t)), "")
-    what = (
-        "is a name that the framework or a store overwrites or refuses"
-        if is_reserved
-        else f"has {unstorable(text)}, which not every vector store keeps"
-        if text
-        else f"is {value!r}"[:80] + f" ({found}), which not every vector store keeps"
-    )
+    if is_reserved:
+        what = "is a name that the framework or a store overwrites or refuses"
+    else:
+        found = unstorable(text) if text else f"{value!r}"[:80]
+        what = f"holds {found}, which not every vector store keeps"
     message = (
         f"Document {document!r}: the metadata {key!r} {what}. Metadata is kept as "
-        "strings, finite numbers and booleans under names of your own. Make one of it "
-        '(dates with isoformat(), lists joined), or pass unsupported_metadata="drop" '
-        "to leave such entries out."
+        "strings, finite numbers and booleans under names of your own. Pass "
+        'unsupported_metadata="drop" to leave all else out.'
     )
     return UnreadableFileError(
         message, path=document, reason=f"the metadata {key!r} {what}"

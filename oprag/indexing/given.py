@@ -35,7 +35,7 @@ from oprag.metadata import (
     document_key,
     short_hash,
 )
-from oprag.positions import SourceText, shared_key, source_name
+from oprag.positions import SourceText, source_name
 
 D = TypeVar("D")
 """A framework's class of documents."""
@@ -56,19 +56,16 @@ class GivenNames(dict[str, str]):
         """Add a name.
 
         Raises:
-            InvalidOptionError: It is there already, or another one has its key.
+            InvalidOptionError: It is there already.
         """
-        key = document_key(name)
-        if key in self and self[key] != name:
-            raise shared_key(key, self[key], name)
-        if key in self:
+        if document_key(name) in self:
             message = (
                 f"The document {name!r} comes twice in one run. Pages and other parts "
                 "of a document have to follow one another without other documents "
                 "between them; two different documents need two names."
             )
             raise InvalidOptionError(message, option="documents", value=name)
-        self[key] = name
+        self[document_key(name)] = name
 
 
 def source_scope(documents: Documents[D], scope: str | None) -> str:
@@ -131,7 +128,11 @@ def check_given(
     Raises:
         InvalidOptionError: The documents are none, or the option has no such value.
     """
-    _check_documents(documents, framework.document_type)
+    if not isinstance(documents, (str, Path)):
+        given: Any = documents
+        if isinstance(given, (list, tuple)):  # the command line gives files as it reads
+            given = [one for one in given if not isinstance(one, SkippedFile)]
+        check_entries("documents", given, framework.document_type)
     if unsupported_metadata not in ("error", "drop"):
         takes = "It takes 'error' or 'drop'."
         raise invalid_option("unsupported_metadata", unsupported_metadata, takes)
@@ -184,19 +185,6 @@ def wanted_document(
     except Exception as error:  # noqa: BLE001 -- splitters may ask any service
         return FailedDocument(name, error)
     return WantedDocument(name, chunks)
-
-
-def _check_documents(documents: object, document_type: type) -> None:
-    if isinstance(documents, (list, tuple)):
-        for place, document in enumerate(documents):
-            _check_document(place, document, document_type)
-    elif not isinstance(documents, (str, Path)):
-        check_entries("documents", documents, document_type)
-
-
-def _check_document(place: int, document: object, document_type: type) -> None:
-    if not isinstance(document, SkippedFile):  # as the command line reads files
-        check_entry(f"documents[{place}]", document, document_type)
 
 
 def named_documents(
@@ -253,7 +241,7 @@ def _names_of(name: str) -> dict[str, str]:
 def _name(place: int, document: Any, framework: Framework[D]) -> str:
     if isinstance(document, SkippedFile):
         return document.name
-    _check_document(place, document, framework.document_type)
+    check_entry(f"documents[{place}]", document, framework.document_type)
     text = framework.read(document)
     name = source_name(text)
     if not name:

@@ -24,7 +24,6 @@ from oprag.metadata import (
     PART_INDEX,
     version_settings,
 )
-from oprag.positions import shared_key
 
 Replace: TypeAlias = Literal["document", "same_settings", "all"]
 """What is replaced by a document that is indexed: all that oprag stored of it; only its
@@ -154,8 +153,6 @@ def plan(
         The plan. Carried out, and made anew, it is empty.
     """
     own = [chunk for chunk in present if chunk.metadata.get(DOC_KEY) == doc_key]
-    if wanted:
-        _refuse_shared_key(doc_key, wanted[0].metadata.get(DOC_URI), own)
     if options.replace != "all":
         _refuse_other_scope(options.scope, own)
     if wanted and options.replace == "same_settings":
@@ -229,13 +226,6 @@ def _refuse_other_scope(scope: str, own: Sequence[StoredChunk]) -> None:
             raise UnreadableFileError(
                 message, path=str(name), reason="is of another scope"
             )
-
-
-def _refuse_shared_key(doc_key: str, name: Any, own: Sequence[StoredChunk]) -> None:
-    for chunk in own:
-        other = chunk.metadata.get(DOC_URI)
-        if other and other != name:
-            raise shared_key(doc_key, str(other), str(name))
 
 
 def _same(wanted: WantedChunk, present: StoredChunk) -> bool:

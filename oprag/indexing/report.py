@@ -17,12 +17,7 @@ from oprag.errors import (
 )
 from oprag.indexing.plan import WantedDocument
 
-REFUSALS = (
-    InvalidOptionError,
-    MissingPositionError,
-    UnreadableFileError,
-    InvalidOptionError,
-)
+REFUSALS = (MissingPositionError, UnreadableFileError)
 """Errors of one document alone, for which no store or model was asked."""
 _LISTED = 5
 """Documents that a message names."""

@@ -181,7 +181,7 @@ def test_a_document_that_the_embedding_refuses_does_not_stop_the_others():
 
 
 def test_documents_that_are_refused_are_passed_over_however_many():
-    error = InvalidOptionError("no", document="x")
+    error = UnreadableFileError("no", path="x", reason="no")
     refused = [FailedDocument(f"{n}", error) for n in range(50)]
     store = FakeStore(stored(document("1", ["kept"])))
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from oprag.errors import InvalidOptionError, OpragWarning, UnreadableFileError
+from oprag.errors import OpragWarning, UnreadableFileError
 from oprag.indexing import (
     FailedDocument,
     Readable,
@@ -22,9 +22,7 @@ from tests.indexing.test_updating import document
 pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.OpragWarning")
 
 KEPT = "Not given, and kept: 'a'.*next run without such"
-REFUSED = FailedDocument(
-    "z", InvalidOptionError("no", document="z", key="tags", found="list")
-)
+REFUSED = FailedDocument("z", UnreadableFileError("no", path="z", reason="no"))
 BAD = document("z", ["bad"])
 
 

@@ -23,6 +23,7 @@ from oprag.errors import (
     OpragWarning,
     PositionError,
     PositionWarning,
+    UnreadableFileError,
 )
 from oprag.indexing import IndexingReport
 from oprag.metadata import document_key
@@ -291,10 +292,10 @@ WRONG: list[tuple[list[tuple[str, dict[str, Any]]], type[Exception]]] = [
 ]
 REFUSED: list[tuple[dict[str, Any], type[Exception]]] = [
     ({"page_label": "iv"}, MissingPositionError),
-    ({"tags": ["a"]}, InvalidOptionError),
-    ({"title": "Report\0"}, InvalidOptionError),
-    ({"title": "\ud800"}, InvalidOptionError),
-    ({"a\0b": 1}, InvalidOptionError),
+    ({"tags": ["a"]}, UnreadableFileError),
+    ({"title": "Report\0"}, UnreadableFileError),
+    ({"title": "\ud800"}, UnreadableFileError),
+    ({"a\0b": 1}, UnreadableFileError),
 ]
 """What is wrong with one document alone."""
 

@@ -16,7 +16,12 @@ from llama_index.core.node_parser import SentenceSplitter
 import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import ChunkStore, document_source, rebuild
-from oprag.errors import IndexingError, InvalidOptionError, OpragWarning
+from oprag.errors import (
+    IndexingError,
+    InvalidOptionError,
+    OpragWarning,
+    UnreadableFileError,
+)
 from oprag.metadata import document_key
 from tests.parity.test_indexing import Place, of_langchain, of_llamaindex
 from tests.stores.langchain_places import HashEmbeddings
@@ -132,7 +137,7 @@ def test_equal_names_of_two_folders_do_not_replace_each_other(tmp_path, place):
         report = place.index(tales, remove_missing=True)
 
     ((name, error),) = report.failed
-    assert (name, type(error)) == ("readme.txt", InvalidOptionError)
+    assert (name, type(error)) == ("readme.txt", UnreadableFileError)
     assert report.added == ("b.txt",)
     assert text_of(place.chunks, "readme.txt") == "Of laws."
 
