@@ -236,10 +236,10 @@ class SharedOptions(CheckedOptions):
             self._told().tell_unwidened(neighbours.lacking)
         return ordered
 
-    def _warn_unfilled(self, found: int, setting: str) -> None:
-        """Say once that all that was found fits the budget, and what to change."""
+    def _warn_unfilled(self, found: int) -> None:
+        """Say once that all that was found fits the budget."""
         if self.token_budget is None or not self._told().is_new("unfilled"):
             return
         name = type(self).__name__
-        message = unfilled_message(name, self.token_budget, found, setting)
+        message = unfilled_message(name, self.token_budget, found)
         warnings.warn(message, UnfilledBudgetWarning, stacklevel=2)

@@ -28,6 +28,11 @@ class StoreSearch(VectorStoreRetriever):
 
     _beside: list[tuple[Any, ...]] | None = PrivateAttr(default=None)
 
+    @property
+    def question(self) -> str:
+        """The text that is looked for; empty for a vector."""
+        return self.asked if isinstance(self.asked, str) else ""
+
     def paired(self, documents: list[Document]) -> list[Any]:
         """Return what the method returns: documents, or pairs of each and its score.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from inspect import isroutine
 from typing import Any, NamedTuple, TypeAlias, TypedDict, TypeVar
@@ -21,15 +21,15 @@ from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import ValidationError
 
-from langchain_oprag._asked import check_text, refuse_options
 from langchain_oprag._by_vector import embedding_once
 from langchain_oprag._convert import hits_of
 from langchain_oprag._options import CheckedOptions, Retriever
 from langchain_oprag._store_search import StoreSearch
-from oprag.context import FetchPlan, Widen, check_option
+from oprag.context import DESCRIPTIONS, FetchPlan, Widen, check_option
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
 from oprag.errors import InvalidOptionError, named
 
+_OF_CONSTRUCTION = {*DESCRIPTIONS, "top_n", "similarity_top_k", "top_k"}
 _MMR_CANDIDATES = 20
 """LangChain's default `fetch_k`: what maximal marginal relevance chooses from."""
 _Received = TypeVar("_Received")
@@ -136,22 +136,13 @@ class Fetch:
             partial(hits_of, found), returned=len(found), used_all=used_all
         )
 
-    def limited_by(self, found: int) -> str | None:
-        """What to change so that more would come; None when there is no more.
-
-        Args:
-            found: Documents that came.
-        """
-        if self.k is not None:  # the user's own limit
-            return None
-        if self._search is None:
-            return (
-                "raise the number of documents that the wrapped retriever returns, or "
-                "wrap the vector store itself (vectorstore=)"
-            )
-        if self._plan is not None or found < (self._given or 0):
-            return None
-        return f'take "k": {self._given} out of search_kwargs or raise it'
+    def may_have_more(self, found: int) -> bool:
+        """Whether more would come if more were asked for, and no `k` forbids it."""
+        if self.k is not None:
+            return False
+        return self._search is None or (
+            self._plan is None and found >= (self._given or 0)
+        )
 
 
 class _StoreSearch(NamedTuple):
@@ -320,24 +311,10 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         return received
 
     def _check_question(self, question: Any) -> None:
-        """Refuse what no retriever takes; another runnable may take anything.
-
-        Raises:
-            InvalidOptionError: It is no text, and a retriever is to be asked.
-        """
+        """Refuse what no retriever takes; another runnable may take anything."""
         asked, *_ = unwrapped(self.base_retriever, {})
-        if isinstance(question, str) or not isinstance(asked, BaseRetriever):
-            return
-        name = type(self).__name__
-        check_text(name, question, f"{name}(…).invoke")
-
-    def _refuse_options(self, call: Mapping[str, Any], options: Container[str]) -> None:
-        """Refuse arguments of a call that are options of the retriever."""
-        if not call:
-            return
-        of_store = _store_search(self.base_retriever, {}) is not None
-        name = type(self).__name__
-        refuse_options("invoke", call, name, options=options, of_store=of_store)
+        if isinstance(asked, BaseRetriever):
+            check_question(type(self).__name__, question)
 
     def _get_ls_params(self, **kwargs: Any) -> LangSmithRetrieverParams:
         """Tracing parameters: those of the wrapped retriever under our name."""
@@ -357,52 +334,68 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         return value
 
 
+def check_question(component: str, question: Any) -> None:
+    """Refuse a question that is no text.
+
+    Raises:
+        InvalidOptionError: It is none.
+    """
+    if not isinstance(question, str):
+        message = f"{component} takes the question as a text, not {named(question)}."
+        raise InvalidOptionError(message, option="input", value=question)
+
+
+def refuse_options(component: str, call: Iterable[str]) -> None:
+    """Refuse arguments of a call that are options: stores take them and do nothing.
+
+    Raises:
+        InvalidOptionError: For the first one.
+    """
+    for option in call:
+        if option in _OF_CONSTRUCTION:
+            message = (
+                f"{option}= is no argument of a search. Set it on {component}, or give "
+                "k= for the number of documents."
+            )
+            raise InvalidOptionError(message, option=option, value=None)
+
+
 def wrapped_retriever(
-    component: str,
-    base_retriever: RetrieverLike | None,
-    vectorstore: VectorStore | None,
-    search: dict[str, Any],
+    base_retriever: RetrieverLike | None, vectorstore: VectorStore | None, **search: Any
 ) -> RetrieverLike:
     """Return the retriever that the arguments mean together.
 
     Args:
-        component: Class name of the wrapping retriever.
         base_retriever: The retriever, or None.
         vectorstore: A store in its place, or None.
-        search: `search_type` and `search_kwargs`; None where they were not given.
+        **search: `search_type` and `search_kwargs`; None where they were not given.
 
     Raises:
         InvalidOptionError: They do not go together.
     """
     search = {name: value for name, value in search.items() if value is not None}
-    if vectorstore is None and base_retriever is not None and not search:
-        return base_retriever
-    if isinstance(vectorstore, VectorStore) and base_retriever is None:
-        try:
-            retriever = vectorstore.as_retriever(**search)
-        except ValidationError as error:
-            said = error.errors()[0]["msg"].removeprefix("Value error, ")
-            message = f"search_type= and search_kwargs= are refused: {said}"
-            raise InvalidOptionError(
-                message, option="search_type", value=search
-            ) from None
-        checked_k(retriever.search_kwargs.get("k"))
-        return retriever
-    if vectorstore is None and base_retriever is None and not search:
+    wrapped = {"base_retriever": base_retriever, "vectorstore": vectorstore}
+    given = [name for name, value in wrapped.items() if value is not None]
+    if len(given) != 1 or (search and vectorstore is None):
+        found = ", ".join([*given, *search]) or "nothing"
         message = (
-            f"{component} was given nothing to search. Give vectorstore=store or "
-            "base_retriever=retriever."
+            f"One retriever or one vector store is searched, and {found} was given. "
+            "Give base_retriever=, or vectorstore= with search_type=, search_kwargs=."
         )
-        raise InvalidOptionError(message, option="vectorstore", value=None)
-    if vectorstore is not None and base_retriever is None:
-        message = f"vectorstore= is {named(vectorstore)}. It takes a vector store."
+        raise InvalidOptionError(message, option="base_retriever", value=base_retriever)
+    if vectorstore is None:
+        return base_retriever  # type: ignore[return-value]  # it was given
+    if not isinstance(vectorstore, VectorStore):
+        message = (
+            f"vectorstore= is {named(vectorstore)}. It takes a vector store of "
+            "LangChain."
+        )
         raise InvalidOptionError(message, option="vectorstore", value=vectorstore)
-    given = {"base_retriever": base_retriever, "vectorstore": vectorstore, **search}
-    names = [name for name, value in given.items() if value is not None]
-    message = (
-        f"{component} takes either base_retriever= or vectorstore=, and search_type= "
-        f"and search_kwargs= only with a VectorStore; it was given {', '.join(names)}. "
-        f"Leave out {names[0] if vectorstore is not None else ', '.join(names[1:])}."
-    )
-    option = names[0] if names else "base_retriever"
-    raise InvalidOptionError(message, option=option, value=given[option])
+    try:
+        retriever = vectorstore.as_retriever(**search)
+    except ValidationError as error:
+        said = error.errors()[0]["msg"].removeprefix("Value error, ")
+        message = f"search_type= and search_kwargs= are refused: {said}"
+        raise InvalidOptionError(message, option="search_type", value=search) from None
+    checked_k(retriever.search_kwargs.get("k"))
+    return retriever

@@ -15,7 +15,6 @@ from langchain_oprag._options import SharedOptions, option_field
 from oprag.documents import SearchFilter
 from oprag.errors import InvalidOptionError
 
-_SETTING = "raise the number of documents that the retriever before it returns (k)"
 _ASKED_FOR = 4
 """LangChain's default `k`."""
 
@@ -135,7 +134,7 @@ class OrderPreservingCompressor(
     ) -> list[Document]:
         may_have_more = len(documents) >= _ASKED_FOR
         if ordered.used_all and may_have_more:
-            self._warn_unfilled(len(documents), _SETTING)
+            self._warn_unfilled(len(documents))
         return ordered.documents
 
     def __hash__(self) -> int:

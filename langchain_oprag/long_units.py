@@ -25,6 +25,7 @@ from langchain_oprag._wrapping import (
     WrappingKeywords,
     WrappingRetriever,
     checked_k,
+    refuse_options,
     search_filter,
     wrapped_retriever,
 )
@@ -179,9 +180,11 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         search_kwargs: Mapping[str, Any] | None = None,
         **options: Unpack[LongUnitKeywords],
     ) -> None:
-        search = {"search_type": search_type, "search_kwargs": search_kwargs}
         base = wrapped_retriever(
-            type(self).__name__, base_retriever, vectorstore, search
+            base_retriever,
+            vectorstore,
+            search_type=search_type,
+            search_kwargs=search_kwargs,
         )
         given: dict[str, Any] = {"base_retriever": base, **options}
         given.update(units=units, documents=documents)
@@ -265,7 +268,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         return await in_thread(partial(self._documents, found.units, named))
 
     def _fetch(self, config: RunnableConfig, call: dict[str, Any], k: int) -> Fetch:
-        self._refuse_options(call, type(self).model_fields)
+        refuse_options(type(self).__name__, call)
         return Fetch(
             self.base_retriever,
             config,

@@ -31,12 +31,12 @@ from langchain_oprag._wrapping import (
     WrappingKeywords,
     WrappingRetriever,
     checked_k,
+    refuse_options,
     wrapped_retriever,
 )
 from langchain_oprag.documents import SourceLike
 from langchain_oprag.stores import chunk_store
 from oprag.context import (
-    DESCRIPTIONS,
     ContextKeywords,
     Widen,
     Widening,
@@ -161,9 +161,11 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         **options: Unpack[RetrieverKeywords],
     ) -> None:
         refuse_unknown(options, ("vectorstore", *type(self).model_fields))
-        search = {"search_type": search_type, "search_kwargs": search_kwargs}
         base = wrapped_retriever(
-            "OrderPreservingRetriever", base_retriever, vectorstore, search
+            base_retriever,
+            vectorstore,
+            search_type=search_type,
+            search_kwargs=search_kwargs,
         )
         given: dict[str, Any] = {"base_retriever": base, **options}
         super().__init__(**given)
@@ -216,7 +218,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     def _fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
     ) -> Fetch:
-        self._refuse_options(call, DESCRIPTIONS)
+        refuse_options(type(self).__name__, call)
         return Fetch(
             self.base_retriever,
             config,
@@ -336,6 +338,6 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         self, fetch: Fetch, found: list[Document], ordered: Ordered
     ) -> tuple[list[Document], bool]:
         """The documents; it is told where the budget cannot be filled."""
-        if found and ordered.used_all and (setting := fetch.limited_by(len(found))):
-            self._warn_unfilled(len(found), setting)
+        if found and ordered.used_all and fetch.may_have_more(len(found)):
+            self._warn_unfilled(len(found))
         return ordered.documents, False

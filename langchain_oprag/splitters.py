@@ -136,38 +136,6 @@ class OffsetSplitter(TextSplitter):
         check_entries("documents", documents, Document)
         return self._split([source_of(document) for document in documents])
 
-    @classmethod
-    def from_huggingface_tokenizer(cls, tokenizer: Any, **kwargs: Any) -> TextSplitter:
-        """Make a splitter with `tokenizer=`; the other options as usual."""
-        return cls(tokenizer=tokenizer, **kwargs)
-
-    @classmethod
-    def from_tiktoken_encoder(
-        cls,
-        encoding_name: str = "cl100k_base",
-        model_name: str | None = None,
-        allowed_special: Any = None,
-        disallowed_special: Any = "all",
-        **kwargs: Any,
-    ) -> Any:
-        """Make a splitter with the encoding or the model's encoding as `tokenizer=`.
-
-        Raises:
-            InvalidOptionError: Special tokens were named. Text that looks like one
-                is split as the text that it is.
-        """
-        if allowed_special or disallowed_special != "all":
-            message = (
-                "allowed_special and disallowed_special have no effect here: text that "
-                "looks like a special token is split as the text that it is."
-            )
-            value = allowed_special or disallowed_special
-            raise InvalidOptionError(message, option="allowed_special", value=value)
-        if model_name is not None:
-            tiktoken = require("tiktoken", extra="langchain", purpose="model_name=")
-            encoding_name = tiktoken.encoding_name_for_model(model_name)
-        return cls(tokenizer=encoding_name, **kwargs)
-
     def _length(self, text: str) -> int:
         return splitting_counter(self._tokenizer)(text)
 

@@ -75,27 +75,21 @@ class ContextFields(OwnErrors, BaseModel):
     documents: SourceLike | None = option_field("documents")
 
     # Field by field, because pydantic keeps an assigned value that only a validator
-    # of the whole model refuses. These two leave the values as they are; what may be
-    # a callable has no JSON schema.
+    # of the whole model refuses. Values stay as they are given: a folder is a path in
+    # JSON, and nothing is read. What may be a callable has no JSON schema.
     @field_validator(*_JSON, mode="wrap", check_fields=False)
     @classmethod
     def _check_value(cls, value: Any, _: Any, info: ValidationInfo) -> Any:
         check_option(str(info.field_name), value)
         return value
 
-    @field_validator(*_CALLABLE, mode="plain", check_fields=False)
+    @field_validator(*_CALLABLE, "documents", mode="plain", check_fields=False)
     @classmethod
     def _check_callable(cls, value: Any, info: ValidationInfo) -> Any:
-        check_option(str(info.field_name), value)
-        return value
-
-    # As it was given: a folder stays a path in JSON, and nothing is read.
-    @field_validator("documents", mode="plain")
-    @classmethod
-    def _check_documents(cls, value: Any) -> Any:
-        if value is not None:
+        if info.field_name == "documents" and value is not None:
             unseen = "a postprocessor cannot see what the search filters by"
             document_source(value).within(SearchFilter(unseen=unseen))
+        check_option(str(info.field_name), value)
         return value
 
     _kept: tuple[tuple[Any, ...], ContextOptions] | None = PrivateAttr(default=None)
@@ -146,8 +140,8 @@ def refuse_lost_state(component: BaseModel, state: dict[str, Any]) -> None:
         raise pickle.PicklingError(message)
 
 
-def warn_unfilled(component: object, token_budget: int, nodes: int, how: str) -> None:
+def warn_unfilled(component: object, token_budget: int, nodes: int) -> None:
     """Warn that the retriever, not the budget, decided how much is read."""
     name = type(component).__name__
-    message = unfilled_message(name, token_budget, nodes, how)
+    message = unfilled_message(name, token_budget, nodes)
     warnings.warn(message, UnfilledBudgetWarning, stacklevel=2)

@@ -55,14 +55,9 @@ class Fetch:
         self._found = 0
         self.exhausted = False
         """Whether the store gave fewer nodes than it was asked for."""
-        self.setting = (
-            f"let {type(base).__name__} return more nodes (often similarity_top_k=)"
-        )
-        """What to change to get more."""
         if not isinstance(base, VectorIndexRetriever):
             return
         self._k = base.similarity_top_k
-        self.setting = "raise similarity_top_k=, or leave it out everywhere"
         if at_least is not None:
             self._plan = FetchPlan.beginning_with(max(at_least, self._k))
         elif options.top_n is not None:

@@ -6,7 +6,7 @@ can find it in the wrong place; these carry the offsets through.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any
 
 from llama_index.core.bridge.pydantic import (
     Field,
@@ -14,17 +14,15 @@ from llama_index.core.bridge.pydantic import (
     field_serializer,
     model_validator,
 )
-from llama_index.core.callbacks import CallbackManager
-from llama_index.core.node_parser.node_utils import default_id_func
 
 from llamaindex_oprag._offset_parser import OffsetNodeParser
 from oprag.errors import invalid_option
 from oprag.positions import qualified_name
 from oprag.splitting import SentenceSpans, TextChunk, split_sentences, split_tokens
-from oprag.tokens import NamedTokenCounter, TokenizerSpec
+from oprag.tokens import NamedTokenCounter
 
 if TYPE_CHECKING:
-    from llama_index.core.node_parser.node_utils import IdFuncCallable
+    pass
 
 
 class OffsetTokenNodeParser(OffsetNodeParser):
@@ -88,33 +86,6 @@ class OffsetTokenNodeParser(OffsetNodeParser):
         return self
 
     @classmethod
-    def from_defaults(
-        cls,
-        chunk_size: int = 128,
-        chunk_overlap: int = 0,
-        *,
-        tokenizer: TokenizerSpec = None,
-        callback_manager: CallbackManager | None = None,
-        include_metadata: bool = True,
-        include_prev_next_rel: bool = True,
-        id_func: IdFuncCallable | None = None,
-    ) -> Self:
-        """Make a parser as LlamaIndex's own parsers are made; the options are the same.
-
-        Raises:
-            InvalidOptionError: An impossible value. It is a `ValueError`.
-        """
-        return cls(
-            chunk_size=chunk_size,
-            chunk_overlap=chunk_overlap,
-            tokenizer=tokenizer,
-            callback_manager=callback_manager or CallbackManager([]),
-            include_metadata=include_metadata,
-            include_prev_next_rel=include_prev_next_rel,
-            id_func=id_func or default_id_func,
-        )
-
-    @classmethod
     def class_name(cls) -> str:
         """Name in `to_dict`."""
         return "OffsetTokenNodeParser"
@@ -157,33 +128,6 @@ class OffsetSentenceNodeParser(OffsetNodeParser):
     ] = Field(
         default=None, description="Finds the sentences of a text; None for Punkt."
     )
-
-    @classmethod
-    def from_defaults(
-        cls,
-        chunk_size: int = 100,
-        *,
-        tokenizer: TokenizerSpec = None,
-        sentence_spans: SentenceSpans | None = None,
-        callback_manager: CallbackManager | None = None,
-        include_metadata: bool = True,
-        include_prev_next_rel: bool = True,
-        id_func: IdFuncCallable | None = None,
-    ) -> Self:
-        """Make a parser as LlamaIndex's own parsers are made; the options are the same.
-
-        Raises:
-            InvalidOptionError: An impossible value. It is a `ValueError`.
-        """
-        return cls(
-            chunk_size=chunk_size,
-            tokenizer=tokenizer,
-            sentence_spans=sentence_spans,
-            callback_manager=callback_manager or CallbackManager([]),
-            include_metadata=include_metadata,
-            include_prev_next_rel=include_prev_next_rel,
-            id_func=id_func or default_id_func,
-        )
 
     @classmethod
     def class_name(cls) -> str:

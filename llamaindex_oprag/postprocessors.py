@@ -96,11 +96,7 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         unfilled = budget is not None and ordered.used_all and may_have_more
         if budget is not None and unfilled and not self._warned:
             self._warned = True
-            how = (
-                "raise similarity_top_k= of the retriever, or put "
-                "OrderPreservingRetriever(token_budget=...) around it"
-            )
-            warn_unfilled(self, budget, len(nodes), how)
+            warn_unfilled(self, budget, len(nodes))
         return ordered.nodes
 
     def __getstate__(self) -> dict[str, Any]:

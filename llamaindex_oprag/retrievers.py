@@ -268,5 +268,5 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         starved = ordered.used_all and found and not fetch.exhausted
         if budget is not None and starved and not self._warned:
             self._warned = True
-            warn_unfilled(self, budget, found, fetch.setting)
+            warn_unfilled(self, budget, found)
         return ordered.nodes

@@ -178,19 +178,16 @@ def chunks_for_units(k: int) -> int:
     return max(_LEAST, _PER_UNIT * k)
 
 
-def unfilled_message(
-    component: str, token_budget: int, chunks: int, setting: str
-) -> str:
+def unfilled_message(component: str, token_budget: int, chunks: int) -> str:
     """Return the warning for a budget that the retriever cannot fill.
 
     Args:
         component: Class name of the oprag component.
         token_budget: The budget, in tokens.
         chunks: Chunks that came.
-        setting: What to change, as the user would write it.
     """
     return (
         f"{component}: all {chunks} retrieved chunks fit into token_budget="
         f"{token_budget}, so the retriever, not the budget, decided how much the model "
-        f"reads. To let it fetch more: {setting}."
+        "reads. Let the retriever return more."
     )

@@ -327,10 +327,7 @@ class TestBadInput:
             listed(units=[LongUnit(("a",), 1), LongUnit(("a", "b"), 2)])
 
     def test_neither_or_both_to_search_in(self):
-        with pytest.raises(
-            InvalidOptionError,
-            match=r"LongUnitRetriever (takes either|was given nothing)",
-        ):
+        with pytest.raises(InvalidOptionError, match="nothing was given"):
             LongUnitRetriever(units=UNITS, documents=TEXTS)
 
     def test_an_option_of_the_retriever_in_a_call(self):

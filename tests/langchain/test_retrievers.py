@@ -336,7 +336,7 @@ def test_the_k_of_a_search_caps_what_a_budget_fetches():
         vectorstore=store, token_budget=200, token_counter=words, search_kwargs={"k": 3}
     )
 
-    with pytest.warns(UnfilledBudgetWarning, match="all 3 retrieved .*k.*3"):
+    with pytest.warns(UnfilledBudgetWarning, match="all 3 retrieved"):
         assert len(retriever.invoke(QUERY)) == 3
 
     assert store.asked == [{"k": 3}]
@@ -431,7 +431,7 @@ async def test_batch_and_stream_work_as_for_every_retriever():
 @pytest.mark.parametrize(
     ("arguments", "found"),
     [
-        ({}, "nothing to search"),
+        ({}, "nothing was given"),
         (
             {"base_retriever": ListRetriever(documents=[]), "vectorstore": "store"},
             "base_retriever, vectorstore",
@@ -476,7 +476,7 @@ def test_unknown_options_are_rejected():
 
 
 def test_an_option_at_the_call_is_rejected_and_not_swallowed():
-    with pytest.raises(InvalidOptionError, match=r"token_budget=…"):
+    with pytest.raises(InvalidOptionError, match="no argument of a search"):
         listed().invoke(QUERY, token_budget=100)
 
 

@@ -494,23 +494,6 @@ def test_no_tokenizer_is_loaded_on_construction():
     OffsetSentenceSplitter(tokenizer=Untouched())
 
 
-@pytest.mark.parametrize("splitter", [OffsetTokenSplitter, OffsetSentenceSplitter])
-def test_the_inherited_constructors_give_the_tokenizer(splitter):
-    named = splitter.from_tiktoken_encoder("cl100k_base", chunk_size=5)
-    held = splitter.from_huggingface_tokenizer("cl100k_base", chunk_size=5)
-
-    model = splitter.from_tiktoken_encoder(model_name="gpt-4", chunk_size=5)
-
-    expected = splitter(tokenizer="cl100k_base", chunk_size=5).split_text(TEXT)
-    for made in (named, held, model):
-        assert made.split_text(TEXT) == expected
-
-
-def test_special_tokens_cannot_be_allowed():
-    with pytest.raises(InvalidOptionError, match="special"):
-        OffsetTokenSplitter.from_tiktoken_encoder(allowed_special="all")
-
-
 def test_text_that_looks_like_a_special_token_is_text():
     text = "before <|endoftext|> after"
 
