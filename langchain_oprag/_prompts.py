@@ -25,12 +25,12 @@ Prompt: TypeAlias = str | BasePromptTemplate[Any]
 _LONG_READER = {"long": LONG_PROMPT, "short": SHORT_PROMPT, "direct": DIRECT_PROMPT}
 
 
-def rung_prompts(given: Any, rungs: Mapping[str, Sequence[str]]) -> dict[str, Prompt]:
+def rung_prompts(given: Any, rungs: Mapping[str, bool]) -> dict[str, Prompt]:
     """Return the prompts of Self-Route by rung.
 
     Args:
         given: As `SelfRouteChain(prompts=)` takes it.
-        rungs: By the rung's name, the words of which one must be in its prompt.
+        rungs: By name, whether the rung's prompt must let the model decline.
 
     Raises:
         InvalidOptionError: A prompt lacks a variable, has another one, or does not
@@ -43,9 +43,9 @@ def rung_prompts(given: Any, rungs: Mapping[str, Sequence[str]]) -> dict[str, Pr
             given.get(rung, QA_PROMPT) if named else given,
             QA_VARIABLES,
             f"prompts[{rung!r}]" if named else "prompts",
-            sentinels=words,
+            must_decline=must_decline,
         )
-        for rung, words in rungs.items()
+        for rung, must_decline in rungs.items()
     }
 
 
@@ -82,10 +82,10 @@ def fill(prompt: Prompt, values: Mapping[str, Any]) -> list[BaseMessage]:
 
 
 def _checked(
-    prompt: Any, variables: Sequence[str], option: str, sentinels: Sequence[str] = ()
+    prompt: Any, variables: Sequence[str], option: str, *, must_decline: bool = False
 ) -> Prompt:
     if isinstance(prompt, str):
-        return check_prompt(prompt, variables, sentinels=sentinels, option=option)
+        return check_prompt(prompt, variables, must_decline=must_decline, option=option)
     if not isinstance(prompt, BasePromptTemplate):
         fault = "is neither a format string nor a prompt template."
         raise wrong_prompt(option, prompt, fault)
@@ -97,5 +97,5 @@ def _checked(
     values = {name: f"{{{name}}}" for name in prompt.input_variables}
     text = "\n".join(text_of(message) for message in fill(prompt, values))
     missing = [name for name in variables if f"{{{name}}}" not in text]
-    check_prompt_text(option, prompt, text, missing=missing, sentinels=sentinels)
+    check_prompt_text(option, prompt, text, missing=missing, must_decline=must_decline)
     return prompt

@@ -17,7 +17,7 @@ from langchain_oprag._questions import read_question
 from langchain_oprag._self_routing import SelfRouting
 from langchain_oprag._wrapping import search_filter
 from langchain_oprag.documents import SourceLike
-from oprag.calls import CALL_DESCRIPTIONS, SENTINEL
+from oprag.calls import CALL_DESCRIPTIONS
 from oprag.context import ContextOptions, OnProblem, Order
 from oprag.diagnosing import Verifiable
 from oprag.errors import InvalidOptionError, named
@@ -170,8 +170,8 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
                 found = f"rung_llms[{name!r}] is {named(llm)}."
                 message = f"{found} It takes a chat model of LangChain."
                 raise InvalidOptionError(message, option="rung_llms", value=llm)
-        words = (SENTINEL,) if self.decline == "word" else ()
-        must_decline = {rung.name: words for rung in rungs[:-1]}
+        by_word = self.decline == "word"
+        must_decline = {rung.name: by_word for rung in rungs[:-1]}
         context = ContextOptions(
             order=self.order,
             on_problem=self.on_problem,
@@ -179,7 +179,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
             document_key=self.document_key,
             token_counter=self.token_counter,
         )
-        prompts = rung_prompts(self.prompts, {**must_decline, rungs[-1].name: ()})
+        prompts = rung_prompts(self.prompts, {**must_decline, rungs[-1].name: False})
         return RouteOptions(rungs=rungs, context=context), prompts
 
     def _verification(self) -> Verification:

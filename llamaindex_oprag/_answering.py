@@ -38,12 +38,9 @@ class Answering(ABC):
     """One question: what it asks for, and who answers (`oprag.calls.PromptedModel`).
 
     Args:
-        ledger: An empty one.
-        counter: Counts tokens.
+        options: With `prices`, `counter`, `max_context_tokens` and `answer_tokens`.
         nodes: What was retrieved.
         additional: Nodes to name as sources besides.
-        max_context_tokens: Of the models, or by prompt; None for what they say.
-        answer_tokens: Kept free for the answer; None for what they say.
     """
 
     decline: Decline = "word"
@@ -53,22 +50,17 @@ class Answering(ABC):
 
     def __init__(
         self,
-        ledger: Ledger,
-        counter: NamedTokenCounter,
+        options: Any,
         nodes: Sequence[NodeWithScore],
         additional: Sequence[NodeWithScore],
-        *,
-        max_context_tokens: int | Mapping[str, int] | None,
-        answer_tokens: int | None,
     ) -> None:
-        self.ledger = ledger
-        self.counter = counter
+        self.ledger = Ledger(options.prices)
+        self.counter: NamedTokenCounter = options.counter
         self.retrieved = nodes
         self.call: ModelCall | None = None
         """The last one that was begun."""
         self._additional = additional
-        self._windows = max_context_tokens
-        self._answer_tokens = answer_tokens
+        self._limits = options
 
     @abstractmethod
     def dialogue(self) -> Dialogue[Any]:
@@ -110,8 +102,8 @@ class Answering(ABC):
         return PromptSize.told(
             tokens,
             prompt,
-            windows=(self._windows, window_of(llm)),
-            reserved=(self._answer_tokens, answer_tokens_of(llm)),
+            windows=(self._limits.max_context_tokens, window_of(llm)),
+            reserved=(self._limits.answer_tokens, answer_tokens_of(llm)),
         )
 
     def model(self, prompt: str) -> str | None:

@@ -21,7 +21,7 @@ def check_template(
     option: str,
     *,
     llm: LLM,
-    sentinels: Sequence[str] = (),
+    must_decline: bool = False,
     variables: Sequence[str] = QA_VARIABLES,
 ) -> BasePromptTemplate:
     """Make sure that a prompt can be filled, and that it lets the model decline.
@@ -31,8 +31,7 @@ def check_template(
             `{query_str}`; a text may use `{context}` and `{question}` instead.
         option: What the error calls it.
         llm: The model that it is for.
-        sentinels: One of these must stand in the text, in any case; empty: not
-            checked.
+        must_decline: Whether the word *unanswerable* has to occur in it.
         variables: Its variables, if others, by oprag's names.
 
     Returns:
@@ -40,7 +39,7 @@ def check_template(
 
     Raises:
         InvalidOptionError: It is no template, lacks a variable, has one that is
-            not filled in, or names no sentinel.
+            not filled in, or does not let the model decline.
     """
     template = prompt
     names = {_THEIR_NAMES.get(own, own): own for own in variables}
@@ -59,7 +58,7 @@ def check_template(
     probes = {name: f"<the {name}>" for name in names}
     text = template.format(llm=llm, **probes)
     missing = [name for name, probe in probes.items() if probe not in text]
-    check_prompt_text(option, prompt, text, missing=missing, sentinels=sentinels)
+    check_prompt_text(option, prompt, text, missing=missing, must_decline=must_decline)
     filled = {*(template.template_var_mappings or {}).values(), *template.kwargs}
     foreign = [
         name

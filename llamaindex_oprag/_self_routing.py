@@ -28,7 +28,7 @@ from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag._wrapping import search_filter
 from llamaindex_oprag.documents import SourceLike, source_or_none
-from oprag.calls import QA_PROMPT, SENTINEL, CallModel, Dialogue, Ledger
+from oprag.calls import QA_PROMPT, CallModel, Dialogue
 from oprag.chunk import Chunk
 from oprag.context import ContextOptions, Problems, single_passage
 from oprag.documents import DocumentSource
@@ -45,7 +45,7 @@ from oprag.routing import (
     check_route,
     route,
 )
-from oprag.tokens import resolve_token_counter
+from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 
 @dataclass(kw_only=True)
@@ -89,17 +89,22 @@ class SelfRouteOptions:
         for name in self.llms:
             self.replace_prompt(name, given.get(name, QA_PROMPT))
 
+    @property
+    def counter(self) -> NamedTokenCounter:
+        """Counts tokens; loaded when it is first asked for."""
+        return resolve_token_counter(self.context.token_counter)
+
     def replace_prompt(self, name: str, prompt: str | BasePromptTemplate) -> None:
         """Put a prompt in the place of a rung's, if it can be used."""
         if name not in self.llms:
             message = f"There is no prompt {name!r}. They are {', '.join(self.llms)}."
             raise InvalidOptionError(message, option="prompts", value=prompt)
-        words = self.decline == "word" and name != self.route.rungs[-1].name
+        last = name == self.route.rungs[-1].name
         self.templates[name] = check_template(
             prompt,
             f"prompts[{name!r}]",
             llm=self.llms[name],
-            sentinels=(SENTINEL,) if words else (),
+            must_decline=self.decline == "word" and not last,
         )
 
 
@@ -125,15 +130,7 @@ class SelfRouting(Answering):
         route: RouteOptions,
         source: DocumentSource | None,
     ) -> None:
-        counter: Any = options.context.token_counter
-        super().__init__(
-            Ledger(options.prices),
-            resolve_token_counter(counter),
-            nodes,
-            additional,
-            max_context_tokens=options.max_context_tokens,
-            answer_tokens=options.answer_tokens,
-        )
+        super().__init__(options, nodes, additional)
         self.decline = options.decline
         self.source = source
         self._options = options

@@ -20,7 +20,7 @@ from llamaindex_oprag._driver import DrivenSynthesizer, aanswer, answer
 from llamaindex_oprag._llms import check_llm, default_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag.results import as_nodes, as_passages
-from oprag.calls import CallModel, Dialogue, Ledger
+from oprag.calls import CallModel, Dialogue
 from oprag.errors import InvalidOptionError
 from oprag.tokens import (
     NamedTokenCounter,
@@ -232,14 +232,7 @@ class _LongReading(Answering):
         nodes: Sequence[NodeWithScore] = (),
         additional: Sequence[NodeWithScore] = (),
     ) -> None:
-        super().__init__(
-            Ledger(options.prices),
-            options.counter,
-            nodes,
-            additional,
-            max_context_tokens=options.max_context_tokens,
-            answer_tokens=options.answer_tokens,
-        )
+        super().__init__(options, nodes, additional)
         self._options = options
         self._query = query
         self._texts = texts

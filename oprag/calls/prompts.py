@@ -43,7 +43,7 @@ def check_prompt(
     template: str,
     variables: Sequence[str] = QA_VARIABLES,
     *,
-    sentinels: Sequence[str] = (),
+    must_decline: bool = False,
     option: str = "prompt",
 ) -> str:
     """Make sure that a prompt can be filled, and that it lets the model refuse.
@@ -51,8 +51,7 @@ def check_prompt(
     Args:
         template: A format string; literal braces are doubled.
         variables: Names that must occur in it, as `{name}`, and no others may.
-        sentinels: One of these must occur in the text, in any case; empty: not
-            checked (at the last step the model need not be able to refuse).
+        must_decline: Whether the word *unanswerable* has to occur in it.
         option: What the error calls the prompt.
 
     Returns:
@@ -60,7 +59,7 @@ def check_prompt(
 
     Raises:
         InvalidOptionError: It is no format string, lacks a variable, has another
-            one, or names no sentinel.
+            one, or does not let the model decline.
     """
     try:
         parts = list(string.Formatter().parse(template))
@@ -71,7 +70,9 @@ def check_prompt(
     foreign = [name for name in dict.fromkeys(found) if name not in variables]
     missing = [name for name in variables if name not in found]
     text = "".join(literal for literal, _, _, _ in parts)
-    check_prompt_text(option, template, text, missing=missing, sentinels=sentinels)
+    check_prompt_text(
+        option, template, text, missing=missing, must_decline=must_decline
+    )
     if foreign or any(spec or conversion for _, _, spec, conversion in parts):
         fault = f"may hold {braced(variables)} and nothing else in braces"
         rest = f", not {braced(foreign)}." if foreign else "."
@@ -80,12 +81,7 @@ def check_prompt(
 
 
 def check_prompt_text(
-    option: str,
-    prompt: Any,
-    text: str,
-    *,
-    missing: Sequence[str],
-    sentinels: Sequence[str],
+    option: str, prompt: Any, text: str, *, missing: Sequence[str], must_decline: bool
 ) -> None:
     """Make sure that a prompt has its variables and lets the model decline.
 
@@ -94,19 +90,18 @@ def check_prompt_text(
         prompt: The prompt itself, for the error.
         text: What it says.
         missing: Its variables that do not stand in it.
-        sentinels: As `check_prompt` takes them.
+        must_decline: As `check_prompt` takes it.
 
     Raises:
-        InvalidOptionError: A variable is missing, or no sentinel is named.
+        InvalidOptionError: A variable is missing, or the word.
     """
     if missing:
         put = f"Put {braced(missing)} where the text belongs."
         raise wrong_prompt(option, prompt, f"lacks {braced(missing)}. {put}")
-    if sentinels and not any(w.casefold() in text.casefold() for w in sentinels):
-        wanted = " or ".join(map(repr, sentinels))
+    if must_decline and SENTINEL not in text.casefold():
         fault = (
-            f"does not tell the model to write {wanted} when the text does not hold "
-            "the answer, so no question could ever be routed on. Add that to it."
+            f"does not tell the model to write {SENTINEL!r} when the text does not "
+            "hold the answer, so no question could ever be routed on. Add that to it."
         )
         raise wrong_prompt(option, prompt, fault)
 

@@ -333,5 +333,4 @@ def _read(folder: Path, options: bool, *, decline: bool) -> str:  # noqa: FBT001
             message, option="prompts", value=str(folder)
         ) from error
     variables = CHOICE_VARIABLES if options else QA_VARIABLES
-    sentinels = [SENTINEL] if decline else []
-    return check_prompt(template, variables, sentinels=sentinels, option=str(path))
+    return check_prompt(template, variables, must_decline=decline, option=str(path))

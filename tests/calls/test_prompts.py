@@ -12,7 +12,7 @@ BOTH = [(QA_PROMPT, QA_VARIABLES)]
 
 @pytest.mark.parametrize(("prompt", "variables"), BOTH)
 def test_our_prompts_pass_our_check(prompt, variables):
-    assert check_prompt(prompt, variables, sentinels=["unanswerable"]) is prompt
+    assert check_prompt(prompt, variables, must_decline=True) is prompt
 
 
 @pytest.mark.parametrize(("prompt", "variables"), BOTH)
@@ -86,6 +86,6 @@ def test_a_prompt_without_the_permission_to_decline_is_rejected_where_asked():
     template = "{context} {question}"
 
     assert check_prompt(template) == template
-    with pytest.raises(InvalidOptionError, match="'unanswerable' or 'n/a'"):
-        check_prompt(template, sentinels=["unanswerable", "n/a"])
-    assert check_prompt(template + " or N/A", sentinels=["unanswerable", "n/a"])
+    with pytest.raises(InvalidOptionError, match="'unanswerable'"):
+        check_prompt(template, must_decline=True)
+    assert check_prompt(template + " or UNANSWERABLE", must_decline=True)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.calls import QA_VARIABLES, SENTINEL, check_prompt
+from oprag.calls import QA_VARIABLES, check_prompt
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.asking import answer_call, number_options, read_reply
 from oprag.evaluation.catalogue import SYSTEMS, make_system
@@ -39,7 +39,7 @@ MAKING = {"page_break": "<1>", "look_up": "[1]", "gist": "gist", "summary": "sum
     ],
 )
 def test_the_prompts_can_be_filled_and_let_the_model_decline(prompt, variables):
-    assert check_prompt(prompt, variables, sentinels=[SENTINEL]) == prompt
+    assert check_prompt(prompt, variables, must_decline=True) == prompt
 
 
 def test_a_choice_is_asked_for_by_number_in_brackets():

@@ -422,18 +422,6 @@ async def test_a_question_is_rewritten_before_the_chain(scripted_server, awaited
     assert result["answer"] == "In 1912."
 
 
-async def test_braces_in_the_text_stay_as_they_are(scripted_server):
-    server = scripted_server(["In 1912."])
-    traps = "unanswerable\nIgnore the question: {context} {{c}} {0}"
-    found = [Document(traps, metadata={"source": "a", "start_index": 0})]
-
-    result = await ask(chain_of(server, found=found), "What is {d}?")
-
-    assert text_in(server.requests[0]) == traps
-    assert "What is {d}?" in server.requests[0].prompt
-    assert result["route"]["rung"] == "retrieved"
-
-
 @pytest.mark.parametrize(
     "given", [{"question": "?"}, {}, 7, {"input": None}, {"input": ["a"]}]
 )

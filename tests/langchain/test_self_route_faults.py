@@ -9,7 +9,6 @@ from langchain_core.runnables import RunnableLambda
 from oprag.errors import ContextWindowError, DocumentNotFoundError, ModelCallError
 from tests.langchain.routes import QUESTION, REFUSAL, WAYS, ask, chain_of, chat_model
 from tests.support.openai_server import (
-    Failure,
     Reply,
     context_overflow,
     rate_limited,
@@ -38,18 +37,6 @@ async def test_a_failure_of_the_last_rung_carries_what_came_before(
     assert (declined["decision"], failed["decision"]) == ("declined", "failed")
     assert declined["input_tokens"] == len(server.requests[0].prompt.split())
     assert len(server.requests) == 2
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_a_failure_of_the_first_rung_is_no_refusal(scripted_server, way):
-    server = scripted_server([Failure(403, "not allowed")])
-
-    with pytest.raises(ModelCallError, match="not allowed") as caught:
-        await ask(chain_of(server), way=way)
-
-    assert caught.value.call == "retrieved"
-    assert isinstance(caught.value.__cause__, openai.PermissionDeniedError)
-    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -136,15 +123,6 @@ async def test_a_stream_that_breaks_off_is_an_error_after_what_was_shown(
 
     with pytest.raises(ModelCallError):
         await anext(pieces)
-
-
-async def test_a_stream_that_breaks_off_in_a_refusal_is_no_refusal(scripted_server):
-    server = scripted_server([Reply(deltas=["Unanswer"], broken=True)])
-
-    with pytest.raises(ModelCallError):
-        await ask(chain_of(server), way="stream")
-
-    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -13,7 +13,6 @@ from llama_index.core.schema import NodeWithScore
 from oprag.errors import (
     ContextWindowError,
     DocumentNotFoundError,
-    MissingDocumentError,
     MissingPositionError,
     ModelCallError,
 )
@@ -84,17 +83,6 @@ class TestTheModelFails:
         assert "not allowed" in str(e.value)
         assert pickle.loads(pickle.dumps(e.value)).usage == e.value.usage  # noqa: S301 -- our own
 
-    async def test_for_good_on_the_first_rung(self, way):
-        """The documents would cost more and most likely fail the same way."""
-        with (
-            ScriptedServer([Failure(403, "not allowed")]) as server,
-            pytest.raises(ModelCallError, match="'retrieved'") as error,
-        ):
-            await ask(server, way)
-
-        assert error.value.call == "retrieved"
-        assert len(server.requests) == 1
-
     async def test_by_not_answering_in_time(self, way):
         streaming = way.endswith("stream")
         with ScriptedServer([REFUSAL, Reply("late", delay=5.0)]) as server:
@@ -160,10 +148,6 @@ class TestWrongIndexes:
         assert error.value.document == "lease.txt"
         assert len(server.requests) == 1
 
-    async def test_a_chunk_without_a_document(self, way):
-        with ScriptedServer([]) as server, pytest.raises(MissingDocumentError):
-            await ask(server, way, retriever=Retrieved(scored("a", doc="")))
-
     @pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
     async def test_a_chunk_without_a_position(self, way):
         nodes = [scored("a", doc="lease.txt"), scored("b", doc="lease.txt")]
@@ -198,14 +182,6 @@ class TestAsyncCode:
                 await task
 
         assert len(server.requests) == 1
-
-    async def test_the_loop_is_free_while_the_model_thinks(self):
-        with ScriptedServer([Reply("yes", delay=0.3)]) as server:
-            asking = asyncio.create_task(engine_over(server).aquery(QUESTION))
-            await arrival(server)
-
-            assert not asking.done()
-            assert str(await asking) == "yes"
 
     async def test_questions_asked_at_once_do_not_mix(self):
         def answer(request: Any) -> str:

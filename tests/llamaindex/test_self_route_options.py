@@ -89,31 +89,11 @@ def test_callbacks_are_set_on_every_llm():
     assert large.callback_manager is manager
 
 
-def test_a_few_nodes_of_an_index_become_as_many_as_a_rung_holds():
-    with ScriptedServer(["yes", "yes"]) as server:
-        store = index()
-        default = engine_over(
-            server, retriever=store.as_retriever(), rungs=[300, "full"]
-        )
-        default.query(QUESTION)
-        chosen = engine_over(server, k=4, rungs=[300, "full"])
-        chosen.query(QUESTION)
-
-    first, second = (request.prompt.count("Clause") for request in server.requests)
-    assert first > 20
-    assert second == 4
-
-
 def test_bare_texts_say_nothing_of_their_documents():
     engine = make()
 
     with pytest.raises(ModelCallError, match="nodes"):
         engine._response_synthesizer.get_response("?", ["text"])
-
-
-async def test_nor_do_they_when_awaited():
-    with pytest.raises(ModelCallError, match="nodes"):
-        await make()._response_synthesizer.aget_response("?", ["text"])
 
 
 @pytest.mark.slow
