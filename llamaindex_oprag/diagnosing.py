@@ -38,8 +38,8 @@ def diagnose(
         document_key: The same.
 
     Returns:
-        See `oprag.diagnosing.Diagnosis`; `.options.code("llamaindex")` is the line
-        that passes the options.
+        See `oprag.diagnosing.Diagnosis`; `.options.code()` is how Python passes the
+        options.
 
     Raises:
         InvalidOptionError: The store's chunks cannot be read, or an option has no

@@ -19,7 +19,7 @@ _SHOWN = 3
 
 
 def diagnosis_lines(diagnosis: Diagnosis, name: str) -> Iterator[Text]:
-    """The verdict, the keys, the problems, what the sources prove, and the options."""
+    """The verdict, the problems, what the sources prove, and the options."""
     chunks = f"{diagnosis.chunks:,} chunks"
     if diagnosis.sampled:
         chunks = f"the first {chunks}"
@@ -28,13 +28,11 @@ def diagnosis_lines(diagnosis: Diagnosis, name: str) -> Iterator[Text]:
         (diagnosis.verdict, _COLOURS[diagnosis.verdict]),
         f" ({chunks}, {diagnosis.documents:,} documents)",
     )
-    yield from _keys(diagnosis)
     yield from _problems(diagnosis.problems)
     yield from _proofs(diagnosis)
     if diagnosis.verdict == "ordered with options":
         yield Text("\nPass", "bold")
-        yield Text(f"  {diagnosis.options.code('langchain')}")
-        yield Text(f"  {diagnosis.options.code('llamaindex')}")
+        yield Text(f"  {diagnosis.options.code()}")
 
 
 def advice_lines(
@@ -70,18 +68,6 @@ def plan_lines(plan: RepairPlan, *, written: bool) -> Iterator[Text]:
         for chunk in plan.unproved[:_SHOWN]:
             place = f" of {chunk.document}" if chunk.document else ""
             yield Text(f"    {chunk.chunk}{place}: {chunk.detail}", "dim")
-
-
-def _keys(diagnosis: Diagnosis) -> Iterator[Text]:
-    if not diagnosis.keys:
-        return
-    yield Text("\nKeys", "bold")
-    width = max(len(use.key) for use in diagnosis.keys)
-    for use in diagnosis.keys:
-        share = f"on {use.chunks:,} chunks"
-        if use.usable < use.chunks:
-            share += f", usable on {use.usable:,}"
-        yield Text(f"  {use.role:9} {use.key.ljust(width)}  {share}, as {use.example}")
 
 
 def _problems(problems: Sequence[Problem]) -> Iterator[Text]:

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from oprag.chunk import Hit
 from oprag.diagnosing.checks import Group, check_group, group_chunks, keys_of
-from oprag.diagnosing.keys import count_keys
 from oprag.diagnosing.proving import ProvedDocument, prove
 from oprag.diagnosing.repairing import Change, plan_changes
 from oprag.diagnosing.report import (
@@ -88,8 +87,8 @@ def diagnose(
         document_key: The same.
 
     Returns:
-        The verdict, the options to pass, the keys, and the problems with the options
-        that were given.
+        The verdict, the options to pass, and the problems with the options that were
+        given.
 
     Raises:
         InvalidOptionError: `sample` is no such number, or `documents` holds no texts.
@@ -199,7 +198,6 @@ class _Examination:
             len(chunks),
             not taken.is_all,
             sum(bool(group.key) for group in groups),
-            count_keys(chunks),
             self._findings.problems() if chunks else (EMPTY,),
             proofs,
         )

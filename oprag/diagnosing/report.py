@@ -10,25 +10,6 @@ from typing import Any, Literal
 
 Verdict = Literal["ordered", "ordered with options", "not ordered", "damaged"]
 
-Framework = Literal["langchain", "llamaindex", "plain"]
-
-
-KeyRole = Literal["document", "position", "end", "part", "section"]
-
-
-@dataclass(frozen=True, slots=True)
-class KeyUse:
-    """One metadata key that says something about document or position."""
-
-    key: str
-    role: KeyRole
-    chunks: int
-    """Chunks that carry it with a value."""
-    usable: int
-    """Chunks whose value is a name or, for positions, a number from 0 on."""
-    example: str
-    """The first value, as Python writes it, at most 60 characters of it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -67,8 +48,8 @@ class Options:
     position_keys: tuple[str, ...] | None = None
     document_key: str | None = None
 
-    def keywords(self) -> str:
-        """Return them as Python passes them."""
+    def code(self) -> str:
+        """Return them as Python passes them, to any component."""
         given = []
         if self.position_keys is not None:
             first, *more = self.position_keys
@@ -76,16 +57,6 @@ class Options:
         if self.document_key is not None:
             given.append(f"document_key={self.document_key!r}")
         return ", ".join(given)
-
-    def code(self, framework: Framework = "langchain") -> str:
-        """Return one line of Python that passes them."""
-        call = {
-            "langchain": "OrderPreservingRetriever(vectorstore=vectorstore",
-            "llamaindex": "OrderPreservingPostprocessor(",
-            "plain": "order_context(texts, metadatas",
-        }[framework]
-        between = ", " if self != Options() and not call.endswith("(") else ""
-        return f"{call}{between}{self.keywords()})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +101,6 @@ class Diagnosis:
     """Whether there are more, which were not looked at."""
     documents: int
     """Documents that the chunks name."""
-    keys: tuple[KeyUse, ...]
     problems: tuple[Problem, ...]
     """What was found with the options, in the order of the examination."""
     proofs: Proofs | None
@@ -144,11 +114,7 @@ class Diagnosis:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON values, with the options as Python code."""
-        values = asdict(self)
-        frameworks: tuple[Framework, ...] = ("langchain", "llamaindex", "plain")
-        values["code"] = {name: self.options.code(name) for name in frameworks}
-        values["healthy"] = self.healthy
-        return values
+        return {**asdict(self), "code": self.options.code(), "healthy": self.healthy}
 
 
 EXAMPLES = 5

@@ -212,7 +212,7 @@ class Verification(NamedTuple):
         ]
         said.append(f"{len(errors):,} of {found.documents:,} documents are refused:")
         if diagnosis.options != Options():
-            return " ".join([*said[:-1], f"Pass {diagnosis.options.keywords()}."])
+            return " ".join([*said[:-1], f"Pass {diagnosis.options.code()}."])
         return " ".join([*said, *[error.message for error in errors[:_LISTED]]])
 
 
