@@ -17,7 +17,7 @@ from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag._answer_run import AnswerRun
 from langchain_oprag._models import facts_of
-from langchain_oprag._questions import Question
+from langchain_oprag._prompts import Question
 from oprag.calls import (
     CallModel,
     Ledger,
@@ -146,12 +146,7 @@ class Answering(ABC):
 
 
 class ModelCall:
-    """A call of a model that is under way, and its reply as it comes.
-
-    Args:
-        answering: The question.
-        call: What was asked for.
-    """
+    """A call of a model that is under way, and its reply as it comes."""
 
     def __init__(self, answering: Answering, call: CallModel) -> None:
         tags = [f"{answering.kind}:{call.prompt}"]

@@ -1,11 +1,12 @@
-"""Prompts in LangChain: format strings or prompt templates, checked and filled in."""
+"""What a model is asked: the question of the input, in a prompt."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages.utils import convert_to_messages
 from langchain_core.prompts import BasePromptTemplate
 
 from oprag.calls import (
@@ -17,7 +18,7 @@ from oprag.calls import (
     text_of,
     wrong_prompt,
 )
-from oprag.errors import InvalidOptionError, named
+from oprag.errors import InvalidOptionError, invalid_option, named
 from oprag.units import DIRECT_PROMPT, LONG_PROMPT, PROMPT_VARIABLES, SHORT_PROMPT
 
 Prompt: TypeAlias = str | BasePromptTemplate[Any]
@@ -99,3 +100,92 @@ def _checked(
     missing = [name for name in variables if f"{{{name}}}" not in text]
     check_prompt_text(option, prompt, text, missing=missing, must_decline=must_decline)
     return prompt
+
+
+_SPEAKERS: tuple[tuple[type[BaseMessage], str], ...] = (
+    (HumanMessage, "User"),
+    (AIMessage, "Assistant"),
+)
+_CONVERSATION = (
+    "(the last of the following conversation, whose earlier part only shows what the "
+    "question is about)"
+)
+
+
+class Question(NamedTuple):
+    """One question to the chain."""
+
+    text: str
+    """The question itself."""
+    history: Sequence[BaseMessage]
+    """What was said before, oldest first."""
+    given: Mapping[str, Any]
+    """The chain's whole input."""
+    of_messages: bool = False
+    """Whether the question came as messages, so that the answer is one, too."""
+
+    @property
+    def in_conversation(self) -> str:
+        """The question behind what was said before, as one text."""
+        said = [
+            f"{speaker}: {text_of(message)}"
+            for message in self.history
+            for kind, speaker in _SPEAKERS
+            if isinstance(message, kind) and text_of(message)
+        ]
+        if not said:
+            return self.text
+        return "\n".join([_CONVERSATION, *said, f"User: {self.text}"])
+
+
+def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
+    """Read the chain's input.
+
+    Args:
+        given: The question as a string; or a mapping with the question as `input`
+            and perhaps `chat_history` (messages in any form that LangChain takes); or
+            with `messages`, as in LangGraph's state: the last one of the user is the
+            question, those before it are the history. Other keys are not read.
+        component: Class name of the chain, for the error.
+
+    Raises:
+        InvalidOptionError: There is no question in it.
+    """
+    if isinstance(given, str):
+        return Question(given, (), {"input": given})
+    keys = given if isinstance(given, Mapping) else {}
+    of_messages = "input" not in keys and "messages" in keys
+    if of_messages:
+        given = _of_messages(given)
+    text = given.get("input") if keys else None
+    if not isinstance(text, str):
+        message = (
+            f'{component} takes a question, {{"input": question}} or {{"messages": '
+            f"[…]}} with a message of the user, and was given {named(given)}."
+        )
+        raise InvalidOptionError(message, option="input", value=given)
+    said = given.get("chat_history") or []
+    if not isinstance(said, (list, tuple)):
+        takes = "It takes a list of messages, oldest first."
+        raise invalid_option("chat_history", said, takes)
+    return Question(text, tuple(convert_to_messages(said)), given, of_messages)
+
+
+def _of_messages(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Find question and history among messages; there is no question without a user.
+
+    Calls of tools and their results are no part of the history: providers refuse the
+    one without the other, and what tools found is not what this question is about.
+    """
+    messages = convert_to_messages(given["messages"])
+    asked = [n for n, m in enumerate(messages) if isinstance(m, HumanMessage)]
+    if not asked:
+        return given
+    history = [
+        message
+        for message in messages[: asked[-1]]
+        if isinstance(message, (HumanMessage, AIMessage))
+        and not getattr(message, "tool_calls", None)
+    ]
+    question = text_of(messages[asked[-1]])
+    return {**given, "input": question, "chat_history": history}

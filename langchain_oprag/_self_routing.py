@@ -14,8 +14,7 @@ from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag._answering import Answering, ModelCall, Retrieve, Steps
 from langchain_oprag._convert import document_of, hits_of
-from langchain_oprag._prompts import Prompt, fill
-from langchain_oprag._questions import Question
+from langchain_oprag._prompts import Prompt, Question, fill
 from langchain_oprag._wrapping import Fetch, search_filter, unwrapped
 from langchain_oprag.retrievers import OrderPreservingRetriever
 from oprag.calls import SENTINEL, CallModel
@@ -35,16 +34,7 @@ from oprag.routing import (
 
 
 class SelfRouting(Answering):
-    """One question on its way up the rungs.
-
-    Args:
-        chain: The chain.
-        question: The question.
-        config: See `Answering`.
-        options: The chain's.
-        prompts: By rung.
-        source: Full texts by name.
-    """
+    """One question on its way up the rungs; prompts by rung, full texts by name."""
 
     kind = "rung"
 

@@ -15,8 +15,7 @@ from pydantic import ConfigDict, SkipValidation, ValidationInfo, field_validator
 from langchain_oprag._answering import Answering, Retrieve, Steps
 from langchain_oprag._driver import DrivenRunnable
 from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
-from langchain_oprag._prompts import fill, long_prompts
-from langchain_oprag._questions import Question, read_question
+from langchain_oprag._prompts import Question, fill, long_prompts, read_question
 from langchain_oprag.results import as_documents, as_passages
 from oprag.calls import SENTINEL, CallModel
 from oprag.errors import InvalidOptionError, named

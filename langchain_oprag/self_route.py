@@ -12,8 +12,7 @@ from pydantic import ConfigDict, Field, SkipValidation, field_validator, model_v
 
 from langchain_oprag._driver import DrivenRunnable
 from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
-from langchain_oprag._prompts import Prompt, rung_prompts
-from langchain_oprag._questions import read_question
+from langchain_oprag._prompts import Prompt, read_question, rung_prompts
 from langchain_oprag._self_routing import SelfRouting
 from langchain_oprag._wrapping import search_filter
 from langchain_oprag.documents import SourceLike

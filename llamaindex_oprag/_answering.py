@@ -142,12 +142,7 @@ class Answering(ABC):
 
 
 class ModelCall:
-    """A call of a model that is under way.
-
-    Args:
-        answering: The question.
-        request: What was asked for.
-    """
+    """A call of a model that is under way, and its reply as it comes."""
 
     def __init__(self, answering: Answering, request: CallModel) -> None:
         self.handed_on = False

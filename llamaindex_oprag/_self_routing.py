@@ -109,16 +109,7 @@ class SelfRouteOptions:
 
 
 class SelfRouting(Answering):
-    """One question on its way up the rungs.
-
-    Args:
-        options: See `SelfRouteOptions`.
-        query: The question.
-        nodes: What was retrieved, best first. Not written to.
-        additional: Nodes to name as sources besides.
-        route: How this question is routed.
-        source: Full texts by name; None where no rung is full.
-    """
+    """One question on its way up the rungs; its nodes are best first."""
 
     def __init__(
         self,

@@ -175,8 +175,8 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
             node_postprocessors: Applied to the nodes before anything is read.
             callback_manager: None for `Settings.callback_manager`. As everywhere in
                 LlamaIndex it is set on the LLMs.
-            streaming: Whether to return as soon as an answer begins. Can be assigned
-                later.
+            streaming: Whether to return as soon as an answer begins. LlamaIndex's chat
+                engines decide it for each message.
 
         Returns:
             The engine. Nothing was read or asked.
@@ -223,19 +223,6 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         name = type(self).__name__
         stores = searched_stores(name, self._retriever)
         return Verification(name, stores, options, full)
-
-    @property
-    def streaming(self) -> bool:
-        """Whether answers are streamed.
-
-        LlamaIndex's chat engines set it for each message: chats that run at the same
-        time, some streamed and some not, need an engine each.
-        """
-        return self._self_route.streaming
-
-    @streaming.setter
-    def streaming(self, streaming: bool) -> None:
-        self._self_route.streaming = streaming
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Retrieve and postprocess; the nodes are best first, as the retriever's."""

@@ -1,8 +1,7 @@
 """Self-Route: retrieved chunks first, the full documents if the model refuses."""
 
 from oprag.routing.answering import Routed, route
-from oprag.routing.decline_detector import DeclineDetector
-from oprag.routing.declining import Decline, declines, word_in_reply
+from oprag.routing.declining import Decline, DeclineDetector, declines, word_in_reply
 from oprag.routing.full_documents import (
     Excerpt,
     FullDocument,

@@ -75,7 +75,8 @@ async def ask_engine(
     engine: SelfRouteQueryEngine, way: str, question: Any = QUESTION
 ) -> Asked:
     """Ask an engine; streams are read piece by piece."""
-    engine.streaming = way.endswith("stream")
+    streaming = way.endswith("stream")
+    engine._response_synthesizer._streaming = streaming  # as chat engines do
     if way in ("query", "stream"):
         response: Any = engine.query(question)
         pieces = list(response.response_gen) if way == "stream" else [str(response)]
@@ -84,7 +85,7 @@ async def ask_engine(
         pieces = [str(response)] if way == "aquery" else []
         if way == "astream":
             pieces = [piece async for piece in response.async_response_gen()]
-    answer = response.response_txt if engine.streaming else response.response
+    answer = response.response_txt if streaming else response.response
     usage = dict(response.metadata["usage"])
     del usage["seconds"]
     for rung in usage["rungs"]:

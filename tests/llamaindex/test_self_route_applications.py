@@ -142,7 +142,7 @@ class TestInAChat:
             False,
             False,
         ]
-        assert engine.streaming == streaming
+        assert engine._response_synthesizer._streaming == streaming
         assert [message.content for message in chat.chat_history][1::2] == [
             "In May.",
             "The tenant.",
