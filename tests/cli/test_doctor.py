@@ -6,14 +6,11 @@ import json
 import signal
 import subprocess
 import sys
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
 
 import pytest
 from langchain_text_splitters import RecursiveCharacterTextSplitter
-from llama_index.core import Document as LlamaDocument
-from llama_index.core.node_parser import SentenceSplitter, TokenTextSplitter
+from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import NodeRelationship
 from typer.testing import CliRunner
 
@@ -116,12 +113,6 @@ def test_a_stripped_index_is_told_and_the_exit_code_says_so(langchain_index):
     assert values["proofs"] is None
 
 
-def test_a_sample_is_looked_at_alone(langchain_index):
-    values = told(langchain_index, "--sample", 3, code=1)
-
-    assert (values["chunks"], values["sampled"]) == (3, True)
-
-
 def test_a_repair_is_a_dry_run_unless_it_is_to_write(langchain_index, sources):
     before = rows(langchain_index)
 
@@ -214,23 +205,6 @@ def test_the_diagnosis_of_a_store_and_of_what_it_returned(langchain_index, llama
     assert (retrieved.verdict, retrieved.chunks) == ("not ordered", 5)
 
 
-def test_the_diagnosis_of_an_index_and_of_its_nodes(llama_index):
-    index = llamaindex_index(llama_index)
-
-    diagnosis = llamaindex_oprag.diagnose(index, documents=TEXTS)
-    retrieved = llamaindex_oprag.diagnose(
-        index.as_retriever(similarity_top_k=10).retrieve("x")
-    )
-
-    assert diagnosis.proofs is not None
-    assert diagnosis.proofs.placed == diagnosis.chunks > 20
-    assert retrieved.verdict == "not ordered"
-    nodes = SentenceSplitter(chunk_size=64, chunk_overlap=8).get_nodes_from_documents(
-        [LlamaDocument(text=TEXTS["laws.txt"], id_="laws.txt")]
-    )
-    assert llamaindex_oprag.diagnose(nodes, documents=TEXTS).healthy
-
-
 def test_a_backup_lies_where_it_is_said_and_gives_everything_back(
     langchain_index, sources
 ):
@@ -244,16 +218,6 @@ def test_a_backup_lies_where_it_is_said_and_gives_everything_back(
     assert rows(langchain_index) != before
     assert "not ordered" in run(langchain_index, "--restore", backup)
     assert rows(langchain_index) == before
-
-
-def test_wrong_positions_are_replaced_by_the_true_ones(tmp_path, sources):
-    texts, metadatas = langchain_chunks()
-    metadatas = [{**m, "start_index": -1, "page": 0} for m in metadatas]
-    write_langchain(tmp_path / "chroma", texts, metadatas)
-
-    run(tmp_path / "chroma", "--documents", sources, "--repair", "--write")
-
-    assert not any("start_index" in m for m in rows(tmp_path / "chroma").values())
 
 
 def test_chunks_of_the_pages_of_a_pdf_are_placed(tmp_path):
@@ -460,28 +424,6 @@ def test_a_name_is_matched_by_the_end_of_its_path(tmp_path):
     for name in ("plan.md", "/home/plan.md", "lost.md", "", "/"):
         with pytest.raises(DocumentNotFoundError):
             texts.get(name)
-
-
-def test_offsets_that_llamaindex_found_by_a_wrong_search_are_replaced(tmp_path):
-    sources = tmp_path / "sources"
-    sources.mkdir()
-    text = "".join(f"{'na ' * 40}row {number}.\n" for number in range(20))
-    (sources / "rows.txt").write_text(text, "utf-8")
-    splitter = TokenTextSplitter(chunk_size=32, chunk_overlap=0)
-    document = LlamaDocument(text=text, id_="1", metadata={"file_path": "rows.txt"})
-    with redirect_stdout(StringIO()):  # the splitter remarks on small chunks
-        nodes = splitter.get_nodes_from_documents([document])
-    write_llamaindex(tmp_path / "chroma", nodes)
-
-    values = told(tmp_path / "chroma", "--documents", sources, "--repair", "--write")
-
-    moved = sum("_node_content" in c["update"] for c in values["repair"]["changes"])
-    assert moved == len(nodes)
-    assert values["healthy"]
-    recorded = [node.start_char_idx for node in nodes]
-    starts = sorted(m["char_start"] for m in rows(tmp_path / "chroma").values())
-    assert recorded != starts
-    assert len(set(starts)) == len(nodes)
 
 
 def test_damage_and_foreign_chunks_are_told_with_what_to_do(tmp_path):

@@ -288,14 +288,6 @@ def test_remove_missing_leaves_what_others_keep_in_the_store():
     assert store.rows[:3] == foreign
 
 
-def test_nothing_given_removes_nothing():
-    store = FakeStore(stored(document("old", ["x"])))
-
-    with pytest.raises(InvalidOptionError, match="delete 1 of the 1 documents"):
-        update_index([], store, FakeWriter(store), remove_missing=True)
-    assert len(store.rows) == 1
-
-
 def test_a_name_that_comes_twice_is_an_error():
     store = FakeStore()
     twice = [document(name, [name]) for name in ("a", "b", "a")]
@@ -344,11 +336,6 @@ def test_memory_does_not_grow_with_the_documents():
         assert writer.rows_written == number * 100
 
     assert peaks[1] < 1.5 * peaks[0]
-
-
-def test_a_batch_has_at_least_one_chunk():
-    with pytest.raises(InvalidOptionError, match="batch_size=0"):
-        update_index([], FakeStore(), FakeWriter(FakeStore()), batch_size=0)
 
 
 async def test_awaited_it_does_the_same():
@@ -430,3 +417,16 @@ def test_the_plan_writes_no_chunk_that_need_not_be(before, after):
     same = before == after
     assert list(todo.add) == ([] if same else list(wanted.chunks))
     assert sorted(todo.delete) == ([] if same else sorted(row.id for row in present))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"batch_size": 0}, "from 1 on"),
+        ({"replace": "none"}, "'same_settings'"),
+        ({"remove_missing": "yes"}, "True, False or 'all'"),
+    ],
+)
+def test_options_are_checked(options, said):
+    with pytest.raises(InvalidOptionError, match=said):
+        update_index([], FakeStore(), FakeWriter(FakeStore()), **options)

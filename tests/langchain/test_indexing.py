@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from pathlib import Path
 
 import pytest
@@ -19,14 +18,7 @@ from langchain_oprag import (
 )
 from langchain_oprag.stores import chunk_store
 from oprag.documents import rebuild
-from oprag.errors import (
-    IndexingError,
-    InvalidOptionError,
-    MissingDocumentError,
-    PositionError,
-    PositionWarning,
-    UnreadableFileError,
-)
+from oprag.errors import IndexingError, InvalidOptionError, PositionWarning
 from oprag.metadata import document_key
 from tests.support.interrupted import content, whole_documents
 from tests.support.killed_indexing import AFTER, BEFORE, vector, write
@@ -149,28 +141,6 @@ def test_only_documents_that_changed_are_embedded_again(store, embeddings):
     assert texts_of(store, "a.txt") == ["".join(lines)]
 
 
-def test_metadata_that_changed_is_replaced(store):
-    index_documents([document(author="Swift", year=1)], store)
-
-    report = index_documents([document(author="Defoe")], store)
-
-    assert report.updated == ("a.txt",)
-    metadatas = [chunk.metadata for chunk in chunk_store(store).scan()]
-    assert {m["author"] for m in metadatas} == {"Defoe"}
-    assert not any("year" in m for m in metadatas)
-
-
-def test_other_splitter_settings_replace_the_document(store):
-    index_documents([document()], store)
-
-    report = index_documents(
-        [document()], store, splitter=OffsetSentenceSplitter(chunk_size=20)
-    )
-
-    assert report.updated == ("a.txt",)
-    assert texts_of(store, "a.txt") == [TEXT]
-
-
 def test_chunks_added_by_hand_before_are_not_doubled(store):
     splitter = OffsetSentenceSplitter()
     chunks = splitter.split_documents([document()])
@@ -179,30 +149,6 @@ def test_chunks_added_by_hand_before_are_not_doubled(store):
     index_documents([document()], store, splitter=splitter)
 
     assert len(list(chunk_store(store).scan())) == len(chunks)
-
-
-def test_remove_missing_deletes_other_documents_and_nothing_else(store):
-    index_documents([document("a"), document("b")], store)
-    store.add_documents([Document("foreign", metadata={"source": "b"})], ids=["x"])
-
-    kept = index_documents([document("a")], store)
-    report = index_documents([document("a")], store, remove_missing=True)
-
-    assert kept.removed == ()
-    assert report.removed == ("b",)
-    names = {chunk.metadata.get("doc_uri") for chunk in chunk_store(store).scan()}
-    assert names == {"a", None}
-
-
-def test_a_document_without_text_is_reported_and_counts_as_missing(store):
-    index_documents([document("a"), document("b")], store)
-
-    given = [document("a", "  \n"), document("b")]
-    report = index_documents(given, store, remove_missing=True)
-
-    assert (report.empty, report.removed) == (("a",), ("a",))
-    names = {chunk.metadata.get("doc_uri") for chunk in chunk_store(store).scan()}
-    assert names == {"b"}
 
 
 def test_pages_are_parts_of_one_document(store):
@@ -277,35 +223,6 @@ def test_chunks_that_are_not_found_are_warned_of(store):
     assert not any("char_start" in c.metadata for c in chunk_store(store).scan())
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("tags", ["a", "b"]),
-        ("loc", {"page": 1}),
-        ("when", dt.date(2024, 1, 1)),
-        ("ratio", float("nan")),
-        ("count", 2**63),
-        (5, "a key that is no string"),
-        ("_id", "x"),
-    ],
-)
-def test_metadata_that_not_every_store_keeps_is_an_error_or_dropped(store, key, value):
-    given = Document("Text.", metadata={"source": "a.txt", "n": 1, key: value})
-
-    with pytest.raises(IndexingError, match="No document could be indexed") as caught:
-        index_documents([given], store)
-    report = index_documents([given], store, unsupported_metadata="drop")
-
-    cause = caught.value.__cause__
-    assert isinstance(cause, UnreadableFileError)
-    assert (cause.path, repr(key) in str(cause)) == ("a.txt", True)
-    assert report.added == ("a.txt",)
-    (chunk,) = chunk_store(store).scan()
-    assert key not in chunk.metadata
-    assert chunk.metadata["n"] == 1
-    assert given.metadata[key] is value
-
-
 def test_the_given_documents_are_not_changed(store):
     given = document(author=None, n_chunks=3)
     before = given.model_copy(deep=True)
@@ -315,45 +232,15 @@ def test_the_given_documents_are_not_changed(store):
     assert given == before
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "said"),
-    [
-        ([Document("Text.")], MissingDocumentError, "place 0 has no name"),
-        (
-            [Document("Text.", id="1", metadata={"page": 1})],
-            MissingDocumentError,
-            "has no name",
-        ),
-        ([document(), document("b"), document()], InvalidOptionError, "twice"),
-        ([document(), document()], InvalidOptionError, "the same each time"),
-        ([document(char_start=0, char_end=5)], PositionError, "is a chunk"),
-        ([document(start_index=7)], PositionError, "is a chunk"),
-        (["text"], InvalidOptionError, r"documents\[\d\] is a str"),
-        (document(), InvalidOptionError, "is a Document"),
-    ],
-)
-def test_what_cannot_be_indexed_is_refused(store, given, error, said):
-    with pytest.raises(error, match=said):
-        index_documents(given, store)
-
-
 def test_an_id_is_a_name_where_there_is_no_other(store):
     report = index_documents([Document("Text.", id="letter 7")], store)
 
     assert report.added == ("letter 7",)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"unsupported_metadata": "keep"}, "'error' or 'drop'"),
-        ({"splitter": "sentences"}, "cannot split documents"),
-        ({"batch_size": 0}, "from 1 on"),
-    ],
-)
-def test_options_are_checked(store, options, said):
-    with pytest.raises(InvalidOptionError, match=said):
-        index_documents([document()], store, **options)
+def test_a_splitter_is_checked(store):
+    with pytest.raises(InvalidOptionError, match="cannot split documents"):
+        index_documents([document()], store, splitter="sentences")
 
 
 class Undeleting(InMemoryVectorStore):
@@ -402,17 +289,6 @@ async def test_awaited_it_does_the_same(tmp_path, embeddings):
     assert whole_documents(chunk_store(stores[1])) == {
         name: "\n".join(lines) for name, lines in AFTER.items()
     }
-
-
-def test_what_is_no_list_of_documents_or_no_store_is_told_by_its_type(store):
-    letter = Document("Dear Sir.", metadata={"source": "letter.txt"})
-
-    with pytest.raises(InvalidOptionError, match=r"is a Document"):
-        index_documents(letter, store)
-    with pytest.raises(InvalidOptionError, match="is an int"):
-        index_documents(3, store)
-    with pytest.raises(InvalidOptionError, match="come first, the vector store second"):
-        index_documents(store, [letter])
 
 
 def test_folders_are_named_as_document_source_names_them(tmp_path, store):

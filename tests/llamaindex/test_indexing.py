@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from llama_index.core.node_parser import (
     SentenceSplitter,
     SentenceWindowNodeParser,
 )
-from llama_index.core.schema import TextNode
 from llama_index.core.vector_stores import SimpleVectorStore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from pydantic import Field
@@ -33,13 +31,7 @@ from llamaindex_oprag import (
 )
 from llamaindex_oprag.stores import chunk_store
 from oprag.documents import rebuild
-from oprag.errors import (
-    IndexingError,
-    InvalidOptionError,
-    MissingDocumentError,
-    PositionError,
-    UnreadableFileError,
-)
+from oprag.errors import IndexingError, InvalidOptionError
 from oprag.metadata import document_key
 from tests.support.interrupted import content, whole_documents
 from tests.support.killed_indexing import AFTER, BEFORE, vector, write
@@ -137,20 +129,6 @@ def test_only_documents_that_changed_are_embedded_again(index):
     assert len(index.as_retriever(similarity_top_k=500).retrieve("x")) == before
 
 
-def test_changed_metadata_and_settings_replace_the_document(index):
-    index_documents([document(author="Swift", year=1)], index)
-    index_documents([document(author="Defoe")], index)
-
-    metadatas = [chunk.metadata for chunk in chunk_store(index).scan()]
-    assert {m["author"] for m in metadatas} == {"Defoe"}
-    assert not any("year" in m for m in metadatas)
-
-    parser = OffsetSentenceNodeParser(chunk_size=20)
-    report = index_documents([document(author="Defoe")], index, node_parser=parser)
-    assert report.updated == ("a.txt",)
-    assert texts_of(index, "a.txt") == [TEXT]
-
-
 def test_nodes_of_other_ids_are_replaced(index):
     parser = OffsetSentenceNodeParser()
     nodes = parser.get_nodes_from_documents([document()])
@@ -162,31 +140,6 @@ def test_nodes_of_other_ids_are_replaced(index):
     stored = list(chunk_store(index).scan())
     assert len(stored) == len(nodes)
     assert not {chunk.id for chunk in stored} & {node.node_id for node in renamed}
-
-
-def test_remove_missing_deletes_other_documents_and_nothing_else(index):
-    index_documents([document("a"), document("b")], index)
-    index.insert_nodes([TextNode(text="foreign", metadata={"source": "b"})])
-
-    kept = index_documents([document("a")], index)
-    report = index_documents([document("a")], index, remove_missing=True)
-
-    assert kept.removed == ()
-    assert report.removed == ("b",)
-    names = {chunk.metadata.get("doc_uri") for chunk in chunk_store(index).scan()}
-    assert names == {"a", None}
-    found = index.as_retriever(similarity_top_k=500).retrieve("x")
-    assert {scored.node.metadata.get("doc_uri") for scored in found} == {"a", None}
-
-
-def test_a_document_without_text_is_reported_and_counts_as_missing(index):
-    index_documents([document("a"), document("b")], index)
-
-    given = [document("a", " \n"), document("b")]
-    report = index_documents(given, index, remove_missing=True)
-
-    assert (report.empty, report.removed) == (("a",), ("a",))
-    assert {c.metadata.get("doc_uri") for c in chunk_store(index).scan()} == {"b"}
 
 
 def test_pages_are_parts_of_one_document(index):
@@ -293,62 +246,13 @@ def test_nodes_of_another_index_over_one_docstore_do_not_count(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("tags", ["a"]),
-        ("loc", {"page": 1}),
-        ("when", dt.date(2024, 1, 1)),
-        ("doc_id", "mine"),
-        ("ref_doc_id", "mine"),
-    ],
-)
-def test_metadata_that_not_every_store_keeps_is_an_error_or_dropped(index, key, value):
-    named = {"n": 1, "source": "a.txt"}
-    given = Document(text="Text.", metadata={**named, key: value})
-
-    with pytest.raises(IndexingError, match="No document could be indexed") as caught:
-        index_documents([given], index)
-    report = index_documents([given], index, unsupported_metadata="drop")
-
-    cause = caught.value.__cause__
-    assert isinstance(cause, UnreadableFileError)
-    assert repr(key) in str(cause)
-    assert report.added == ("a.txt",)
-    (chunk,) = chunk_store(index).scan()
-    assert key not in chunk.metadata
-    assert given.metadata == {**named, key: value}
-
-
-@pytest.mark.parametrize(
-    ("given", "error", "said"),
-    [
-        ([Document(text="Text.")], MissingDocumentError, "has no name"),
-        ([document(), document("b"), document()], InvalidOptionError, "twice"),
-        ([document(), document()], InvalidOptionError, "the same each time"),
-        ([document(char_start=0, char_end=5)], PositionError, "is a chunk"),
-        (
-            [TextNode(text="x", id_="x")],
-            InvalidOptionError,
-            r"documents\[\d\] is a TextNode",
-        ),
-        (["text"], InvalidOptionError, r"documents\[\d\] is a str"),
-    ],
-)
-def test_what_cannot_be_indexed_is_refused(tmp_path, given, error, said):
-    with pytest.raises(error, match=said):
-        index_documents(given, simple(tmp_path))
-
-
-@pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"unsupported_metadata": "keep"}, "'error' or 'drop'"),
         ({"node_parser": "sentences"}, "cannot parse documents"),
         (
             {"node_parser": HierarchicalNodeParser.from_defaults([200, 60])},
             "several levels",
         ),
-        ({"batch_size": 0}, "from 1 on"),
     ],
 )
 def test_options_are_checked(tmp_path, options, said):
@@ -358,15 +262,6 @@ def test_options_are_checked(tmp_path, options, said):
 
 class WithoutDelete(SimpleVectorStore):
     delete_nodes = BasePydanticVectorStore.delete_nodes
-
-
-def test_what_is_no_list_of_documents_or_no_index_is_told_by_its_type(index):
-    with pytest.raises(InvalidOptionError, match=r"is a Document"):
-        index_documents(document(), index)
-    with pytest.raises(InvalidOptionError, match="is an int"):
-        index_documents(3, index)
-    with pytest.raises(InvalidOptionError, match="come first, the index second"):
-        index_documents(index, [document()])
 
 
 def test_stores_that_cannot_be_indexed_into_are_refused(tmp_path):

@@ -275,12 +275,6 @@ def test_a_page_that_changed_gives_all_chunks_new_ids():
     assert before.isdisjoint(after)
 
 
-def test_another_value_of_replace_is_an_error():
-    for place in alone():
-        with pytest.raises(InvalidOptionError, match="'same_settings'"):
-            place.index(of_kind("whole"), replace="none")
-
-
 NAMED = {"source": "a.pdf"}
 WRONG: list[tuple[list[tuple[str, dict[str, Any]]], type[Exception]]] = [
     ([("text", {})], MissingDocumentError),
@@ -331,3 +325,14 @@ def test_what_is_wrong_with_one_document_is_the_same_and_leaves_its_old_version(
         assert [chunk.text for chunk in own] == ["Old."]
         messages.append(str(refusal))
     assert messages[0] == messages[1]
+
+
+def test_what_not_every_store_keeps_is_left_out_when_asked():
+    text = Text("Text.", {**NAMED, "tags": ["a"], "year": 1}, "", None, None)
+    for place in alone():
+        with pytest.raises(InvalidOptionError, match="'error' or 'drop'"):
+            place.index([text], unsupported_metadata="keep")
+        place.index([text], unsupported_metadata="drop")
+        (chunk,) = place.chunks.fetch(document_key("a.pdf"))
+        assert chunk.metadata["year"] == 1
+        assert "tags" not in chunk.metadata
