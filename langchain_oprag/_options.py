@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-from operator import is_, itemgetter
 from typing import Annotated, Any, ClassVar, Self, TypeAlias
 
 from langchain_core.documents import Document
@@ -46,9 +44,8 @@ from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
 
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
-_VALUES = itemgetter(*_SHARED)
 _CALLABLE = ("position_keys", "document_key", "document_order", "token_counter")
-_JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
+_JSON = tuple(n for n in (*DESCRIPTIONS, "k") if n not in {*_CALLABLE, "documents"})
 _RUNNABLES = ("llm", "retriever", "base_retriever")
 
 Model: TypeAlias = Annotated[Runnable[Any, Any], WithJsonSchema({})]
@@ -100,10 +97,15 @@ class CheckedOptions(OwnErrors, BaseModel):
 
     _source: tuple[Any, DocumentSource] | None = PrivateAttr(default=None)
 
-    _problems: Problems | None = PrivateAttr(default=None)
+    _problems: Problems = PrivateAttr()
+    """What was warned of already; copies share it."""
 
     _known_filter: ClassVar[SearchFilter] = SearchFilter()
     """What is known of searches before a component is told of one."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._problems = Problems(type(self).__name__)
 
     # Field by field, because pydantic keeps an assigned value that only a validator
     # of the whole model refuses.
@@ -141,15 +143,8 @@ class CheckedOptions(OwnErrors, BaseModel):
             self._source = given, document_source({} if given is None else given)
         return self._source[1]
 
-    def _told(self) -> Problems:
-        """What was warned of already."""
-        if self._problems is None:
-            self._problems = Problems(type(self).__name__)
-        return self._problems
-
     def _with(self, **changes: Any) -> Self:
-        """A copy with other values; what one of them was warned of, both were."""
-        self._told()
+        """Return a copy with other values."""
         copied = self.model_copy()
         for name, value in changes.items():
             setattr(copied, name, value)
@@ -172,31 +167,21 @@ class SharedOptions(CheckedOptions):
     separator: str = option_field("separator")
     documents: SourceLike | None = option_field("documents")
 
-    _counted: ClassVar[str] = "top_n"
-    """The field that says how many documents are kept."""
-    _kept: tuple[tuple[Any, ...], ContextOptions] | None = PrivateAttr(default=None)
-
-    def _context_options(self) -> ContextOptions:
-        """The options as the core takes them, made anew where one was assigned."""
-        values = (getattr(self, self._counted), *_VALUES(self.__dict__))
-        kept = self._kept
-        if kept is None or not all(map(is_, kept[0], values)):
-            named = dict(zip(("top_n", *_SHARED), values, strict=True))
-            if self.documents is not None:
-                named["documents"] = self._full_texts()
-            kept = self._kept = values, ContextOptions(**named)
-        return kept[1]
-
     def _options_for(
-        self, top_n: int | None, search: SearchFilter | None
+        self, top_n: int | None, search: SearchFilter | None = None
     ) -> ContextOptions:
-        options = self._context_options()
-        documents = options.documents
-        if isinstance(documents, DocumentSource):
-            documents = documents.within(search or self._known_filter)
-        if top_n is options.top_n and documents is options.documents:
-            return options
-        return replace(options, top_n=top_n, documents=documents)
+        """Return the options as the core takes them.
+
+        Args:
+            top_n: How many documents to keep at most; None for all.
+            search: What the search was filtered by; None for what `_known_filter` says.
+        """
+        options = {name: getattr(self, name) for name in _SHARED}
+        if self.documents is not None:
+            options["documents"] = self._full_texts().within(
+                search or self._known_filter
+            )
+        return ContextOptions(top_n=top_n, **options)
 
     def _put_in_order(
         self,
@@ -205,17 +190,10 @@ class SharedOptions(CheckedOptions):
         search: SearchFilter | None = None,
         neighbours: Neighbours = ALONE,
     ) -> Ordered:
-        """Select, order and merge.
-
-        Args:
-            documents: Best first.
-            top_n: How many to keep at most; None for all.
-            search: What the search was filtered by; None for what `_known_filter` says.
-            neighbours: See `oprag.context.arrange`.
-        """
+        """Select, order and merge documents that come best first."""
         options = self._options_for(top_n, search)
         ordered = put_in_order(documents, options, neighbours=neighbours)
-        return self._told_of(ordered, neighbours)
+        return self._reported(ordered, neighbours)
 
     async def _aput_in_order(
         self,
@@ -226,20 +204,19 @@ class SharedOptions(CheckedOptions):
     ) -> Ordered:
         """Async version of `_put_in_order`."""
         work = partial(put_in_order, documents, neighbours=neighbours)
-        options = self._options_for(top_n, search)
-        ordered = await with_texts(options, work)
-        return self._told_of(ordered, neighbours)
+        ordered = await with_texts(self._options_for(top_n, search), work)
+        return self._reported(ordered, neighbours)
 
-    def _told_of(self, ordered: Ordered, neighbours: Neighbours) -> Ordered:
-        self._told().tell(ordered.problems)
+    def _reported(self, ordered: Ordered, neighbours: Neighbours) -> Ordered:
+        if ordered.problems:
+            self._problems.tell(ordered.problems)
         if neighbours.lacking is not None:
-            self._told().tell_unwidened(neighbours.lacking)
+            self._problems.tell_unwidened(neighbours.lacking)
         return ordered
 
     def _warn_unfilled(self, found: int) -> None:
         """Say once that all that was found fits the budget."""
-        if self.token_budget is None or not self._told().is_new("unfilled"):
-            return
-        name = type(self).__name__
-        message = unfilled_message(name, self.token_budget, found)
-        warnings.warn(message, UnfilledBudgetWarning, stacklevel=2)
+        if self.token_budget is not None and self._problems.is_new("unfilled"):
+            name = type(self).__name__
+            message = unfilled_message(name, self.token_budget, found)
+            warnings.warn(message, UnfilledBudgetWarning, stacklevel=2)

@@ -74,7 +74,7 @@ class SelfRouting(Answering):
             yield AddableDict(context=self._read)
             yield AddableDict(answer=SENTINEL if said is None else said)
         if routed.problems:
-            self._chain._told().tell(routed.problems)  # noqa: SLF001 -- the chain's own
+            self._chain._problems.tell(routed.problems)  # noqa: SLF001 -- the chain's own
         self.facts = {"route": routed.described()}
         yield AddableDict(self.facts)
         yield AddableDict(usage=self.ledger.to_dict())
@@ -157,7 +157,7 @@ def _best_first(
             return retriever.base_retriever
         budget = tokens
         # A budget that nobody set is no mistake if it stays unfilled.
-        retriever._told().is_new("unfilled")  # noqa: SLF001 -- our own class
+        retriever._problems.is_new("unfilled")  # noqa: SLF001 -- our own class
     return retriever.model_copy(
         update={
             "token_budget": budget,

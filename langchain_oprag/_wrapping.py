@@ -38,17 +38,6 @@ _Receive: TypeAlias = Callable[[list[Document]], tuple[_Received, bool]]
 _AReceive: TypeAlias = Callable[[list[Document]], Awaitable[tuple[_Received, bool]]]
 
 
-def checked_k(k: Any) -> int | None:
-    """Return `k` if it is possible: a whole number from 1 on, or None.
-
-    Raises:
-        InvalidOptionError: It is not.
-    """
-    check_option("k", k)
-    wanted: int | None = k
-    return wanted
-
-
 class Fetch:
     """The questions that one retrieval puts to the wrapped retriever.
 
@@ -397,5 +386,5 @@ def wrapped_retriever(
         said = error.errors()[0]["msg"].removeprefix("Value error, ")
         message = f"search_type= and search_kwargs= are refused: {said}"
         raise InvalidOptionError(message, option="search_type", value=search) from None
-    checked_k(retriever.search_kwargs.get("k"))
+    check_option("k", retriever.search_kwargs.get("k"))
     return retriever

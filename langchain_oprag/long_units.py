@@ -24,7 +24,6 @@ from langchain_oprag._wrapping import (
     Fetch,
     WrappingKeywords,
     WrappingRetriever,
-    checked_k,
     refuse_options,
     search_filter,
     wrapped_retriever,
@@ -35,6 +34,7 @@ from oprag.context import (
     ContextOptions,
     OnProblem,
     Order,
+    check_option,
     chunks_for_units,
     with_texts,
 )
@@ -295,7 +295,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
 
     def _as_retrieved(self, chunks: Arranged) -> list[Document]:
         """The chunks in the place of units, with a warning."""
-        self._told().tell(chunks.problems)
+        self._problems.tell(chunks.problems)
         return documents_of(chunks)
 
     def _documents(
@@ -315,7 +315,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
 
 
 def _units_wanted(k: Any) -> int:
-    wanted = checked_k(k)
-    if wanted is None:
+    check_option("k", k)
+    if k is None:
         raise invalid_option("k", k, "It takes a number of units from 1 on.")
-    return wanted
+    return int(k)

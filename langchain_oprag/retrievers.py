@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -16,7 +15,7 @@ from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
-from pydantic import PrivateAttr, field_validator
+from pydantic import PrivateAttr
 
 from langchain_oprag._convert import Ordered, hits_of, stored_id
 from langchain_oprag._options import SharedOptions, option_field
@@ -30,7 +29,6 @@ from langchain_oprag._wrapping import (
     Fetch,
     WrappingKeywords,
     WrappingRetriever,
-    checked_k,
     refuse_options,
     wrapped_retriever,
 )
@@ -41,6 +39,7 @@ from oprag.context import (
     Widen,
     Widening,
     candidates_for,
+    check_option,
     check_widening,
 )
 from oprag.diagnosing import Verifiable
@@ -149,7 +148,6 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     bm25: bool = option_field("bm25", default=False)
 
     _by_words: tuple[VectorStore, Bm25] | None = PrivateAttr(default=None)
-    _counted: ClassVar[str] = "k"
 
     def __init__(
         self,
@@ -173,11 +171,6 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         self._options_for(self.k, self._search(fetch))
         self._chunks(fetch)
         self._words(fetch)
-
-    @field_validator("k", mode="plain")
-    @classmethod
-    def _check_k(cls, k: Any) -> int | None:
-        return checked_k(k)
 
     def _verification(self) -> Verification:
         # Here, so that importing the package does not take longer.
@@ -219,11 +212,12 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
     ) -> Fetch:
         refuse_options(type(self).__name__, call)
+        check_option("k", k)
         return Fetch(
             self.base_retriever,
             config,
             call,
-            k=self.k if k is None else checked_k(k),
+            k=self.k if k is None else k,
             token_budget=self.token_budget,
             candidates=candidates_for(self.selection),
             widen=self.widen,
@@ -310,13 +304,13 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         if self.widen is None:
             return None
         chunks = searched_chunks(self.base_retriever, fetch.config, fetch.call)
-        options = self._context_options()
+        options = self._options_for(fetch.k)
         check_widening(self.widen, options, stored=chunks is not None)
         return chunks
 
     def _widening(self, fetch: Fetch, found: list[Document]) -> tuple[Widening, bool]:
         """The neighbours to ask for, and whether to ask for more hits first."""
-        options = replace(self._context_options(), top_n=fetch.k)
+        options = self._options_for(fetch.k)
         widen: Any = self.widen
         widening = Widening(
             hits_of(found),

@@ -58,7 +58,8 @@ class Filling:
                 else:
                     filled = replace(own, token_budget=self._tokens)
                     # A budget that nobody set is no mistake if it stays unfilled.
-                    vars(retriever).update(_options=filled, _warned=True)
+                    retriever._options = filled  # noqa: SLF001 -- as above
+                    retriever._problems.is_new("unfilled")  # noqa: SLF001 -- as above
         wanted = replace(options.context, token_budget=self._tokens)
         self._fetch = Fetch(retriever, wanted)
         self.chosen = not self._fetch.fills or any(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from operator import is_, itemgetter
 from typing import Any
 
 from llama_index.core.bridge.pydantic import (
@@ -35,7 +34,6 @@ from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
 
-_VALUES = itemgetter(*DEFAULTS)
 _CALLABLE = ("position_keys", "document_key", "document_order", "token_counter")
 _JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
 
@@ -92,25 +90,21 @@ class ContextFields(OwnErrors, BaseModel):
         check_option(str(info.field_name), value)
         return value
 
-    _kept: tuple[tuple[Any, ...], ContextOptions] | None = PrivateAttr(default=None)
+    _source: tuple[Any, Any] = PrivateAttr(default=(None, None))
 
-    _problems: Problems | None = PrivateAttr(default=None)
+    _problems: Problems = PrivateAttr()
+    """What was warned of already."""
 
-    def _told(self) -> Problems:
-        """What was warned of already."""
-        if self._problems is None:
-            self._problems = Problems(type(self).__name__)
-        return self._problems
+    def model_post_init(self, _: Any) -> None:
+        """Begin without any problem."""
+        self._problems = Problems(type(self).__name__)
 
     def context_options(self) -> ContextOptions:
-        """Return the options as the core takes them, anew where one was assigned."""
-        values = _VALUES(self.__dict__)
-        kept = self._kept
-        if kept is None or not all(map(is_, kept[0], values)):
-            named = dict(zip(DEFAULTS, values, strict=True))
-            named["documents"] = source_or_none(self.documents)
-            kept = self._kept = values, ContextOptions(**named)
-        return kept[1]
+        """Return the options as the core takes them."""
+        if self._source[0] is not self.documents:
+            self._source = self.documents, source_or_none(self.documents)
+        options = {name: getattr(self, name) for name in DEFAULTS}
+        return ContextOptions(**{**options, "documents": self._source[1]})
 
 
 def refuse_lost_state(component: BaseModel, state: dict[str, Any]) -> None:
@@ -140,8 +134,10 @@ def refuse_lost_state(component: BaseModel, state: dict[str, Any]) -> None:
         raise pickle.PicklingError(message)
 
 
-def warn_unfilled(component: object, token_budget: int, nodes: int) -> None:
-    """Warn that the retriever, not the budget, decided how much is read."""
-    name = type(component).__name__
-    message = unfilled_message(name, token_budget, nodes)
-    warnings.warn(message, UnfilledBudgetWarning, stacklevel=2)
+def warn_unfilled(
+    problems: Problems, component: object, token_budget: int, nodes: int
+) -> None:
+    """Warn once that the retriever, not the budget, decided how much is read."""
+    if problems.is_new("unfilled"):
+        message = unfilled_message(type(component).__name__, token_budget, nodes)
+        warnings.warn(message, UnfilledBudgetWarning, stacklevel=2)

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import llama_index.core.instrumentation as instrument
-from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
@@ -65,8 +64,6 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         ['to', 'end']
     """
 
-    _warned: bool = PrivateAttr(default=False)
-
     @classmethod
     def class_name(cls) -> str:
         """Name in `to_dict`."""
@@ -89,14 +86,12 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     def _warned_of(
         self, nodes: list[NodeWithScore], ordered: Ordered
     ) -> list[NodeWithScore]:
-        self._told().tell(ordered.problems)
-        budget = self.token_budget
+        if ordered.problems:
+            self._problems.tell(ordered.problems)
         # Fewer than LlamaIndex asks for by default are most likely all that there is.
         may_have_more = len(nodes) >= DEFAULT_SIMILARITY_TOP_K
-        unfilled = budget is not None and ordered.used_all and may_have_more
-        if budget is not None and unfilled and not self._warned:
-            self._warned = True
-            warn_unfilled(self, budget, len(nodes))
+        if self.token_budget is not None and ordered.used_all and may_have_more:
+            warn_unfilled(self._problems, self, self.token_budget, len(nodes))
         return ordered.nodes
 
     def __getstate__(self) -> dict[str, Any]:

@@ -121,7 +121,6 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         given["documents"] = source_or_none(self._documents)
         self._options = ContextOptions(top_n=similarity_top_k, **given)
         self._widen = widen
-        self._warned = False
         self._problems = Problems(type(self).__name__)
         self._seen: Seen | None = None
         self._evidence: Evidence | None = None
@@ -161,7 +160,8 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         """A copy for one retrieval: its `_evidence` is then what is not in `seen`."""
         copied = copy.copy(self)
         # That there is not enough new text is no mistake to warn of.
-        vars(copied).update(_seen=seen, _warned=True)
+        vars(copied).update(_seen=seen)
+        self._problems.is_new("unfilled")
         return copied
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -262,11 +262,11 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
     ) -> list[NodeWithScore]:
         found, ordered = received
         self._evidence = ordered.evidence
-        self._problems.tell(ordered.problems)
+        if ordered.problems:
+            self._problems.tell(ordered.problems)
         limited = self._options.top_n is not None  # by the user
         budget = None if limited else self._options.token_budget
         starved = ordered.used_all and found and not fetch.exhausted
-        if budget is not None and starved and not self._warned:
-            self._warned = True
-            warn_unfilled(self, budget, found)
+        if budget is not None and starved:
+            warn_unfilled(self._problems, self, budget, found)
         return ordered.nodes
