@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
@@ -21,7 +20,7 @@ from llamaindex_oprag._llms import check_llm, default_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag.results import as_nodes, as_passages
 from oprag.calls import CallModel, Dialogue
-from oprag.errors import InvalidOptionError
+from oprag.errors import refuse_unknown
 from oprag.tokens import (
     NamedTokenCounter,
     TokenizerSpec,
@@ -38,26 +37,8 @@ from oprag.units import (
     read_long,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class LongReaderOptions:
-    """What the reader was told, checked."""
-
-    llm: LLM
-    templates: dict[str, BasePromptTemplate]
-    """By the call's name; they may be replaced."""
-    examples: int = 4
-    one_call_below: int = 1000
-    max_context_tokens: int | None = None
-    answer_tokens: int | None = None
-    prices: Mapping[str, Sequence[float]] | None = None
-    separator: str = "\n\n"
-    token_counter: TokenizerSpec = None
-
-    @property
-    def counter(self) -> NamedTokenCounter:
-        """Counts tokens; loaded when it is first asked for."""
-        return resolve_token_counter(self.token_counter)
+_PROMPTS = {f"{name}_prompt": name for name in PROMPT_VARIABLES}
+"""Names of the prompts, and of the calls that they are for."""
 
 
 class LongReaderSynthesizer(DrivenSynthesizer):
@@ -130,21 +111,23 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         separator: str = "\n\n",
         token_counter: TokenizerSpec = None,
     ) -> None:
-        self.options = LongReaderOptions(
+        self.examples = examples
+        self.one_call_below = one_call_below
+        self.max_context_tokens = max_context_tokens
+        self.answer_tokens = answer_tokens
+        self.prices = prices
+        self.separator = separator
+        self.token_counter = token_counter
+        for option, value in vars(self).items():
+            check_reader_option(option, value)
+        super().__init__(
             llm=check_llm(
                 "llm", default_llm(type(self).__name__) if llm is None else llm
             ),
-            templates={},
-            examples=examples,
-            one_call_below=one_call_below,
-            max_context_tokens=max_context_tokens,
-            answer_tokens=answer_tokens,
-            prices=prices,
-            separator=separator,
-            token_counter=token_counter,
+            callback_manager=callback_manager or Settings.callback_manager,
+            streaming=streaming,
         )
-        for option in fields(self.options):
-            check_reader_option(option.name, getattr(self.options, option.name))
+        self.templates: dict[str, BasePromptTemplate] = {}
         self._update_prompts(
             {
                 "long_prompt": long_prompt,
@@ -152,11 +135,11 @@ class LongReaderSynthesizer(DrivenSynthesizer):
                 "direct_prompt": direct_prompt,
             }
         )
-        super().__init__(
-            llm=self.options.llm,
-            callback_manager=callback_manager or Settings.callback_manager,
-            streaming=streaming,
-        )
+
+    @property
+    def counter(self) -> NamedTokenCounter:
+        """Counts tokens; loaded when it is first asked for."""
+        return resolve_token_counter(self.token_counter)
 
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
@@ -169,7 +152,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         Raises:
             OpragError: As the class says.
         """
-        reading = _LongReading(self.options, query_str, text_chunks)
+        reading = _LongReading(self, query_str, text_chunks)
         pieces = answer(reading, streaming=self._streaming)
         return pieces if self._streaming else "".join(pieces)
 
@@ -177,7 +160,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
     ) -> RESPONSE_TEXT_TYPE:
         """Async version of `get_response`."""
-        begin = partial(_LongReading, self.options, query_str, text_chunks)
+        begin = partial(_LongReading, self, query_str, text_chunks)
         reading = await in_thread(begin)
         pieces = aanswer(reading, streaming=self._streaming)
         if self._streaming:
@@ -193,23 +176,21 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         texts = [
             each.node.get_content(metadata_mode=MetadataMode.LLM) for each in nodes
         ]
-        return _LongReading(self.options, query.query_str, texts, nodes, additional)
+        return _LongReading(self, query.query_str, texts, nodes, additional)
 
     def _get_prompts(self) -> PromptDictType:
-        templates = self.options.templates
-        return {f"{name}_prompt": templates[name] for name in PROMPT_VARIABLES}
+        return {f"{name}_prompt": each for name, each in self.templates.items()}
 
     def _update_prompts(
         self, prompts_dict: Mapping[str, str | BasePromptTemplate]
     ) -> None:
         for option, prompt in prompts_dict.items():
-            name = option.removesuffix("_prompt")
-            if option == name or name not in PROMPT_VARIABLES:
-                known = ", ".join(f"{name}_prompt" for name in PROMPT_VARIABLES)
-                message = f"There is no prompt {option!r}. The prompts are {known}."
-                raise InvalidOptionError(message, option=option, value=prompt)
-            self.options.templates[name] = check_template(
-                prompt, option, llm=self.options.llm, variables=PROMPT_VARIABLES[name]
+            refuse_unknown({option: prompt}, _PROMPTS)
+            self.templates[_PROMPTS[option]] = check_template(
+                prompt,
+                option,
+                llm=self._llm,
+                variables=PROMPT_VARIABLES[_PROMPTS[option]],
             )
 
 
@@ -217,7 +198,7 @@ class _LongReading(Answering):
     """One question to the long reader.
 
     Args:
-        options: See `LongReaderOptions`.
+        reader: Its options.
         query: The question.
         texts: What is read.
         nodes: The nodes that it is of.
@@ -226,37 +207,38 @@ class _LongReading(Answering):
 
     def __init__(
         self,
-        options: LongReaderOptions,
+        reader: LongReaderSynthesizer,
         query: str,
         texts: Sequence[str],
         nodes: Sequence[NodeWithScore] = (),
         additional: Sequence[NodeWithScore] = (),
     ) -> None:
-        super().__init__(options, nodes, additional)
-        self._options = options
+        super().__init__(reader, nodes, additional)
+        self._reader = reader
         self._query = query
-        self._texts = texts
+        self._text = reader.separator.join(texts)
         self._long_answer: str | None = None
 
     def dialogue(self) -> Dialogue[Reading]:
         """The long reader, call by call."""
         return read_long(
-            self._options.separator.join(self._texts),
+            self._text,
             self._query,
             self,
             ledger=self.ledger,
             token_counter=self.counter,
-            examples=self._options.examples,
-            one_call_below=self._options.one_call_below,
+            examples=self._reader.examples,
+            one_call_below=self._reader.one_call_below,
         )
 
     def llm(self, prompt: str) -> LLM:
         """The model, of all calls the same."""
-        return self._options.llm
+        llm: LLM = self._reader._llm  # noqa: SLF001 -- where LlamaIndex keeps it
+        return llm
 
     def template(self, prompt: str) -> BasePromptTemplate:
         """The prompt of a call."""
-        return self._options.templates[prompt]
+        return self._reader.templates[prompt]
 
     def begin(self, request: CallModel) -> ModelCall:
         """Begin a call; the second one has the long answer before it."""
