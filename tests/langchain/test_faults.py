@@ -3,8 +3,6 @@
 Each ends in the right order or in an error that says what is wrong.
 """
 
-import math
-
 import pytest
 from langchain_core.documents import Document
 from langchain_text_splitters import (
@@ -14,20 +12,15 @@ from langchain_text_splitters import (
     RecursiveJsonSplitter,
 )
 
-from langchain_oprag import (
-    OffsetTokenSplitter,
-    OrderPreservingCompressor,
-    OrderPreservingRetriever,
-)
+from langchain_oprag import OffsetTokenSplitter, OrderPreservingCompressor
 from oprag.errors import (
-    BudgetTooSmallError,
     ConflictingPositionsError,
     MissingDocumentError,
     MissingPositionError,
     PositionError,
 )
 from tests.handed_out import told
-from tests.langchain.corpus import QUERY, ListRetriever, chunk, numbers, words
+from tests.langchain.corpus import words
 
 SOURCE = {"source": "a.txt"}
 
@@ -224,42 +217,6 @@ def test_where_langchain_goes_wrong_our_splitter_is_right(text):
 # Bad input
 
 
-@pytest.mark.parametrize(
-    "start", [None, -1, math.nan, math.inf, 1.5, "iv", "a1b2", True]
-)
-def test_what_is_no_position_is_missing(start):
-    with pytest.raises(MissingPositionError):
-        order([at(start), at(9, "more")])
-
-
-@pytest.mark.parametrize("ten", [10, 10.0, "10"])
-def test_whole_numbers_of_any_type_are_positions(ten):
-    assert texts(order([at(9, "a"), at(ten, "b")])) == ["a", "b"]
-
-
-def test_a_negative_start_is_no_span():
-    with pytest.raises(PositionError) as caught:
-        order([at(-7), at(9, "more")])
-
-    assert caught.value.start == -7
-
-
-def test_a_reversed_span_is_no_span():
-    document = Document("text", metadata={**SOURCE, "char_start": 9, "char_end": 2})
-
-    with pytest.raises(PositionError) as caught:
-        order([document, document.model_copy(update={"page_content": "more"})])
-
-    assert (caught.value.start, caught.value.end) == (9, 2)
-
-
-def test_one_span_with_two_texts_is_a_contradiction():
-    with pytest.raises(ConflictingPositionsError) as caught:
-        order([at(0, "this"), at(0, "that")])
-
-    assert caught.value.spans == ((0, 4), (0, 4))
-
-
 def test_one_page_with_two_texts_is_ambiguous():
     pages = [Document(text, metadata={**SOURCE, "page": 1}) for text in "ab"]
 
@@ -267,26 +224,8 @@ def test_one_page_with_two_texts_is_ambiguous():
         order(pages)
 
 
-def test_duplicates_are_one():
-    assert numbers(order([chunk(2), chunk(1), chunk(2), chunk(1)])) == [1, 2]
-
-
-def test_an_empty_text_passes_through():
-    assert texts(order([at(4, ""), at(0, "abcd")])) == ["abcd", ""]
-
-
 def test_one_document_without_a_name_is_an_error_that_names_its_keys():
     with pytest.raises(MissingDocumentError) as caught:
         order([Document("text", metadata={"title": "t", "start_index": 0})])
 
     assert caught.value.keys == ("start_index", "title")
-
-
-def test_a_budget_below_the_smallest_chunk_is_an_error_everywhere():
-    base = ListRetriever(documents=[chunk(1)])
-    options = {"token_budget": 1, "token_counter": words}
-
-    with pytest.raises(BudgetTooSmallError):
-        order([chunk(1)], **options)
-    with pytest.raises(BudgetTooSmallError):
-        OrderPreservingRetriever(base_retriever=base, **options).invoke(QUERY)

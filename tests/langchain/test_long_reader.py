@@ -124,16 +124,6 @@ class TestTheTwoCalls:
         assert all(example.short_answer in prompt for example in shown)
         assert EXAMPLES[0].question not in server.requests[0].prompt
 
-    async def test_reasoning_is_no_part_of_either_answer(self, scripted_server):
-        server = scripted_server(
-            [f"<think>Who?</think>{LONG}", "<think>When?</think>1912"]
-        )
-
-        result = await ask(reader_of(server), QUESTION, "stream")
-
-        assert (result["long_answer"], result["answer"]) == (LONG, "1912")
-        assert "Who?" not in server.requests[1].prompt
-
 
 class TestOneCall:
     @pytest.mark.parametrize("way", WAYS)
@@ -145,24 +135,6 @@ class TestOneCall:
         assert (result["answer"], result["long_answer"]) == ("1912", None)
         assert [rung["rung"] for rung in result["usage"]["rungs"]] == ["direct"]
         assert len(server.requests) == 1
-
-    def test_the_default_is_a_thousand_tokens(self):
-        def calls(tokens: int) -> int:
-            model = RecordingChatModel()
-            reader = LongReader(llm=model, token_counter=words)
-            unit = Document("word " * tokens)
-            reader.invoke({"input": "?", "context": [unit]})
-            return len(model.calls)
-
-        assert [calls(999), calls(1000)] == [1, 2]
-
-    def test_zero_is_always_two(self):
-        model = RecordingChatModel()
-        reader = LongReader(llm=model, one_call_below=0)
-
-        reader.invoke({"input": "?", "context": [Document("word")]})
-
-        assert len(model.calls) == 2
 
 
 class TestStreaming:
@@ -338,15 +310,6 @@ class TestFaults:
         assert long["input_tokens"] == count_words(server.requests[0].prompt)
         assert isinstance(caught.value.__cause__, openai.APIError)
 
-    async def test_a_failing_first_call(self, scripted_server):
-        server = scripted_server([server_error()])
-
-        with pytest.raises(ModelCallError, match="'long' call") as caught:
-            await ask(reader_of(server), QUESTION)
-
-        assert caught.value.long_answer is None
-        assert [r["decision"] for r in caught.value.usage["rungs"]] == ["failed"]
-
     @pytest.mark.parametrize("reply", ["", " \n", Reply(None), "<think>hm</think>"])
     async def test_an_empty_reply_is_no_answer(self, scripted_server, reply):
         first = scripted_server([reply])
@@ -358,20 +321,6 @@ class TestFaults:
         with pytest.raises(ModelCallError, match="empty reply") as caught:
             await ask(reader_of(second), QUESTION)
         assert (caught.value.call, caught.value.long_answer) == ("short", LONG)
-
-    async def test_units_that_exceed_the_window_are_not_sent(self, scripted_server):
-        server = scripted_server([LONG, "1912"])
-        reader = reader_of(server, max_context_tokens=800, answer_tokens=50)
-
-        with pytest.raises(ContextWindowError, match="window of 800") as caught:
-            await ask(reader, QUESTION)
-
-        assert server.requests == []
-        assert caught.value.window == 800
-        reader.max_context_tokens = caught.value.needed
-        assert (await ask(reader, QUESTION))["answer"] == "1912"
-        note = (await ask(reader_of(scripted_server([LONG, "x"])), QUESTION))["usage"]
-        assert note["rungs"][0]["note"] == "window unknown"
 
     async def test_a_provider_that_says_so_too(self, scripted_server):
         server = scripted_server([context_overflow(10, 900)])

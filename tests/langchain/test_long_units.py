@@ -15,12 +15,7 @@ from langchain_oprag import (
     document_source,
 )
 from oprag.cli.embedding_models import load_embedding_model, packaged_weights
-from oprag.errors import (
-    DocumentNotFoundError,
-    InvalidOptionError,
-    MissingPositionError,
-    PositionError,
-)
+from oprag.errors import InvalidOptionError
 from oprag.units import LongUnit, group_documents
 from tests.langchain.corpus import (
     EMBEDDING,
@@ -225,17 +220,6 @@ class TestOutput:
         assert "unit_score" not in pair.metadata
         assert part.id != pair.id
 
-    def test_order_by_score(self):
-        hits = [piece("chronicle.md", 1500), piece("ann.md"), piece("chronicle.md")]
-
-        by_place = listed(*hits).invoke(QUERY)
-        by_score = listed(*hits, order="score").invoke(QUERY)
-
-        starts = [document.metadata.get("oprag_start") for document in by_place]
-        assert starts[0] == 0 < starts[1]
-        assert starts[2] is None
-        assert [by_score.index(document) for document in by_place] == [2, 0, 1]
-
     def test_an_order_preserving_compressor_after_it_leaves_the_units_as_they_are(self):
         found = listed(
             piece("chronicle.md", 1500), piece("ann.md"), piece("chronicle.md")
@@ -285,24 +269,6 @@ class TestOutput:
 class TestBadInput:
     def test_nothing_found_is_nothing(self):
         assert listed().invoke(QUERY) == []
-
-    def test_a_chunk_without_a_unit(self):
-        with pytest.raises(DocumentNotFoundError, match="units="):
-            listed(Document("x", metadata={"source": "b.md"})).invoke(QUERY)
-
-    def test_a_chunk_without_a_place_in_a_cut_document(self):
-        with pytest.raises(MissingPositionError):
-            listed(Document("x", metadata={"source": "chronicle.md"})).invoke(QUERY)
-
-    def test_a_document_that_is_not_there(self):
-        with pytest.raises(DocumentNotFoundError):
-            listed(piece("mill.md"), documents={}).invoke(QUERY)
-
-    def test_a_document_that_was_shortened(self):
-        short = {**TEXTS, "chronicle.md": "In the year 1700"}
-
-        with pytest.raises(PositionError):
-            listed(piece("chronicle.md", 1500), documents=short).invoke(QUERY)
 
     @pytest.mark.parametrize(
         "options",

@@ -44,7 +44,6 @@ from tests.llamaindex.corpus import (
     document,
     index,
     numbers_of,
-    scored,
 )
 from tests.llamaindex.recording import DIMENSIONS, RecordingLLM, WordEmbedding
 
@@ -380,24 +379,6 @@ class TestStores:
 
 
 class TestFusion:
-    def test_duplicates_of_several_queries_are_one(self):
-        lease = index()
-        fusion = QueryFusionRetriever(
-            [
-                lease.as_retriever(similarity_top_k=6),
-                lease.as_retriever(similarity_top_k=9),
-            ],
-            num_queries=2,
-            use_async=False,
-            similarity_top_k=20,
-            llm=RecordingLLM(replies=["What rules the pets?"]),
-        )
-
-        nodes = OrderPreservingRetriever(fusion).retrieve(QUESTION)
-
-        found = numbers_of(nodes)
-        assert found == sorted(set(found))
-
     def test_equal_text_at_two_places_survives_because_its_place_is_metadata(self):
         """Fusion takes nodes with equal text and metadata for one."""
         text = "\n\n".join(["The same clause again in full."] * 3)
@@ -416,13 +397,6 @@ class TestFusion:
 
         starts = [node.node.start_char_idx for node in nodes]
         assert starts == [0, 32, 64]
-
-
-def test_a_position_beyond_numbers_is_no_position():
-    nodes = [scored(text, n=value) for text, value in (("a", "3f2a"), ("b", "-1"))]
-
-    with pytest.raises(MissingPositionError):
-        order_scored(nodes, position_keys="n")
 
 
 def order(nodes: Sequence[BaseNode], **options: object) -> list[BaseNode]:

@@ -15,16 +15,14 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from llamaindex_oprag import LongReaderSynthesizer, LongUnitRetriever
-from oprag.errors import ContextWindowError, InvalidOptionError, ModelCallError
+from oprag.errors import InvalidOptionError, ModelCallError
 from oprag.units import group_documents
-from oprag.units.long_prompts import EXAMPLES
 from tests.llamaindex.recording import RecordingLLM
 from tests.llamaindex.self_routing import WAYS, scripted_llm
 from tests.support.openai_server import (
     Reply,
     ScriptedServer,
     Usage,
-    context_overflow,
     count_words,
     server_error,
 )
@@ -158,15 +156,6 @@ class TestInEveryWay:
         assert long["input_tokens"] == count_words(server.requests[0].prompt)
         assert isinstance(caught.value.__cause__, openai.APIError)
 
-    async def test_a_failing_first_call(self, way):
-        with (
-            ScriptedServer([server_error()]) as server,
-            pytest.raises(ModelCallError, match="'long' call") as caught,
-        ):
-            await ask(server, way)
-
-        assert caught.value.long_answer is None
-
     @pytest.mark.parametrize("reply", ["", Reply(None), "<think>hm</think>"])
     async def test_an_empty_reply_is_no_answer(self, way, reply):
         with (
@@ -181,47 +170,6 @@ class TestInEveryWay:
         ):
             await ask(server, way)
         assert (caught.value.call, caught.value.long_answer) == ("short", LONG)
-
-    async def test_units_that_exceed_the_window_are_not_sent(self, way):
-        with (
-            ScriptedServer([]) as server,
-            pytest.raises(ContextWindowError, match="window of 800"),
-        ):
-            await ask(server, way, max_context_tokens=800, answer_tokens=50)
-
-        assert server.requests == []
-
-    async def test_a_provider_that_says_so_too(self, way):
-        with (
-            ScriptedServer([context_overflow(10, 900)]) as server,
-            pytest.raises(ContextWindowError, match="provider refused") as caught,
-        ):
-            await ask(server, way)
-
-        assert isinstance(caught.value.__cause__, ModelCallError)
-
-
-async def test_what_is_not_reported_is_counted_and_marked():
-    with ScriptedServer([Reply(LONG, reports_usage=False)] * 2) as server:
-        response, _ = await ask(server, "query")
-
-    usage = response.metadata["usage"]
-    prompts = [count_words(request.prompt) for request in server.requests]
-    assert [rung["input_tokens"] for rung in usage["rungs"]] == prompts
-    assert usage["estimated"] is True
-    assert usage["rungs"][0]["note"] == "window unknown"
-
-
-@pytest.mark.parametrize("number", [0, 1, 8])
-def test_as_many_examples_as_were_asked_for(number):
-    llm = RecordingLLM()
-    reader = LongReaderSynthesizer(llm, examples=number, one_call_below=0)
-
-    reader.get_response(QUESTION, ["text"])
-
-    shown = [each for each in EXAMPLES if each.question in llm.prompts[1]]
-    assert shown == list(EXAMPLES[:number])
-    assert llm.prompts[1].count("Long answer: ") == number + 1
 
 
 class TestBareTexts:

@@ -32,8 +32,8 @@ from llamaindex_oprag import (
     document_source,
 )
 from oprag.cli.embedding_models import load_embedding_model, packaged_weights
-from oprag.errors import DocumentNotFoundError, InvalidOptionError, MissingPositionError
-from oprag.units import LongUnit, group_documents
+from oprag.errors import InvalidOptionError
+from oprag.units import group_documents
 from tests.llamaindex.recording import WordEmbedding
 from tests.support.openai_server import count_words
 
@@ -311,22 +311,6 @@ class TestBadInput:
     def test_nothing_found_is_nothing(self):
         assert listed().retrieve("?") == []
 
-    def test_a_node_without_a_unit(self):
-        stray = NodeWithScore(node=TextNode(text="x", metadata={"doc_id": "b.md"}))
-        with pytest.raises(DocumentNotFoundError, match="units="):
-            listed(stray).retrieve("?")
-
-    def test_a_node_without_a_place_in_a_cut_document(self):
-        bare = NodeWithScore(
-            node=TextNode(text="x", metadata={"doc_id": "chronicle.md"})
-        )
-        with pytest.raises(MissingPositionError):
-            listed(bare).retrieve("?")
-
-    def test_a_document_that_is_not_there(self):
-        with pytest.raises(DocumentNotFoundError):
-            listed(node("mill.md"), documents={}).retrieve("?")
-
     @pytest.mark.parametrize(
         "options",
         [
@@ -343,10 +327,6 @@ class TestBadInput:
             listed(**options)
 
         assert caught.value.option in options
-
-    def test_a_document_in_two_units(self):
-        with pytest.raises(InvalidOptionError):
-            listed(units=[LongUnit(("a",), 1), LongUnit(("a", "b"), 2)])
 
     def test_an_index_in_the_place_of_a_retriever(self):
         index = VectorStoreIndex([], embed_model=WordEmbedding())
