@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -24,7 +25,6 @@ from oprag.documents import (
 )
 from oprag.documents import SourceLike as CoreSourceLike
 from oprag.documents import document_source as core_source
-from oprag.errors import InvalidOptionError
 
 
 class Docstore(Protocol):
@@ -105,7 +105,8 @@ class _StoreSource(DocumentSource):
         if isinstance(value, Document):
             value = value.page_content
         if isinstance(value, bytes):
-            value = _decoded(document_id, value)
+            with suppress(UnicodeDecodeError):  # else they are no text
+                value = value.decode("utf-8")
         return checked_text(document_id, value, where)
 
 
@@ -122,14 +123,3 @@ class _DocstoreSource(DocumentSource):
 
     async def aget(self, document_id: str) -> str:
         return await asyncio.to_thread(self.get, document_id)
-
-
-def _decoded(document_id: str, value: bytes) -> str:
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError as error:
-        message = (
-            f"documents= gave bytes for {document_id!r} that are not UTF-8 text (byte "
-            f"{error.start}). Store the text as UTF-8, or as a str or Document."
-        )
-        raise InvalidOptionError(message, option="documents", value=value) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_serializer
 from llama_index.core.schema import BaseNode, Document, TextNode, TransformComponent
@@ -20,13 +20,10 @@ from oprag.documents import (
     exact_text,
     replaced,
 )
-from oprag.errors import InvalidOptionError, MissingDocumentError
+from oprag.errors import MissingDocumentError
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
 from oprag.positions import document_name, part_numbers, qualified_name
 from oprag.tokens import in_thread
-
-_NOT_HELD = "<documents of "
-"""In `to_dict`, before the name of what a dictionary cannot hold."""
 
 
 class PositionAnnotator(TransformComponent):
@@ -80,6 +77,11 @@ class PositionAnnotator(TransformComponent):
     documents: Any = Field(description="The documents that were parsed.", repr=False)
 
     def __init__(self, documents: SourceLike) -> None:
+        if isinstance(documents, list):  # out of what `to_dict` gave
+            documents = [
+                Document.from_dict(each) if isinstance(each, dict) else each
+                for each in documents
+            ]
         document_source(documents)
         super().__init__(documents=documents)  # type: ignore[call-arg]  # a pydantic field
 
@@ -98,32 +100,7 @@ class PositionAnnotator(TransformComponent):
         if isinstance(documents, (list, tuple)):
             return [document.to_dict() for document in documents]
         of = documents if callable(documents) else type(documents)
-        return f"{_NOT_HELD}{qualified_name(of)}>"
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any], **kwargs: Any) -> Self:
-        """Make an annotator out of what `to_dict` gave.
-
-        A folder, a mapping and a list of documents come back. An index, a store or a
-        function does not: pass it again, as `documents=`.
-
-        Raises:
-            InvalidOptionError: The documents were one of these.
-        """
-        documents = {**data, **kwargs}.get("documents", f"{_NOT_HELD}nothing>")
-        if isinstance(documents, str) and documents.startswith(_NOT_HELD):
-            found = documents.removeprefix(_NOT_HELD).removesuffix(">")
-            message = (
-                f"The documents were {found}, which a dictionary cannot hold. Pass "
-                f"them again: {cls.__name__}.from_dict(data, documents=...)."
-            )
-            raise InvalidOptionError(message, option="documents", value=found)
-        if isinstance(documents, list):
-            documents = [
-                Document.from_dict(each) if isinstance(each, dict) else each
-                for each in documents
-            ]
-        return cls(documents=documents)
+        return f"<documents of {qualified_name(of)}>"
 
     def __call__(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
         """Annotate the nodes of any number of documents; the order stays."""
@@ -168,8 +145,7 @@ def _source_ids(nodes: Sequence[BaseNode]) -> list[str]:
             keys = tuple(sorted(map(str, node.metadata)))
             message = (
                 f"Node {place} has no source document (its ref_doc_id is "
-                f"{node.ref_doc_id!r}), so there is no text to find it in. Annotate "
-                "nodes as the parsers made them, or set their SOURCE relationship."
+                f"{node.ref_doc_id!r}). Annotate nodes as the parsers made them."
             )
             raise MissingDocumentError(message, rank=place, keys=keys)
     return list(dict.fromkeys(str(node.ref_doc_id) for node in nodes))

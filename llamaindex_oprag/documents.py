@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from llama_index.core.indices.base import BaseIndex
-from llama_index.core.schema import BaseNode, Document
-from llama_index.core.storage.docstore.types import BaseDocumentStore, RefDocInfo
+from llama_index.core.schema import Document
+from llama_index.core.storage.docstore.types import BaseDocumentStore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._convert import source_of, text_of
@@ -26,13 +26,6 @@ from oprag.documents import SourceLike as CoreSourceLike
 from oprag.documents import document_source as core_source
 from oprag.errors import DocumentNotFoundError
 from oprag.positions import document_name
-
-_WAYS_OUT = (
-    "Index it with index_documents or one of oprag's node parsers; or keep the full "
-    "documents: run an IngestionPipeline with docstore=, or call "
-    "docstore.add_documents(documents), and give that docstore; or give the texts as "
-    "a mapping, a function or a folder."
-)
 
 SourceLike: TypeAlias = (
     CoreSourceLike
@@ -108,11 +101,10 @@ class _IndexSource(ReadingSource):
             return FullText(text_of(found))
         try:
             return self._chunks.read(document_id)
-        except DocumentNotFoundError as error:
-            if (named := self._named(document_id)) is not None:
-                return FullText(named)
-            info = self._docstore.get_ref_doc_info(document_id)
-            raise self._missing(document_id, found, info, error) from error
+        except DocumentNotFoundError:
+            if (named := self._named(document_id)) is None:
+                raise
+            return named
 
     async def aread(self, document_id: str) -> FullText:
         found = await self._docstore.aget_document(document_id, raise_error=False)
@@ -120,39 +112,21 @@ class _IndexSource(ReadingSource):
             return FullText(text_of(found))
         try:
             return await self._chunks.aread(document_id)
-        except DocumentNotFoundError as error:
-            if (named := await asyncio.to_thread(self._named, document_id)) is not None:
-                return FullText(named)
-            info = await self._docstore.aget_ref_doc_info(document_id)
-            raise self._missing(document_id, found, info, error) from error
+        except DocumentNotFoundError:
+            if (named := await asyncio.to_thread(self._named, document_id)) is None:
+                raise
+            return named
 
     def within(self, search: SearchFilter) -> DocumentSource:
         """Of a filtered search the chunks alone: a `Document` has all of the text."""
         chunks = self._chunks.within(search)
         return self if search == SearchFilter() else chunks
 
-    def _named(self, name: str) -> str | None:
-        """Text of the one document that has this name in its metadata."""
+    def _named(self, name: str) -> FullText | None:
+        """Return the one document that has this name in its metadata."""
         named = [
             node
             for node in self._docstore.docs.values()
             if isinstance(node, Document) and document_name(node.metadata) == name
         ]
-        return text_of(named[0]) if len(named) == 1 else None
-
-    def _missing(
-        self,
-        document_id: str,
-        found: BaseNode | None,
-        info: RefDocInfo | None,
-        otherwise: DocumentNotFoundError,
-    ) -> DocumentNotFoundError:
-        if found is None and info is None:
-            return otherwise
-        what = "a chunk by this name" if info is None else "chunks of it"
-        message = (
-            f"The {type(self._docstore).__name__} holds {what}, and not the full text "
-            f"of document {document_id!r}; chunks that oprag did not index cannot be "
-            f"shown to be all. {_WAYS_OUT}"
-        )
-        return DocumentNotFoundError(message, document=document_id)
+        return FullText(text_of(named[0])) if len(named) == 1 else None

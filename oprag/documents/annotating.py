@@ -124,23 +124,22 @@ def replaced(
 
 
 def _order(name: str, part: SourcePart) -> list[int]:
-    """Numbers of the chunks in reading order, which has to be the one given."""
+    """Return the numbers of the chunks in reading order, which has to be as given."""
     pieces = [squeeze(chunk) for chunk in part.chunks]
     found = given_order(squeeze(part.text), pieces)
     if found.order is not None:
         return found.order
-    if found.contradicted:
-        of_part = "" if part.number is None else f" of part {part.number}"
-        early, late = numbers = tuple(found.doubtful)
-        message = (
-            f"Document {name!r}: the chunks{of_part} are not in the order of the text: "
-            f"chunk {late} of the list should stand before chunk {early}. Give all "
-            "chunks of the document in the order in which the splitter made them."
-        )
-        raise ConflictingPositionsError(
-            message, kind="inconsistent_chunks", document=name, chunks=numbers
-        )
-    raise _several_orders(name, part, found.doubtful)
+    if not found.contradicted:
+        raise _several_orders(name, part, found.doubtful)
+    early, late = numbers = tuple(found.doubtful)
+    message = (
+        f"Document {name!r}: the chunks are not in the order of the text: chunk {late} "
+        f"of the list should stand before chunk {early}. Give all chunks of the "
+        "document in the order in which the splitter made them."
+    )
+    raise ConflictingPositionsError(
+        message, kind="inconsistent_chunks", document=name, chunks=numbers
+    )
 
 
 def _refuse_likeness(
@@ -160,13 +159,10 @@ def _several_orders(
 ) -> ConflictingPositionsError:
     of_part = "" if part.number is None else f" of part {part.number}"
     numbers = tuple(doubtful[:_LISTED])
-    listed = ", ".join(map(str, numbers))
-    more = ", …" if len(doubtful) > _LISTED else ""
     message = (
         f"Document {name!r}: the text{of_part} repeats itself, so that its chunks fit "
-        f"it in more than one order (in doubt: {listed}{more} of the list). Index the "
-        "document with index_documents, which splits it and so knows the order, or "
-        "split it with oprag's splitters."
+        f"it in more than one order (in doubt: {', '.join(map(str, numbers))} of the "
+        "list). Index the document with index_documents, which knows the order."
     )
     return ConflictingPositionsError(
         message, kind="ambiguous_position", document=name, position=(), ranks=numbers
@@ -179,20 +175,12 @@ def _located(part: SourcePart, order: Sequence[int]) -> list[Location]:
 
 
 def _warn_of_unlocated(name: str, locations: Sequence[Location]) -> None:
-    missing = {
-        status: [i for i, location in enumerate(locations) if location.status == status]
-        for status in ("ambiguous", "not_found", "blank")
-    }
-    listed = [
-        f"{len(indexes)} {status.replace('_', ' ')} (first: chunk {indexes[0]})"
-        for status, indexes in missing.items()
-        if indexes
-    ]
-    if listed:
+    missing = [i for i, each in enumerate(locations) if each.status not in _PROVED]
+    if missing:
+        kinds = sorted({locations[i].status.replace("_", " ") for i in missing})
         message = (
-            f"Document {name!r}: of {len(locations)} chunks {', '.join(listed)}. They "
-            "keep their order (chunk_index) and get no char_start: a place that is not "
-            "proved is not written. Chunks that are not found were altered, or were "
-            "made of another text."
+            f"Document {name!r}: of {len(locations)} chunks {len(missing)} cannot be "
+            f"placed ({', '.join(kinds)}; first: chunk {missing[0]}). They keep their "
+            "order (chunk_index) and get no char_start."
         )
         warnings.warn(message, PositionWarning, stacklevel=2)

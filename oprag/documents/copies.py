@@ -7,7 +7,6 @@ oprag. Nothing in the store says so; the names of the files do, and the texts.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import PurePosixPath
@@ -74,9 +73,10 @@ class StoredCopies:
                 if name not in groups:
                     groups[name] = array("I")
                 groups[name].append(number)
-        # By their last part first: names that end like another stand together.
-        self._names = sorted({*self._own, *self._foreign}, key=_from_end)
-        self._paths = [_from_end(name) for name in self._names]
+        self._ends: dict[tuple[str, ...], list[str]] = {}
+        for name in sorted({*self._own, *self._foreign}):
+            for end in _ends(name):
+                self._ends.setdefault(end, []).append(name)
 
     def of(self, name: str, chunks: Sequence[OwnChunk]) -> Copies:
         """Return what else there is of one document.
@@ -124,19 +124,11 @@ class StoredCopies:
         return {other for each in names for other in self._alike(each)} - {name}
 
     def _alike(self, name: str) -> Iterator[str]:
-        """The names that are the end of a path, or of which it is the end."""
-        path = _from_end(name)
-        at = bisect_left(self._paths, path)
-        while at < len(self._paths) and self._paths[at].startswith(path):
-            yield self._names[at]
-            at += 1
-        parts = path.split(_NO_CHARACTER)[:-1]
-        for size in range(1, len(parts)):
-            shorter = "".join(part + _NO_CHARACTER for part in parts[:size])
-            at = bisect_left(self._paths, shorter)
-            while at < len(self._paths) and self._paths[at] == shorter:
-                yield self._names[at]
-                at += 1
+        """Yield the names that are the end of a path, or of which it is the end."""
+        whole, *shorter = _ends(name)
+        yield from self._ends.get(whole, ())
+        for end in shorter:
+            yield from (n for n in self._ends.get(end, ()) if _ends(n)[0] == end)
 
 
 def is_own(metadata: Mapping[str, Any]) -> bool:
@@ -176,10 +168,10 @@ def _users_name(metadata: Mapping[str, Any]) -> str | None:
     return document_name(others)
 
 
-def _from_end(name: str) -> str:
-    """The parts of a path, the last one first, each with an end."""
+def _ends(name: str) -> list[tuple[str, ...]]:
+    """Return the parts of a path, then those without the first, and so on."""
     parts = PurePosixPath(name.replace("\\", "/")).parts or (name,)
-    return "".join(part + _NO_CHARACTER for part in reversed(parts))
+    return [parts[at:] for at in range(len(parts))]
 
 
 def _text_of(chunk: OwnChunk) -> str:

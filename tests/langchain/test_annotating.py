@@ -95,7 +95,9 @@ def test_what_cannot_be_proved_is_reported_and_still_in_order():
         for part in ("alpha", "BETA was altered", "gamma delta")
     ]
 
-    with pytest.warns(PositionWarning, match="1 not found .first: chunk 1"):
+    with pytest.warns(
+        PositionWarning, match="1 cannot be placed .not found; first: chunk 1"
+    ):
         annotated = annotate_positions(text, chunks)
     assert "char_start" not in annotated[1].metadata
     assert "start_index" not in annotated[1].metadata

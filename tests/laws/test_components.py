@@ -11,7 +11,7 @@ from pydantic import BaseModel
 import langchain_oprag
 import llamaindex_oprag
 from oprag import group_documents
-from oprag.errors import DocumentNotFoundError, InvalidOptionError
+from oprag.errors import DocumentNotFoundError
 from tests.langchain.corpus import ListRetriever, RecordingStore, chunk
 from tests.llamaindex.corpus import document, index
 
@@ -141,15 +141,6 @@ class TestAnnotator:
         ):
             (placed,) = again([whole])
             assert placed.metadata["char_end"] == len("# A\nOne.")
-
-    @pytest.mark.parametrize("made", [TEXTS.get, index()], ids=["function", "index"])
-    def test_what_a_dictionary_cannot_hold_is_named_and_asked_for(self, made):
-        written = llamaindex_oprag.PositionAnnotator(made).to_dict()
-
-        with pytest.raises(InvalidOptionError, match=r"cannot hold\. Pass them"):
-            llamaindex_oprag.PositionAnnotator.from_dict(written)
-        again = llamaindex_oprag.PositionAnnotator.from_dict(written, documents=TEXTS)
-        assert again.documents == TEXTS
 
 
 class TestTextsByOtherNames:

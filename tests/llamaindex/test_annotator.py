@@ -164,7 +164,9 @@ def test_what_cannot_be_proved_is_reported_and_still_in_order():
     )
     made[2] = made[2].model_copy(update={"text": "Something else entirely."})
 
-    with pytest.warns(PositionWarning, match="1 not found .first: chunk 2"):
+    with pytest.warns(
+        PositionWarning, match="1 cannot be placed .not found; first: chunk 2"
+    ):
         nodes = PositionAnnotator(documents=documents)(made)
     assert nodes[2].start_char_idx is None
     ordered = OrderPreservingPostprocessor().postprocess_nodes(_reversed_hits(nodes))

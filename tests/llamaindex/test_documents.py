@@ -91,14 +91,14 @@ async def test_chunks_that_oprag_did_not_make_are_not_put_together():
         index(parser=SentenceSplitter(chunk_size=64, chunk_overlap=0))
     )
 
-    await neither(source, "lease.txt", "holds chunks of it.*keep the full documents")
+    await neither(source, "lease.txt", "no chunk there has")
 
 
 async def test_a_chunk_is_no_document():
     store = index()
     chunk = next(iter(store.docstore.docs))
 
-    await neither(document_source(store), chunk, "holds a chunk by this name")
+    await neither(document_source(store), chunk, "no chunk there has")
 
 
 async def test_a_name_that_nobody_knows():
