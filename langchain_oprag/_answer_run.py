@@ -2,7 +2,7 @@
 
 LangGraph's `stream_mode="messages"` and `astream_events` listen to every call of a chat
 model, and would show a reply before it is known to be a refusal. So their handlers are
-taken off our calls. They are told of one run of a chat model instead, whose reply is
+taken off our calls. They get one run of a chat model instead, whose reply is
 the answer as it is given out. Tracers and all other callbacks hear the calls.
 """
 
@@ -25,34 +25,34 @@ from oprag.calls import Ledger
 NOT_SHOWN = "nostream"
 """LangGraph's tag for calls that token streams leave out."""
 
-Told: TypeAlias = Generator[Any, Any, None]
+Notices: TypeAlias = Generator[Any, Any, None]
 """What is called in turn; of an async run each is awaited, and the result sent in."""
 
 _ManagerT = TypeVar("_ManagerT", bound=BaseCallbackManager)
 
 
-def tell(told: Told) -> None:
+def notify(notices: Notices) -> None:
     """Make the calls of a run that is not async."""
     result = None
     try:
         while True:
-            result = told.send(result)
+            result = notices.send(result)
     except StopIteration:
         return
 
 
-async def atell(told: Told) -> None:
-    """Async version of `tell`."""
+async def anotify(notices: Notices) -> None:
+    """Async version of `notify`."""
     result = None
     try:
         while True:
-            result = await told.send(result)
+            result = await notices.send(result)
     except StopIteration:
         return
 
 
 class AnswerRun:
-    """The run that token streams are told of, for one question.
+    """The run that token streams show, for one question.
 
     Args:
         config: Of the question; its callbacks make calls children of the run.
@@ -84,7 +84,7 @@ class AnswerRun:
         """Have what runs inside of ours inherit our config.
 
         Models with `bind` and the like look for one in the context, which LangChain
-        copies for every run, where it can; where not, that of another run stands there.
+        copies for every run, where it can; where not, it has that of another run.
         """
         around: Any = var_child_runnable_config.get() or {}
         run_id = getattr(around.get("callbacks"), "parent_run_id", None)
@@ -112,7 +112,7 @@ class AnswerRun:
             response_metadata=dict(facts),
         )
 
-    def say(self, text: str) -> Told:
+    def say(self, text: str) -> Notices:
         """Take a piece of the answer, and show it."""
         self._said.append(text)
         if not self.shown:
@@ -125,13 +125,13 @@ class AnswerRun:
         chunk = ChatGenerationChunk(message=AIMessageChunk(content=text, id=self._id))
         yield self._run.on_llm_new_token(text, chunk=chunk)
 
-    def end(self, message: AIMessage) -> Told:
+    def end(self, message: AIMessage) -> Notices:
         """Say that the answer is complete."""
         if self._run is not None:
             reply = ChatGeneration(message=message)
             yield self._run.on_llm_end(LLMResult(generations=[[reply]]))
 
-    def fail(self, error: BaseException) -> Told:
+    def fail(self, error: BaseException) -> Notices:
         """Say that it was left, or broke off."""
         if self._run is not None:
             yield self._run.on_llm_error(error)

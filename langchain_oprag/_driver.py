@@ -23,7 +23,7 @@ from langchain_core.runnables.utils import (
     get_unique_config_specs,
 )
 
-from langchain_oprag._answer_run import atell, tell
+from langchain_oprag._answer_run import anotify, notify
 from langchain_oprag._answering import Answering, Step, Steps
 from oprag.calls import CallModel
 from oprag.errors import refuse_unknown
@@ -42,14 +42,14 @@ def carry_out(answering: Answering, *, streaming: bool) -> Iterator[AddableDict]
         ) as pieces:
             for piece in pieces:
                 if text := piece.get("answer"):
-                    tell(run.say(text))
+                    notify(run.say(text))
                 yield piece
         message = run.message(answering.ledger, answering.facts)
-        tell(run.end(message))
+        notify(run.end(message))
         if answering.question.of_messages:
             yield AddableDict(messages=[message])
     except BaseException as error:
-        tell(run.fail(error))
+        notify(run.fail(error))
         raise
 
 
@@ -64,14 +64,14 @@ async def acarry_out(
         ) as pieces:
             async for piece in pieces:
                 if text := piece.get("answer"):
-                    await atell(run.say(text))
+                    await anotify(run.say(text))
                 yield piece
         message = run.message(answering.ledger, answering.facts)
-        await atell(run.end(message))
+        await anotify(run.end(message))
         if answering.question.of_messages:
             yield AddableDict(messages=[message])
     except BaseException as error:
-        await atell(run.fail(error))
+        await anotify(run.fail(error))
         raise
 
 

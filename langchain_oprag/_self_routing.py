@@ -141,7 +141,7 @@ def _best_first(
     """Have an `OrderPreservingRetriever` leave the order to us, and the number.
 
     What does not fit a rung is left out from the end, which has to be the worst. One
-    that was not told how much to return says no more than what it wraps, or fills the
+    that has no limit of its own says no more than what it wraps, or fills the
     largest rung with neighbours.
     """
     if isinstance(retriever, RunnableBindingBase):  # `bind`, `with_retry` and the like

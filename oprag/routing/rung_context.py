@@ -38,7 +38,7 @@ class RungContext:
     """What one step gives the model to read."""
 
     text: str
-    """The context as it stands in the prompt; empty for nothing."""
+    """The context as it is in the prompt; empty for nothing."""
     chunks: tuple[Chunk, ...] = ()
     """The retrieved chunks that it holds, or of whose documents it is, in reading
     order (best first with `order="score"`)."""
