@@ -19,14 +19,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from oprag.calls.client_errors import is_window_overflow, said_by
 from oprag.calls.ledger import Ledger, RungDecision, RungEntry, TokenUsage
-from oprag.calls.window import default_answer_tokens
 from oprag.errors import ContextWindowError, OpragError
 
 ResultT = TypeVar("ResultT")
+
+_ANSWER_TOKENS = 256
+_SHARE_OF_WINDOW = 8
+"""Part of a small window that is kept for the answer."""
 
 Purpose: TypeAlias = Literal["answer", "attempt", "draft"]
 """`"answer"`: the reply is the answer, whatever it says; `"attempt"`: it is, unless it
@@ -117,8 +121,8 @@ class PromptSize:
         """
         given, known = windows
         window = (given.get(prompt) if isinstance(given, Mapping) else given) or known
-        kept = reserved[0] or reserved[1] or default_answer_tokens(window)
-        return cls(tokens, window, kept)
+        default = min(_ANSWER_TOKENS, (window or inf) // _SHARE_OF_WINDOW)
+        return cls(tokens, window, reserved[0] or reserved[1] or int(default))
 
     def with_context(self, context: str) -> int:
         """Return the tokens of the whole prompt with a context in it."""

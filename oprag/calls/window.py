@@ -10,10 +10,6 @@ from oprag.errors import invalid_option
 WINDOW_UNKNOWN = "window unknown"
 """What the usage notes if it is not known how much the model can read."""
 
-_ANSWER_TOKENS = 256
-_SHARE_OF_WINDOW = 8
-
-
 CALL_DESCRIPTIONS = {
     "answer_tokens": "Tokens of the window that are kept free for the answer; None for "
     "the model's own limit, else 256, or an eighth of a smaller window.",
@@ -48,20 +44,6 @@ def frame_tokens(messages: int) -> int:
         4 for each message, and 3 with which the reply begins, in the common formats.
     """
     return 4 * messages + 3 if messages else 0
-
-
-def default_answer_tokens(window: int | None) -> int:
-    """Tokens to keep free for the answer where nobody says how long it may be.
-
-    Args:
-        window: Tokens of prompt and answer together; None when unknown.
-
-    Returns:
-        256, or an eighth of a window below 2,048.
-    """
-    if window is None:
-        return _ANSWER_TOKENS
-    return min(_ANSWER_TOKENS, window // _SHARE_OF_WINDOW)
 
 
 def largest_fitting(
