@@ -61,31 +61,41 @@ class Neighbourhood:
         self, hits: Sequence[NodeWithScore], widening: Widening
     ) -> tuple[list[NodeWithScore], Neighbours]:
         """Return the hits that count with their neighbours behind, for `arrange`."""
-        requests = widening.requests()
-        stored = self._chunks.read(requests) if self._chunks and requests else []
-        steps = self._linked(hits, widening)
-        read: list[BaseNode] | None = None
+        steps = self._steps(hits, widening)
+        read: Any = None
         while True:
             try:
-                ids = steps.send(read) if read is not None else next(steps)
+                asked = steps.send(read)
             except StopIteration as end:
-                return self._behind(hits, widening, stored, end.value)
-            read = nodes_by_id(self._index, ids)
+                return self._behind(hits, widening, *end.value)
+            if self._chunks and isinstance(asked, dict):
+                read = self._chunks.read(asked)
+            else:
+                read = nodes_by_id(self._index, asked)
 
     async def awidened(
         self, hits: Sequence[NodeWithScore], widening: Widening
     ) -> tuple[list[NodeWithScore], Neighbours]:
         """Async version of `widened`."""
-        requests = widening.requests()
-        stored = await self._chunks.aread(requests) if self._chunks and requests else []
-        steps = self._linked(hits, widening)
-        read: list[BaseNode] | None = None
+        steps = self._steps(hits, widening)
+        read: Any = None
         while True:
             try:
-                ids = steps.send(read) if read is not None else next(steps)
+                asked = steps.send(read)
             except StopIteration as end:
-                return self._behind(hits, widening, stored, end.value)
-            read = await to_thread(nodes_by_id, self._index, ids)
+                return self._behind(hits, widening, *end.value)
+            if self._chunks and isinstance(asked, dict):
+                read = await self._chunks.aread(asked)
+            else:
+                read = await to_thread(nodes_by_id, self._index, asked)
+
+    def _steps(
+        self, hits: Sequence[NodeWithScore], widening: Widening
+    ) -> Generator[Any, Any, tuple[list[StoredChunk], _Beside]]:
+        """Yield which chunks, or the ids of which nodes, to read; it is sent them."""
+        requests = widening.requests() if self._chunks else {}
+        stored = (yield requests) if requests else []
+        return stored, (yield from self._linked(hits, widening))
 
     def _behind(
         self,

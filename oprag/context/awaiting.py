@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
 from oprag.chunk import FullText
 from oprag.context.options import ContextOptions
-from oprag.documents import DocumentSource, ReadTexts, refuse_strangers
+from oprag.documents import DocumentSource, ReadTexts
 from oprag.errors import DocumentNotFoundError, OpragError
 from oprag.tokens import in_thread
 
@@ -39,11 +39,9 @@ async def with_texts(
             result = await in_thread(partial(work, replace(options, documents=texts)))
         except OpragError:
             if not texts.asked:
-                texts.check()
                 raise
         else:
             if not texts.asked:
-                texts.check()
                 return result
         await texts.fetch()
 
@@ -67,10 +65,8 @@ class _Texts(ReadTexts):
             self.asked[document_id] = None
         return super().read(document_id)
 
-    def check(self) -> None:
-        """Refuse a source that has nothing of what was asked for."""
-        there = {name: found is not None for name, found in self._found.items()}
-        refuse_strangers(there, self._source)
+    def names(self) -> Iterable[str]:
+        return self._source.names()
 
     async def fetch(self) -> None:
         for name in self.asked:

@@ -135,14 +135,9 @@ class ChunkStore(ABC):
         self, wanted: Mapping[str, Collection[int]]
     ) -> list[StoredChunk]:
         """Async version of `fetch_chunks`."""
-        from asyncio import gather, to_thread  # as above
+        from asyncio import to_thread  # as above
 
-        own = type(self)
-        has_own = own.fetch_chunks is not ChunkStore.fetch_chunks
-        if has_own or own.afetch is ChunkStore.afetch:
-            return await to_thread(self.fetch_chunks, wanted)
-        found = await gather(*map(self.afetch, wanted))
-        return _numbered(chain.from_iterable(found), wanted)
+        return await to_thread(self.fetch_chunks, wanted)
 
     def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
         """Return some chunks by their ids, in one query where the store can.

@@ -106,37 +106,6 @@ def test_a_filter_of_the_call_binds_what_words_find(store):
         assert {each.metadata["tenant"] for each in found} == {tenant}
 
 
-def test_a_permission_that_was_taken_away_holds_from_the_next_question(store):
-    retriever = OrderPreservingRetriever(vectorstore=store, k=2, bm25=True)
-    own: Any = {"tenant": "a"}
-    if isinstance(store, InMemoryVectorStore):
-        own = lambda each: each.metadata["tenant"] == "a"  # noqa: E731 -- a filter
-    (hit,) = [
-        each
-        for each in retriever.invoke("subject693", filter=own)
-        if "subject693." in each.page_content
-    ]
-
-    changed = {**chunks()[0].metadata, **hit.metadata, "tenant": "b"}
-    for key in ("oprag_rank", "oprag_citation"):
-        changed.pop(key)
-    store.add_documents([Document(hit.page_content, id=hit.id, metadata=changed)])
-
-    assert "subject693." not in texts(retriever.invoke("subject693", filter=own))
-
-
-def test_what_is_added_and_deleted_is_noticed(store):
-    retriever = OrderPreservingRetriever(vectorstore=store, k=2, bm25=True)
-    new = Document("All about gardens.", metadata={"source": "garden.txt"})
-    assert "gardens" not in texts(retriever.invoke("gardens"))
-
-    (added,) = store.add_documents([new])
-    assert "gardens" in texts(retriever.invoke("gardens"))
-
-    store.delete([added])
-    assert "gardens" not in texts(retriever.invoke("gardens"))
-
-
 def test_a_filter_that_cannot_be_carried_over_is_refused(store):
     search = {"where_document": {"$contains": "Rule"}}
 
@@ -195,23 +164,3 @@ def test_copies_and_assignment_keep_it(store):
         assert "subject693." in texts(each.invoke("subject693"))
     with pytest.raises(InvalidOptionError, match="True or False"):
         retriever.bm25 = "yes"  # type: ignore[assignment]
-
-
-def test_what_is_stored_is_not_written_to(store):
-    before = copy.deepcopy(store.get_by_ids([each.id for each in chunks()]))
-    OrderPreservingRetriever(vectorstore=store, k=3, bm25=True, merge=True).invoke(
-        "subject693 subject7"
-    )
-
-    assert store.get_by_ids([each.id for each in chunks()]) == before
-
-
-def test_a_text_replaced_under_its_id_is_found_once_the_search_brings_it(store):
-    retriever = OrderPreservingRetriever(vectorstore=store, k=2, bm25=True)
-    retriever.invoke("warm up")
-    (other,) = store.similarity_search("garden zebra", k=1)
-    changed = Document("A garden zebra.", id=other.id, metadata=other.metadata)
-    store.add_documents([changed], ids=[other.id])
-
-    assert "zebra" in texts(retriever.invoke("A garden zebra."))  # by its vector
-    assert "zebra" in texts(retriever.invoke("zebra"))

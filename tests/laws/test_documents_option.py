@@ -245,7 +245,7 @@ def test_a_list_of_something_else_is_refused_and_says_what_it_takes():
         langchain_oprag.document_source(["text"])
     with pytest.raises(InvalidOptionError, match=r"documents\[0\] is a TextNode"):
         llamaindex_oprag.document_source([nodes()[0].node])
-    with pytest.raises(InvalidOptionError, match="Give a list"):
+    with pytest.raises(InvalidOptionError, match="takes a list"):
         langchain_oprag.document_source(langchain_documents()[0])
 
 

@@ -141,21 +141,6 @@ def test_filters_bind_what_words_find_also_those_that_are_assigned_later(index):
         assert {each.metadata["tenant"] for each in found} == {tenant}
 
 
-def test_what_is_added_and_deleted_is_noticed(index):
-    retriever = OrderPreservingRetriever(
-        index.as_retriever(), similarity_top_k=2, bm25=True
-    )
-    assert "gardens" not in texts(retriever.retrieve("gardens"))
-
-    index.insert(Document(text="All about gardens.", id_="garden.txt"))
-    # LlamaIndex's retriever of a store without texts searches the nodes of its time.
-    retriever.base_retriever = index.as_retriever()
-    assert "gardens" in texts(retriever.retrieve("gardens"))
-
-    index.delete_ref_doc("garden.txt", delete_from_docstore=True)
-    assert "gardens" not in texts(retriever.retrieve("gardens"))
-
-
 def test_a_filter_that_cannot_be_carried_over_is_refused(index):
     base = index.as_retriever(doc_ids=["rules.txt"])
 
@@ -209,14 +194,3 @@ def test_copies_keep_it(index):
     retriever = OrderPreservingRetriever(index.as_retriever(), bm25=True)
 
     assert "subject693." in texts(copy.copy(retriever).retrieve("subject693"))
-
-
-def test_what_is_stored_is_not_written_to(index):
-    ids = list(index.index_struct.nodes_dict) or None
-    before = copy.deepcopy(index.docstore.docs)
-    OrderPreservingRetriever(
-        index.as_retriever(), similarity_top_k=3, bm25=True, merge=True
-    ).retrieve("subject693 subject7")
-
-    assert index.docstore.docs == before
-    assert (list(index.index_struct.nodes_dict) or None) == ids
