@@ -166,7 +166,7 @@ async def test_the_first_rung_ranks_neighbours_as_the_retriever_does(store):
     retriever = OrderPreservingRetriever(vectorstore=store, k=3, widen=2)
     model = RecordingChatModel(replies=[AIMessage("An answer.")] * 2)
     chain = SelfRouteChain(
-        llm=model, retriever=retriever, rungs=["retrieved"], **COUNTED
+        llm=model, retriever=retriever, rungs=["retrieved"], token_counter=words
     )
 
     read = chain.invoke("?")["context"]
@@ -191,7 +191,7 @@ async def test_the_first_rung_reads_neighbours(store):
             llm=model,
             retriever=OrderPreservingRetriever(vectorstore=store, **options),
             rungs=[24 * SIZE],
-            **COUNTED,
+            token_counter=words,
         )
         result = chain.invoke("?")
         assert (await chain.ainvoke("?"))["context"] == result["context"]
@@ -217,7 +217,7 @@ async def test_a_budget_that_only_self_route_set_is_not_said_to_be_unfilled(
             vectorstore=store, search_kwargs={"k": 3}, widen=1
         ),
         rungs=[400 * SIZE],
-        **COUNTED,
+        token_counter=words,
     )
 
     chain.invoke("?")
