@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from inspect import isroutine
-from typing import Any, NamedTuple, TypeAlias, TypedDict, TypeVar
+from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import (
@@ -71,26 +71,33 @@ class Fetch:
         candidates: int | None = None,
         widen: Widen | None = None,
     ) -> None:
-        self.config = config
-        self.k = k
+        self.config, self.call, self.k = config, call, k
         self.retriever = self._retriever = retriever
-        self.call = call
-        self._search = _store_search(retriever, config)
-        self._given = None
-        self._plan = None
-        if self._search is not None:
-            self._given = {**self._search.arguments, **call}.get("k")
+        inner, _, bound = unwrapped(retriever, config)
+        self._of_store = isinstance(inner, VectorStoreRetriever)
+        self._plan: FetchPlan | None = None
+        self._search: dict[str, Any] = {}
+        """What the store is searched with, without what is asked for here."""
+        if self._of_store:
+            self._search = {**inner.search_kwargs, **bound, **call}
+            self._is_mmr = inner.search_type == "mmr"
+            given = self._search.get("k")
             if at_least is not None:
-                self._plan = FetchPlan.beginning_with(max(at_least, self._given or 0))
-            elif self._given is None and k is None and token_budget is not None:
+                self._plan = FetchPlan.beginning_with(max(at_least, given or 0))
+            elif given is None and k is None and token_budget is not None:
                 self._plan = FetchPlan(token_budget, candidates, widen)
-            if self._plan is not None:
-                self.retriever = embedding_once(retriever)
+        if self._plan is not None:
+            self.retriever = embedding_once(retriever)
+
+    @property
+    def _given(self) -> int:
+        """The `k` of the wrapped retriever's own search; 0 without one."""
+        return self._search.get("k") or 0
 
     @property
     def asked(self) -> int:
         """How many chunks a store is asked for; 0 where that is left to it."""
-        return self.arguments.get("k") or self._given or 0
+        return self.arguments.get("k") or self._given
 
     def filtered_by(self) -> SearchFilter:
         """What the search is filtered by."""
@@ -105,13 +112,11 @@ class Fetch:
     def arguments(self) -> dict[str, Any]:
         """Keyword arguments for the next call of the wrapped retriever."""
         k = self.k if self._plan is None else self._plan.k
-        if self._search is None or k is None or k <= (self._given or 0):
+        if not self._of_store or k is None or k <= self._given:
             return self.call
         asked = {**self.call, "k": k}
-        if self._search.kind == "mmr":
-            candidates = {**self._search.arguments, **self.call}.get("fetch_k")
-            if (candidates or _MMR_CANDIDATES) < k:
-                asked["fetch_k"] = k  # it cannot choose more than it looks at
+        if self._is_mmr and (self._search.get("fetch_k") or _MMR_CANDIDATES) < k:
+            asked["fetch_k"] = k  # it cannot choose more than it looks at
         return asked
 
     def wants_more(self, found: Sequence[Document], *, used_all: bool) -> bool:
@@ -127,26 +132,9 @@ class Fetch:
 
     def may_have_more(self, found: int) -> bool:
         """Whether more would come if more were asked for, and no `k` forbids it."""
-        if self.k is not None:
+        if self.k is not None or self._plan is not None:
             return False
-        return self._search is None or (
-            self._plan is None and found >= (self._given or 0)
-        )
-
-
-class _StoreSearch(NamedTuple):
-    """What a vector store's retriever will search with."""
-
-    kind: str
-    arguments: dict[str, Any]
-
-
-def _store_search(retriever: Any, config: RunnableConfig) -> _StoreSearch | None:
-    """The settings of a vector store's retriever; None for any other."""
-    retriever, config, bound = unwrapped(retriever, config)
-    if not isinstance(retriever, VectorStoreRetriever):
-        return None
-    return _StoreSearch(retriever.search_type, {**retriever.search_kwargs, **bound})
+        return not self._of_store or found >= self._given
 
 
 def unwrapped(

@@ -13,8 +13,8 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
-from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
-from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryType
+from llama_index.core.prompts.mixin import PromptMixinType
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import hit_of
 from oprag.context import ContextOptions, FetchPlan, Widen, candidates_for
@@ -203,23 +203,6 @@ class WrappingRetriever(BaseRetriever):
         manager = callback_manager or getattr(base_retriever, "callback_manager", None)
         super().__init__(callback_manager=manager, **options)
 
-    def retrieve(self, str_or_query_bundle: QueryType) -> list[NodeWithScore]:
-        """Retrieve nodes in reading order.
-
-        Raises:
-            InvalidOptionError: It is given neither a text nor a `QueryBundle`.
-        """
-        _check_question(type(self).__name__, str_or_query_bundle)
-        retrieved: list[NodeWithScore] = _bare(super().retrieve)(str_or_query_bundle)
-        return retrieved
-
-    async def aretrieve(self, str_or_query_bundle: QueryType) -> list[NodeWithScore]:
-        """Async version of `retrieve`."""
-        _check_question(type(self).__name__, str_or_query_bundle)
-        retrieve = _bare(super().aretrieve)
-        retrieved: list[NodeWithScore] = await retrieve(str_or_query_bundle)
-        return retrieved
-
     def __getattr__(self, name: str) -> Any:
         """Pass through what the base retriever has, but none of its searches."""
         if name.startswith("_") or name == "base_retriever":  # while being copied
@@ -280,29 +263,8 @@ class WrappingRetriever(BaseRetriever):
     ) -> list[NodeWithScore]:
         return nodes
 
-    def _get_prompts(self) -> PromptDictType:
-        return self.base_retriever._get_prompts()  # noqa: SLF001 -- overridden here
-
     def _get_prompt_modules(self) -> PromptMixinType:
-        return self.base_retriever._get_prompt_modules()  # noqa: SLF001 -- as above
-
-    def _update_prompts(self, prompts_dict: PromptDictType) -> None:
-        self.base_retriever._update_prompts(prompts_dict)  # noqa: SLF001 -- as above
-
-
-def _bare(method: Any) -> Any:
-    """A method of LlamaIndex without its span: what overrides it is given one too."""
-    return getattr(method, "__wrapped__", method)
-
-
-def _check_question(component: str, question: Any) -> None:
-    if isinstance(question, (str, QueryBundle)):
-        return
-    message = (
-        f"{component} takes the question as a text or a QueryBundle, and was given "
-        f"{named(question)}. Write retrieve(question)."
-    )
-    raise InvalidOptionError(message, option="str_or_query_bundle", value=question)
+        return {"base_retriever": self.base_retriever}
 
 
 def check_retriever(option: str, value: Any) -> None:

@@ -161,14 +161,6 @@ async def test_recall_over_two_sizes_fused_in_a_real_store(tmp_path):
     assert 80 < sent <= 100
 
 
-@pytest.mark.parametrize("component", [OrderPreservingCompressor, retriever])
-def test_unknown_names_are_errors(component):
-    with pytest.raises(InvalidOptionError, match='selection="recall"'):
-        component(preset="recall")
-    with pytest.raises(InvalidOptionError, match="'budget' or 'recall'"):
-        component(selection="segment")
-
-
 def test_choosing_by_position_needs_a_budget():
     with pytest.raises(InvalidOptionError, match="Set token_budget="):
         retriever(selection="recall").invoke(QUERY)

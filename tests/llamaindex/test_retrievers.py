@@ -440,9 +440,9 @@ class TestPassingThrough:
         fusion = QueryFusionRetriever([lease.as_retriever()], llm=llm)
         retriever = OrderPreservingRetriever(fusion)
 
-        assert set(retriever.get_prompts()) == {"query_gen_prompt"}
+        assert set(retriever.get_prompts()) == {"base_retriever:query_gen_prompt"}
         template = PromptTemplate("Another way to ask: {query}")
-        retriever.update_prompts({"query_gen_prompt": template})
+        retriever.update_prompts({"base_retriever:query_gen_prompt": template})
 
         assert fusion.query_gen_prompt == "Another way to ask: {query}"
 

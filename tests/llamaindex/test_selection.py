@@ -182,15 +182,6 @@ async def test_recall_over_two_sizes_fused_in_a_real_store(tmp_path):
     assert clause_spans(found[0].node.text)
 
 
-def test_unknown_names_are_errors():
-    with pytest.raises(InvalidOptionError, match='selection="recall"'):
-        OrderPreservingPostprocessor(preset="recall")
-    with pytest.raises(InvalidOptionError, match='selection="recall"'):
-        OrderPreservingRetriever(index().as_retriever(), preset="recall")
-    with pytest.raises(InvalidOptionError, match="'budget' or 'recall'"):
-        OrderPreservingPostprocessor(selection="segment")
-
-
 def test_choosing_by_position_needs_a_budget():
     with pytest.raises(InvalidOptionError, match="Set token_budget="):
         OrderPreservingPostprocessor(selection="recall").postprocess_nodes(FOUND)
