@@ -211,7 +211,8 @@ class Verification(NamedTuple):
             if each.kind in _POSITIONS and not self._locates
         ]
         said.append(f"{len(errors):,} of {found.documents:,} documents are refused:")
-        if diagnosis.options != Options():
+        own = self.options.position_keys, self.options.document_key
+        if diagnosis.options != Options() and own == (None, None) and not found.unread:
             return " ".join([*said[:-1], f"Pass {diagnosis.options.code()}."])
         return " ".join([*said, *[error.message for error in errors[:_LISTED]]])
 

@@ -10,7 +10,6 @@ from oprag.indexing.given import (
     named_documents,
     source_scope,
     wanted_document,
-    wanted_documents,
 )
 from oprag.indexing.plan import (
     RemoveMissing,
@@ -74,6 +73,5 @@ __all__ = [
     "update_from_parts",
     "update_index",
     "wanted_document",
-    "wanted_documents",
     "write_part",
 ]

@@ -21,7 +21,6 @@ from oprag.metadata import (
     OWN_KEYS,
     PART_INDEX,
     RESULT_KEYS,
-    chunk_id,
     document_version,
     indexed_id,
     named_id,
@@ -105,27 +104,19 @@ def chunks_of(
         raise UnreadableFileError(message, path=name, reason=reason)
     if mark:
         placed[0] = placed[0]._replace(metadata={**placed[0].metadata, DOC_SCOPE: mark})
-    flat = [
-        chunk._replace(
-            metadata=flat_metadata(
-                chunk.metadata,
-                document=name,
-                unsupported_metadata=unsupported_metadata,
-                reserved=framework.reserved,
-            )
+    chunks = []
+    for piece in placed:
+        metadata = flat_metadata(
+            piece.metadata,
+            document=name,
+            unsupported_metadata=unsupported_metadata,
+            reserved=framework.reserved,
         )
-        for chunk in placed
-    ]
-    return framework.finished([*map(_named, flat)])
-
-
-def _named(chunk: WantedChunk) -> WantedChunk:
-    """The chunk with its id, and one with all its metadata in it."""
-    everything = sorted(chunk.metadata.items())
-    return chunk._replace(
-        id=indexed_id(chunk.metadata, int(chunk.metadata[CHUNK_INDEX])),
-        other_id=named_id(f"{chunk.id}\n{everything!r}"),
-    )
+        own_id = indexed_id(metadata, int(metadata[CHUNK_INDEX]))
+        other_id = named_id(f"{own_id}\n{sorted(metadata.items())!r}")
+        chunk = WantedChunk(own_id, piece.text, metadata, piece.source, other_id)
+        chunks.append(chunk)
+    return framework.finished(chunks)
 
 
 def _refuse_unstorable(name: str, what: str, text: str) -> None:
@@ -138,9 +129,8 @@ def _refuse_unstorable(name: str, what: str, text: str) -> None:
 
 def _placed_chunks(
     parts: Sequence[Part], documents: Sequence[D], framework: Framework[D]
-) -> list[WantedChunk]:
-    """All chunks of a document in reading order, each with its place and id."""
-    name = parts[0].name
+) -> list[Piece]:
+    """All chunks of a document in reading order, each with its place."""
     ordered = [documents[part.place] for part in parts]
     if framework.exact:
         by_number: dict[Any, list[Piece]] = {part.number: [] for part in parts}
@@ -151,16 +141,9 @@ def _placed_chunks(
         rows = [framework.split([document]) for document in ordered]
         rows = _located(parts, rows, framework.splitter)
     return [
-        WantedChunk(
-            chunk_id(
-                name, index, version=str(piece.metadata[DOC_VERSION]), part=part.number
-            ),
-            piece.text,
-            _own_keys_last(piece.metadata),
-            piece.source,
-        )
-        for part, row in zip(parts, rows, strict=True)
-        for index, piece in enumerate(row)
+        piece._replace(metadata=_own_keys_last(piece.metadata))
+        for row in rows
+        for piece in row
     ]
 
 
