@@ -209,8 +209,7 @@ async def test_self_route_reads_whatever_holds_the_texts(kind, found, tmp_path):
     documents = of_langchain(kind, tmp_path)
     chain = make(documents=stated(langchain_oprag, kind, documents, make))
     result = await chain.ainvoke("Who built it?")
-    read = found or kind in {"mapping", "folder", "list"}  # they can be listed
-    assert [d.page_content for d in result["context"]] == ([TEXT] if read else [])
+    assert [d.page_content for d in result["context"]] == ([TEXT] if found else [])
 
 
 @pytest.mark.parametrize("kind", KINDS)
