@@ -51,17 +51,6 @@ def test_langchains_own_positions_are_wrong_here_and_ours_are_right():
             assert TEXT.startswith(named.group(), inside)
 
 
-def test_rejoined_white_space_is_found_and_said_to_differ():
-    text = "one\n\n\ntwo\n\n\nthree"
-    chunks = [
-        Document(part, metadata={"source": "a"}) for part in ("one\n\ntwo", "three")
-    ]
-
-    first, second = annotate_positions(text, chunks)
-    assert (first.metadata["char_start"], first.metadata["char_end"]) == (0, 9)
-    assert text[second.metadata["char_start"] : second.metadata["char_end"]] == "three"
-
-
 def test_all_keys_are_written_and_nothing_given_is_changed():
     chunks = _chunks(
         CharacterTextSplitter(separator="\n", chunk_size=80, chunk_overlap=0)

@@ -24,7 +24,6 @@ from oprag.errors import (
     IncompleteDocumentError,
     InvalidOptionError,
 )
-from oprag.metadata import document_key
 from tests.langchain.corpus import EMBEDDING, OtherStore
 from tests.langchain.recording import RecordingChatModel
 
@@ -112,14 +111,6 @@ async def test_a_document_that_is_not_there_is_named(tmp_path, kind):
         await source.aget("other")
 
 
-async def test_an_async_function_is_awaited():
-    source = document_source(find)
-
-    assert await source.aget(NAME) == TEXT
-    with pytest.raises(DocumentNotFoundError):
-        await source.aget("other")
-
-
 class CountingStore(InMemoryStore):
     """Knows which of its two methods was called."""
 
@@ -150,32 +141,6 @@ def test_bytes_that_are_no_text_are_refused():
 
     with pytest.raises(InvalidOptionError, match=r"gave .*bytes"):
         source.get(NAME)
-
-
-def test_a_value_that_is_no_text_is_refused():
-    source = document_source(store_of({"text": TEXT}))
-
-    with pytest.raises(InvalidOptionError, match="dict"):
-        source.get(NAME)
-
-
-async def test_a_vector_store_never_gives_a_part_of_a_document():
-    source = document_source(store := filled(InMemoryVectorStore(EMBEDDING)))
-    lost = next(
-        c["id"]
-        for c in store.store.values()
-        if c["metadata"]["doc_key"] == document_key(NAME)
-        and c["metadata"]["chunk_index"] == 1
-    )
-
-    store.delete([lost])
-
-    with pytest.raises(IncompleteDocumentError, match="InMemoryVectorStore gave"):
-        source.get(NAME)
-    with pytest.raises(IncompleteDocumentError) as caught:
-        await source.aget(NAME)
-    assert caught.value.missing == (range(1, 2),)
-    assert source.get("o'brien") == "Some other text."
 
 
 def test_a_chunk_store_reads_what_is_added_while_it_reads():
@@ -224,18 +189,6 @@ async def test_of_stripped_chunks_the_text_comes_back_up_to_white_space(kind):
     for chunk in store.store.values():
         start, end = chunk["metadata"]["char_start"], chunk["metadata"]["char_end"]
         assert found.text[start:end] == chunk["text"]
-
-
-def test_headings_that_a_splitter_dropped_are_missed():
-    text = "".join(f"## Heading number {n}\n\nSome words, {n}.\n\n" for n in "123")
-    chunks = [Document(f"Some words, {n}.", metadata={"source": NAME}) for n in "123"]
-    store = InMemoryVectorStore(EMBEDDING)
-    store.add_documents(annotate_positions(text, chunks))
-
-    for exact in (True, False):
-        with pytest.raises(IncompleteDocumentError, match="no chunk holds") as caught:
-            document_source(store, exact=exact).get(NAME)
-        assert caught.value.gap == (35, 58)
 
 
 def test_chunks_without_our_metadata_are_not_guessed_at():
@@ -302,11 +255,6 @@ async def test_self_route_says_that_it_read_a_text_that_is_not_exact():
         assert [d.metadata["oprag_exact"] for d in result["context"]] == [False]
     with pytest.raises(IncompleteDocumentError, match="exact=False"):
         chain(store).invoke("How much?")
-
-
-def test_what_holds_no_texts_is_refused():
-    with pytest.raises(InvalidOptionError, match="gives no full texts"):
-        document_source(7)
 
 
 @pytest.mark.parametrize("first", ["ours", "theirs"])

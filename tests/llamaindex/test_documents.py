@@ -105,18 +105,6 @@ async def test_a_name_that_nobody_knows():
     await neither(document_source(docstore()), "other.txt", r"no document 'other\.txt'")
 
 
-async def test_what_the_core_takes(tmp_path):
-    (tmp_path / "lease.txt").write_bytes(b"on disk\r\n")
-
-    assert await both(document_source({"lease.txt": "in a mapping"})) == "in a mapping"
-    assert await both(document_source(lambda name: f"made for {name}")) == (
-        "made for lease.txt"
-    )
-    assert await both(document_source(tmp_path)) == "on disk\r\n"
-    source = document_source({})
-    assert document_source(source) is source
-
-
 def test_what_gives_chunks_is_refused():
     with pytest.raises(InvalidOptionError, match=r"no full texts.*the store or index"):
         document_source(index().as_retriever())
@@ -125,11 +113,6 @@ def test_what_gives_chunks_is_refused():
 def test_vectors_without_texts_are_refused():
     with pytest.raises(InvalidOptionError, match=r"no texts.*Give the index"):
         document_source(index().vector_store)
-
-
-def test_what_gives_nothing_is_refused():
-    with pytest.raises(InvalidOptionError, match="documents="):
-        document_source(7)  # type: ignore[arg-type]  # the point of the test
 
 
 async def test_an_empty_document_is_one():
