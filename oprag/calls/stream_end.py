@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-_REASONS = ("finish_reason", "stop_reason", "done_reason", "status")
+_REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
 """How providers call it, in LangChain's `response_metadata` or in their own objects."""
 _CUTS: dict[str, Literal["length", "filter"]] = {
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens"), "length"),
     **dict.fromkeys(("content_filter", "content_filtered", "refusal"), "filter"),
     **dict.fromkeys(("safety", "prohibited_content", "recitation"), "filter"),
+    "guardrail_intervened": "filter",
 }
 
 

@@ -63,3 +63,29 @@ def test_any_other_stream_passes(pieces):
         end.see(piece)
 
     end.check()
+
+
+@pytest.mark.parametrize(
+    ("piece", "cut"),
+    [
+        (message(finish_reason="stop"), None),
+        (message(finish_reason="length"), "length"),
+        (message(finish_reason="content_filter"), "filter"),
+        (message(stop_reason="max_tokens"), "length"),  # Anthropic
+        (message(stop_reason="refusal"), "filter"),
+        (message(stopReason="guardrail_intervened"), "filter"),  # Bedrock
+        (message(finish_reason="FinishReason.MAX_TOKENS"), "length"),  # Google
+        (message(finish_reason="SAFETY"), "filter"),
+        (response("length"), "length"),
+        (response("content_filter", as_object=True), "filter"),
+        (SimpleNamespace(raw={"done_reason": "length"}), "length"),  # Ollama
+        (SimpleNamespace(raw={"candidates": [{"finish_reason": "SAFETY"}]}), "filter"),
+        (SimpleNamespace(), None),
+    ],
+)
+def test_it_says_where_a_reply_was_cut(piece, cut):
+    end = StreamEnd()
+    end.see(piece)
+    end.see(message())
+
+    assert end.cut == cut
