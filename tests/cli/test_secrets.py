@@ -15,6 +15,7 @@ from oprag.cli.app import app
 from oprag.cli.librarian import Librarian
 from oprag.cli.mcp_server import make_server
 from oprag.cli.play.answering import Answering
+from oprag.cli.play.session import Session
 from oprag.errors import OpragError
 from tests.evaluation.small import HARBOUR
 from tests.support.openai_server import Failure, Reply, Request, ScriptedServer
@@ -227,6 +228,17 @@ def test_play_shows_no_secret(files, tmp_path, capfd):
     answering._work(session.step)
 
     assert answering.problem == "*** is wrong."
+    out, err = capfd.readouterr()
+    assert "***" in err
+    assert_hidden(files, out, err)
+
+
+def test_nor_where_its_search_fails(files, capfd):
+    session = Session(SimpleNamespace(paths=[]))
+    session.desk = FailingLibrary()
+    session.ask("Who?")
+
+    assert session.problem == "It failed; the terminal says why."
     out, err = capfd.readouterr()
     assert "***" in err
     assert_hidden(files, out, err)

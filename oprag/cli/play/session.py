@@ -232,6 +232,10 @@ class Session:
         except OpragError as error:
             self.step, self.problem = None, without_secrets(error.message)
             return
+        except Exception as error:  # noqa: BLE001 -- else the page's server prints all
+            note(f"The question failed: {error!r}")
+            self.step, self.problem = None, "It failed; the terminal says why."
+            return
         self.problem = ""
         self.step = step = Step(options, found, desk)
         self.history.pop(self.question, None)
