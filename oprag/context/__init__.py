@@ -29,7 +29,6 @@ from oprag.context.options import (
     OnProblem,
     Order,
     OrderingKeywords,
-    ReadingKeywords,
     Widen,
     check_option,
 )
@@ -38,7 +37,7 @@ from oprag.context.problems import Problems, warn
 from oprag.context.rendering import marked_texts, numbering, render
 from oprag.context.results import Result, place_metadata, single_passage
 from oprag.context.returned import read_passages, result_of
-from oprag.context.seen import Seen, SeenLike
+from oprag.context.seen import Seen
 from oprag.context.selection import (
     FetchPlan,
     Selection,
@@ -67,10 +66,8 @@ __all__ = [
     "OrderingKeywords",
     "OwnErrors",
     "Problems",
-    "ReadingKeywords",
     "Result",
     "Seen",
-    "SeenLike",
     "Selection",
     "SentText",
     "Widen",

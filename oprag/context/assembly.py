@@ -16,7 +16,7 @@ from typing import Any
 
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.budgeting import BudgetFiller, SentText, finish, with_ranks
-from oprag.context.neighbours import ALONE, ALONE_RANKS, Neighbours, behind
+from oprag.context.neighbours import ALONE, ALONE_RANKS, Neighbours
 from oprag.context.options import ContextOptions, TextsByName
 from oprag.context.placing import find_places
 from oprag.context.results import Result
@@ -102,6 +102,9 @@ def _with_neighbours(
     """The chunks best first, and which rank brought which of them, by their own."""
     if neighbours is ALONE:
         return _ranked(chunks, options)[0], ALONE_RANKS
+    # Imported here: most contexts do not need it.
+    from oprag.context.slices import behind
+
     count = len(hits) - len(neighbours.brought_by)
     own, ranks = _ranked([c for c in chunks if c.rank < count], options)
     beside = [c._replace(rank=c.rank - count) for c in chunks if c.rank >= count]

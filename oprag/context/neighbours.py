@@ -1,11 +1,10 @@
-"""Neighbours of what was retrieved: which are read of a store, or cut out of a text.
+"""Neighbours of what was retrieved: which chunks of a store are read.
 
 A hit is often understood only with the chunks before and behind it. Those that stand
 beside the best hits come first, by what `selection="recall"` says that they are worth.
 Of a store they are named by document, version and `chunk_index`, and by their ids where
 those can be computed, so that it gives all of them in one query: without I/O here,
-`SearchedChunks` does the asking. Of a full text a neighbour is a slice of the hit's
-length, or shorter where a hit or another neighbour begins.
+`SearchedChunks` does the asking. What full texts have beside a hit is in `slices.py`.
 """
 
 from __future__ import annotations
@@ -14,17 +13,14 @@ import heapq
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
-from oprag.chunk import Chunk, Hit, Span
+from oprag.chunk import Hit
 from oprag.context.expanding import lent_worth
-from oprag.context.merging import SourceText, proved_source
 from oprag.context.options import ContextOptions, Widen
-from oprag.context.pieces import slice_of
-from oprag.context.selection import LONG_TOKEN
 from oprag.documents import ChunkKey, StoredChunk, chunk_key
 from oprag.errors import InvalidOptionError
 from oprag.metadata import (
@@ -46,8 +42,6 @@ from oprag.tokens import resolve_token_counter
 
 _SLACK = 1.5
 """How many more neighbours are read than are expected to fit: they may be shorter."""
-_NEAR = 8
-"""A slice ends at white space within an eighth of the hit's length."""
 
 _Scope: TypeAlias = tuple[str, str]
 """Of which document and version a chunk is."""
@@ -388,115 +382,3 @@ def retrieved_with_neighbours(hits: Sequence[Hit]) -> Neighbours:
         own = place + 1
     brought = [places[rank] for rank in ranks[own:] if rank in places]
     return Neighbours(brought) if brought and own + len(brought) == len(hits) else ALONE
-
-
-def behind(
-    own: Sequence[Chunk],
-    ranks: Mapping[int, int],
-    beside: Sequence[Chunk],
-    neighbours: Neighbours,
-    options: ContextOptions,
-) -> tuple[list[Chunk], dict[int, int]]:
-    """Put neighbours behind the hits that they were brought by.
-
-    Args:
-        own: The hits, best first.
-        ranks: Of each hit, by its place in the list.
-        beside: What was read of a store beside them, in the order in which it is
-            taken; `rank` is the number in `neighbours.brought_by`.
-        neighbours: As `arrange` takes them.
-        options: Their `documents` give slices beside hits.
-
-    Returns:
-        All of them, each neighbour with a rank behind all others; and the rank of the
-        hit that brought it, by this one.
-
-    Raises:
-        PositionError: See `proved_source`.
-    """
-    places = [neighbours.brought_by[chunk.rank] for chunk in beside]
-    pairs = [(c, ranks.get(p, p)) for c, p in zip(beside, places, strict=True)]
-    texts = options.source_text() if neighbours.beside else None
-    if texts is not None and neighbours.widen is not None:
-        wanted = {ranks[place] for place in neighbours.beside & ranks.keys()}
-        reach = math.inf if neighbours.widen == "fill" else neighbours.widen
-        budget = options.token_budget
-        room = math.inf if budget is None else LONG_TOKEN * budget
-        pairs += _slices(own[: options.top_n], wanted, reach, room, texts)
-    first = max((chunk.rank for chunk in own), default=-1) + 1
-    chunks = [chunk._replace(rank=first + n) for n, (chunk, _) in enumerate(pairs)]
-    return [*own, *chunks], {first + n: rank for n, (_, rank) in enumerate(pairs)}
-
-
-def _slices(
-    chunks: Sequence[Chunk],
-    beside: Collection[int],
-    reach: float,
-    room: float,
-    source_text: SourceText,
-) -> list[tuple[Chunk, int]]:
-    """Cut the text beside hits out of their documents, about `room` characters.
-
-    Returns:
-        Chunks with the rank of the hit that they are beside, those worth most first.
-    """
-    taken: dict[str, list[Span]] = {}
-    sources: dict[str, str] = {}
-    ends: dict[tuple[int, int], int] = {}
-    hits = {chunk.rank: chunk for chunk in chunks}
-    for rank in sorted(beside & hits.keys()):
-        hit = hits[rank]
-        if hit.document not in taken:
-            of_it = [c for c in chunks if c.document == hit.document]
-            whole = [c for c in of_it if c.exact and c.text]
-            taken[hit.document] = sorted(c.span for c in whole if c.span is not None)
-            source = proved_source(whole, source_text) if whole else None
-            if source is not None:
-                sources[hit.document] = source
-        placed = hit.position is not None and hit.position[-2:] == hit.span
-        if hit.document in sources and placed and hit.exact and hit.text and hit.span:
-            ends[rank, -1], ends[rank, 1] = hit.span
-    found: list[tuple[Chunk, int]] = []
-    left = room
-
-    def take(rank: int, side: int, _: int) -> bool:
-        nonlocal left
-        hit = hits[rank]
-        source, spans = sources[hit.document], taken[hit.document]
-        span = _next(source, spans, ends[rank, side], side * len(hit.text))
-        if span is None or left <= 0:
-            return False
-        left -= span.end - span.start
-        spans.append(span)
-        found.append((slice_of(hit, source[slice(*span)], *span), rank))
-        ends[rank, side] = span[side > 0]
-        return True
-
-    outward(dict.fromkeys(rank for rank, _ in ends), reach, take)
-    return found
-
-
-def _next(source: str, taken: Sequence[Span], at: int, length: int) -> Span | None:
-    """Return the slice that begins or ends at a place; None where text is taken."""
-    if any(start < at < end for start, end in taken):
-        return None
-    if length > 0:
-        stop = min([s for s, _ in taken if s >= at], default=len(source))
-        end = _at_space(source, at + length, length // _NEAR)
-        span = Span(at, min(end, stop))
-    else:
-        stop = max([e for _, e in taken if e <= at], default=0)
-        start = _at_space(source, at + length, -length // _NEAR)
-        span = Span(max(start, stop), at)
-    return span if span.start < span.end else None
-
-
-def _at_space(source: str, place: int, near: int) -> int:
-    """Return the nearest place behind white space; the place itself without one."""
-    if not 0 < place < len(source):
-        return min(max(0, place), len(source))
-    for away in range(near + 1):
-        for each in (place - away, place + away):
-            if 0 < each < len(source) and source[each - 1].isspace():
-                return each
-    return place
