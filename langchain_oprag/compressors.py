@@ -13,7 +13,7 @@ from langchain_core.documents import (
 from langchain_oprag._convert import Ordered
 from langchain_oprag._options import SharedOptions, option_field
 from oprag.documents import SearchFilter
-from oprag.errors import InvalidOptionError
+from oprag.errors import invalid_option
 
 _ASKED_FOR = 4
 """LangChain's default `k`."""
@@ -123,11 +123,7 @@ class OrderPreservingCompressor(
 
     def _refuse(self, kwargs: dict[str, Any]) -> None:
         for option, value in kwargs.items():
-            message = (
-                f"transform_documents takes no argument {option!r}. Options are set on "
-                f"the component: {type(self).__name__}({option}=…)."
-            )
-            raise InvalidOptionError(message, option=option, value=value)
+            raise invalid_option(option, value, f"Set it on {type(self).__name__}.")
 
     def _warned_of(
         self, documents: Sequence[Document], ordered: Ordered

@@ -84,6 +84,7 @@ class OrderPreservingVectorStore(VectorStore):
         BudgetTooSmallError: When searching, and not even the best document fits.
 
     Example:
+        >>> from langchain_core.documents import Document
         >>> from langchain_core.embeddings import DeterministicFakeEmbedding
         >>> from langchain_core.vectorstores import InMemoryVectorStore
         >>> inner = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))

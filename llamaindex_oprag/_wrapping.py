@@ -209,7 +209,7 @@ class WrappingRetriever(BaseRetriever):
             message = f"{type(self).__name__!r} object has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=self)
         value = getattr(self.base_retriever, name)
-        if isroutine(value):
+        if isroutine(value) and not name.endswith("add_documents"):
             message = f"{name!r} is a method of base_retriever. Call it there."
             raise AttributeError(message, name=name, obj=self)
         return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from oprag.errors import OpragError, invalid_option, refuse_unknown
+from oprag.errors import InvalidOptionError, OpragError, invalid_option, refuse_unknown
 
 
 class OwnErrors:
@@ -41,6 +41,8 @@ def own_error(error: ValueError) -> ValueError:
     cause = first.get("ctx", {}).get("error")
     if isinstance(cause, ValueError) and isinstance(cause, OpragError):
         return cause
-    value = None if first["type"] == "missing" else first["input"]
     option = ".".join(map(str, first["loc"]))
-    return invalid_option(option, value, f"{first['msg'].rstrip('.')}.")
+    if first["type"] == "missing":
+        message = f"{option}= is needed, and was not given."
+        return InvalidOptionError(message, option=option, value=None)
+    return invalid_option(option, first["input"], f"{first['msg'].rstrip('.')}.")

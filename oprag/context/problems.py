@@ -5,14 +5,18 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from oprag.errors import InvalidOptionError, OpragError, PositionWarning
 
 _LOG = logging.getLogger("oprag")
 
 
+@dataclass
 class Problems:
     """The problems of one component: each kind is warned of once.
+
+    What was warned of does not make components differ.
 
     Every occurrence is logged, by the logger `oprag` at the level INFO.
 
@@ -20,12 +24,11 @@ class Problems:
         component: Its class name, or that of the function.
     """
 
-    def __init__(self, component: str) -> None:
-        self._component = component
-        self._told: set[str] = set()
+    component: str
+    _known: set[str] = field(default_factory=set, init=False, compare=False, repr=False)
 
     def tell(self, problems: Iterable[OpragError]) -> None:
-        """Warn of problems, at the line of the user's code that led to them.
+        """Warn of problems, of each kind once.
 
         Args:
             problems: Of documents whose chunks stand by their ranks.
@@ -33,7 +36,7 @@ class Problems:
         for problem in problems:
             kind = problem.kind
             message = (
-                f"{self._component} kept the order as retrieved ({kind}). "
+                f"{self.component} kept the order as retrieved ({kind}). "
                 f"{problem.message}"
             )
             _LOG.info(message)
@@ -43,18 +46,18 @@ class Problems:
     def tell_unwidened(self, lacking: InvalidOptionError | None) -> None:
         """Warn that nothing was read beside what was found, where that is so."""
         if lacking is not None and self.is_new("unwidened"):
-            message = f"{self._component} read nothing beside what was found. "
+            message = f"{self.component} read nothing beside what was found. "
             warn(message + lacking.message, lacking)
 
     def is_new(self, kind: str) -> bool:
         """Say whether a kind is to be told of for the first time; it is told then."""
-        known = kind in self._told
-        self._told.add(kind)
+        known = kind in self._known
+        self._known.add(kind)
         return not known
 
 
 def warn(message: str, problem: OpragError) -> None:
-    """Give a `PositionWarning` at the line of the user's code.
+    """Give a `PositionWarning`.
 
     Args:
         message: What was found, and what to do.

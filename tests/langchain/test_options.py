@@ -43,16 +43,6 @@ def test_what_the_core_refuses_is_refused_on_construction_and_assignment(
     assert getattr(component, option) == before
 
 
-def test_an_unknown_option_is_rejected(make):
-    with pytest.raises(InvalidOptionError, match="token_limit"):
-        make(token_limit=100)
-
-
-def test_a_misspelt_option_names_the_one_that_was_meant(make):
-    with pytest.raises(InvalidOptionError, match="Did you mean 'token_budget'"):
-        make(token_buget=100)
-
-
 def test_options_are_plain_json_values(make):
     options = {
         "token_budget": 100,

@@ -461,7 +461,7 @@ class TestPlaces:
             scored(label, page_label=label, file_path="f.pdf") for label in ("ii", "i")
         ]
 
-        with pytest.raises(MissingPositionError, match="`page`"):
+        with pytest.raises(MissingPositionError, match="page_label='ii'"):
             order(nodes)
 
     def test_offsets_of_several_documents_are_not_compared(self):

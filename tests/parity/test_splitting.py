@@ -55,7 +55,7 @@ def by_tokens(size: int, overlap: int, counter: NamedTokenCounter) -> Splitters:
     options["chunk_overlap"] = overlap
     return Splitters(
         langchain_oprag.OffsetTokenSplitter(**options),
-        llamaindex_oprag.OffsetTokenNodeParser.from_defaults(**options),
+        llamaindex_oprag.OffsetTokenNodeParser(**options),
         lambda text: split_tokens(text, **options),
         counter,
     )
@@ -72,7 +72,7 @@ def by_sentences(size: int, counter: NamedTokenCounter) -> Splitters:
     options["sentence_spans"] = lines
     return Splitters(
         langchain_oprag.OffsetSentenceSplitter(**options),
-        llamaindex_oprag.OffsetSentenceNodeParser.from_defaults(**options),
+        llamaindex_oprag.OffsetSentenceNodeParser(**options),
         lambda text: split_sentences(text, **options),
         counter,
     )
