@@ -17,7 +17,7 @@ import llamaindex_oprag
 from oprag import OpragError, order_context, render
 from oprag.cli.app import app
 from oprag.documents import document_source
-from oprag.errors import IndexingError, InvalidOptionError
+from oprag.errors import IndexingError, UnreadableFileError
 
 ODD_NUMBERS = [
     *(float("-inf"), float("inf"), float("nan"), 1e308),
@@ -124,7 +124,7 @@ def test_what_chroma_reserves_is_refused_by_name_or_left_out():
 
     with pytest.raises(IndexingError, match="'chroma:document' is a name") as caught:
         langchain_oprag.index_documents([document], store())
-    assert isinstance(caught.value.__cause__, InvalidOptionError)
+    assert isinstance(caught.value.__cause__, UnreadableFileError)
     report = langchain_oprag.index_documents(
         [document], store(), unsupported_metadata="drop"
     )

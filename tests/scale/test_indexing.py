@@ -112,7 +112,7 @@ def test_a_run_after_changes_does_what_one_process_does(
     assert str(reports[0]) == str(reports[1])
     for name in ("added", "updated", "unchanged", "removed", "empty", "kept"):
         assert getattr(reports[0], name) == getattr(reports[1], name)
-    assert reports[1].removed == ("d0003.txt", "d0004.txt")
+    assert reports[1].removed == ("d0002.txt", "d0003.txt", "d0004.txt")
     assert reports[1].empty == ("d0002.txt",)
     assert [error.path for error in reports[1].skipped] == ["e.bin"]
     assert many.rows() == one.rows() != before
