@@ -131,21 +131,14 @@ class Ledger:
 
     Args:
         prices: As `as_prices` takes them.
-        on_entry: Called with each entry, as soon as it is known; None for nothing.
 
     Raises:
         InvalidOptionError: As `as_prices` raises it.
     """
 
-    def __init__(
-        self,
-        prices: Mapping[str, Sequence[float]] | None = None,
-        *,
-        on_entry: Callable[[RungEntry], None] | None = None,
-    ) -> None:
+    def __init__(self, prices: Mapping[str, Sequence[float]] | None = None) -> None:
         self._prices = as_prices(prices)
         self._entries: list[RungEntry] = []
-        self._on_entry = on_entry
 
     @property
     def entries(self) -> tuple[RungEntry, ...]:
@@ -155,8 +148,6 @@ class Ledger:
     def record(self, entry: RungEntry) -> None:
         """Add what happened at a step."""
         self._entries.append(entry)
-        if self._on_entry is not None:
-            self._on_entry(entry)
 
     @property
     def usage(self) -> TokenUsage:

@@ -44,16 +44,6 @@ def test_costs_follow_the_prices():
     assert ledger.cost == pytest.approx((small + large) / 1e6)
 
 
-def test_each_entry_is_told_as_soon_as_it_is_known():
-    told: list[RungEntry] = []
-    ledger = Ledger(on_entry=told.append)
-    ledger.record(RungEntry("retrieved", "declined"))
-    assert told == list(ledger.entries)
-
-    ledger.record(RungEntry("full", "answered"))
-    assert told == list(ledger.entries)
-
-
 def test_one_unknown_price_makes_the_cost_unknown():
     ledger = routed()
     ledger.record(RungEntry("more", "answered", TokenUsage(1, 1), "other", 1))

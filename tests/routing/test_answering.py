@@ -17,7 +17,6 @@ from oprag.calls import (
     PromptSize,
     ReadDocuments,
     Reply,
-    RungEntry,
     TokenUsage,
     advance,
 )
@@ -80,8 +79,7 @@ class Driven:
             **options,
         }
         context = settings.pop("context", {})
-        self.told: list[RungEntry] = []
-        self.ledger = Ledger(on_entry=self.told.append)
+        self.ledger = Ledger()
         self.read: list[tuple[str, ...]] = []
         self.asked: list[CallModel] = []
         steps = route(
@@ -139,7 +137,6 @@ def test_after_a_refusal_the_documents_are_read_in_reading_order():
     assert driven.asked[1].context.text == f"{TEXTS['b']}\n\n{TEXT}"
     assert driven.asked[1].purpose == "answer"
     assert driven.decisions == [("retrieved", "declined"), ("full", "answered")]
-    assert driven.told == list(driven.ledger.entries)
 
 
 def test_chunks_that_touch_are_read_as_one():
