@@ -98,10 +98,10 @@ class CheckedOptions(OwnErrors, BaseModel):
     _source: tuple[Any, DocumentSource] | None = PrivateAttr(default=None)
 
     _problems: Problems = PrivateAttr()
-    """What was warned of already; copies share it."""
+    """The warnings that were given; copies share them."""
 
     _known_filter: ClassVar[SearchFilter] = SearchFilter()
-    """What is known of searches before a component is told of one."""
+    """What is known of a search that is not this component's."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

@@ -1,4 +1,4 @@
-"""Retrievers that wrap another one: what that is asked, and for how much."""
+"""Retrievers around another one: its calls, its filter, its attributes."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Fetch:
         self._of_store = isinstance(inner, VectorStoreRetriever)
         self._plan: FetchPlan | None = None
         self._search: dict[str, Any] = {}
-        """What the store is searched with, without what is asked for here."""
+        """Arguments of the store's own search."""
         if self._of_store:
             self._search = {**inner.search_kwargs, **bound, **call}
             self._is_mmr = inner.search_type == "mmr"
@@ -100,7 +100,7 @@ class Fetch:
         return self.arguments.get("k") or self._given
 
     def filtered_by(self) -> SearchFilter:
-        """What the search is filtered by."""
+        """Return the filter of the search."""
         return search_filter(self._retriever, self.config, self.call)
 
     @property
@@ -140,7 +140,7 @@ class Fetch:
 def unwrapped(
     retriever: Any, config: RunnableConfig
 ) -> tuple[Any, RunnableConfig, dict[str, Any]]:
-    """What is inside `with_config`, `bind` and the like, and what they pass to it."""
+    """Return what `with_config`, `bind` and the like wrap, and what they pass to it."""
     # Here, so that importing the package does not take as long again.
     from langchain_core.runnables.configurable import DynamicRunnable
 
@@ -157,7 +157,7 @@ def unwrapped(
 
 
 _NO_FILTERS = {"k", "fetch_k", "lambda_mult", "score_threshold", "search_params"}
-"""Arguments of a search that keep nothing from whoever searches."""
+"""Arguments of a search that hide nothing."""
 _INSIDE = {
     ("langchain_oprag", "OrderPreservingRetriever"): "base_retriever",
     ("langchain_oprag", "LongUnitRetriever"): "base_retriever",
@@ -213,7 +213,7 @@ def searched_with(retriever: Any) -> list[Any]:
 
 
 class WrappingKeywords(TypedDict, total=False):
-    """What all retrievers take, for type checkers."""
+    """Options of all retrievers, for type checkers."""
 
     name: str | None
     tags: list[str] | None

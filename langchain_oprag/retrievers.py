@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 class SearchKeywords(ContextKeywords, total=False):
-    """What says how a search is read, for type checkers."""
+    """Options of reading what a search finds, for type checkers."""
 
     k: int | None
     widen: Widen | None
@@ -273,7 +273,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         return self._finished(fetch, found, ordered)
 
     def _fused(self, fetch: Fetch, query: str, found: list[Document]) -> list[Document]:
-        """What was found, and what the words of the question find, best first."""
+        """Return what was found, and what BM25 finds, best first."""
         words = self._words(fetch)
         if words is None:
             return found
@@ -300,7 +300,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         return kept[1], chunks
 
     def _chunks(self, fetch: Fetch) -> SearchedChunks | None:
-        """What hits are widened from, but for full texts."""
+        """Return the stored chunks that neighbours are read from."""
         if self.widen is None:
             return None
         chunks = searched_chunks(self.base_retriever, fetch.config, fetch.call)
@@ -331,7 +331,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     def _finished(
         self, fetch: Fetch, found: list[Document], ordered: Ordered
     ) -> tuple[list[Document], bool]:
-        """The documents; it is told where the budget cannot be filled."""
+        """Return the documents; warn where the budget cannot be filled."""
         if found and ordered.used_all and fetch.may_have_more(len(found)):
             self._warn_unfilled(len(found))
         return ordered.documents, False

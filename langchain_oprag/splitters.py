@@ -1,4 +1,4 @@
-"""LangChain text splitters whose chunks know exactly where they stand."""
+"""LangChain text splitters whose chunks have exact places."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ class OffsetSplitter(TextSplitter):
 
     @abstractmethod
     def _spans(self, text: str) -> list[TextChunk]:
-        """The chunks of a text."""
+        """Return the chunks of a text."""
 
     @abstractmethod
     def _settings(self) -> tuple[object, ...]:
-        """What decides where a text is cut, besides the tokenizer."""
+        """Return the settings that decide where a text is cut."""
 
     def split_text(self, text: str) -> list[str]:
         """Split one text.
@@ -82,7 +82,7 @@ class OffsetSplitter(TextSplitter):
     def create_documents(
         self, texts: list[str], metadatas: list[dict[Any, Any]] | None = None
     ) -> list[Document]:
-        """Split texts, and write down where every chunk stands.
+        """Split texts, and record the place of every chunk.
 
         Args:
             texts: Any texts.
@@ -105,7 +105,7 @@ class OffsetSplitter(TextSplitter):
         return self._split(list(map(SourceText, texts, metadatas)))
 
     def split_documents(self, documents: Iterable[Document]) -> list[Document]:
-        """Split documents, and write down where every chunk stands.
+        """Split documents, and record the place of every chunk.
 
         Documents of one name (`doc_uri`, `source`, `file_path`, `url`, …: see
         `oprag.positions`) are the parts of one text: pages, rows, sections. Parts

@@ -1,4 +1,4 @@
-"""What both node parsers share: everything but where to cut."""
+"""The base of both node parsers: everything but where to cut."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _CALLABLE = "callable "
 
 
 class OffsetNodeParser(OwnErrors, TextSplitter):
-    """What both parsers share: everything but where to cut."""
+    """The base of both node parsers: everything but where to cut."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -56,7 +56,7 @@ class OffsetNodeParser(OwnErrors, TextSplitter):
 
     @abstractmethod
     def _settings(self) -> tuple[object, ...]:
-        """What decides where a text is cut, besides the tokenizer."""
+        """Return the settings that decide where a text is cut."""
 
     def split_text(self, text: str) -> list[str]:
         """Cut a text into consecutive slices of it.

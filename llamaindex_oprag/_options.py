@@ -93,7 +93,7 @@ class ContextFields(OwnErrors, BaseModel):
     _source: tuple[Any, Any] = PrivateAttr(default=(None, None))
 
     _problems: Problems = PrivateAttr()
-    """What was warned of already."""
+    """The warnings that were given."""
 
     def model_post_init(self, _: Any) -> None:
         """Begin without any problem."""

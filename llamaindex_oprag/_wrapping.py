@@ -1,4 +1,4 @@
-"""Retrievers that wrap another one: what that is asked, and for how much."""
+"""Retrievers around another one: its calls, its filter, its attributes."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Fetch:
 
 _NO_FILTERS = {"hnsw_ef_search", "ivfflat_probes", "mmr_threshold"}
 _NO_FILTERS |= {"mmr_prefetch_factor", "mmr_prefetch_k"}
-"""Arguments of a store's query that keep nothing from whoever searches."""
+"""Arguments of a store's query that hide nothing."""
 _OWN_FILTERS = ("where", "qdrant_filters")
 """Arguments that are a filter in the store's own form: Chroma's, Qdrant's."""
 _INSIDE = {
@@ -243,7 +243,7 @@ class WrappingRetriever(BaseRetriever):
     def _beside(
         self, query: QueryBundle, fetch: Fetch, nodes: list[NodeWithScore]
     ) -> list[NodeWithScore]:
-        """What is found besides, fused with the nodes that came."""
+        """Return the nodes that came, fused with what is found besides."""
         return nodes
 
     async def _abeside(

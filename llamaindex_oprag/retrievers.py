@@ -207,7 +207,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         return await in_thread(partial(self._beside, query, fetch, nodes))
 
     def _neighbourhood(self) -> Neighbourhood | None:
-        """What nodes are widened from."""
+        """Return the source of neighbours; None without `widen`."""
         if self._widen is None:
             return None
         around = Neighbourhood(self.base_retriever)

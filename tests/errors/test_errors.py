@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
+import pickle
+import re
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 import pytest
 
+import oprag
+from oprag import errors
 from oprag.errors import invalid_option, written
 from oprag.routing import Rung
 
@@ -53,3 +58,34 @@ def test_of_what_may_hold_a_key_the_class_is_shown(value, shown):
     assert written(value) == shown
     message = invalid_option("order", value, "It takes a word.").message
     assert message == f"order={shown} is not possible. It takes a word."
+
+
+def test_there_are_few_classes_and_no_other_place_for_them():
+    root = Path(oprag.__file__).parents[1]
+    packages = ("oprag", "langchain_oprag", "llamaindex_oprag")
+    files = [each for name in packages for each in (root / name).rglob("*.py")]
+    pattern = re.compile(r"^class ([A-Z]\w*(?:Error|Warning))\(", re.MULTILINE)
+    declared = [n for each in files for n in pattern.findall(each.read_text("utf-8"))]
+
+    assert len(declared) == len(set(declared)) <= 22
+    assert set(declared) - set(errors.__all__) == {"SpendingCapError", "NoTextError"}
+
+
+DRAWN = re.findall(r"── (\w+) (?:\((\w+)\))?", errors.__doc__ or "")
+"""Name and builtin of each, as the tree of the module draws them."""
+
+
+def test_the_tree_draws_every_error_and_warning():
+    classes = {name for name in errors.__all__ if isinstance(vars(errors)[name], type)}
+
+    assert {name for name, _ in DRAWN} == classes - {"OpragError", "OpragWarning"}
+
+
+@pytest.mark.parametrize(("name", "builtin"), [pair for pair in DRAWN if pair[1]])
+def test_each_is_the_builtin_that_is_drawn_and_survives_pickling(name, builtin):
+    whole = pickle.dumps(vars(errors)[name]("what was found", kind="k"))
+    error = pickle.loads(whole)  # noqa: S301 -- our own bytes
+
+    assert isinstance(error, errors.OpragError)
+    assert isinstance(error, vars(builtins)[builtin])
+    assert (error.message, error.kind) == ("what was found", "k")

@@ -72,7 +72,7 @@ for name in ("infinitebench/en.qa", "longbench/qasper", "longrag/nq", "narrative
     try:
         load(name)
     except UnreadableFileError as error:
-        print(error.dataset, "give their path" in error.message)
+        print(error.path, "give their path" in error.message)
 """
 
 
