@@ -6,9 +6,11 @@ may take more or fewer tokens joined than apart.
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import warnings
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from threading import RLock
@@ -31,6 +33,7 @@ _APPROXIMATE = "approximate"
 _BYTES_PER_TOKEN = 4
 _SURROGATES = "[\ud800-\udfff]"
 _LONG = 10_000
+_VERY_LONG = 2_000_000
 _KEPT_COUNTERS = 32
 _DECIDING = RLock()
 """Held by who finds out what the default is; others wait instead of trying too."""
@@ -246,7 +249,22 @@ def _approximate_count(text: str) -> int:
 
 
 def _tiktoken_count(encoding: tiktoken.Encoding, text: str) -> int:
-    return len(encoding.encode_ordinary(encodable(text)))
+    return len(tiktoken_tokens(encoding, encodable(text)))
+
+
+def tiktoken_tokens(encoding: tiktoken.Encoding, text: str) -> Sequence[int]:
+    """Return the tokens of a text; millions as an array: a list holds up all threads.
+
+    Arrays need numpy, and tiktoken from 0.9 on.
+    """
+    has_arrays = hasattr(encoding, "encode_to_numpy")
+    if len(text) > _VERY_LONG and has_arrays and importlib.util.find_spec("numpy"):
+        tokens = array("I")
+        tokens.frombytes(
+            encoding.encode_to_numpy(text, disallowed_special=()).tobytes()
+        )
+        return tokens
+    return encoding.encode_ordinary(text)
 
 
 def _huggingface_count(tokenizer: tokenizers.Tokenizer, text: str) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from oprag.tokens.counters import encodable
+from oprag.tokens.counters import encodable, tiktoken_tokens
 from oprag.tokens.tiktoken_files import is_encoding
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class TiktokenText:
 
     def __init__(self, text: str, encoding: tiktoken.Encoding) -> None:
         self._text = text
-        self._tokens: Sequence[int] = encoding.encode_ordinary(text)
+        self._tokens = tiktoken_tokens(encoding, text)
         self._length_of: Callable[[int], int] = _byte_lengths(encoding).__getitem__
         self.n_tokens = len(self._tokens)
         self._encoded = text.encode()

@@ -75,6 +75,13 @@ def test_text_that_spells_a_special_token_counts_as_plain_text(name):
     assert counter(name)("<|endoftext|>") == 7
 
 
+def test_a_very_long_text_is_counted_as_a_short_one():
+    count = counter("cl100k_base")
+    text = "Some <|endoftext|> words, \ud83d and é.\n\n" * 60_000
+
+    assert count(text) == count(text[:1_800_000]) + count(text[1_800_000:])
+
+
 @pytest.mark.parametrize("name", ["cl100k_base", "minilm"])
 def test_a_surrogate_counts_as_the_replacement_character(name):
     assert counter(name)("a \ud83d b") == counter(name)("a \ufffd b")
