@@ -44,6 +44,7 @@ from oprag.calls.reasoning import (
     ReasoningFilter,
     text_of,
     well_formed,
+    whole_characters,
     without_reasoning,
 )
 from oprag.calls.secrets import keep_secret, without_secrets
@@ -99,6 +100,7 @@ __all__ = [
     "status_of",
     "text_of",
     "well_formed",
+    "whole_characters",
     "without_reasoning",
     "without_secrets",
     "wrong_prompt",

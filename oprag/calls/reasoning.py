@@ -7,6 +7,7 @@ from typing import Any
 
 REASONING_TAGS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
 """Opening and closing marks of reasoning that some servers send as text."""
+_FIRST_HALVES = tuple(map(chr, range(0xD800, 0xDC00)))
 
 
 def text_of(reply: Any) -> str:
@@ -79,3 +80,9 @@ def well_formed(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def whole_characters(text: str) -> tuple[str, str]:
+    """Divide a streamed text before the first half of a surrogate pair at its end."""
+    cut = len(text) - text.endswith(_FIRST_HALVES)
+    return text[:cut], text[cut:]

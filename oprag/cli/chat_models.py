@@ -18,6 +18,7 @@ from oprag.calls import (
     said_by,
     text_of,
     well_formed,
+    whole_characters,
 )
 from oprag.errors import ModelCallError
 from oprag.evaluation.readers.chat import usage_of
@@ -70,7 +71,7 @@ def stream_answer(
     Raises:
         ModelCallError: It cannot be reached, refuses, or breaks off.
     """
-    text = ""
+    text = held = ""
     reported: UsageMetadata | None = None
     end = StreamEnd()
     stream = model.stream([HumanMessage(prompt)])
@@ -86,7 +87,8 @@ def stream_answer(
         if part := getattr(piece, "usage_metadata", None):
             reported = add_usage(reported, part)
         end.see(piece)
-        if said := well_formed(text_of(piece)):
+        whole, held = whole_characters(held + text_of(piece))
+        if said := well_formed(whole):
             text += said
             write(said)
     usage = usage_of(reported, prompt, text, resolve_token_counter())

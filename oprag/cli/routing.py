@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag import SelfRouteChain
-from oprag.calls import well_formed
+from oprag.calls import well_formed, whole_characters
 from oprag.cli.chat_models import model_failure
 from oprag.cli.retrieving import ordered_passages
 from oprag.cli.searching import Search
@@ -67,11 +67,12 @@ def stream_routed_answer(
     chain = _chain(model, found, token_budget, order, max_context_tokens)
     output = AddableDict()
     question = found.retrieved.question
-    text = ""
+    text = held = ""
     try:
         for piece in chain.stream(question):
             output += AddableDict(piece)
-            if said := well_formed(piece.get("answer") or ""):
+            whole, held = whole_characters(held + (piece.get("answer") or ""))
+            if said := well_formed(whole):
                 text += said
                 write(said)
     except (ModelCallError, ContextWindowError) as error:

@@ -100,6 +100,10 @@ def unscoped(
         f"Document {document!r}: {key} counts from the start of {origin}, so it does "
         f"not order the document. {_WAY_OUT}"
     )
+    if key == "start_index":
+        message += (
+            f" If it does count from the document's start: position_keys={key!r}."
+        )
     return PositionError(
         message, kind="unscoped_position", document=document, keys=keys
     )

@@ -122,9 +122,11 @@ def test_an_answer_that_breaks_off_is_said_to_and_is_no_success(
     result, requests = command([reply], *asked)
 
     assert (result.exit_code, requests) == (1, 1)
-    assert result.stdout == "Half an\n"
+    # Self-Route holds back what may be a refusal yet.
+    assert result.stdout == ("Half an\n" if route == "rag" else "")
     last = result.stderr.splitlines()[-1]
-    assert "Error: The chat model 'openai:scripted' broke off: " in last
+    said = "broke off" if route == "rag" else "did not answer"
+    assert f"Error: The chat model 'openai:scripted' {said}: " in last
 
     result, _ = command([reply], *asked, "--json")
     assert (result.exit_code, result.stdout) == (1, "")

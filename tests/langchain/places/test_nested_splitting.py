@@ -70,7 +70,7 @@ def test_parents_of_oprags_splitters_are_ordered_too():
 def test_parents_without_a_position_are_an_error():
     parents = parent_document_retriever(lines(3), positioned(1))
 
-    with pytest.raises(MissingPositionError, match="add_start_index=True"):
+    with pytest.raises(MissingPositionError, match="documents="):
         around(parents).invoke(QUERY)
 
 

@@ -148,7 +148,7 @@ def test_a_section_that_the_page_adds_to_chunks_takes_one_option_more(store):
     sectioned = InMemoryVectorStore(EMBEDDING)
     sectioned.add_documents(chunks)
 
-    with pytest.raises(PositionError, match='say position_keys="start_index"'):
+    with pytest.raises(PositionError, match="position_keys='start_index'"):
         OrderPreservingVectorStore(sectioned).similarity_search(QUESTION)
     told = OrderPreservingVectorStore(sectioned, position_keys="start_index")
     found = starts(told.similarity_search(QUESTION))

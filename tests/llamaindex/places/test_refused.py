@@ -13,5 +13,5 @@ from tests.llamaindex.places.running import answering, build, each_mode, each_pl
 async def test_offsets_that_do_not_order_the_document_are_refused(place, mode):
     names = ingredients(oprag=True)
 
-    with pytest.raises(PositionError, match="PositionAnnotator"):
+    with pytest.raises(PositionError, match="documents="):
         await answering(build(place.how, names), names, mode)
