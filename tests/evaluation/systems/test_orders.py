@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import pickle
 
 import pytest
 
@@ -98,11 +97,5 @@ def test_another_chunk_set_in_one_order_is_told(answers):
     wrong = next(a for a in answers if a["system"] == "order-edges:size=10")
     wrong["chunk_set"] = "0"
 
-    with pytest.raises(InvalidOptionError, match="order-edges") as caught:
+    with pytest.raises(InvalidOptionError, match="order-edges"):
         check_chunk_sets(answers)
-
-    error = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 -- made here
-    assert error.question == "q1"
-    assert error.budget == 60
-    assert error.systems == ("order-document:size=10", "order-edges:size=10")
-    assert isinstance(error, ValueError)
