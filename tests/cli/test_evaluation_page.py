@@ -49,7 +49,7 @@ def test_the_page_has_the_commands_it_speaks_of():
 
 # The paper's file has two questions here, and not 229.
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::oprag.evaluation.errors.OpragWarning")
+@pytest.mark.filterwarnings("ignore::oprag.errors.OpragWarning")
 @pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
 @pytest.mark.parametrize(
     # Those of a paper's table need its data: tests/cli/test_reproduce.py runs them.

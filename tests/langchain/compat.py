@@ -59,8 +59,6 @@ else:
     from langgraph.prebuilt import create_react_agent as create_agent
 
 ONLY_ON_1X: dict[str, str] = {
-    "test_the_models_profile_says_its_window": "models have no profile in 0.3",
-    "test_what_the_user_says_goes_before_the_profile": "models have no profile in 0.3",
     "test_a_stream_that_is_closed_without_a_reason_fails_the_rung": (
         "messages of 0.3 do not say which protocol they came by"
     ),
