@@ -38,7 +38,7 @@ from oprag.context import (
     with_texts,
 )
 from oprag.documents import DocumentSource, SearchFilter
-from oprag.errors import InvalidOptionError, UnfilledBudgetWarning, named
+from oprag.errors import InvalidOptionError, UnfilledBudgetWarning, named, users_level
 from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
@@ -219,4 +219,4 @@ class SharedOptions(CheckedOptions):
         if self.token_budget is not None and self._problems.is_new("unfilled"):
             name = type(self).__name__
             message = unfilled_message(name, self.token_budget, found)
-            warnings.warn(message, UnfilledBudgetWarning, stacklevel=2)
+            warnings.warn(message, UnfilledBudgetWarning, stacklevel=users_level())

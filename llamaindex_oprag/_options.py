@@ -29,7 +29,7 @@ from oprag.context import (
     unfilled_message,
 )
 from oprag.documents import SearchFilter
-from oprag.errors import UnfilledBudgetWarning
+from oprag.errors import UnfilledBudgetWarning, users_level
 from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
@@ -140,4 +140,4 @@ def warn_unfilled(
     """Warn once that the retriever, not the budget, decided how much is read."""
     if problems.is_new("unfilled"):
         message = unfilled_message(type(component).__name__, token_budget, nodes)
-        warnings.warn(message, UnfilledBudgetWarning, stacklevel=2)
+        warnings.warn(message, UnfilledBudgetWarning, stacklevel=users_level())

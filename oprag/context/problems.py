@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from oprag.errors import InvalidOptionError, OpragError, PositionWarning
+from oprag.errors import InvalidOptionError, OpragError, PositionWarning, users_level
 
 _LOG = logging.getLogger("oprag")
 
@@ -65,4 +65,4 @@ def warn(message: str, problem: OpragError) -> None:
     """
     warning = PositionWarning(message)
     warning.__cause__ = problem
-    warnings.warn(warning, PositionWarning, stacklevel=2)
+    warnings.warn(warning, PositionWarning, stacklevel=users_level())

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from oprag.errors import ConflictingPositionsError, PositionWarning
+from oprag.errors import ConflictingPositionsError, PositionWarning, users_level
 from oprag.locating import Location, exchangeable, given_order, locate, squeeze
 from oprag.metadata import (
     CHAR_END,
@@ -183,4 +183,4 @@ def _warn_of_unlocated(name: str, locations: Sequence[Location]) -> None:
             f"placed ({', '.join(kinds)}; first: chunk {missing[0]}). They keep their "
             "order (chunk_index) and get no char_start."
         )
-        warnings.warn(message, PositionWarning, stacklevel=2)
+        warnings.warn(message, PositionWarning, stacklevel=users_level())

@@ -27,6 +27,7 @@ from oprag.errors import (
     MissingPositionError,
     PositionError,
     PositionWarning,
+    users_level,
 )
 from oprag.metadata import (
     CHAR_END,
@@ -98,7 +99,7 @@ def rebuild(
             "different texts, each of them whole. One is read, which need not be the "
             "newer. Index the document again, in every size."
         )
-        warnings.warn(message, PositionWarning, stacklevel=2)
+        warnings.warn(message, PositionWarning, stacklevel=users_level())
     return text
 
 

@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from oprag.errors.wording import did_you_mean, named, written
+from oprag.errors.wording import did_you_mean, named, users_level, written
 
 __all__ = [
     "BudgetTooSmallError",
@@ -61,6 +61,7 @@ __all__ = [
     "invalid_option",
     "named",
     "refuse_unknown",
+    "users_level",
     "written",
 ]
 

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Collection, Mapping
 from pathlib import PurePath
-from types import MethodType
+from types import FrameType, MethodType
 from typing import Any
 
 _PLAIN = ("builtins", "datetime", "decimal", "enum", "fractions", "numpy", "oprag")
 """Packages of values that are written as they are."""
+
+_NOT_THE_USERS = {
+    *("oprag", "langchain_oprag", "llamaindex_oprag", "langchain_core", "langchain"),
+    *("langchain_classic", "langgraph", "llama_index", "llama_index_instrumentation"),
+    *("asyncio", "concurrent", "contextlib", "functools", "pydantic", "runpy"),
+    *("selectors", "threading", "wrapt"),
+}
+"""Packages that call each other on the way from the user's line."""
 
 
 def written(value: Any) -> str:
@@ -65,3 +74,17 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
 
     near = difflib.get_close_matches(name, known, n=1)
     return f"Did you mean {near[0]!r}? " if near else ""
+
+
+def users_level() -> int:
+    """Return the `stacklevel` of a warning: the first line that is the user's.
+
+    In a thread, which has none, that of the caller's caller.
+    """
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 -- as `warnings` does
+    level = 1
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in _NOT_THE_USERS:
+            return level
+        frame, level = frame.f_back, level + 1
+    return 2

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 from oprag.chunk import Chunk, Span
-from oprag.errors import OpragError, PositionWarning
+from oprag.errors import OpragError, PositionWarning, users_level
 from oprag.metadata import DOC_KEY, DOC_VERSION, version_text
 from oprag.ordering import group_by_document
 from oprag.positions.errors import conflicting_texts, same_position
@@ -73,7 +73,7 @@ def within_one_version(chunks: Sequence[Chunk]) -> list[Chunk]:
             "chunk. An interrupted indexing leaves such chunks: index these documents "
             "again."
         )
-        warnings.warn(message, PositionWarning, stacklevel=2)
+        warnings.warn(message, PositionWarning, stacklevel=users_level())
     return kept
 
 

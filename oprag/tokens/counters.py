@@ -16,7 +16,13 @@ from functools import lru_cache, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from oprag.errors import MissingDependencyError, OpragWarning, TokenizerError, named
+from oprag.errors import (
+    MissingDependencyError,
+    OpragWarning,
+    TokenizerError,
+    named,
+    users_level,
+)
 from oprag.tokens.kept import Kept
 from oprag.tokens.own_functions import checked_count, refuse_messages
 
@@ -170,7 +176,7 @@ def _decided_default() -> tuple[NamedTokenCounter, str]:
 
 @lru_cache(maxsize=1)
 def _warn_once(message: str) -> None:
-    warnings.warn(message, OpragWarning, stacklevel=2)
+    warnings.warn(message, OpragWarning, stacklevel=users_level())
 
 
 @lru_cache(maxsize=32)

@@ -7,11 +7,14 @@ import logging
 import warnings
 
 import pytest
+from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
 from llama_index.core import Document as LlamaDocument
+from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_oprag
 import llamaindex_oprag
+import oprag
 from oprag.errors import (
     BudgetTooSmallError,
     ConflictingPositionsError,
@@ -500,3 +503,25 @@ def test_self_route_tells_a_problem_and_answers(ask, order):
 def test_self_route_reads_no_document_that_has_no_name(ask):
     with pytest.raises(MissingDocumentError):
         ask([{}] * 3, on_problem="warn", documents={"a": TEXT}, rungs=["full"])
+
+
+def test_a_warning_names_the_users_line():
+    given = [{"source": "a"}] * 2
+    documents = [
+        Document(text, metadata=m) for text, m in zip("ab", given, strict=True)
+    ]
+    nodes = [
+        NodeWithScore(node=TextNode(text=t, metadata={"source": "a"})) for t in "ab"
+    ]
+    compressor = langchain_oprag.OrderPreservingCompressor(on_problem="warn")
+    postprocessor = llamaindex_oprag.OrderPreservingPostprocessor(on_problem="warn")
+    calls = (
+        lambda: oprag.order_context(["a", "b"], given, on_problem="warn"),
+        lambda: compressor.compress_documents(documents, ""),
+        lambda: postprocessor.postprocess_nodes(nodes),
+    )
+
+    for call in calls:
+        with pytest.warns(PositionWarning) as caught:
+            call()
+        assert [warning.filename for warning in caught] == [__file__]
