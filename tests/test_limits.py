@@ -40,7 +40,9 @@ OPTIONS = 13
 SELF_ROUTE_OPTIONS = 15
 OF_LLAMAINDEX = {"callback_manager", "node_postprocessors", "streaming"}
 """Options that every query engine of LlamaIndex has."""
-LONGEST_FILE = 500  # aim: 450
+LONGEST_FILE = 450
+LONGER = {"store_suite.py"}
+"""A suite, of which authors read one test at a time."""
 
 
 def _files(part: str) -> list[Path]:
@@ -63,7 +65,7 @@ def test_a_part_has_no_more_lines_than_its_limit(part):
 def test_no_file_is_too_long_to_be_read_at_once():
     files = [path for part in LINES if part != "tests" for path in _files(part)]
     lengths = {path.name: path.read_bytes().count(b"\n") for path in files}
-    assert {n: count for n, count in lengths.items() if count > LONGEST_FILE} == {}
+    assert {name for name, count in lengths.items() if count > LONGEST_FILE} <= LONGER
 
 
 @pytest.mark.parametrize(

@@ -18,13 +18,7 @@ from oprag.documents.copies import (
 from oprag.documents.entries import check_entries, check_entry, check_listed
 from oprag.documents.folders import count_files, read_folder
 from oprag.documents.qdrant_chunks import QdrantChunks
-from oprag.documents.rebuilding import (
-    StoreSource,
-    are_all_there,
-    by_version,
-    read_versions,
-    rebuild,
-)
+from oprag.documents.rebuilding import are_all_there, by_version, read_versions, rebuild
 from oprag.documents.search_filters import (
     NO_FILTER,
     SearchFilter,
@@ -46,6 +40,7 @@ from oprag.documents.sources import (
     not_found,
     refuse_strangers,
 )
+from oprag.documents.store_source import StoreSource
 from oprag.documents.stored_chunks import (
     ChunkStore,
     QueriedStore,

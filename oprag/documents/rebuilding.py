@@ -8,7 +8,6 @@ hash that was written when the document was split (`oprag.metadata.text_stamp`).
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
@@ -16,10 +15,8 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from oprag.chunk import FullText
-from oprag.documents.search_filters import SearchFilter
-from oprag.documents.searched_chunks import SearchedChunks
-from oprag.documents.sources import PART_SEPARATOR, ReadingSource
-from oprag.documents.stored_chunks import ChunkStore, StoredChunk
+from oprag.documents.sources import PART_SEPARATOR
+from oprag.documents.stored_chunks import StoredChunk
 from oprag.errors import (
     ConflictingPositionsError,
     DocumentNotFoundError,
@@ -411,71 +408,3 @@ def _inconsistent(name: str, what: str, *chunks: int) -> ConflictingPositionsErr
     return ConflictingPositionsError(
         message, kind="inconsistent_chunks", document=name, chunks=chunks[:_LISTED]
     )
-
-
-class StoreSource(ReadingSource):
-    """Puts each document together from the chunks that a store holds of it.
-
-    Nothing is kept: every call reads the chunks anew, as the store has them then.
-
-    Args:
-        store: The store.
-        exact: See `oprag.documents.rebuild`. If not, `read` says of each text whether
-            it is exact.
-    """
-
-    def __init__(self, store: ChunkStore, *, exact: bool = True) -> None:
-        self._chunks = SearchedChunks(store)
-        self._exact = exact
-
-    def read(self, document_id: str) -> FullText:
-        """Return one document.
-
-        Args:
-            document_id: The document's name, its `doc_uri`.
-
-        Raises:
-            DocumentNotFoundError: No chunk in the store is of this document.
-            DocumentNotFoundError: A filter of the search hides chunks of it.
-            IncompleteDocumentError: The store does not give all of it, or nothing
-                shows that it does.
-            PositionError: Its chunks contradict each other or the text that was split,
-                or lack positions; see `oprag.documents.rebuild`.
-        """
-        return self._rebuilt(
-            document_id, self._chunks.document(document_key(document_id))
-        )
-
-    async def aread(self, document_id: str) -> FullText:
-        """Async version of `read`, the way the store does it without blocking."""
-        from asyncio import to_thread  # here, because its import takes long
-
-        chunks = await self._chunks.adocument(document_key(document_id))
-        return await to_thread(self._rebuilt, document_id, chunks)
-
-    def within(self, search: SearchFilter) -> StoreSource:
-        """Return a source that reads only the chunks that the search may find."""
-        restricted = copy.copy(self)
-        restricted._chunks = SearchedChunks(self._chunks.store, search)  # noqa: SLF001 -- our own copy
-        return restricted
-
-    def _rebuilt(self, document_id: str, chunks: list[StoredChunk]) -> FullText:
-        restricted, where = self._chunks.filtered, self._chunks.store.name
-        if restricted:
-            where += " within the search's filter"
-        try:
-            return rebuild(document_id, chunks, exact=self._exact, where=where)
-        except (ConflictingPositionsError, IncompleteDocumentError) as error:
-            # So do chunks look of which a filter hides some. It cannot open a gap, nor
-            # take a stamp away, where all of them are there.
-            hiding = getattr(error, "missing", error.kind != "conflicting_text")
-            if not (restricted and hiding):
-                raise
-            message = (
-                f"The search's filter hides chunks of document {document_id!r}, so its "
-                "full text is not given: a document is read whole or not at all. "
-                "Search without the filter."
-            )
-            raise DocumentNotFoundError(
-                message, document=document_id, filtered=True
-            ) from error
