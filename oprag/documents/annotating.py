@@ -149,8 +149,11 @@ def _refuse_likeness(
 
     Those that a splitter altered, so that they stand nowhere, are taken as given.
     """
-    doubtful = exchangeable(part.chunks, locations)
-    if any(part.chunks[i].strip() in part.text for i in doubtful):
+    doubtful = exchangeable(part.text, part.chunks, locations)
+    if any(
+        locations[i].status != "exact" and part.chunks[i].strip() in part.text
+        for i in doubtful
+    ):
         raise _several_orders(name, part, doubtful)
 
 

@@ -62,7 +62,7 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
             continue
         found = _in_order(source, texts, order.indexes)
         if _covers(source, [found[i] for i in order.indexes]):
-            doubtful = [] if order.recorded else exchangeable(texts, found)
+            doubtful = [] if order.recorded else exchangeable(source, texts, found)
             for i in doubtful:
                 found[i] = Location(None, "ambiguous")
             return Placement(found, None if doubtful else list(order.indexes))
@@ -112,7 +112,7 @@ def _between(
         located = locate(slice_, within)
         if not _covers(slice_, located) or not _is_only(slice_, within):
             continue
-        doubtful = {run[at] for at in exchangeable(within, located)}
+        doubtful = {run[at] for at in exchangeable(slice_, within, located)}
         for i, location in zip(run, _needed(slice_, located), strict=True):
             if location is not None and found[i].span is None and i not in doubtful:
                 start, end = location.span or Span(0, 0)
