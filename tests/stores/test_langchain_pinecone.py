@@ -117,7 +117,7 @@ def test_metadata_that_it_would_refuse_is_named_before_anything_is_written(parts
     store = PineconeRulesStore()
     nested = [Document("A text.", metadata={"source": "a", "who": {"name": "Ann"}})]
 
-    with pytest.raises(IndexingError, match=r"InvalidOptionError.*'who'"):
+    with pytest.raises(IndexingError, match=r"UnreadableFileError.*'who'"):
         index_documents(nested, store, chunks=Chunks(store))
     assert not store.held.store
 
