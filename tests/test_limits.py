@@ -24,7 +24,7 @@ OUTER = ("evaluation", "cli", "scale")
 """Rooms of `oprag` that are not its core."""
 
 LINES = {
-    "core": 20_900,  # aim: 17,500
+    "core": 20_950,  # aim: 17,500
     "langchain_oprag": 5_400,  # aim: 4,400
     "llamaindex_oprag": 5_600,  # aim: 4,700
     "oprag/cli": 8_000,  # aim: 4,800
