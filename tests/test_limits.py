@@ -32,7 +32,7 @@ LINES = {
     "oprag/scale": 850,  # aim: 450
     "tests": 72_000,  # aim: 42,000
 }
-NAMES = {"context": 48, "calls": 55, "documents": 53, "positions": 39, "indexing": 36}
+NAMES = {"context": 47, "calls": 44, "documents": 49}
 """Of doors that are larger than `OTHER_NAMES` yet; of `context` the aim is 40."""
 OTHER_NAMES = 35
 ERRORS = 22

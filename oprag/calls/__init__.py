@@ -17,18 +17,10 @@ from oprag.calls.dialogue import (
     Purpose,
     ReadDocuments,
     Reply,
-    Request,
     advance,
     ask,
 )
-from oprag.calls.ledger import (
-    Ledger,
-    Price,
-    RungDecision,
-    RungEntry,
-    TokenUsage,
-    as_prices,
-)
+from oprag.calls.ledger import Ledger, Price, RungEntry, TokenUsage, as_prices
 from oprag.calls.prompts import (
     CONTEXT_PART,
     QA_PROMPT,
@@ -75,8 +67,6 @@ __all__ = [
     "ReadDocuments",
     "ReasoningFilter",
     "Reply",
-    "Request",
-    "RungDecision",
     "RungEntry",
     "StreamEnd",
     "TokenUsage",

@@ -209,5 +209,5 @@ def _opened(ask: Callable[[], object]) -> None:
         package = (error.name or "").partition(".")[0].replace("_", "-")
         message = f"That --store needs a package: pip install {package}."
         raise told(message) from error
-    except Exception as error:
+    except Exception as error:  # each store's client has errors of its own
         raise told(f"The --store cannot be opened: {said_by(error)}") from error

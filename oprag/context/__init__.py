@@ -11,7 +11,7 @@ from oprag.context.evidence import (
     search_description,
 )
 from oprag.context.expanding import lent_worth
-from oprag.context.fields import OwnErrors, own_error
+from oprag.context.fields import OwnErrors
 from oprag.context.from_texts import order_context
 from oprag.context.neighbours import (
     ALONE,
@@ -85,7 +85,6 @@ __all__ = [
     "marked_texts",
     "numbering",
     "order_context",
-    "own_error",
     "place_metadata",
     "read_passages",
     "render",

@@ -3,8 +3,6 @@
 from oprag.positions.errors import not_located
 from oprag.positions.keys import (
     PART_KEYS,
-    SCHEMES,
-    SECTION_KEYS,
     UNNAMED,
     DocumentKey,
     PositionKeys,
@@ -12,7 +10,6 @@ from oprag.positions.keys import (
     document_metadata,
     document_name,
     known_document,
-    look_up,
     read_documents,
 )
 from oprag.positions.llamaindex_nodes import NODE_CONTENT, read_node, rewritten
@@ -22,7 +19,6 @@ from oprag.positions.parts import (
     group_parts,
     part_numbers,
     parts_named,
-    shared_key,
     source_name,
 )
 from oprag.positions.place import Place, is_unchanged, place_of, placed, read_spans
@@ -44,8 +40,6 @@ from oprag.positions.validity import (
 __all__ = [
     "NODE_CONTENT",
     "PART_KEYS",
-    "SCHEMES",
-    "SECTION_KEYS",
     "UNNAMED",
     "DocumentKey",
     "Part",
@@ -60,7 +54,6 @@ __all__ = [
     "group_parts",
     "is_unchanged",
     "known_document",
-    "look_up",
     "not_located",
     "part_numbers",
     "parts_named",
@@ -73,7 +66,6 @@ __all__ = [
     "read_node",
     "read_spans",
     "rewritten",
-    "shared_key",
     "source_name",
     "splitter_settings",
     "stamp_chunks",

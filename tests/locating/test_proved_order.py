@@ -23,7 +23,6 @@ from tests.locating.llamaindex_settings import LLAMAINDEX
 from tests.locating.repeating import cut_text, permutations_of
 from tests.locating.texts import licences, made_up, reference
 
-REFUSED = (ConflictingPositionsError, ConflictingPositionsError)
 LINES = [f"Line {n} stands here, and nowhere else." for n in range(12)]
 STEPPING = ("Recursive (1000, 200) + (100, 0)", "Recursive (2000, 200) + (300, 50)")
 """Two splitters in turn, the first of which overlaps: in a text that repeats itself
@@ -47,7 +46,7 @@ def wrong_orders(seed: int, count: int) -> tuple[int, int, int]:
         texts = [cut.texts[i] for i in order]
         try:
             found = numbers(cut.source, texts)
-        except REFUSED:
+        except ConflictingPositionsError:
             refused += 1
             continue
         if sorted(found) != list(range(len(texts))):
@@ -144,7 +143,7 @@ def test_what_a_splitter_made_is_accepted_and_shuffled_it_is_not(text):
             assert sorted(numbers(text, chunks)) == list(range(len(chunks)))
         shuffled = rng.sample(chunks, len(chunks))
         if len(set(chunks)) > 4 and shuffled != chunks:
-            with pytest.raises(REFUSED):
+            with pytest.raises(ConflictingPositionsError):
                 numbers(text, shuffled)
 
 

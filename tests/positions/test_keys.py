@@ -8,7 +8,8 @@ import pytest
 
 from oprag.chunk import Hit
 from oprag.errors import MissingDocumentError
-from oprag.positions import UNNAMED, look_up, read_documents
+from oprag.positions import UNNAMED, read_documents
+from oprag.positions.keys import look_up
 
 
 def _key(metadata, **options):
