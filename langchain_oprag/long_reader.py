@@ -37,9 +37,8 @@ class LongReaderOptions(CheckedOptions):
     say; None where they come with the input."""
     prompts: SkipValidation[Mapping[str, Any] | None] = None
     """Prompts in the place of the built-in ones: `"long"` and `"direct"` with
-    `{context}` and `{question}`, `"short"` with `{examples}`, `{question}` and
-    `{long_answer}`. A format string or a prompt template."""
-    examples: SkipValidation[int] = _reader_field("examples", 4)
+    `{context}` and `{question}`, `"short"` with `{question}` and `{long_answer}`. A
+    format string or a prompt template."""
     one_call_below: SkipValidation[int] = _reader_field("one_call_below", 1000)
     max_context_tokens: SkipValidation[int | None] = None
     """Tokens of prompt and answer that the model takes; None for what the model's
@@ -154,7 +153,6 @@ class _LongReading(Answering):
             self,
             ledger=self.ledger,
             token_counter=self.counter,
-            examples=options.examples,
             one_call_below=options.one_call_below,
         )
         if reading.answer is None:

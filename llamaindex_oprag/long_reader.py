@@ -75,8 +75,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
             assigned later.
         long_prompt: In the place of the built-in prompt of the first call: a template,
             or the text of one, with `{context_str}` and `{query_str}`.
-        short_prompt: Of the second: with `{examples}`, `{query_str}` and
-            `{long_answer}`.
+        short_prompt: Of the second: with `{query_str}` and `{long_answer}`.
         direct_prompt: Of the one call of a short context: as `long_prompt`.
         max_context_tokens: Tokens of prompt and answer that the model takes; None for
             what the LLM's metadata say, if that is more than their class's default.
@@ -103,7 +102,6 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         long_prompt: str | BasePromptTemplate = LONG_PROMPT,
         short_prompt: str | BasePromptTemplate = SHORT_PROMPT,
         direct_prompt: str | BasePromptTemplate = DIRECT_PROMPT,
-        examples: int = 4,
         one_call_below: int = 1000,
         max_context_tokens: int | None = None,
         answer_tokens: int | None = None,
@@ -111,7 +109,6 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         separator: str = "\n\n",
         token_counter: TokenizerSpec = None,
     ) -> None:
-        self.examples = examples
         self.one_call_below = one_call_below
         self.max_context_tokens = max_context_tokens
         self.answer_tokens = answer_tokens
@@ -227,7 +224,6 @@ class _LongReading(Answering):
             self,
             ledger=self.ledger,
             token_counter=self.counter,
-            examples=self._reader.examples,
             one_call_below=self._reader.one_call_below,
         )
 

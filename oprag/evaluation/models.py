@@ -33,9 +33,8 @@ CallKind: TypeAlias = Literal[
   1, as `[[n]]`.
 - `"long_answer"`: LongRAG's first call. `question` (its options below it),
   `context`, `options` (empty for open questions).
-- `"short_answer"`: its second. `question`, `long_answer`, `examples` (as written in
-  the prompt). A multiple-choice question is put to the long answer as one of
-  the two above.
+- `"short_answer"`: its second. `question`, `long_answer`. A multiple-choice question is
+  put to the long answer as one of the two above.
 - `"summary"`: RAPTOR's. `text`, `max_tokens`.
 - `"page_break"`: where a page of ReadAgent ends. `parts` (sentences or paragraphs),
   `breaks` (parts before each place; places are numbered from 1), `before` (the page

@@ -13,8 +13,12 @@ from oprag.units.long_prompts import (
     PROMPT_VARIABLES,
     SHORT_PROMPT,
 )
-from oprag.units.long_reading import Reading, read_long
-from oprag.units.reader_options import READER_DESCRIPTIONS, check_reader_option
+from oprag.units.long_reading import (
+    READER_DESCRIPTIONS,
+    Reading,
+    check_reader_option,
+    read_long,
+)
 from oprag.units.unit_index import (
     FoundUnit,
     UnitIndex,

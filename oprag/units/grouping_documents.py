@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 from oprag.chunk import Span
-from oprag.errors import (
-    InvalidOptionError,
-    PositionError,
-    invalid_option,
-    named,
-    written,
-)
+from oprag.errors import InvalidOptionError, PositionError, invalid_option, named
 from oprag.metadata import named_id
 from oprag.splitting import split_sentences
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
-from oprag.units.link_groups import Group, LinkGraph, group
 from oprag.units.links import find_links, neighbour_links
 
 _LINES = re.compile(r"[^\n]*\n+|[^\n]+")
@@ -28,47 +21,50 @@ _MOST_LINKS = 10_000
 
 
 def group_documents(
-    documents: Mapping[str, str] | Mapping[str, int],
+    documents: Mapping[str, str],
     links: Iterable[tuple[str, str]] | None = None,
     max_tokens: int = 4000,
     token_counter: TokenizerSpec = None,
     *,
     compat: Literal["official"] | None = None,
-    read: Callable[[str], str] | None = None,
 ) -> list[LongUnit]:
     """Group documents into long units by their links.
 
-    See `link_groups.group` for the rule. A document without links is a unit by
-    itself. One of more than `max_tokens` becomes consecutive units of at most as
-    many, cut at line ends where there are some (a single grapheme of more tokens
-    stays whole). An empty document is a member like any other, and adds no text.
+    Documents are taken by their number of neighbours, fewest first. Each is joined
+    with the groups that neighbours of it are already in, the smallest first, while
+    the sum stays within `max_tokens`; at the first that does not fit it ends. Without
+    any it starts a group. Equal numbers of neighbours stand in the order given,
+    groups of equal size by their first member.
+
+    A document without links is a unit by itself. One of more than `max_tokens` becomes
+    consecutive units of at most as many, cut at line ends where there are some (a
+    single grapheme of more tokens stays whole). An empty document is a member like any
+    other, and adds no text.
 
     Args:
-        documents: Texts by document name, or tokens by document name. Their order is
-            the order of the members and of ties.
+        documents: Texts by document name. Their order is the order of the members and
+            of ties.
         links: Pairs of names; direction, order and repetition mean nothing, nor
             does a link of a document to itself. None: those in the texts, else
             neighbours in a folder (see `oprag.units.links`).
         max_tokens: Tokens of a unit at most, its documents counted alone.
-        token_counter: Anything that `resolve_token_counter` takes; for texts.
+        token_counter: Anything that `resolve_token_counter` takes.
         compat: `"official"` groups as the authors' code does: documents that are
             empty, without links, or with more than 10,000 are lost, and if none is,
             the group that was finished first; an over-long document stays whole;
             units come in the order in which they were finished.
-        read: Gives the text of a document that is over `max_tokens`, to cut it, where
-            tokens are given; no other is asked for.
 
     Returns:
         The units, by their first members. The same for every order of the links.
 
     Raises:
-        InvalidOptionError: A link leads to a document that is not there,
-            `max_tokens` is below 1, a value is neither a text nor a number of
-            tokens, or a document is over `max_tokens` and its text is not there.
+        InvalidOptionError: `documents` are not texts by name, a link leads to a
+            document that is not there, or `max_tokens` is below 1.
         TokenizerError: As `resolve_token_counter` raises it.
 
     Source:
-        LongRAG (arXiv 2406.15319). The authors lose documents; here none is lost.
+        LongRAG (arXiv 2406.15319). The authors lose documents; here none is lost, and
+        groups of equal size do not come in the order of a set.
 
     Example:
         >>> texts = {"a": "one two", "b": "three", "c": "four five", "d": "six"}
@@ -78,83 +74,99 @@ def group_documents(
         >>> [(unit.documents, unit.tokens) for unit in units]
         [(('a', 'b'), 3), (('c',), 2), (('d',), 1)]
     """
-    if not isinstance(documents, Mapping):
-        message = f"documents= is {named(documents)}. It takes {{name: text}}."
-        raise InvalidOptionError(message, option="documents", value=documents)
+    _refuse_no_texts(documents)
     if type(max_tokens) is not int or max_tokens < 1:
         raise invalid_option("max_tokens", max_tokens, "It takes a number from 1.")
     if compat not in {None, "official"}:
         raise invalid_option("compat", compat, "It takes None or 'official'.")
     names = list(documents)
-    texts = {name: value for name, value in documents.items() if isinstance(value, str)}
-    counter = resolve_token_counter(token_counter if texts or read else "approximate")
-    sizes = [_size(name, value, counter) for name, value in documents.items()]
+    counter = resolve_token_counter(token_counter)
+    sizes = [counter(text) if text else 0 for text in documents.values()]
     if links is None:
-        links = find_links(texts) or neighbour_links(names)
-    graph = LinkGraph(len(names), _numbered(names, links))
-    if compat == "official":
-        return [
-            LongUnit(tuple([names[member] for member in members]), size)
-            for members, size, _ in _official(sizes, graph, max_tokens)
-        ]
+        links = find_links(documents) or neighbour_links(names)
+    neighbours = _neighbours(names, links)
+    groups = (_grouped if compat is None else _official)(sizes, neighbours, max_tokens)
     units: list[LongUnit] = []
-    for members, size, _ in group(sizes, graph, max_tokens):
-        unit = LongUnit(tuple([names[member] for member in members]), size)
-        if size > max_tokens:
-            text = texts.get(unit.name) if read is None else read(unit.name)
-            units += _parts(unit, text, max_tokens, counter)
+    for group in groups:
+        unit = LongUnit(tuple([names[member] for member in group.members]), group.size)
+        if unit.tokens > max_tokens and compat is None:
+            units += _parts(unit, documents[unit.name], max_tokens, counter)
         else:
             units.append(unit)
     return units
 
 
-def _official(sizes: list[int], graph: LinkGraph, max_tokens: int) -> list[Group]:
-    def lost(document: int) -> bool:
-        return not sizes[document] or not 0 < graph.degrees[document] <= _MOST_LINKS
-
-    groups = group(sizes, graph, max_tokens, leave_out=lost)
-    groups.sort(key=lambda made: made.made)
-    unlinked = any(size and lost(number) for number, size in enumerate(sizes))
-    # Their code takes the first id for that of the documents in no group.
-    return groups if unlinked else groups[1:]
-
-
-def _parts(
-    unit: LongUnit, text: str | None, max_tokens: int, counter: NamedTokenCounter
-) -> Iterator[LongUnit]:
-    if text is None:
-        message = (
-            f"Document {unit.name!r} has {unit.tokens} tokens, more than max_tokens, "
-            "and its text is not there to be cut. Give read=, a function from its name "
-            "to its text."
+def _refuse_no_texts(documents: Any) -> None:
+    found = f"is {named(documents)}"
+    if isinstance(documents, Mapping):
+        wrong = (
+            f"has {named(text)} for {name!r}"
+            for name, text in documents.items()
+            if not isinstance(text, str)
         )
-        raise InvalidOptionError(message, option="read", value=None)
-    pieces = split_sentences(
-        text,
-        chunk_size=max_tokens,
-        tokenizer=counter,
-        sentence_spans=lambda text: [line.span() for line in _LINES.finditer(text)],
-    )
-    for part, (start, end, tokens) in enumerate(pieces):
-        yield LongUnit(unit.documents, tokens, Span(start, end), part)
+        found = next(wrong, "")
+    if found:
+        message = f"documents= {found}. It takes {{name: text}}."
+        raise InvalidOptionError(message, option="documents", value=documents)
 
 
-def _size(name: str, value: str | int, counter: NamedTokenCounter) -> int:
-    if isinstance(value, str):
-        return counter(value) if value else 0
-    if type(value) is int and value >= 0:
-        return value
-    message = (
-        f"documents= has {written(value):.60} for {name!r}, which is neither a text "
-        "nor a number of tokens."
-    )
-    raise InvalidOptionError(message, option="documents", value=name)
+class _Group(NamedTuple):
+    """Documents that form a unit together, as their numbers."""
+
+    members: tuple[int, ...]
+    """Ascending, at least one."""
+    size: int
+    """Sum of their sizes."""
+    made: int
+    """When it became what it is: groups made earlier have a lower number."""
 
 
-def _numbered(
-    names: list[str], links: Iterable[tuple[str, str]]
-) -> Iterator[tuple[int, int]]:
+def _grouped(
+    sizes: Sequence[int],
+    neighbours: Sequence[Collection[int]],
+    limit: int,
+    lost: Collection[int] = (),
+) -> list[_Group]:
+    """Group documents by the rule of `group_documents`."""
+    group_of: dict[int, _Group] = {}
+    order = sorted(range(len(sizes)), key=lambda number: len(neighbours[number]))
+    for made, number in enumerate(order):
+        if number in lost:
+            continue
+        members: tuple[int, ...] = (number,)
+        size = sizes[number]
+        near = [group_of[other] for other in neighbours[number] if other in group_of]
+        beside = {group.made: group for group in near}.values()
+        for group in sorted(beside, key=lambda group: (group.size, group.members)):
+            if size + group.size > limit:
+                break
+            members, size = members + group.members, size + group.size
+        joined = _Group(tuple(sorted(members)), size, made)
+        group_of |= dict.fromkeys(members, joined)
+    return sorted({group.made: group for group in group_of.values()}.values())
+
+
+def _official(
+    sizes: Sequence[int], neighbours: Sequence[Collection[int]], limit: int
+) -> list[_Group]:
+    """Group documents as the authors' code does, with what it loses."""
+    lost = {
+        number
+        for number, size in enumerate(sizes)
+        if not size or not 0 < len(neighbours[number]) <= _MOST_LINKS
+    }
+    groups = _grouped(sizes, neighbours, limit, lost)
+    groups.sort(key=lambda group: group.made)
+    # Their code takes the first id for that of the documents in no group.
+    return groups if any(sizes[number] for number in lost) else groups[1:]
+
+
+def _neighbours(
+    names: Sequence[str], links: Iterable[tuple[str, str]]
+) -> list[set[int]]:
+    """Return the neighbours of each document, as numbers."""
     numbers = {name: number for number, name in enumerate(names)}
+    neighbours: list[set[int]] = [set() for _ in names]
     for link in links:
         try:
             first, second = (numbers[name] for name in link)
@@ -165,7 +177,22 @@ def _numbered(
             )
             raise InvalidOptionError(message, option="links", value=link) from None
         if first != second:
-            yield first, second
+            neighbours[first].add(second)
+            neighbours[second].add(first)
+    return neighbours
+
+
+def _parts(
+    unit: LongUnit, text: str, max_tokens: int, counter: NamedTokenCounter
+) -> Iterator[LongUnit]:
+    pieces = split_sentences(
+        text,
+        chunk_size=max_tokens,
+        tokenizer=counter,
+        sentence_spans=lambda text: [line.span() for line in _LINES.finditer(text)],
+    )
+    for part, (start, end, tokens) in enumerate(pieces):
+        yield LongUnit(unit.documents, tokens, Span(start, end), part)
 
 
 @dataclass(frozen=True, slots=True)

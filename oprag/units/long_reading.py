@@ -7,19 +7,50 @@ from dataclasses import dataclass
 from typing import Any
 
 from oprag.calls import (
+    CALL_DESCRIPTIONS,
     WINDOW_UNKNOWN,
     CallModel,
     Dialogue,
     Ledger,
     PromptedModel,
     Purpose,
+    as_prices,
     ask,
+    check_count,
 )
+from oprag.context import DESCRIPTIONS, check_option
 from oprag.errors import ContextWindowError, ModelCallError
 from oprag.tokens import TokenCounter
-from oprag.units.long_prompts import format_examples
 
+READER_DESCRIPTIONS = {
+    "one_call_below": "A context of fewer tokens takes one call; 0: always two.",
+    **CALL_DESCRIPTIONS,
+    "separator": "Put between units.",
+    "token_counter": DESCRIPTIONS["token_counter"],
+}
+"""Descriptions of the options that the long reader has in both frameworks."""
+
+_LEAST = {"one_call_below": 0, "max_context_tokens": 1, "answer_tokens": 1}
+"""The least number that an option takes."""
 _TOO_LONG = "Units are read whole: retrieve fewer."
+
+
+def check_reader_option(option: str, value: Any) -> None:
+    """Make sure that an option of the long reader has a possible value.
+
+    Args:
+        option: Its name. Those of a framework are not looked at.
+        value: What was given.
+
+    Raises:
+        InvalidOptionError: It is not possible.
+    """
+    if option == "prices":
+        as_prices(value)
+    elif option in _LEAST:
+        check_count(option, value, _LEAST[option])
+    else:
+        check_option(option, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +70,6 @@ def read_long(
     *,
     ledger: Ledger,
     token_counter: TokenCounter,
-    examples: int = 4,
     one_call_below: int = 1000,
 ) -> Dialogue[Reading]:
     """Answer one question from long units.
@@ -51,7 +81,6 @@ def read_long(
             and `"direct"` (of a short context); see `PROMPT_VARIABLES`.
         ledger: An empty one; each call is added to it.
         token_counter: Counts the context.
-        examples: Examples that the second call is given, 0 to 8.
         one_call_below: A context of fewer tokens takes one call. 0: always two.
 
     Yields:
@@ -75,11 +104,7 @@ def read_long(
         answer = yield from _called("direct", asked, model, ledger)
         return Reading(answer, None)
     long_answer = yield from _called("long", asked, model, ledger)
-    values = {
-        "examples": format_examples(examples),
-        "question": question,
-        "long_answer": long_answer.strip(),
-    }
+    values = {"question": question, "long_answer": long_answer.strip()}
     answer = yield from _called("short", values, model, ledger, long_answer)
     return Reading(answer, long_answer)
 

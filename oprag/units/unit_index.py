@@ -16,7 +16,6 @@ from oprag.errors import (
     InvalidOptionError,
     MissingPositionError,
     OpragError,
-    PositionError,
     named,
 )
 from oprag.metadata import DOC_KEY, DOC_URI, document_key
@@ -25,27 +24,12 @@ from oprag.ordering import document_order as in_document_order
 from oprag.positions import DocumentKey, PositionKeys, read_chunks, read_documents
 from oprag.units.grouping_documents import LongUnit
 
-UNIT_DOCUMENTS = "unit_documents"
-"""Names of the unit's documents, a list."""
-UNIT_SPANS = "unit_spans"
-"""Characters of each of them that the unit holds: `[[0, 120], [0, 300]]`."""
-UNIT_TOKENS = "unit_tokens"
-UNIT_SCORE = "unit_score"
-"""Score of that chunk as the store reported it; absent where it did not."""
-UNIT_KEYS = (UNIT_DOCUMENTS, UNIT_SPANS, UNIT_TOKENS, UNIT_SCORE)
-
 
 class FoundUnit(NamedTuple):
     """A unit and its best chunk."""
 
     unit: LongUnit
     chunk: Chunk
-
-    @property
-    def read_as(self) -> Chunk:
-        """The unit as a chunk of its document, to be put in order."""
-        part = self.unit.part or 0
-        return self.chunk._replace(document=self.unit.name, position=(part,))
 
 
 class UnitIndex:
@@ -60,10 +44,9 @@ class UnitIndex:
     """
 
     def __init__(self, units: Sequence[LongUnit]) -> None:
-        self._of: dict[str, list[LongUnit]] = {}
         listed = isinstance(units, Sequence) and not isinstance(units, str)
-        wrong = [*units] if listed else [units]
-        wrong = [unit for unit in wrong if not isinstance(unit, LongUnit)]
+        given = [*units] if listed else [units]
+        wrong = [unit for unit in given if not isinstance(unit, LongUnit)]
         if wrong or not units:
             found = f"holds {named(wrong[0])}" if wrong else "is empty"
             message = (
@@ -71,6 +54,7 @@ class UnitIndex:
                 "returns."
             )
             raise InvalidOptionError(message, option="units", value=units)
+        self._of: dict[str, list[LongUnit]] = {}
         for unit in units:
             for name in unit.documents:
                 others = self._of.setdefault(name, [])
@@ -112,31 +96,21 @@ class UnitIndex:
                 known or are not in it.
         """
         documents = read_documents(hits, document_key=document_key)
-        cut = [len(self._units(n, r)) > 1 for r, (_, n) in enumerate(documents)]
-        ranks = [rank for rank, several in enumerate(cut) if several]
+        units = [self._units(name, rank) for rank, (_, name) in enumerate(documents)]
         problems: dict[str, OpragError] = {}
-        placed = read_chunks(
-            [hits[rank] for rank in ranks],
-            [documents[rank] for rank in ranks],
-            position_keys=position_keys,
-            problems=None if full_text is None else problems,
+        chunks = read_chunks(
+            hits, documents, position_keys=position_keys, problems=problems
         )
+        for chunk in chunks:
+            if len(units[chunk.rank]) == 1:
+                problems.pop(chunk.document, None)  # it needs no place
         if full_text is not None:
-            placed = find_places(placed, full_text, problems, compared=False)
-            if problems:
-                raise next(iter(problems.values()))
-        places = dict(zip(ranks, placed, strict=True))
+            chunks = find_places(chunks, full_text, problems, compared=False)
+        for problem in problems.values():
+            raise problem
         found: dict[LongUnit, FoundUnit] = {}
-        for rank, (hit, (key, name)) in enumerate(zip(hits, documents, strict=True)):
-            chunk = places.get(rank) or Chunk(hit.text, key, rank)
-            chunk = chunk._replace(
-                rank=rank,
-                name=name,
-                score=hit.score,
-                metadata=hit.metadata,
-                source=hit.source,
-            )
-            unit = self._unit_of(chunk, self._units(name, rank))
+        for chunk in chunks:
+            unit = _unit_of(chunk, units[chunk.rank])
             found.setdefault(unit, FoundUnit(unit, chunk))
         return list(found.values())
 
@@ -151,40 +125,29 @@ class UnitIndex:
             raise DocumentNotFoundError(message, document=name)
         return units
 
-    def _unit_of(self, chunk: Chunk, units: Sequence[LongUnit]) -> LongUnit:
-        if len(units) == 1:
-            return units[0]
-        name = chunk.name or chunk.document
-        if chunk.span is None or chunk.part is not None:
-            message = (
-                f"Document {name!r} is in {len(units)} units, and the chunk at rank "
-                f"{chunk.rank} does not say at which character of the whole document "
-                "it begins. Index again with index_documents."
-            )
-            keys = tuple(sorted(map(str, chunk.metadata)))
-            raise MissingPositionError(
-                message, document=name, rank=chunk.rank, keys=keys
-            )
-        span = chunk.span
+
+def _unit_of(chunk: Chunk, units: Sequence[LongUnit]) -> LongUnit:
+    """The unit that has most of a chunk, of the units of its document."""
+    if len(units) == 1:
+        return units[0]
+    name, span = chunk.name or chunk.document, chunk.span
+    wrong = "does not say at which character of the whole document it begins"
+    if span is not None and chunk.part is None:
         places = [unit.span or Span(0, 0) for unit in units]
         shared, best = max(
             (min(span.end, place.end) - max(span.start, place.start), -number)
             for number, place in enumerate(places)
         )
-        if shared <= 0:
-            message = (
-                f"Document {name!r}: the chunk at rank {chunk.rank} claims characters "
-                f"{span.start}-{span.end}, where no unit of it has any. The document "
-                "was changed since one of them was made; group and index it again."
-            )
-            raise PositionError(
-                message,
-                kind="invalid_span",
-                document=name,
-                start=span.start,
-                end=span.end,
-            )
-        return units[-best]
+        if shared > 0:
+            return units[-best]
+        wrong = f"claims characters {span.start}-{span.end}, which no unit has"
+    message = (
+        f"Document {name!r} is in {len(units)} units, and the chunk at rank "
+        f"{chunk.rank} {wrong}. Group the documents again, and index them with "
+        "index_documents."
+    )
+    keys = tuple(sorted(map(str, chunk.metadata)))
+    raise MissingPositionError(message, document=name, rank=chunk.rank, keys=keys)
 
 
 def reading_order(
@@ -208,14 +171,15 @@ def reading_order(
     Raises:
         InvalidOptionError: See `oprag.ordering.document_order`.
     """
-    best = [each._replace(chunk=each.read_as) for each in found[:k]]
-    if order == "score":
-        return best
-    units = {each.chunk.rank: each for each in best}
-    ordered = in_document_order(
-        [each.chunk for each in best], document_order=document_order
-    )
-    return [units[chunk.rank] for chunk in ordered]
+    best = {
+        unit: chunk._replace(document=unit.name, position=(unit.part or 0,))
+        for unit, chunk in found[:k]
+    }
+    units = {chunk.rank: unit for unit, chunk in best.items()}
+    chunks = list(best.values())
+    if order == "document":
+        chunks = in_document_order(chunks, document_order=document_order)
+    return [FoundUnit(units[chunk.rank], chunk) for chunk in chunks]
 
 
 def document_names(found: Sequence[FoundUnit]) -> list[str]:
@@ -234,12 +198,14 @@ def unit_metadata(
         read: Gives the full text of a document by its name.
 
     Returns:
-        `doc_key`, `doc_uri`; `unit_*`, see `UNIT_KEYS`; and its place, as every
-        result has it. Of a unit with one document these are those of the document, so
-        that parts are chunks of it; one with several is a document by itself, named by
-        the JSON list of their names, and is the slice of no text: no `oprag_start`.
-        Its rank is that of its best chunk, and its citation names each document and the
-        characters of it.
+        `doc_key`, `doc_uri`; `unit_documents` (names of its documents), `unit_spans`
+        (the characters of each, `[[0, 120], [0, 300]]`), `unit_tokens` and
+        `unit_score` (of its best chunk, where the store reported one); and its place,
+        as every result has it. Of a unit with one document these are those of the
+        document, so that parts are chunks of it; one with several is a document by
+        itself, named by the JSON list of their names, and is the slice of no text: no
+        `oprag_start`. Its rank is that of its best chunk, and its citation names each
+        document and the characters of it.
     """
     unit, chunk = found.unit, found.chunk
     spans = unit.spans(read)
@@ -248,12 +214,12 @@ def unit_metadata(
     metadata: dict[str, Any] = {
         DOC_KEY: key,
         DOC_URI: unit.name,
-        UNIT_DOCUMENTS: list(unit.documents),
-        UNIT_SPANS: [list(span) for span in spans],
-        UNIT_TOKENS: unit.tokens,
+        "unit_documents": list(unit.documents),
+        "unit_spans": [list(span) for span in spans],
+        "unit_tokens": unit.tokens,
     }
     if chunk.score is not None:
-        metadata[UNIT_SCORE] = chunk.score
+        metadata["unit_score"] = chunk.score
     places = [
         f"{name}, {named_characters((span,))}"
         for name, span in zip(unit.documents, spans, strict=True)

@@ -15,7 +15,6 @@ from langchain_core.runnables import RunnableLambda
 from langchain_oprag import LongReader, LongUnitRetriever
 from oprag.errors import ContextWindowError, InvalidOptionError, ModelCallError
 from oprag.units import group_documents
-from oprag.units.long_prompts import EXAMPLES
 from tests.langchain.corpus import ListRetriever, words
 from tests.langchain.recording import RecordingChatModel
 from tests.langchain.routes import WAYS, ask, chat_model, text_in, timeless
@@ -110,19 +109,6 @@ class TestTheTwoCalls:
         prompts = [count_words(request.prompt) + 7 for request in server.requests]
         assert [rung["input_tokens"] for rung in usage["rungs"]] == prompts
         assert usage["estimated"] is True
-
-    @pytest.mark.parametrize("number", [0, 1, 8])
-    async def test_as_many_examples_as_were_asked_for(self, scripted_server, number):
-        server = scripted_server([LONG, "1912"])
-
-        await ask(reader_of(server, examples=number), QUESTION)
-
-        prompt = server.requests[1].prompt
-        shown = [example for example in EXAMPLES if example.question in prompt]
-        assert shown == list(EXAMPLES[:number])
-        assert prompt.count("Long answer: ") == number + 1
-        assert all(example.short_answer in prompt for example in shown)
-        assert EXAMPLES[0].question not in server.requests[0].prompt
 
 
 class TestOneCall:
@@ -230,12 +216,11 @@ class TestPrompts:
     def test_each_can_be_replaced(self):
         model = RecordingChatModel(replies=[AIMessage("L"), AIMessage("S")])
         template = ChatPromptTemplate.from_messages(
-            [("system", "Be brief."), ("human", "{examples}{question}|{long_answer}")]
+            [("system", "Be brief."), ("human", "{question}|{long_answer}")]
         )
         reader = LongReader(
             llm=model,
             prompts={"long": "{context}|{question}", "short": template},
-            examples=0,
             one_call_below=0,
         )
 
@@ -252,7 +237,6 @@ class TestPrompts:
             ({"qa": "{context}"}, "names 'qa'"),
             ({"long": "{context}"}, "question"),
             ({"long": "{context} {question} {titles}"}, "titles"),
-            ({"short": "{question} {long_answer}"}, "examples"),
             ({"short": ChatPromptTemplate.from_template("{question}")}, "long_answer"),
             ({"direct": ChatPromptTemplate.from_template("{x}")}, "variables x"),
             ({"direct": 5}, "format string"),
@@ -265,9 +249,6 @@ class TestPrompts:
     @pytest.mark.parametrize(
         "options",
         [
-            {"examples": 9},
-            {"examples": -1},
-            {"examples": True},
             {"one_call_below": -1},
             {"one_call_below": None},
             {"max_context_tokens": 0},

@@ -209,8 +209,7 @@ class TestPrompts:
         reader = LongReaderSynthesizer(
             llm,
             long_prompt="{context_str}|{query_str}",
-            short_prompt=PromptTemplate("{examples}{query_str}|{long_answer}"),
-            examples=0,
+            short_prompt=PromptTemplate("{query_str}|{long_answer}"),
             one_call_below=3,
             token_counter=count_words,
         )
@@ -230,7 +229,7 @@ class TestPrompts:
     def test_oprags_own_names_can_be_used(self):
         llm = RecordingLLM(replies=["L", "S"])
         reader = LongReaderSynthesizer(
-            llm, short_prompt="{examples}{question}|{long_answer}", one_call_below=0
+            llm, short_prompt="{question}|{long_answer}", one_call_below=0
         )
 
         assert reader.get_response("q?", ["a"]) == "S"
@@ -241,7 +240,6 @@ class TestPrompts:
         [
             ({"long_prompt": "{context_str}"}, "query_str"),
             ({"long_prompt": "{context_str} {query_str} {titles}"}, "titles"),
-            ({"short_prompt": "{query_str} {long_answer}"}, "examples"),
             ({"short_prompt": PromptTemplate("{query_str}")}, "long_answer"),
             ({"direct_prompt": 5}, "neither a text"),
         ],
@@ -260,8 +258,6 @@ class TestPrompts:
 @pytest.mark.parametrize(
     "options",
     [
-        {"examples": 9},
-        {"examples": True},
         {"one_call_below": -1},
         {"max_context_tokens": 0},
         {"answer_tokens": 0},

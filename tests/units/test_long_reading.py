@@ -51,7 +51,6 @@ def read(context, replies, *, one_call_below=3, model=None):
         model or Words(),
         ledger=ledger,
         token_counter=lambda text: len(text.split()),
-        examples=0,
         one_call_below=one_call_below,
     )
     request = advance(dialogue)

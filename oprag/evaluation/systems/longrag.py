@@ -5,9 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
-
-from pydantic import Field
+from typing import Literal, TypeAlias
 
 from oprag.calls import Ledger, fill_prompt
 from oprag.chunk import Hit
@@ -67,8 +65,6 @@ class LongRag(System):
     links: Links = "found"
     order: Order = "document"
     """Of the units that are read."""
-    examples: Annotated[int, Field(ge=0, le=8)] = 8
-    """Of the second call."""
     compat: Compat = "fixed"
     """`"official"` groups as the authors' code does, and loses what that loses: see
     `oprag.units.group_documents`."""
@@ -111,7 +107,6 @@ class LongRag(System):
             model,
             ledger=ledger,
             token_counter=bench.counter,
-            examples=self.examples,
         )
         text = (await model.carry_out(reading_long)).answer or ""
         reading = read_reply(text, question, bench.answer_style)

@@ -74,7 +74,6 @@ def test_a_spec_may_give_a_name():
         ("self-route:rungs=1500+full", "k=none"),
         ("self-route:k=0", "k=0"),
         ("dos-rag:size=0", "size=0"),
-        ("longrag:examples=9", "examples=9"),
     ],
 )
 def test_what_cannot_be_made_is_refused_with_what_there_is(spec, told):
