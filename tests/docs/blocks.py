@@ -22,8 +22,10 @@ FRAMEWORKS = {
 }
 """What a block imports that is one framework's."""
 
-ON_CLUSTERS = frozenset({"scale.md"})
-"""Pages whose code needs a Ray cluster and a database: `tests/scale` runs them."""
+ON_CLUSTERS = re.compile(
+    r"^## Large corpora on Ray\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL
+)
+"""The section whose code needs a Ray cluster and a database: `tests/scale` runs it."""
 
 _LOOPBACK = ("127.", "::1", "localhost")
 
@@ -36,7 +38,8 @@ def blocks_of(page: Path, framework: str | None = None) -> list[tuple[str, str]]
         framework: Only the blocks of this one, `"langchain"` or `"llamaindex"`, or with
             `"core"` those that import neither. An output stays with its code.
     """
-    found: list[tuple[str, str]] = BLOCK.findall(page.read_text(encoding="utf-8"))
+    text = ON_CLUSTERS.sub("", page.read_text(encoding="utf-8"))
+    found: list[tuple[str, str]] = BLOCK.findall(text)
     if framework is None:
         return found
     kept, is_kept = [], False

@@ -1,4 +1,4 @@
-"""Every page in a fresh environment that has what its first line names, and no more.
+"""Every page in a fresh environment that has what its introduction names, and no more.
 
 `python -m tests.docs.fresh` (`make test-docs`) builds the wheel and installs it into
 empty environments: with nothing, with `[langchain]` and with `[llamaindex]`; the last
@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
-from tests.docs.blocks import ON_CLUSTERS, blocks_of
+from tests.docs.blocks import blocks_of
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -41,10 +41,9 @@ PIP = (sys.executable, "-m", "pip", "--quiet")
 
 
 def needs(page: Path) -> tuple[str, ...]:
-    """What the first line under the title installs; empty if it says nothing."""
-    lines = page.read_text(encoding="utf-8").splitlines()[1:]
-    first = next((line for line in lines if line.strip()), "")
-    command = re.search(r"`pip install ([^`]+)`", first)
+    """Return what the page's introduction installs first; empty if it names nothing."""
+    introduction = page.read_text(encoding="utf-8").partition("\n## ")[0]
+    command = re.search(r"`pip install ([^`]+)`", introduction)
     return tuple(shlex.split(command[1])) if command else ()
 
 
@@ -53,7 +52,6 @@ def pages_to_run() -> dict[Path, tuple[str, ...]]:
     return {
         page: needs(page)
         for page in PAGES
-        if page.name not in ON_CLUSTERS
         if any(language == "python" for language, _ in blocks_of(page))
     }
 
@@ -136,7 +134,7 @@ def run_others(
     failed = 0
     for page, wants in pages:
         if not wants:
-            tell(f"FAILED {page.name}: its first line names nothing to install")
+            tell(f"FAILED {page.name}: its introduction names nothing to install")
             failed += 1
         elif TOO_LARGE.search(" ".join(wants)):
             tell(f"left out {page.name}: {' '.join(wants)} brings torch")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.blocks import ON_CLUSTERS, blocks_of, run
+from tests.docs.blocks import blocks_of, run
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -22,8 +22,6 @@ LINK = re.compile(r"\]\((?!https?://)([^)#]+)(?:#[^)]*)?\)")
 @pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_code_blocks_run_and_print_what_the_page_shows(page, tmp_path, monkeypatch):
-    if page.name in ON_CLUSTERS:
-        pytest.skip("runs in tests/scale")
     monkeypatch.chdir(tmp_path)
     run(blocks_of(page), page.name)
 

@@ -168,7 +168,8 @@ def test_links_of_the_description_lead_to_the_source_once_it_is_named(tree, tmp_
     linked = description(tree, tmp_path / "linked")
 
     assert f"![A strip]({source}/raw/{TAG}/docs/images/a.svg)" in linked
-    assert f"[the doctor]({source}/blob/{TAG}/docs/doctor.md)" in linked
-    assert f"({source}/blob/{TAG}/docs/splitting.md#tokenizers)" in linked
+    docs = f"{source}/blob/{TAG}/docs"
+    assert f"[the doctor]({docs}/existing_index.md#the-doctor)" in linked
+    assert f"({docs}/indexing.md#tokenizers)" in linked
     targets = re.findall(r"\]\(([^)]+)\)", linked)
     assert all(target.startswith("https://") for target in targets)

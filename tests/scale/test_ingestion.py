@@ -1,4 +1,4 @@
-"""`RayIngestionPipeline` with oprag's node parsers: the row of docs/scale.md."""
+"""`RayIngestionPipeline` with oprag's node parsers: docs/indexing.md speaks of it."""
 
 from __future__ import annotations
 

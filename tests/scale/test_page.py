@@ -1,4 +1,4 @@
-"""The code of the page on Ray runs on a cluster, and prints what the page says."""
+"""The code of the section on Ray runs on a cluster, and prints what the page says."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from tests.docs.blocks import BLOCK, ON_CLUSTERS
 
-from tests.docs.blocks import ON_CLUSTERS, blocks_of
-
-DOCS = Path(__file__).parents[2] / "docs"
+PAGE = Path(__file__).parents[2] / "docs" / "indexing.md"
 
 
-@pytest.mark.parametrize("page", sorted(ON_CLUSTERS))
 def test_code_blocks_run_as_a_script_and_print_what_the_page_shows(
-    page, database, address, tmp_path
+    database, address, tmp_path
 ):
-    blocks = blocks_of(DOCS / page)
+    (section,) = ON_CLUSTERS.findall(PAGE.read_text(encoding="utf-8"))
+    blocks = BLOCK.findall(section)
     script = tmp_path / "page.py"
     script.write_text("\n".join(code for kind, code in blocks if kind == "python"))
 

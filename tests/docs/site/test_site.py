@@ -35,7 +35,7 @@ def test_the_reference_has_exactly_the_public_names(pages, door):
 
 
 def test_the_reference_shows_what_help_shows(pages):
-    """Options with their types and defaults; what each does is in `docs/options.md`."""
+    """Options with types and defaults; `docs/selection.md` explains them."""
     text = re.sub(r"<[^>]+>", "", pages["reference/langchain_oprag.html"].text)
 
     assert "token_budget: int | None = None" in text
