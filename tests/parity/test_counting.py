@@ -11,8 +11,8 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_oprag
 import llamaindex_oprag
-from tests.heartbeats import Retrieved
 from tests.langchain.corpus import ListRetriever
+from tests.llamaindex.components import Retrieved
 from tests.llamaindex.recording import RecordingLLM
 
 pytestmark = pytest.mark.slow

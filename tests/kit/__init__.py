@@ -1,0 +1,1 @@
+"""Helpers and fakes that tests of several rooms share."""
