@@ -23,7 +23,6 @@ if IS_1X:
         EnsembleRetriever,
         MergerRetriever,
         MultiQueryRetriever,
-        MultiVectorRetriever,
         ParentDocumentRetriever,
     )
     from langchain_classic.retrievers.document_compressors import (
@@ -47,7 +46,6 @@ else:
         EnsembleRetriever,
         MergerRetriever,
         MultiQueryRetriever,
-        MultiVectorRetriever,
         ParentDocumentRetriever,
     )
     from langchain.retrievers.document_compressors import (
@@ -99,7 +97,6 @@ __all__ = [
     "LLMChainFilter",
     "MergerRetriever",
     "MultiQueryRetriever",
-    "MultiVectorRetriever",
     "ParentDocumentRetriever",
     "RetrievalQA",
     "create_agent",

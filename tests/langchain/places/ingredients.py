@@ -15,7 +15,7 @@ from langchain_core.documents import (
 from langchain_core.messages import AIMessage
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import RunnableLambda, RunnablePassthrough, RunnablePick
+from langchain_core.runnables import RunnablePassthrough, RunnablePick
 from langchain_core.stores import InMemoryStore
 from langchain_core.tools import create_retriever_tool
 from langchain_core.vectorstores import InMemoryVectorStore
@@ -93,7 +93,6 @@ def ingredients(*, oprag: bool) -> dict[str, Any]:
         "ordered": ours["OrderPreservingRetriever"](vectorstore=vectorstore, k=6),
         "reranker": compat.CrossEncoderReranker(model=_ByChecksum(), top_n=5),
         "joined": joined,
-        "rephrase": RunnableLambda(lambda question: f"{question}?"),
         "best_at_the_ends": _best_at_the_ends,
         "by_score": _by_score,
         "falling_scores": _falling_scores,
@@ -124,9 +123,9 @@ def _frameworks_names() -> dict[str, Any]:
         "create_retriever_tool": create_retriever_tool,
     }
     if compat.IS_1X:
-        from langchain.agents.middleware import before_model, dynamic_prompt
+        from langchain.agents.middleware import dynamic_prompt
 
-        names |= {"before_model": before_model, "dynamic_prompt": dynamic_prompt}
+        names["dynamic_prompt"] = dynamic_prompt
     return names
 
 
@@ -140,25 +139,7 @@ def _retrievers(vectorstore: InMemoryVectorStore) -> dict[str, Any]:
         "parent_document": parent_document_retriever(
             lines(3, add_start_index=True), lines(1, add_start_index=True)
         ),
-        "multi_vector": _multi_vector_retriever(),
     }
-
-
-def _multi_vector_retriever() -> BaseRetriever:
-    """Finds chunks by a summary of each."""
-    retriever = compat.MultiVectorRetriever(
-        vectorstore=InMemoryVectorStore(EMBEDDING),
-        docstore=InMemoryStore(),
-        search_kwargs={"k": 6},
-    )
-    chunks = {str(number): chunk(number) for number in range(CHUNKS)}
-    retriever.docstore.mset(list(chunks.items()))
-    summaries = [
-        Document(f"about part {number}", metadata={"doc_id": number})
-        for number in chunks
-    ]
-    retriever.vectorstore.add_documents(summaries)
-    return retriever
 
 
 class _ByChecksum(compat.BaseCrossEncoder):
@@ -181,7 +162,7 @@ def _by_score(documents: Sequence[Document]) -> list[Document]:
 
 
 def _falling_scores(documents: Sequence[Document]) -> list[Document]:
-    """The two lines of `docs/places.md`."""
+    """Write scores that fall in reading order, as `docs/apps.md` shows."""
     for place, document in enumerate(documents):
         document.metadata["score"] = 1 - place / len(documents)
     return list(documents)

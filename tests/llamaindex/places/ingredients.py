@@ -8,19 +8,9 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
-from llama_index.core import (
-    StorageContext,
-    VectorStoreIndex,
-    get_response_synthesizer,
-    load_index_from_storage,
-)
+from llama_index.core import StorageContext, VectorStoreIndex, get_response_synthesizer
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.chat_engine import (
-    CondensePlusContextChatEngine,
-    CondenseQuestionChatEngine,
-    ContextChatEngine,
-)
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.node_parser import (
     HierarchicalNodeParser,
@@ -29,7 +19,6 @@ from llama_index.core.node_parser import (
     get_leaf_nodes,
 )
 from llama_index.core.postprocessor import (
-    LLMRerank,
     LongContextReorder,
     MetadataReplacementPostProcessor,
     PrevNextNodePostprocessor,
@@ -43,28 +32,18 @@ from llama_index.core.query_engine import (
     SubQuestionQueryEngine,
 )
 from llama_index.core.question_gen import LLMQuestionGenerator
-from llama_index.core.retrievers import (
-    AutoMergingRetriever,
-    QueryFusionRetriever,
-    RouterRetriever,
-)
+from llama_index.core.retrievers import AutoMergingRetriever, QueryFusionRetriever
 from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.core.selectors import LLMSingleSelector
 from llama_index.core.tools import QueryEngineTool, RetrieverTool
 
 from llamaindex_oprag import (
-    OffsetSentenceNodeParser,
-    OffsetTokenNodeParser,
     OrderPreservingPostprocessor,
     OrderPreservingRetriever,
     PositionAnnotator,
 )
 from tests.llamaindex.corpus import CLAUSES, QUESTION, clause, document, index
-from tests.llamaindex.places.workflows import (
-    AskEngine,
-    MergeThenAnswer,
-    RetrieveThenAnswer,
-)
+from tests.llamaindex.places.workflows import MergeThenAnswer
 from tests.llamaindex.recording import RecordingLLM, WordEmbedding
 
 __all__ = ["OTHER_QUESTIONS", "hierarchy", "ingredients"]
@@ -78,13 +57,9 @@ _FRAMEWORKS = (
     AgentWorkflow,
     AutoMergingRetriever,
     CitationQueryEngine,
-    CondensePlusContextChatEngine,
-    CondenseQuestionChatEngine,
-    ContextChatEngine,
     FunctionAgent,
     IngestionPipeline,
     LLMQuestionGenerator,
-    LLMRerank,
     LLMSingleSelector,
     LongContextReorder,
     MarkdownNodeParser,
@@ -96,22 +71,9 @@ _FRAMEWORKS = (
     RetrieverQueryEngine,
     RetrieverTool,
     RouterQueryEngine,
-    RouterRetriever,
     SentenceSplitter,
     SimilarityPostprocessor,
-    StorageContext,
     SubQuestionQueryEngine,
-    VectorStoreIndex,
-    load_index_from_storage,
-)
-
-_OWN = (
-    AskEngine,
-    MergeThenAnswer,
-    OffsetSentenceNodeParser,
-    OffsetTokenNodeParser,
-    PositionAnnotator,
-    RetrieveThenAnswer,
 )
 
 
@@ -128,17 +90,16 @@ def ingredients(*, oprag: bool) -> dict[str, Any]:
     llm = RecordingLLM()
     ordered = wrap(retriever)
     return {
-        **{each.__name__: each for each in (*_FRAMEWORKS, *_OWN)},
+        **{each.__name__: each for each in (*_FRAMEWORKS, MergeThenAnswer)},
         **_models(),
-        **_hierarchies(),
+        **_hierarchy(),
         "OrderPreservingPostprocessor": OrderPreservingPostprocessor
         if oprag
         else _AsTheyCome,
         "OrderPreservingRetriever": wrap,
+        "annotator": PositionAnnotator([document(text=_sections())]),
         "by_score": _ByScore(),
         "falling_scores": _FallingScores(),
-        "documents": [document()],
-        "embed_model": WordEmbedding(),
         "engine": RetrieverQueryEngine.from_args(ordered, llm=llm),
         "index": lease,
         "llm": llm,
@@ -156,13 +117,8 @@ def ingredients(*, oprag: bool) -> dict[str, Any]:
 def _models() -> dict[str, RecordingLLM]:
     """The models that do not answer: none of them is sent what was retrieved last."""
     plan = {"items": [{"sub_question": QUESTION, "tool_name": "search"}]}
-    relevances = "\n".join(
-        f"Doc: {number}, Relevance: {relevance}"
-        for number, relevance in ((4, 9), (1, 8), (7, 7), (2, 6), (9, 5), (3, 4))
-    )
     replies = {
         "chooser": json.dumps([{"choice": 1, "reason": "It is the lease."}]),
-        "judge": relevances,
         "planner": json.dumps(plan),
         "writer": "\n".join(OTHER_QUESTIONS),
     }
@@ -184,21 +140,15 @@ def _retriever_over(nodes: Sequence[BaseNode]) -> BaseRetriever:
     return made.as_retriever(similarity_top_k=10)
 
 
-def _hierarchies() -> dict[str, Any]:
-    """Leaves and their parents: as the parser leaves them, and annotated."""
+def _hierarchy() -> dict[str, Any]:
+    """Return leaves and their parents, annotated."""
     documents = [document()]
     parser = HierarchicalNodeParser.from_defaults(
         chunk_sizes=[240, 120, 50], chunk_overlap=0
     )
     nodes = parser.get_nodes_from_documents(documents)
     leaves, storage = hierarchy(PositionAnnotator(documents)(nodes), 8)
-    parsed_leaves, parsed_storage = hierarchy(nodes, 8)
-    return {
-        "leaves": leaves,
-        "storage": storage,
-        "parsed_leaves": parsed_leaves,
-        "parsed_storage": parsed_storage,
-    }
+    return {"leaves": leaves, "storage": storage}
 
 
 def hierarchy(
@@ -244,7 +194,7 @@ class _ByScore(BaseNodePostprocessor):
 
 
 class _FallingScores(BaseNodePostprocessor):
-    """The two lines of `docs/places.md`."""
+    """Write scores that fall in reading order, as `docs/apps.md` shows."""
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: Any = None

@@ -11,7 +11,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 
 from tests.llamaindex.corpus import numbers
 from tests.llamaindex.places.ingredients import ingredients
-from tests.llamaindex.places.place import Place
+from tests.llamaindex.places.registry import Place
 
 __all__ = [
     "Ask",
@@ -35,7 +35,7 @@ def each_place(places: Sequence[Place]) -> pytest.MarkDecorator:
 
 
 async def with_and_without(
-    place: Place, mode: str, ask: Ask | None = None, **more: Any
+    place: Place, mode: str, ask: Ask | None = None, /, **more: Any
 ) -> tuple[list[int], list[int]]:
     """Numbers of the clauses as the model read them, with oprag and without it.
 

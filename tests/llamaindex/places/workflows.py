@@ -1,4 +1,4 @@
-"""Workflows as applications write them: an engine, two steps, several queries."""
+"""A workflow as applications write it: several queries, one answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from llama_index.core.workflow import (
     step,
 )
 
-__all__ = ["AskEngine", "MergeThenAnswer", "RetrieveThenAnswer"]
+__all__ = ["MergeThenAnswer"]
 
 
 class Query(Event):
@@ -27,36 +27,6 @@ class Found(Event):
     """What one query found."""
 
     nodes: list[NodeWithScore]
-
-
-class AskEngine(Workflow):
-    """Awaits a query engine."""
-
-    def __init__(self, engine: Any) -> None:
-        super().__init__()
-        self.engine = engine
-
-    @step
-    async def ask(self, event: StartEvent) -> StopEvent:
-        return StopEvent(result=str(await self.engine.aquery(event.question)))
-
-
-class RetrieveThenAnswer(Workflow):
-    """Retrieves in one step and answers in the next."""
-
-    def __init__(self, retriever: Any, synthesizer: Any) -> None:
-        super().__init__()
-        self.retriever = retriever
-        self.synthesizer = synthesizer
-
-    @step
-    async def retrieve(self, event: StartEvent) -> Found:
-        return Found(nodes=await self.retriever.aretrieve(event.question))
-
-    @step
-    async def answer(self, event: Found) -> StopEvent:
-        answer = await self.synthesizer.asynthesize("question", event.nodes)
-        return StopEvent(result=str(answer))
 
 
 class MergeThenAnswer(Workflow):
