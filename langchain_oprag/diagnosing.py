@@ -52,7 +52,7 @@ def diagnose(
         check_entries("documents", vectorstore, Document)
         chunks = hits_of(vectorstore)
     else:
-        chunks = chunk_store(vectorstore).scan()
+        chunks = chunk_store(vectorstore).read()
     return diagnose_chunks(
         chunks,
         documents=None if documents is None else document_source(documents),

@@ -197,8 +197,8 @@ def indexing_target(
     # Most stores that are known replace what has the same id. Chroma keeps those
     # metadata keys that the new chunk lacks.
     replaces = chunks is None and not isinstance(store, (ChromaChunks, FaissChunks))
-    if type(store).fetch is ChunkStore.fetch:
-        store = Snapshot(store)  # it looks at all its chunks for those of one document
+    if not store.is_queried:
+        store = Snapshot(store)
     return IndexTarget(_LangChain(splitter), store, _Writer(vectorstore, replaces))
 
 

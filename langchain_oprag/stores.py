@@ -11,7 +11,7 @@ from langchain_oprag._chunk_stores.faiss import FaissChunks
 from langchain_oprag._chunk_stores.in_memory import InMemoryChunks
 from langchain_oprag._chunk_stores.postgres import PostgresChunks
 from langchain_oprag._chunk_stores.qdrant import QdrantChunks
-from oprag.documents import ChunkStore, no_store, unknown_store
+from oprag.documents import ChunkStore, unknown_store
 
 _KNOWN = {
     ("langchain_core", "InMemoryVectorStore"): InMemoryChunks,
@@ -32,7 +32,7 @@ def chunk_store(vectorstore: VectorStore | ChunkStore) -> ChunkStore:
             subclass; or a `ChunkStore`, which is returned as it is.
 
     Returns:
-        Its chunks by `fetch(doc_key)` and `scan()`, not verified. Nothing is read
+        Its chunks by `read()`, not verified. Nothing is read
         yet.
 
     Raises:
@@ -50,8 +50,9 @@ def chunk_store(vectorstore: VectorStore | ChunkStore) -> ChunkStore:
         if reader is not None:
             made: ChunkStore = reader(vectorstore)
             return made
+    instead = "the store that is searched"
     if isinstance(vectorstore, VectorStore):
-        raise unknown_store(vectorstore, [name for _, name in _KNOWN])
-    searched = isinstance(getattr(vectorstore, "vectorstore", None), VectorStore)
-    instead = "retriever.vectorstore" if searched else "the store that is searched"
-    raise no_store(vectorstore, "a vector store of LangChain", instead)
+        instead = "an oprag.ChunkStore"
+    elif isinstance(inner, VectorStore):
+        instead = "retriever.vectorstore"
+    raise unknown_store(vectorstore, [name for _, name in _KNOWN], instead)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -11,7 +11,7 @@ from llama_index.core.indices.utils import async_embed_nodes, embed_nodes
 from llama_index.core.schema import BaseNode
 
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore, StoredChunk, Wanted
 from oprag.indexing import ChunkWriter, Snapshot, WantedChunk, in_thread
 
 
@@ -27,10 +27,13 @@ class OwnNodes(DocstoreChunks):
         super().__init__(index.docstore)
         self._index = index
 
-    def scan(self) -> Iterator[StoredChunk]:
+    def read(
+        self, wanted: Wanted | None = None, ids: Collection[str] | None = None
+    ) -> Iterator[StoredChunk]:
+        """Yield all chunks."""
         named = frozenset(self._index.index_struct.nodes_dict.values())
         seen = set()
-        for chunk in super().scan():
+        for chunk in super().read(wanted, ids):
             if chunk.id in named:
                 seen.add(chunk.id)
                 yield chunk

@@ -49,7 +49,7 @@ def diagnose(
     if isinstance(index_or_store, Sequence) and not isinstance(index_or_store, str):
         chunks = hits_of(index_or_store)
     else:
-        chunks = chunk_store(index_or_store).scan()
+        chunks = chunk_store(index_or_store).read()
     return diagnose_chunks(
         chunks,
         documents=source_or_none(documents),

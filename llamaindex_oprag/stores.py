@@ -13,7 +13,7 @@ from llamaindex_oprag._chunk_stores.chroma import ChromaChunks
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
 from llamaindex_oprag._chunk_stores.postgres import PostgresChunks
 from llamaindex_oprag._chunk_stores.qdrant import QdrantChunks
-from oprag.documents import ChunkStore, no_store, unknown_store
+from oprag.documents import ChunkStore, unknown_store
 from oprag.errors import InvalidOptionError
 
 StoreLike: TypeAlias = (
@@ -41,7 +41,7 @@ def chunk_store(store: StoreLike) -> ChunkStore:
             far as the vector store tells.
 
     Returns:
-        Its chunks by `fetch(doc_key)` and `scan()`, not verified. Nothing is read
+        Its chunks by `read()`, not verified. Nothing is read
         yet.
 
     Raises:
@@ -82,11 +82,11 @@ def _reader(store: object) -> Callable[[Any], ChunkStore] | None:
 
 
 def _refused(store: object) -> InvalidOptionError:
+    known = [*(name for _, name in _KNOWN), "every docstore"]
     if not isinstance(store, BasePydanticVectorStore):
-        takes = "an index, a vector store or a docstore of LlamaIndex"
-        return no_store(store, takes, "the index that is searched")
+        return unknown_store(store, known, "the index that is searched")
     if store.stores_text:
-        return unknown_store(store, [*(name for _, name in _KNOWN), "every docstore"])
+        return unknown_store(store, known, "an oprag.ChunkStore")
     message = (
         f"A {type(store).__name__} holds vectors and no texts; its chunks are in the "
         "docstore of the index. Give the index, or index.docstore."

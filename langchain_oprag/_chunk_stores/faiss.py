@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.documents import Document
 
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore, StoredChunk, Wanted, wanted_of
 
 
 class FaissChunks(ChunkStore):
@@ -22,14 +22,13 @@ class FaissChunks(ChunkStore):
     def __init__(self, store: Any) -> None:
         self._store = store
 
-    def scan(self) -> Iterator[StoredChunk]:
-        """Yield all chunks, as they are now."""
+    def read(
+        self, wanted: Wanted | None = None, ids: Collection[str] | None = None
+    ) -> Iterator[StoredChunk]:
+        """Yield the chunks, as they are now."""
         # A copy: others may add while this is read.
-        return self._found(list(self._store.index_to_docstore_id.values()))
-
-    def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
-        """Return some chunks by their ids."""
-        return list(self._found(ids))
+        known = self._store.index_to_docstore_id.values()
+        return wanted_of(self._found(list(known) if ids is None else ids), wanted)
 
     def count(self) -> int:
         """Return the number of chunks in the index."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.documents import Document
 
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore, StoredChunk, Wanted, wanted_of
 
 if TYPE_CHECKING:  # importing it imports numpy
     from langchain_core.vectorstores import InMemoryVectorStore
@@ -22,14 +22,14 @@ class InMemoryChunks(ChunkStore):
         self.name = type(store).__name__
         self._store = store
 
-    def scan(self) -> Iterator[StoredChunk]:
-        """Yield all chunks, as they are now."""
+    def read(
+        self, wanted: Wanted | None = None, ids: Collection[str] | None = None
+    ) -> Iterator[StoredChunk]:
+        """Yield the chunks, as they are now."""
+        kept = self._store.store
         # A copy: others may add while this is read.
-        return self._found(list(self._store.store.values()))
-
-    def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
-        """Return some chunks by their ids."""
-        return list(self._found([*filter(None, map(self._store.store.get, ids))]))
+        found = kept.values() if ids is None else filter(None, map(kept.get, ids))
+        return wanted_of(self._found(list(found)), wanted)
 
     def count(self) -> int:
         """Return the number of entries."""

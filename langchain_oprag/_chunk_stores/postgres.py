@@ -6,16 +6,17 @@ import importlib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from oprag.documents import QueriedStore, StoredChunk, Wanted
+from oprag.documents import ChunkStore, StoredChunk, Wanted
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _PAGE = 1_000
 
 
-class PostgresChunks(QueriedStore):
+class PostgresChunks(ChunkStore):
     """Reads a table. A store made by `create` answers async methods only."""
 
     name = "PGVectorStore table"
+    is_queried = True
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -27,7 +28,7 @@ class PostgresChunks(QueriedStore):
         """Return whether it is a dictionary, as the store's search takes it."""
         return isinstance(where, dict)
 
-    def rows(
+    def read(
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> Iterator[StoredChunk]:
         """Yield the chunks of some documents, or of some ids; else all, by their ids.
@@ -39,13 +40,13 @@ class PostgresChunks(QueriedStore):
             return
         page = self._ids_after(None)
         while page:
-            yield from self.rows(ids=[*map(str, page)])
+            yield from self.read(ids=[*map(str, page)])
             page = self._ids_after(page[-1]) if len(page) == _PAGE else []
 
-    async def arows(
+    async def aread(
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> list[StoredChunk]:
-        """Async version of `rows`, by the store's own connection pool."""
+        """Async version of `read`, by the store's own connection pool."""
         return [*_chunks(await self._store.aget(**self._asked(wanted, ids)))]
 
     def _ids_after(self, last: Any) -> list[Any]:

@@ -13,7 +13,7 @@ from llama_index.core.vector_stores.types import MetadataFilters
 from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_node
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore, StoredChunk, Wanted, wanted_of
 
 
 class DocstoreChunks(ChunkStore):
@@ -34,15 +34,14 @@ class DocstoreChunks(ChunkStore):
         self._docstore = docstore
         self._vector_store = vector_store
 
-    def scan(self) -> Iterator[StoredChunk]:
-        """All chunks, in the docstore's order."""
+    def read(
+        self, wanted: Wanted | None = None, ids: Collection[str] | None = None
+    ) -> Iterator[StoredChunk]:
+        """Yield the chunks, in the docstore's order."""
+        if ids is not None:
+            return self._found(self._docstore.get_nodes([*ids], raise_error=False))
         # A copy: others may add while this is read.
-        return self._found(list(self._docstore.docs.values()))
-
-    def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
-        """Some chunks by their ids."""
-        nodes = self._docstore.get_nodes([*ids], raise_error=False)
-        return list(self._found(nodes))
+        return wanted_of(self._found([*self._docstore.docs.values()]), wanted)
 
     def count(self) -> int | None:
         """Nodes that are searched; else nodes and documents, where in memory."""

@@ -11,18 +11,20 @@ from typing import Any
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
-from oprag.documents import QueriedStore, StoredChunk, Wanted
+from oprag.documents import ChunkStore, StoredChunk, Wanted
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _PAGE = 5_000
 
 
-class PostgresChunks(QueriedStore):
+class PostgresChunks(ChunkStore):
     """Reads a table page by page, in the order in which chunks were added.
 
     Keys are bound parameters. Async methods read in a thread: the store's async engine
     belongs to the event loop that used it first, and fails in any other.
     """
+
+    is_queried = True
 
     def __init__(self, store: Any) -> None:
         self.name = f"PostgreSQL table '{store.schema_name}.data_{store.table_name}'"
@@ -43,7 +45,7 @@ class PostgresChunks(QueriedStore):
         """
         return isinstance(where, MetadataFilters)
 
-    def rows(
+    def read(
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> Iterator[StoredChunk]:
         """Yield the chunks of some documents, or of some ids; else all.

@@ -86,7 +86,7 @@ class ChromaDirectory:
         """How many chunks it holds."""
         return int(self._collection.count())
 
-    def scan(self) -> Iterator[StoredChunk]:
+    def read(self) -> Iterator[StoredChunk]:
         """All chunks, page by page, in the order in which they were added."""
         for text, metadata, chunk_id in chroma_rows(self._collection.get, ()):
             yield StoredChunk(text or "", metadata or {}, chunk_id)
@@ -142,7 +142,7 @@ class ChromaDirectory:
         """
         kept = dict(_backed_up(backup))
         changes = []
-        for chunk in self.scan():
+        for chunk in self.read():
             metadata = kept.get(chunk.id)
             if metadata is None or metadata == chunk.metadata:
                 continue

@@ -178,7 +178,7 @@ def index_together(
         IndexingError: See `index_documents`.
     """
     _opened(lambda: store.make(len(model.embed_query(_PROBE))))
-    _opened(lambda: chunk_store(store(model)).some(1))
+    _opened(lambda: next(iter(chunk_store(store(model)).read()), None))
     try:
         with indexing_bar(console) as bar, quietly():
             report = index_on_ray(

@@ -145,7 +145,7 @@ def _read(
     from oprag.cli.progress import examining
 
     console = make_console(stderr=True)
-    return examining(console, store.scan(), sample or store.count())
+    return examining(console, store.read(), sample or store.count())
 
 
 def _write(store: ChromaDirectory, plan: RepairPlan) -> Path:

@@ -98,7 +98,7 @@ class StoredTexts:
         from oprag.positions import document_name
 
         self._store = store
-        found = (document_name(chunk.metadata) for chunk in store.scan())
+        found = (document_name(chunk.metadata) for chunk in store.read())
         self._names = sorted({name for name in found if name})
 
     def names(self) -> Iterable[str]:
@@ -112,7 +112,7 @@ class StoredTexts:
 
         if name not in self._names:
             raise unknown_document(name)
-        chunks = self._store.fetch(document_key(name))
+        chunks = [*self._store.read({document_key(name): None})]
         texts = rebuild(name, chunks, where=self._store.name).parts
         named: dict[int, str] = {}
         for chunk in chunks:

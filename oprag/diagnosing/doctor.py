@@ -73,7 +73,7 @@ def diagnose(
     """Examine the chunks of an index.
 
     Args:
-        chunks: As the store gives them (`ChunkStore.scan`), in its order; metadata
+        chunks: As the store gives them (`ChunkStore.read`), in its order; metadata
             that LlamaIndex wrote are read as it reads them. Nothing is written to.
         documents: The full texts, to prove every position: anything that
             `oprag.documents.document_source` takes. Documents are found by `doc_uri`,

@@ -119,7 +119,7 @@ class Verification(NamedTuple):
     def _found(self, sample: int | None, read: Callable[[str], FullText]) -> _Found:
         position_keys = self.options.position_keys
         document_key = self.options.document_key
-        scanned = chain.from_iterable(store.scan() for store in self.stores)
+        scanned = chain.from_iterable(store.read() for store in self.stores)
         taken = take_sample(
             scanned, sample, position_keys=position_keys, document_key=document_key
         )

@@ -37,12 +37,11 @@ from oprag.documents.sources import (
 from oprag.documents.store_source import StoreSource
 from oprag.documents.stored_chunks import (
     ChunkStore,
-    QueriedStore,
     StoredChunk,
     Wanted,
-    no_store,
     stored_hit,
     unknown_store,
+    wanted_of,
 )
 
 __all__ = [
@@ -54,7 +53,6 @@ __all__ = [
     "ChunkStore",
     "DocumentSource",
     "QdrantChunks",
-    "QueriedStore",
     "ReadTexts",
     "ReadingSource",
     "SearchFilter",
@@ -83,7 +81,6 @@ __all__ = [
     "is_own_name_lost",
     "is_unchanged",
     "name_of_key",
-    "no_store",
     "no_words",
     "not_found",
     "one_filter",
@@ -95,4 +92,5 @@ __all__ = [
     "replaced",
     "stored_hit",
     "unknown_store",
+    "wanted_of",
 ]

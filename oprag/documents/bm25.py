@@ -103,7 +103,7 @@ class _Index:
         self._stopwords = frozenset(stopwords.STOPWORDS_EN)
         self._count = store.count()
         # Stores give their chunks in any order: equals are ranked as they are read.
-        kept = sorted({_placed(chunk) for chunk in store.scan()})
+        kept = sorted({_placed(chunk) for chunk in store.read()})
         self._ids = [chunk_id for *_, chunk_id in kept]
         if "" in self._ids:
             message = (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import starmap
 from typing import Any, TypeAlias
 
-from oprag.documents.stored_chunks import QueriedStore, StoredChunk, Wanted
+from oprag.documents.stored_chunks import ChunkStore, StoredChunk, Wanted
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _PAGE = 5_000
@@ -19,12 +19,14 @@ ChromaRow: TypeAlias = tuple[str | None, Any, str]
 """Text, metadata and id. Chroma also takes vectors alone: the first two may be None."""
 
 
-class ChromaChunks(QueriedStore):
+class ChromaChunks(ChunkStore):
     """Reads a collection page by page, in the order in which chunks were added.
 
     Args:
         collection: Chroma's own object.
     """
+
+    is_queried = True
 
     def __init__(self, collection: Any) -> None:
         self._collection = collection
@@ -41,7 +43,7 @@ class ChromaChunks(QueriedStore):
         """Return whether it is a dictionary, as Chroma has them."""
         return isinstance(where, dict)
 
-    def rows(
+    def read(
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> Iterator[StoredChunk]:
         """Yield the chunks of some documents, or of some ids; else all."""

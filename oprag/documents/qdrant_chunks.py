@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
-from oprag.documents.stored_chunks import QueriedStore, StoredChunk, Wanted
+from oprag.documents.stored_chunks import ChunkStore, StoredChunk, Wanted
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _PAGE = 10_000
@@ -14,7 +14,7 @@ _PAGE = 10_000
 20,000 of them took a minute by 256."""
 
 
-class QdrantChunks(QueriedStore):
+class QdrantChunks(ChunkStore):
     """Scrolls through a collection.
 
     Args:
@@ -24,6 +24,8 @@ class QdrantChunks(QueriedStore):
         prefix: What the keys of the metadata begin with in the payload.
         aclient: Qdrant's async client; None for none.
     """
+
+    is_queried = True
 
     def __init__(
         self,
@@ -54,7 +56,7 @@ class QdrantChunks(QueriedStore):
         """Return whether it is a `Filter` of qdrant-client."""
         return isinstance(where, _models().Filter)
 
-    def rows(
+    def read(
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> Iterator[StoredChunk]:
         """Yield the chunks of some documents, or of some ids; else all."""
@@ -66,12 +68,12 @@ class QdrantChunks(QueriedStore):
             if asked["offset"] is None:
                 return
 
-    async def arows(
+    async def aread(
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> list[StoredChunk]:
-        """Async version of `rows`, by the async client where there is one."""
+        """Async version of `read`, by the async client where there is one."""
         if self._aclient is None:
-            return [*await super().arows(wanted, ids)]
+            return [*await super().aread(wanted, ids)]
         chunks: list[StoredChunk] = []
         asked = self._asked(wanted, ids)
         while await self._aclient.collection_exists(self._collection):

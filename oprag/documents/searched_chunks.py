@@ -11,7 +11,7 @@ from oprag.documents.search_filters import (
     contradicts,
     refused_filter,
 )
-from oprag.documents.stored_chunks import ChunkStore, StoredChunk
+from oprag.documents.stored_chunks import ChunkStore, StoredChunk, wanted_of
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, DOC_VERSION
 from oprag.positions import as_number
 
@@ -61,11 +61,11 @@ class SearchedChunks:
 
     def document(self, doc_key: str) -> list[StoredChunk]:
         """Return the chunks of one document."""
-        return self._admitted(self.store.fetch(doc_key))
+        return self._admitted(self.store.read({doc_key: None}))
 
     async def adocument(self, doc_key: str) -> list[StoredChunk]:
         """Async version of `document`."""
-        return self._admitted(await self.store.afetch(doc_key))
+        return self._admitted(await self.store.aread({doc_key: None}))
 
     def read(self, wanted: Mapping[ChunkKey, str]) -> list[StoredChunk]:
         """Return what the store has of these chunks, in two queries at most.
@@ -79,27 +79,26 @@ class SearchedChunks:
                 looked for by its metadata.
         """
         ids = self._known(wanted)
-        found = _confirmed(self.store.fetch_ids(ids), wanted) if ids else []
+        found = _confirmed(self.store.read(ids=ids), wanted) if ids else []
         if rest := _by_document(wanted, found):
-            found += self.store.fetch_chunks(rest)
+            found += wanted_of(self.store.read(rest), rest)
         return self._admitted(found)
 
     async def aread(self, wanted: Mapping[ChunkKey, str]) -> list[StoredChunk]:
         """Async version of `read`."""
         ids = self._known(wanted)
-        found = _confirmed(await self.store.afetch_ids(ids), wanted) if ids else []
+        found = _confirmed(await self.store.aread(ids=ids), wanted) if ids else []
         if rest := _by_document(wanted, found):
-            found += await self.store.afetch_chunks(rest)
+            found += wanted_of(await self.store.aread(rest), rest)
         return self._admitted(found)
 
     def read_ids(self, ids: Collection[str]) -> list[StoredChunk]:
         """Return what the store has now of these ids."""
-        return self._admitted(self.store.fetch_ids(ids)) if ids else []
+        found = self.store.read(ids=ids) if ids else []
+        return self._admitted(chunk for chunk in found if chunk.id in ids)
 
     def _known(self, wanted: Mapping[ChunkKey, str]) -> list[str]:
-        if self.filtered or not self.store.has_fetch_ids:
-            return []
-        return [*filter(None, wanted.values())][:_MOST_IDS]
+        return [] if self.filtered else [*filter(None, wanted.values())][:_MOST_IDS]
 
     def _admitted(self, chunks: Iterable[StoredChunk]) -> list[StoredChunk]:
         """Leave out what a filter certainly keeps out: some stores ignore filters."""

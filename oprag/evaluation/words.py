@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from oprag.chunk import Hit
-from oprag.documents import Bm25, ChunkStore, SearchedChunks, SearchFilter, StoredChunk
+from oprag.documents import (
+    Bm25,
+    ChunkStore,
+    SearchedChunks,
+    SearchFilter,
+    StoredChunk,
+    Wanted,
+)
 
 
 class WordSearch:
@@ -54,11 +61,12 @@ class _Chunks(ChunkStore):
     def text(self, place: int) -> str:
         return self._all[place].text
 
-    def scan(self) -> Iterator[StoredChunk]:
-        return iter(self._all)
+    def read(
+        self,
+        wanted: Wanted | None = None,  # noqa: ARG002 -- nobody asks for documents
+        ids: Collection[str] | None = None,
+    ) -> Iterable[StoredChunk]:
+        return self._all if ids is None else [self._all[int(each)] for each in ids]
 
     def count(self) -> int:
         return len(self._all)
-
-    def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
-        return [self._all[int(each)] for each in ids]

@@ -61,7 +61,7 @@ def lacking(
         InvalidOptionError: The store does not give back the ids of its chunks.
     """
     key = document_key(document.name)
-    todo = plan(key, document.chunks, store.fetch(key), options)
+    todo = plan(key, document.chunks, list(store.read({key: None})), options)
     return [*todo.add, *todo.rewrite]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from contextlib import suppress
+from itertools import islice
 
 from oprag.documents import (
     ChunkStore,
@@ -43,10 +44,10 @@ class StoredBefore:
         self._renamed: dict[str, set[str]] = {}
         seen: list[StoredChunk] = []
         if options.remove_missing or options.replace == "all":
-            self._read(store.scan(), seen)
+            self._read(store.read(), seen)
         else:
             with suppress(Exception):  # some can only be read awaited
-                self._read(store.some(_SAMPLE), seen)
+                self._read(islice(store.read(), _SAMPLE), seen)
         known = {"", self._scope}
         self._copies = StoredCopies(
             stored_hit(chunk)

@@ -203,7 +203,7 @@ def _carried_out(
 
 def _carry_out(request: Request, store: ChunkStore, writer: ChunkWriter) -> Any:
     if isinstance(request, Fetch):
-        return store.fetch(request.doc_key)
+        return list(store.read({request.doc_key: None}))
     if isinstance(request, Add):
         return writer.add(request.chunks)
     return writer.delete(request.ids)
@@ -211,7 +211,7 @@ def _carry_out(request: Request, store: ChunkStore, writer: ChunkWriter) -> Any:
 
 async def _acarry_out(request: Request, store: ChunkStore, writer: ChunkWriter) -> Any:
     if isinstance(request, Fetch):
-        return await store.afetch(request.doc_key)
+        return list(await store.aread({request.doc_key: None}))
     if isinstance(request, Add):
         return await writer.aadd(request.chunks)
     return await writer.adelete(request.ids)

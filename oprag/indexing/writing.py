@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore, StoredChunk, Wanted
 from oprag.indexing.chunking import Framework
 from oprag.indexing.plan import WantedChunk
 from oprag.metadata import DOC_KEY
@@ -76,23 +77,23 @@ class Snapshot(ChunkStore):
         self._store = store
         self._chunks: dict[str, list[StoredChunk]] | None = None
 
-    def fetch(self, doc_key: str) -> list[StoredChunk]:
-        """Chunks of one document, in the store's order."""
+    def read(
+        self, wanted: Wanted | None = None, ids: Collection[str] | None = None
+    ) -> Iterable[StoredChunk]:
+        """Return the chunks of some documents, in the store's order; all anew."""
+        if wanted is None:
+            return self._store.read(ids=ids)
         if self._chunks is None:
             self._chunks = {}
-            for chunk in self.scan():
+            for chunk in self._store.read():
                 key = chunk.metadata.get(DOC_KEY)
                 if isinstance(key, str):
                     self._chunks.setdefault(key, []).append(chunk)
-        return self._chunks.get(doc_key, [])
+        return chain.from_iterable(self._chunks.get(key, ()) for key in wanted)
 
     def forget(self) -> None:
         """Read the store anew when next asked."""
         self._chunks = None
-
-    def scan(self) -> Iterator[StoredChunk]:
-        """All chunks, as they are now."""
-        return self._store.scan()
 
 
 async def in_thread(call: Callable[..., T], *args: Any) -> T:

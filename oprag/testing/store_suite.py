@@ -12,9 +12,9 @@ from typing import Any
 from unittest import SkipTest
 
 from oprag.context import order_context
-from oprag.documents import StoredChunk, StoreSource
+from oprag.documents import StoredChunk, StoreSource, wanted_of
 from oprag.errors import IncompleteDocumentError, PositionError
-from oprag.metadata import CHUNK_INDEX, DOC_KEY, OWN_KEYS, document_key
+from oprag.metadata import CHUNK_INDEX, DOC_KEY, OWN_KEYS
 from oprag.testing.running import expect, expect_none
 from oprag.testing.samples import (
     CHUNKS,
@@ -31,6 +31,7 @@ from oprag.testing.under_test import (
     delete,
     filled,
     filters_of,
+    of_document,
     read,
     scan,
     search,
@@ -112,33 +113,33 @@ class StoreSuite(ABC):
         """Chunks are deleted by the ids under which they were added."""
         store = filled(self.new_store())
         given = {chunk.id for chunk in CHUNKS}
-        fetched = [c for each in SAMPLES for c in store.chunks.fetch(each.key)]
+        found = [c for each in SAMPLES for c in of_document(store.chunks, each.key)]
         expect_none(
-            [c.id for c in (*fetched, *scan(store)) if c.id not in given],
-            "fetch or scan gave an id that was not added",
+            [c.id for c in (*found, *scan(store)) if c.id not in given],
+            "read gave an id that was not added",
             "Return the id that `add` was given as StoredChunk.id.",
         )
 
     # Reading gives all that is there, once, and nothing else.
 
     def test_no_chunk_is_missing(self) -> None:
-        """A fetch gives all chunks of a document, a scan all of the store."""
+        """`read` gives all chunks of a document, or all of the store."""
         store = filled(self.new_store())
         for each in SAMPLES:
-            fetched = store.chunks.fetch(each.key)
-            _expect_all("fetch", _texts(fetched), len(each.chunks))
-        _expect_all("scan", _texts(scan(store)), len(CHUNKS))
+            found = of_document(store.chunks, each.key)
+            _expect_all("read", _texts(found), len(each.chunks))
+        _expect_all("read()", _texts(scan(store)), len(CHUNKS))
 
     def test_nothing_is_cut_off_at_a_limit(self) -> None:
         """Of a document of very many chunks, all come."""
         store = self.new_store()
         long = numbered_lines(store.many)
         add(store, long.chunks)
-        _expect_all("fetch", _texts(store.chunks.fetch(long.key)), store.many)
+        _expect_all("read", _texts(of_document(store.chunks, long.key)), store.many)
         asked = min(store.many, _NUMBERS)
-        numbered = store.chunks.fetch_chunks({long.key: range(asked)})
-        _expect_all("fetch_chunks", _texts(numbered), asked)
-        _expect_all("scan", _texts(scan(store)), store.many)
+        numbered = of_document(store.chunks, long.key, range(asked))
+        _expect_all("read of numbers", _texts(numbered), asked)
+        _expect_all("read()", _texts(scan(store)), store.many)
 
     def test_chunks_of_one_text_are_not_one(self) -> None:
         """A document that repeats itself has all of its chunks."""
@@ -164,19 +165,16 @@ class StoreSuite(ABC):
         store = self.new_store()
         add(store, [*_REPLACED.chunks, *_REWRITTEN.chunks])
         number = len(_REPLACED.chunks)
-        indexes = range(number)
-        for way, found in (
-            ("fetch", store.chunks.fetch(_REPLACED.key)),
-            ("fetch_chunks", store.chunks.fetch_chunks({_REPLACED.key: indexes})),
-        ):
+        for indexes in (None, range(number)):
+            found = of_document(store.chunks, _REPLACED.key, indexes)
             expect(
                 len(found) >= 2 * number,
-                f"{way} gave {len(found)} of {2 * number} chunks of a document that is "
+                f"read gave {len(found)} of {2 * number} chunks of a document that is "
                 "there in two versions. Give those of each: oprag chooses.",
             )
 
     def test_no_chunk_comes_twice(self) -> None:
-        """Neither from a fetch, nor from a scan, nor from a search."""
+        """Neither from a read, nor from a search."""
         for way, chunks in read(filled(self.new_store())):
             counted = Counter(chunk.text for chunk in chunks)
             expect_none(
@@ -185,20 +183,8 @@ class StoreSuite(ABC):
                 "Keep one row for each id, and let pages not overlap.",
             )
 
-    def test_a_fetch_gives_one_document_alone(self) -> None:
-        """It is filtered by `doc_key`, whatever the document is called."""
-        store = filled(self.new_store())
-        keys = {each.key for each in SAMPLES}
-        for key in (*keys, document_key("of no document")):
-            found = store.chunks.fetch(key)
-            expect_none(
-                [_place(chunk) for chunk in found if _place(chunk)[0] in keys - {key}],
-                f"fetch({key!r}) gave a chunk of another document",
-                f"Filter by {DOC_KEY!r}, in the store.",
-            )
-
-    def test_chunks_are_fetched_by_their_numbers(self) -> None:
-        """`fetch_chunks` gives of each document its own numbers, and no others."""
+    def test_chunks_are_read_by_their_numbers(self) -> None:
+        """`read` gives of each document the numbers that are asked for."""
         store = filled(self.new_store())
         number = {each.key: len(each.chunks) for each in SAMPLES}
         asked = [{key: [1, 2]} for key in number]
@@ -206,64 +192,58 @@ class StoreSuite(ABC):
         asked += [{key: [last]} for key, last in number.items()]
         asked.append({key: [place % 3] for place, key in enumerate(number)})
         for wanted in asked:
-            found = store.chunks.fetch_chunks(wanted)
+            found = [*wanted_of(store.chunks.read(wanted), wanted)]
             there = [(k, i) for k in wanted for i in wanted[k] if i < number[k]]
             expect(
                 sorted(map(_place, found), key=str) == sorted(there, key=str),
-                f"fetch_chunks({wanted}) gave {[_place(chunk) for chunk in found]}. "
-                f"Give the chunks of each {DOC_KEY!r} whose {CHUNK_INDEX!r} is among "
-                "those that are asked for of it.",
+                f"read({wanted}) gave {[_place(chunk) for chunk in found]}. Give the "
+                f"chunks of each {DOC_KEY!r} whose {CHUNK_INDEX!r} is among those "
+                "that are asked for of it.",
             )
 
-    def test_chunks_are_fetched_by_their_ids(self) -> None:
-        """`fetch_ids` gives those, where ids are told; `count` counts all chunks."""
+    def test_chunks_are_read_by_their_ids(self) -> None:
+        """`read(ids=)` gives those, where ids are given; `count` counts all chunks."""
         chunks = filled(self.new_store()).chunks
-        every = list(chunks.scan())
+        every = list(chunks.read())
         wanted = [chunk for chunk in every[1::2] if chunk.id]
         if wanted:
             asked = [*(chunk.id for chunk in wanted), _NOBODYS]
-            found = chunks.fetch_ids(asked)
-            _expect_same("fetch_ids", found, asyncio.run(chunks.afetch_ids(asked)))
+            found = [*chunks.read(ids=asked)]
+            awaited = [*asyncio.run(chunks.aread(ids=asked))]
+            _expect_same("read", found, awaited)
             expect(
-                {*_by_id(found)} == {*_by_id(wanted)},
-                f"fetch_ids gave {len(found)} chunks for {len(wanted)} ids, or others. "
-                "Give those with these ids, as `scan` gives them, and none for an id "
-                "that is not there.",
+                {*_by_id(c for c in found if c.id in asked)} == {*_by_id(wanted)},
+                f"read gave {len(found)} chunks for {len(wanted)} ids, or others. "
+                "Give those with these ids, as `read()` gives them, and none for an "
+                "id that is not there.",
             )
         expect(
             chunks.count() in {None, len(every)},
-            f"count gave {chunks.count()}, and scan {len(every)} chunks. Count all "
+            f"count gave {chunks.count()}, and read {len(every)} chunks. Count all "
             "that are there, or return None.",
         )
 
-    def test_some_chunks_are_as_many_as_asked_for(self) -> None:
-        """`some` reads a few chunks, not the store."""
-        asked = 3
-        found = filled(self.new_store()).chunks.some(asked)
-        expect(
-            len(found) == asked,
-            f"some({asked}) gave {len(found)} chunks of {len(CHUNKS)}. Give as many "
-            "as it is asked for.",
-        )
-
     def test_awaited_it_gives_the_same(self) -> None:
-        """`afetch` and `afetch_chunks`, on an event loop of its own each time."""
+        """`aread`, on an event loop of its own each time."""
         chunks, key = filled(self.new_store()).chunks, SAMPLES[0].key
-        awaited = asyncio.run(chunks.afetch(key))
-        _expect_same("fetch", chunks.fetch(key), awaited)
-        awaited = asyncio.run(chunks.afetch_chunks({key: [0, 2]}))
-        _expect_same("fetch_chunks", chunks.fetch_chunks({key: [0, 2]}), awaited)
+        for wanted in ({key: None}, {key: [0, 2]}):
+            awaited = [*asyncio.run(chunks.aread(wanted))]
+            _expect_same("read", [*chunks.read(wanted)], awaited)
 
     def test_threads_read_at_once(self) -> None:
         """16 of them get what one gets."""
         chunks = filled(self.new_store()).chunks
         keys = [each.key for each in SAMPLES]
-        alone = [_by_id(chunks.fetch(key)) for key in keys] * _THREADS
+
+        def found(key: str) -> list[Any]:
+            return _by_id(of_document(chunks, key))
+
+        alone = [*map(found, keys)] * _THREADS
         with ThreadPoolExecutor(_THREADS) as pool:
-            found = [_by_id(f) for f in pool.map(chunks.fetch, keys * _THREADS)]
+            together = [*pool.map(found, keys * _THREADS)]
         expect(
-            found == alone,
-            "fetch gave something else while other threads were reading. Share no "
+            together == alone,
+            "read gave something else while other threads were reading. Share no "
             "cursor and no buffer between calls.",
         )
 
@@ -292,19 +272,17 @@ class StoreSuite(ABC):
         for where in filters_of(store):
             within = store.chunks.within(where)
             for each in SAMPLES:
-                key, numbers = each.key, range(len(each.chunks))
-                fetched = within.fetch_chunks({key: numbers})
-                _expect_own("fetch", within.fetch(key), each.chunks)
-                _expect_own("afetch", asyncio.run(within.afetch(key)), each.chunks)
-                _expect_own("fetch_chunks", fetched, each.chunks)
-                awaited = asyncio.run(within.afetch_chunks({key: numbers}))
-                _expect_own("afetch_chunks", awaited, each.chunks)
-            _expect_own("some", within.some(len(CHUNKS)), ())
-            ids = [chunk.id for chunk in store.chunks.scan() if chunk.id]
-            _expect_own("fetch_ids", within.fetch_ids(ids) if ids else [], ())
-            _expect_own("scan", list(within.scan()), CHUNKS)
-            _expect_own("scan", list(within.within(where).scan()), CHUNKS)
-        _expect_all("After that, scan", scan(store), len(CHUNKS))
+                for indexes in (None, range(len(each.chunks))):
+                    wanted = {each.key: indexes}
+                    found = [*wanted_of(within.read(wanted), wanted)]
+                    _expect_own("read", found, each.chunks)
+                    awaited = wanted_of(asyncio.run(within.aread(wanted)), wanted)
+                    _expect_own("aread", [*awaited], each.chunks)
+            ids = [chunk.id for chunk in store.chunks.read() if chunk.id]
+            _expect_own("read of ids", [*within.read(ids=ids)] if ids else [], ())
+            _expect_own("read()", list(within.read()), CHUNKS)
+            _expect_own("read()", list(within.within(where).read()), CHUNKS)
+        _expect_all("After that, read()", scan(store), len(CHUNKS))
 
     def test_filters_add_up(self) -> None:
         """A filter of a store that has one already takes nothing from it."""
@@ -322,7 +300,7 @@ class StoreSuite(ABC):
         expect(
             not self.new_store().chunks.takes_filter(object()),
             "takes_filter said True of an object() that is no filter. Say True only of "
-            "filters that `fetch` and `scan` apply.",
+            "filters that `read` applies.",
         )
 
     def test_what_is_found_stands_in_order_however_it_was_added(self) -> None:
@@ -362,7 +340,7 @@ class StoreSuite(ABC):
         """Also if the document was read while it was whole."""
         store = filled(self.new_store())
         for each in SAMPLES:
-            store.chunks.fetch(each.key)
+            of_document(store.chunks, each.key)
             delete(store, each.chunks[1:2])
             _expect_refused(each, store, "Its chunk 1 was deleted")
 
@@ -423,11 +401,11 @@ def _expect_kept(
 ) -> None:
     """All chunks of a document are there."""
     add(store, document.chunks)
-    found = store.chunks.fetch(document.key)
+    found = of_document(store.chunks, document.key)
     number = len(document.chunks)
     expect(
         len(found) >= number,
-        f"fetch gave {len(found)} of {number} chunks {what}. {instead}",
+        f"read gave {len(found)} of {number} chunks {what}. {instead}",
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 from unittest import SkipTest
 
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore, StoredChunk, wanted_of
 from oprag.testing.samples import CHUNKS, SAMPLES
 
 _QUERY = "What was found, and when?"
@@ -72,12 +72,20 @@ def search(
 
 def scan(store: StoreUnderTest) -> list[StoredChunk]:
     """Return all chunks."""
-    return list(store.chunks.scan())
+    return list(store.chunks.read())
+
+
+def of_document(
+    chunks: ChunkStore, key: str, indexes: Collection[int] | None = None
+) -> list[StoredChunk]:
+    """Return the chunks of one document; a store may give those of others as well."""
+    wanted = {key: indexes}
+    return [*wanted_of(chunks.read(wanted), wanted)]
 
 
 def read(store: StoreUnderTest) -> Iterator[tuple[str, Sequence[StoredChunk]]]:
     """Yield what each way of reading gives, after its name."""
     for each in SAMPLES:
-        yield f"fetch({each.key!r})", store.chunks.fetch(each.key)
-    yield "scan", scan(store)
+        yield f"read({{{each.key!r}: None}})", of_document(store.chunks, each.key)
+    yield "read()", scan(store)
     yield "A search", search(store)

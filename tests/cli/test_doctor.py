@@ -367,7 +367,7 @@ from oprag.cli.folder_texts import FolderTexts
 from oprag.diagnosing import plan_repair
 
 store = open_directory(Path(sys.argv[1]), None)
-plan = plan_repair(store.scan(), FolderTexts(Path(sys.argv[2])))
+plan = plan_repair(store.read(), FolderTexts(Path(sys.argv[2])))
 store.back_up(plan.changes)
 store.write(plan.changes, lambda done: os.kill(os.getpid(), signal.SIGKILL))
 """

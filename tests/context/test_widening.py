@@ -31,14 +31,9 @@ class Stored(ChunkStore):
     def __init__(self) -> None:
         self.queries: list[dict[str, list[int]]] = []
 
-    def fetch(self, doc_key: str) -> list[StoredChunk]:
-        return [c for c in self.scan() if c.metadata["doc_key"] == doc_key]
-
-    def fetch_chunks(self, wanted: Any) -> list[StoredChunk]:
-        self.queries.append(wanted)
-        return super().fetch_chunks(wanted)
-
-    def scan(self) -> Any:
+    def read(self, wanted: Any = None, ids: Any = None) -> Any:
+        if ids is None:
+            self.queries.append(wanted)
         for doc in ("d", "e"):
             for version in ("s-t", "big-t", "s-old"):
                 for index in reversed(range(N)):

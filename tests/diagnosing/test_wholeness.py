@@ -49,7 +49,7 @@ def stored(text: str = TEXT, name: str = NAME, cut=None, **extra) -> list[Stored
     store = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
     document = Document(text, metadata={"source": name, **extra})
     index_documents([document], store, splitter=cut or splitter())
-    return list(chunk_store(store).scan())
+    return list(chunk_store(store).read())
 
 
 def other_splitter() -> RecursiveCharacterTextSplitter:
@@ -234,7 +234,7 @@ def stored_pages(*texts: str, cut=None) -> list[StoredChunk]:
         for number, text in enumerate(texts)
     ]
     index_documents(pages, store, splitter=cut or splitter())
-    return list(chunk_store(store).scan())
+    return list(chunk_store(store).read())
 
 
 def test_chunks_of_another_splitter_are_inexact_and_that_is_no_damage():
@@ -310,7 +310,7 @@ def test_a_refreshed_llamaindex_document_is_seen():
     )
     llamaindex_oprag.index_documents([document], index)
     assert llamaindex_oprag.diagnose(index).healthy
-    own = len(list(llamaindex_oprag.chunk_store(index).scan()))
+    own = len(list(llamaindex_oprag.chunk_store(index).read()))
 
     index.refresh_ref_docs([LlamaDocument(text=TEXT + " And more.", id_=NAME)])
     diagnosis = llamaindex_oprag.diagnose(index)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore, StoredChunk, Wanted, wanted_of
 from oprag.indexing import ChunkWriter, WantedChunk
-from oprag.metadata import DOC_KEY
 
 
 class Stopped(BaseException):
@@ -30,14 +29,13 @@ class FakeStore(ChunkStore):
         self._change = change
         self._filters = filters
 
-    def fetch(self, doc_key: str) -> list[StoredChunk]:
+    def read(
+        self, wanted: Wanted | None = None, ids: Collection[str] | None = None
+    ) -> list[StoredChunk]:
+        if wanted is None:
+            return [self._given(row) for row in self.rows]
         found = [self._given(row) for row in reversed(self.rows)]
-        if not self._filters:
-            return found
-        return [row for row in found if row.metadata.get(DOC_KEY) == doc_key]
-
-    def scan(self) -> Iterator[StoredChunk]:
-        return (self._given(row) for row in self.rows)
+        return [*wanted_of(found, wanted)] if self._filters else found
 
     def _given(self, row: StoredChunk) -> StoredChunk:
         return row._replace(metadata=self._change(row.metadata))

@@ -40,11 +40,10 @@ class Texts(ChunkStore):
             if all(chunk_id in admitted for admitted in self.filters):
                 yield StoredChunk(text, {}, chunk_id)
 
-    def scan(self) -> Iterator[StoredChunk]:
-        self.scans += 1
-        return self._chunks()
-
-    def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
+    def read(self, wanted=None, ids=None):
+        if ids is None:
+            self.scans += 1
+            return self._chunks()
         self.asked.append(ids)
         return [chunk for chunk in self._chunks() if chunk.id in ids]
 
@@ -255,7 +254,7 @@ def test_chunks_of_which_the_search_tells_no_id_stay_apart():
 
 def test_chunks_without_ids_are_refused():
     class Nameless(Texts):
-        def scan(self) -> Iterator[StoredChunk]:
+        def read(self, wanted=None, ids=None):
             return (StoredChunk(text, {}) for text in self.texts.values())
 
     with pytest.raises(InvalidOptionError, match="texts gives chunks without one"):
@@ -302,7 +301,7 @@ def test_a_store_that_reads_and_counts_nothing_by_itself_still_answers():
     class Bare(ChunkStore):
         name = "bare"
 
-        def scan(self) -> Iterator[StoredChunk]:
+        def read(self, wanted=None, ids=None):
             return (StoredChunk(text, {}, each) for each, text in TEXTS.items())
 
     assert fused(Bare(), "rent") == ["c", "b"]

@@ -505,19 +505,16 @@ class ListStore(ChunkStore):
         self.chunks = chunks
         self.asked = []
 
-    def fetch(self, doc_key):
-        self.asked.append(doc_key)
+    def read(self, wanted=None, ids=None):
+        self.asked += wanted
         return list(self.chunks)
-
-    def scan(self):
-        return iter(self.chunks)
 
 
 def test_a_store_that_only_gives_all_its_chunks_is_enough():
     class Scanned(ChunkStore):
         name = "scanned"
 
-        def scan(self):
+        def read(self, wanted=None, ids=None):
             yield from stored("other", ("three", at((0, 5))))
             yield from stored(NAME, ("one two", at((0, 4), (4, 7))))
 
@@ -567,9 +564,9 @@ async def test_a_slow_store_does_not_block_the_event_loop():
     ticks = 0
 
     class Slow(ListStore):
-        def fetch(self, doc_key):
+        def read(self, wanted=None, ids=None):
             time.sleep(0.1)
-            return super().fetch(doc_key)
+            return super().read(wanted)
 
     async def tick():
         nonlocal ticks

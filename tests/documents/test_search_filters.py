@@ -34,8 +34,8 @@ class FilteringStore(FakeStore):
     def takes_filter(self, where):
         return isinstance(where, dict)
 
-    def fetch(self, doc_key):
-        return [row for row in super().fetch(doc_key) if self._admits(row)]
+    def read(self, wanted=None, ids=None):
+        return [row for row in super().read(wanted, ids) if self._admits(row)]
 
     def _admits(self, row):
         return self.ignores or all(
@@ -151,11 +151,8 @@ class OwnStore(ChunkStore):
 
     name = "the company's store"
 
-    def fetch(self, doc_key):
+    def read(self, wanted=None, ids=None):
         return rows("ab")
-
-    def scan(self):
-        return iter(rows("ab"))
 
 
 def test_a_store_that_does_not_say_that_it_takes_filters_is_refused():
@@ -179,8 +176,8 @@ def test_filters_come_on_top_of_one_another():
     marked = rows("aa", texts=["x", "y"], level="low")
     marked[1].metadata["level"] = "high"
     within = FilteringStore(marked).within({"tenant": "a"})
-    assert len(within.fetch(document_key(NAME))) == 2
-    assert len(within.within({"level": "low"}).fetch(document_key(NAME))) == 1
+    assert len(within.read({document_key(NAME): None})) == 2
+    assert len(within.within({"level": "low"}).read({document_key(NAME): None})) == 1
     assert within.filters == ({"tenant": "a"},)
 
 

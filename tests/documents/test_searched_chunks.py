@@ -41,18 +41,15 @@ class Noting(ChunkStore):
         self.held = {chunk.id: chunk for each in documents for chunk in each}
         self.asked: list[str] = []
 
-    def scan(self) -> Any:
-        self.asked.append("all")
+    def read(self, wanted: Any = None, ids: Any = None) -> Any:
+        self.asked.append("all" if ids is None else "ids")
         for chunk in self.held.values():
-            if all(where(chunk) for where in self.filters):
+            admitted = all(where(chunk) for where in self.filters)
+            if admitted and (ids is None or chunk.id in ids):
                 yield chunk
 
     def takes_filter(self, where: Any) -> bool:
         return callable(where)
-
-    def fetch_ids(self, ids: Any) -> list[StoredChunk]:
-        self.asked.append("ids")
-        return [self.held[each] for each in ids if each in self.held]
 
 
 def wanted_beside(*hits: StoredChunk) -> Any:

@@ -53,10 +53,11 @@ class Failing:
 class FailingStore(FakeStore):
     failing: Failing | None = None
 
-    def fetch(self, doc_key: str) -> list[StoredChunk]:
-        if self.failing and self.failing.rows() is not None:
+    def read(self, wanted=None, ids=None):
+        failing = self.failing if wanted is not None else None
+        if failing and failing.rows() is not None:
             raise OutageError
-        return super().fetch(doc_key)
+        return super().read(wanted, ids)
 
 
 class FailingWriter(FakeWriter):

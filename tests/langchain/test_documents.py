@@ -145,13 +145,13 @@ def test_bytes_that_are_no_text_are_refused():
 
 def test_a_chunk_store_reads_what_is_added_while_it_reads():
     store = filled(InMemoryVectorStore(EMBEDDING))
-    chunks = chunk_store(store).scan()
+    chunks = chunk_store(store).read()
 
     next(chunks)
     store.add_documents([Document("later", id="later")])
 
     assert "later" not in [chunk.text for chunk in chunks]
-    assert "later" in [chunk.text for chunk in chunk_store(store).scan()]
+    assert "later" in [chunk.text for chunk in chunk_store(store).read()]
 
 
 PROSE = "".join(

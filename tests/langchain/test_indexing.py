@@ -52,7 +52,9 @@ def store(embeddings) -> InMemoryVectorStore:
 
 def texts_of(store: VectorStore, *names: str) -> list[str]:
     chunks = chunk_store(store)
-    return [rebuild(name, chunks.fetch(document_key(name))).text for name in names]
+    return [
+        rebuild(name, chunks.read({document_key(name): None})).text for name in names
+    ]
 
 
 def document(name: str = "a.txt", text: str = TEXT, **metadata: object) -> Document:
@@ -126,7 +128,7 @@ def test_only_documents_that_changed_are_embedded_again(store, embeddings):
     splitter = OffsetTokenSplitter(chunk_size=5, tokenizer="cl100k_base")
     before = [document(text="".join(lines)), document("b.txt")]
     index_documents(before, store, splitter=splitter)
-    old = {chunk.id for chunk in chunk_store(store).scan()}
+    old = {chunk.id for chunk in chunk_store(store).read()}
     del embeddings.texts[:]
     lines[7] = "Sentence number 8. "
 
@@ -135,7 +137,7 @@ def test_only_documents_that_changed_are_embedded_again(store, embeddings):
 
     assert (report.updated, report.unchanged) == (("a.txt",), ("b.txt",))
     assert len(embeddings.texts) == report.chunks_added == report.chunks_deleted
-    added = [c for c in chunk_store(store).scan() if c.id not in old]
+    added = [c for c in chunk_store(store).read() if c.id not in old]
     assert {c.metadata.get("doc_uri") for c in added} == {"a.txt"}
     assert len(added) == report.chunks_added
     assert texts_of(store, "a.txt") == ["".join(lines)]
@@ -148,7 +150,7 @@ def test_chunks_added_by_hand_before_are_not_doubled(store):
 
     index_documents([document()], store, splitter=splitter)
 
-    assert len(list(chunk_store(store).scan())) == len(chunks)
+    assert len(list(chunk_store(store).read())) == len(chunks)
 
 
 def test_pages_are_parts_of_one_document(store):
@@ -157,7 +159,7 @@ def test_pages_are_parts_of_one_document(store):
     report = index_documents([*pages, document("b")], store)
 
     assert report.added == ("a.pdf", "b")
-    rebuilt = rebuild("a.pdf", chunk_store(store).fetch(document_key("a.pdf")))
+    rebuilt = rebuild("a.pdf", chunk_store(store).read({document_key("a.pdf"): None}))
     assert rebuilt.parts == tuple(page.page_content for page in pages)
     assert index_documents([*pages], store).unchanged == ("a.pdf",)
 
@@ -168,7 +170,7 @@ def test_an_id_is_of_document_index_text_and_metadata(store):
     for texts in (given, given[:1], [document("a.txt", "Short.", author="Swift")]):
         store.delete(list(store.store))
         index_documents(texts, store)
-        ids.append([chunk.id for chunk in chunk_store(store).scan()])
+        ids.append([chunk.id for chunk in chunk_store(store).read()])
 
     assert ids[1] == ids[0][:1]
     assert len({*ids[0], *ids[2]}) == 3
@@ -204,12 +206,12 @@ def test_chunks_of_other_splitters_are_located(store, splitter):
 
     index_documents(pages, store, splitter=splitter)
 
-    for chunk in chunk_store(store).scan():
+    for chunk in chunk_store(store).read():
         start, end = chunk.metadata["char_start"], chunk.metadata["char_end"]
         part = chunk.metadata["part_index"]
         assert pages[part - 3].page_content[start:end] == chunk.text
         assert chunk.metadata.get("start_index", start) == start
-    assert len(list(chunk_store(store).scan())) > 20
+    assert len(list(chunk_store(store).read())) > 20
     assert index_documents(pages, store, splitter=splitter).unchanged == ("a.pdf",)
 
 
@@ -220,7 +222,7 @@ def test_chunks_that_are_not_found_are_warned_of(store):
 
     with pytest.warns(PositionWarning, match="not found"):
         index_documents([document()], store, splitter=Shouting(chunk_size=400))
-    assert not any("char_start" in c.metadata for c in chunk_store(store).scan())
+    assert not any("char_start" in c.metadata for c in chunk_store(store).read())
 
 
 def test_the_given_documents_are_not_changed(store):
@@ -298,7 +300,7 @@ def test_folders_are_named_as_document_source_names_them(tmp_path, store):
     index_documents(Path(tmp_path / "texts"), store)
 
     source = document_source(tmp_path / "texts")
-    for chunk in chunk_store(store).scan():
+    for chunk in chunk_store(store).read():
         text = source.get(chunk.metadata.get("doc_uri"))
         span = slice(chunk.metadata["char_start"], chunk.metadata["char_end"])
         assert text[span] == chunk.text

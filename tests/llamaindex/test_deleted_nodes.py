@@ -123,7 +123,7 @@ def test_the_faiss_that_deletes_is_believed_too():
     index = filled(FaissMapVectorStore(faiss_index=inner))
     delete_node(index)
 
-    texts = [chunk.text for chunk in chunk_store(index).scan()]
+    texts = [chunk.text for chunk in chunk_store(index).read()]
 
     assert len(texts) == chunk_store(index).count()
     assert not any(f"{WORD} " in text for text in texts)

@@ -104,7 +104,7 @@ class Stored:
 
     def state(self) -> tuple[Any, ...]:
         """All that is kept: chunks, names, nodes, vectors."""
-        ids = {chunk.id for chunk in chunk_store(self.index).scan()}
+        ids = {chunk.id for chunk in chunk_store(self.index).read()}
         if self.vectors is None:
             ids = {*self.index.vector_store.data.embedding_dict}
         names = {*self.index.index_struct.nodes_dict}

@@ -79,7 +79,9 @@ def embedded(index: VectorStoreIndex) -> list[str]:
 
 def texts_of(index: VectorStoreIndex, *names: str) -> list[str]:
     chunks = chunk_store(index)
-    return [rebuild(name, chunks.fetch(document_key(name))).text for name in names]
+    return [
+        rebuild(name, chunks.read({document_key(name): None})).text for name in names
+    ]
 
 
 def document(name: str = "a.txt", text: str = TEXT, **metadata: Any) -> Document:
@@ -137,7 +139,7 @@ def test_nodes_of_other_ids_are_replaced(index):
 
     index_documents([document()], index, node_parser=parser)
 
-    stored = list(chunk_store(index).scan())
+    stored = list(chunk_store(index).read())
     assert len(stored) == len(nodes)
     assert not {chunk.id for chunk in stored} & {node.node_id for node in renamed}
 
@@ -154,7 +156,7 @@ def test_pages_are_parts_of_one_document(index):
     report = index_documents(pages, index)
 
     assert report.added == ("/a.pdf",)
-    rebuilt = rebuild("/a.pdf", chunk_store(index).fetch(document_key("/a.pdf")))
+    rebuilt = rebuild("/a.pdf", chunk_store(index).read({document_key("/a.pdf"): None}))
     assert rebuilt.parts == tuple(page.text for page in pages)
     again = [page.model_copy(update={"id_": f"{n}"}) for n, page in enumerate(pages)]
     assert index_documents(again, index).unchanged == ("/a.pdf",)
@@ -189,7 +191,7 @@ def test_nodes_of_other_parsers_are_located(index, parser):
 
     index_documents(pages, index, node_parser=parser)
 
-    chunks = list(chunk_store(index).scan())
+    chunks = list(chunk_store(index).read())
     for chunk in chunks:
         start, end = chunk.metadata["char_start"], chunk.metadata["char_end"]
         assert texts[chunk.metadata["part_index"]][start:end] == chunk.text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 
 import chromadb
 import pytest
@@ -48,13 +47,13 @@ async def test_chunks_are_given_as_they_were_added(make):
 
     store = chunk_store(make(*documents))
 
-    found = {chunk.id: (chunk.text, dict(chunk.metadata)) for chunk in store.scan()}
+    found = {chunk.id: (chunk.text, dict(chunk.metadata)) for chunk in store.read()}
     assert found == expected
-    fetched = store.fetch(document_key("other.txt"))
-    assert await store.afetch(document_key("other.txt")) == fetched
+    fetched = list(store.read({document_key("other.txt"): None}))
+    assert [*await store.aread({document_key("other.txt"): None})] == fetched
     assert {chunk.metadata.get("doc_uri") for chunk in fetched} == {"other.txt"}
     assert len(fetched) == len(expected) // 2
-    assert store.fetch(document_key("nobody")) == []
+    assert [*store.read({document_key("nobody"): None})] == []
 
 
 class SmallPages:
@@ -71,21 +70,24 @@ class SmallPages:
 
 def test_all_chunks_come_from_a_server_that_gives_smaller_pages():
     made = chroma(document())
-    whole = list(chunk_store(made).scan())
+    whole = list(chunk_store(made).read())
     assert len(whole) > 2
 
     store = chunk_store(made)
     store._collection = SmallPages(store._collection)
 
-    assert list(store.scan()) == whole
-    assert store.fetch(document_key(whole[0].metadata.get("doc_uri"))) == whole
+    assert list(store.read()) == whole
+    assert (
+        list(store.read({document_key(whole[0].metadata.get("doc_uri")): None}))
+        == whole
+    )
 
 
 @pytest.mark.parametrize("make", [simple, chroma])
 def test_of_foreign_chunks_source_and_offsets_are_told(make):
     parser = SentenceSplitter(chunk_size=40, chunk_overlap=0)
 
-    chunks = list(chunk_store(make(document(author="Ada"), parser=parser)).scan())
+    chunks = list(chunk_store(make(document(author="Ada"), parser=parser)).read())
 
     assert len(chunks) > 9
     for text, metadata, _ in chunks:
@@ -121,7 +123,7 @@ def test_rows_that_hold_no_node_are_taken_as_they_are():
         metadatas=[{"source": "s"}, {"_node_content": ""}],
     )
 
-    assert list(chunk_store(made).scan()) == [
+    assert list(chunk_store(made).read()) == [
         StoredChunk("text", {"source": "s"}, "a"),
         StoredChunk("", {"_node_content": ""}, "b"),
     ]
@@ -131,11 +133,8 @@ def test_a_chunk_store_stays_itself():
     class Own(ChunkStore):
         name = "mine"
 
-        def fetch(self, doc_key: str) -> list[StoredChunk]:
-            return []
-
-        def scan(self) -> Iterator[StoredChunk]:
-            return iter(())
+        def read(self, wanted=None, ids=None):
+            return ()
 
     own = Own()
 

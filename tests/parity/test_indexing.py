@@ -112,7 +112,7 @@ def texts_of(texts: Sequence[Text]) -> dict[str, tuple[str, ...]]:
 
 def assert_whole(chunks: ChunkStore, texts: Sequence[Text]) -> None:
     for name, parts in texts_of(texts).items():
-        assert rebuild(name, chunks.fetch(document_key(name))).parts == parts
+        assert rebuild(name, chunks.read({document_key(name): None})).parts == parts
 
 
 @pytest.mark.parametrize("first", [0, 1], ids=["langchain first", "llamaindex first"])
@@ -157,7 +157,7 @@ def test_one_changes_what_the_other_wrote():
 def marked(place: Place, **keys: Any) -> None:
     """Two chunks get more metadata, as an application would give it to them."""
     collection = place.chunks._collection
-    ids = [chunk.id for chunk in place.chunks.scan()][:2]
+    ids = [chunk.id for chunk in place.chunks.read()][:2]
     collection.update(ids=ids, metadatas=[keys] * len(ids))
 
 
@@ -169,7 +169,7 @@ def test_what_an_application_adds_to_metadata_is_no_change_and_stays():
     for place in (langchain, llamaindex):
         report = place.index(of_kind("page"))
         assert report.unchanged == ("a 'ü'.pdf", "b.txt")
-        found = [chunk.metadata.get("reviewed") for chunk in place.chunks.scan()]
+        found = [chunk.metadata.get("reviewed") for chunk in place.chunks.read()]
         assert found.count(True) == 2
 
 
@@ -201,7 +201,7 @@ def test_the_same_is_stored_of_generated_documents(loaded, packed, size):
         assert again.chunks_added == again.chunks_deleted == 0
         for name, parts in texts_of(loaded.texts).items():
             if "".join(parts).strip():
-                own = place.chunks.fetch(document_key(name))
+                own = list(place.chunks.read({document_key(name): None}))
                 assert rebuild(name, own).parts == parts
 
     assert stored[0] == stored[1]
@@ -224,9 +224,9 @@ def test_chunks_of_several_sizes_live_side_by_side(make, kind):
             for size, packed in SIZES
         ]
         if min(counts):  # the second framework finds what the first one wrote
-            assert len(list(place.chunks.scan())) == sum(counts)
+            assert len(list(place.chunks.read())) == sum(counts)
         assert all(len(report.unchanged) == 2 for report in by_size)
-        versions = {chunk.metadata["doc_version"] for chunk in place.chunks.scan()}
+        versions = {chunk.metadata["doc_version"] for chunk in place.chunks.read()}
         assert len(versions) == 2 * len(SIZES)
         assert_whole(place.chunks, loaded)
         assert langchain_oprag.diagnose(place.chunks).problems == ()
@@ -242,11 +242,11 @@ def test_a_changed_document_is_replaced_in_its_own_size_and_never_mixed():
     place.index(new, size=9, replace="same_settings")
 
     with pytest.warns(PositionWarning, match="2 versions"):
-        rebuild(name, place.chunks.fetch(document_key(name)))
+        rebuild(name, place.chunks.read({document_key(name): None}))
     place.index(new, size=30, replace="same_settings")
     assert_whole(place.chunks, new)
     assert place.index(new, size=30).updated == ("a 'ü'.pdf", "b.txt")
-    assert len({c.metadata["doc_version"] for c in place.chunks.scan()}) == 2
+    assert len({c.metadata["doc_version"] for c in place.chunks.read()}) == 2
 
 
 def test_a_document_without_text_goes_in_all_sizes():
@@ -259,19 +259,23 @@ def test_a_document_without_text_goes_in_all_sizes():
     report = place.index(empty, size=9, **how)
 
     assert report.empty == ("a 'ü'.pdf",)
-    assert list(place.chunks.scan()) == []
+    assert list(place.chunks.read()) == []
 
 
 def test_a_page_that_changed_gives_all_chunks_new_ids():
     place = alone()[1]
     loaded = of_kind("page")
     place.index(loaded)
-    before = {chunk.id for chunk in place.chunks.fetch(document_key(loaded[0].name))}
+    before = {
+        chunk.id for chunk in place.chunks.read({document_key(loaded[0].name): None})
+    }
     loaded[2] = loaded[2]._replace(text="Changed.")
 
     place.index(loaded)
 
-    after = {chunk.id for chunk in place.chunks.fetch(document_key(loaded[0].name))}
+    after = {
+        chunk.id for chunk in place.chunks.read({document_key(loaded[0].name): None})
+    }
     assert before.isdisjoint(after)
 
 
@@ -321,7 +325,7 @@ def test_what_is_wrong_with_one_document_is_the_same_and_leaves_its_old_version(
         assert report.added == ("b.pdf",)
         ((name, refusal),) = report.failed
         assert (name, type(refusal)) == ("a.pdf", error)
-        own = place.chunks.fetch(document_key("a.pdf"))
+        own = list(place.chunks.read({document_key("a.pdf"): None}))
         assert [chunk.text for chunk in own] == ["Old."]
         messages.append(str(refusal))
     assert messages[0] == messages[1]
@@ -333,6 +337,6 @@ def test_what_not_every_store_keeps_is_left_out_when_asked():
         with pytest.raises(InvalidOptionError, match="'error' or 'drop'"):
             place.index([text], unsupported_metadata="keep")
         place.index([text], unsupported_metadata="drop")
-        (chunk,) = place.chunks.fetch(document_key("a.pdf"))
+        (chunk,) = place.chunks.read({document_key("a.pdf"): None})
         assert chunk.metadata["year"] == 1
         assert "tags" not in chunk.metadata

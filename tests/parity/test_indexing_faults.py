@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -54,17 +54,17 @@ class Outages:
 class Watched(ChunkStore):
     """Reads a store whose reading may fail as well."""
 
+    is_queried = True
+
     def __init__(self, store: ChunkStore, outages: Outages) -> None:
         self.name = store.name
         self._store = store
         self._outages = outages
 
-    def fetch(self, doc_key: str) -> list[StoredChunk]:
-        self._outages.called()
-        return self._store.fetch(doc_key)
-
-    def scan(self) -> Iterator[StoredChunk]:
-        return self._store.scan()
+    def read(self, wanted=None, ids=None):
+        if wanted is not None:
+            self._outages.called()
+        return self._store.read(wanted, ids)
 
 
 def langchain(outages: Outages) -> tuple[Callable[..., IndexingReport], ChunkStore]:
@@ -182,7 +182,7 @@ def readable(chunks: ChunkStore) -> dict[str, str]:
     for name in sorted({*BEFORE, *AFTER}):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PositionWarning)
-            own = chunks.fetch(document_key(name))
+            own = list(chunks.read({document_key(name): None}))
             try:
                 texts[name] = rebuild(name, own).text
             except (DocumentNotFoundError, IncompleteDocumentError):
@@ -304,7 +304,7 @@ def make_other_metadata(chunks: Any) -> None:
     """As an application might that writes to the store by itself."""
     store = chunks._store
     if hasattr(store, "_docstore"):
-        nodes = [store._docstore.get_node(chunk.id) for chunk in store.scan()]
+        nodes = [store._docstore.get_node(chunk.id) for chunk in store.read()]
         for node in nodes:
             node.metadata["token_count"] = 99
         store._docstore.add_documents(nodes)
@@ -331,7 +331,7 @@ def test_pages_that_come_or_go_leave_one_whole_version_at_every_row(old, new, ch
         langchain_oprag.index_documents(
             documents, store, splitter=langchain_oprag.OffsetTokenSplitter(chunk_size=4)
         )
-        return list(langchain_oprag.chunk_store(store).scan())
+        return list(langchain_oprag.chunk_store(store).read())
 
     before, after = rows(old, "says"), rows(new, "now says" if changed else "says")
     texts = {rebuild("a.pdf", whole).parts for whole in (before, after)}

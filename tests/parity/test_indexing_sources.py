@@ -57,11 +57,11 @@ def folder(path: Path, **texts: str) -> Path:
 
 
 def text_of(chunks: ChunkStore, name: str) -> str:
-    return rebuild(name, chunks.fetch(document_key(name))).text
+    return rebuild(name, chunks.read({document_key(name): None})).text
 
 
 def names_in(chunks: ChunkStore) -> set[Any]:
-    return {chunk.metadata.get("doc_uri") for chunk in chunks.scan()}
+    return {chunk.metadata.get("doc_uri") for chunk in chunks.read()}
 
 
 def test_two_folders_with_remove_missing_leave_each_other_alone(tmp_path, place):
@@ -181,7 +181,7 @@ def test_a_folder_that_moved_is_taken_over_when_told(tmp_path, place):
         "a.txt",
         "b.txt",
     )
-    assert len(list(place.chunks.scan())) == 2
+    assert len(list(place.chunks.read())) == 2
 
 
 @pytest.mark.parametrize("scope", ["", " ", "/", "a\0b", 3])
@@ -299,4 +299,4 @@ def test_what_refresh_ref_docs_adds_is_seen_and_mended():
     stored = llamaindex_oprag.chunk_store
     assert content(place.chunks) == content(stored(clean))
     found = over.as_retriever(similarity_top_k=500).retrieve("x")
-    assert len(found) == len(list(stored(clean).scan()))
+    assert len(found) == len(list(stored(clean).read()))

@@ -70,7 +70,7 @@ def indexed(name: str, pages: int, key: str | None) -> list[dict]:
         show_progress=False,
     )
     stores = (langchain_oprag.chunk_store(store), llamaindex_oprag.chunk_store(index))
-    return [dict(chunk.metadata) for each in stores for chunk in each.scan()]
+    return [dict(chunk.metadata) for each in stores for chunk in each.read()]
 
 
 def split(name: str, pages: int, key: str) -> list[dict]:

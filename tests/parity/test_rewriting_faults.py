@@ -81,7 +81,7 @@ class Place:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OpragWarning)
             return {
-                name: rebuild(name, self.chunks.fetch(document_key(name))).text
+                name: rebuild(name, self.chunks.read({document_key(name): None})).text
                 for name in TEXTS
             }
 
@@ -165,7 +165,7 @@ def altered(make: type[Any], *, awaited: bool) -> Any:
 
 def rows(chunks: ChunkStore) -> set[tuple[str, object]]:
     """What is held, whatever its ids and the rest of its metadata."""
-    return {(chunk.text, chunk.metadata["chunk_index"]) for chunk in chunks.scan()}
+    return {(chunk.text, chunk.metadata["chunk_index"]) for chunk in chunks.read()}
 
 
 @pytest.mark.slow

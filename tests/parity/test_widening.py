@@ -124,7 +124,7 @@ def test_what_is_indexed_is_widened_by_ids(pages: int):
         langchain_oprag.chunk_store(store),
         llamaindex_oprag.chunk_store(index),
     ):
-        held = {chunk.metadata["chunk_index"]: chunk for chunk in chunks.scan()}
+        held = {chunk.metadata["chunk_index"]: chunk for chunk in chunks.read()}
         hits = [Hit(held[i].text, held[i].metadata) for i in (2, 5)]
         ids = [held[i].id for i in (2, 5)]
         widening = Widening(hits, 1, ContextOptions(), fills=False, ids=ids)

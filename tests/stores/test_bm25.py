@@ -14,12 +14,12 @@ HITS = 3
 
 
 def assert_read_by_id(store: Any, filters: tuple[Any, ...]) -> None:
-    chunks = {chunk.id: chunk for chunk in store.scan()}
+    chunks = {chunk.id: chunk for chunk in store.read()}
     assert store.count() in (None, len(chunks))
     wanted = sorted(chunks)[::2]
     for restricted in (store, *map(store.within, filters)):
-        admitted = {chunk.id for chunk in restricted.scan()}
-        found = restricted.fetch_ids(wanted)
+        admitted = {chunk.id for chunk in restricted.read()}
+        found = restricted.read(ids=wanted)
         assert sorted(chunk.id for chunk in found) == sorted(admitted & {*wanted})
         assert all(chunk == chunks[chunk.id] for chunk in found)
 

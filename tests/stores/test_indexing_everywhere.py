@@ -107,9 +107,9 @@ def llamaindex_store(request) -> Indexed:
 
 def assert_holds(stored: Indexed, texts: dict[str, str]) -> None:
     """Each document comes back as it is, and no other chunk is there."""
-    chunks = list(stored.chunks.scan())
+    chunks = list(stored.chunks.read())
     for name, text in texts.items():
-        own = stored.chunks.fetch(document_key(name))
+        own = list(stored.chunks.read({document_key(name): None}))
         assert rebuild(name, own).text == text
         assert {chunk.metadata["size"] for chunk in own} == {len(text)}
         assert len(own) == own[0].metadata["n_chunks"]
@@ -127,7 +127,9 @@ def follows_its_documents(stored: Indexed, *, awaited: bool) -> None:
     assert again.unchanged == tuple(BEFORE)
     assert content(stored.chunks) == before
 
-    halves = [chunk.id for chunk in stored.chunks.fetch(document_key(CHANGED))][::3]
+    halves = [chunk.id for chunk in stored.chunks.read({document_key(CHANGED): None})][
+        ::3
+    ]
     stored.delete(halves)
     repaired = stored.index(BEFORE, awaited=awaited)
     assert repaired.updated == (CHANGED,)

@@ -55,10 +55,7 @@ class Chunks(ChunkStore):
     def __init__(self, store: PineconeRulesStore) -> None:
         self._store = store
 
-    def fetch(self, doc_key: str) -> list[StoredChunk]:
-        return [row for row in self.scan() if row.metadata["doc_key"] == doc_key]
-
-    def scan(self):
+    def read(self, wanted=None, ids=None):
         for row in list(self._store.held.store.values()):
             yield StoredChunk(row["text"], row["metadata"], row["id"])
 
@@ -88,7 +85,7 @@ def test_every_document_comes_back_and_nothing_is_doubled(sources, parts):
     held = dict(store.held.store)
     again = index_documents(parts, store, splitter=splitter, chunks=chunks)
 
-    assert {type(row.metadata["chunk_index"]) for row in chunks.scan()} == {float}
+    assert {type(row.metadata["chunk_index"]) for row in chunks.read()} == {float}
     assert first.chunks_added == len(held) > 100
     assert (again.chunks_added, again.chunks_deleted) == (0, 0)
     assert store.held.store == held

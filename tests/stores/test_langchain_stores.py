@@ -194,11 +194,8 @@ def test_what_a_store_leaves_out_is_noticed(filled, how):
     class Careless(ChunkStore):
         name = how
 
-        def fetch(self, doc_key):
-            return asked(filled.store, doc_key)
-
-        def scan(self):
-            raise NotImplementedError
+        def read(self, wanted=None, ids=None):
+            return asked(filled.store, *wanted)
 
     with pytest.raises((IncompleteDocumentError, DocumentNotFoundError)):
         document_source(Careless()).get(AWKWARD_NAMES[0])
@@ -208,11 +205,8 @@ def test_an_ignored_filter_does_no_harm(filled):
     class Everything(ChunkStore):
         name = "all chunks, whatever the filter"
 
-        def fetch(self, doc_key):
-            return list(chunk_store(filled.store).scan())
-
-        def scan(self):
-            raise NotImplementedError
+        def read(self, wanted=None, ids=None):
+            return list(chunk_store(filled.store).read())
 
     source = document_source(Everything())
     for name, text in filled.library.texts.items():

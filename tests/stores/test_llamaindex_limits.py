@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from llama_index.core import Document, StorageContext, VectorStoreIndex
@@ -49,12 +49,10 @@ class Asked(ChunkStore):
     def __init__(self, ask: Callable[[MetadataFilters], list[BaseNode]]) -> None:
         self._ask = ask
 
-    def fetch(self, doc_key: str) -> list[StoredChunk]:
-        wanted = MetadataFilters(filters=[MetadataFilter(key=DOC_KEY, value=doc_key)])
-        return [chunk_of_node(node) for node in self._ask(wanted)]
-
-    def scan(self) -> Iterator[StoredChunk]:
-        raise NotImplementedError
+    def read(self, wanted=None, ids=None):
+        (key,) = wanted
+        asked = MetadataFilters(filters=[MetadataFilter(key=DOC_KEY, value=key)])
+        return [chunk_of_node(node) for node in self._ask(asked)]
 
 
 @pytest.mark.parametrize("make", [places.simple, places.faiss])
@@ -88,7 +86,7 @@ def test_by_the_rules_of_pinecone_through_a_chunk_store_of_ones_own():
     flat = [{k: v for k, v in row.items() if k != "_node_content"} for row in rows]
 
     class Flat(Asked):
-        def fetch(self, doc_key: str) -> list[StoredChunk]:
+        def read(self, wanted=None, ids=None):
             texts = [metadata_dict_to_node(row).get_content() for row in rows]
             return [
                 StoredChunk(text, row) for text, row in zip(texts, flat, strict=True)

@@ -37,7 +37,7 @@ def test_a_langchain_store_keeps_the_places_of_results(place, request, tmp_path)
         add(store, list(made))
         found = [
             Document(chunk.text, metadata=chunk.metadata)
-            for chunk in chunk_store(store).scan()
+            for chunk in chunk_store(store).read()
         ]
 
     assert len(found) == len(made)

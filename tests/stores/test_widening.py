@@ -163,13 +163,13 @@ async def assert_reads_by_index(store: Any, filters: tuple[Any, ...]) -> None:
     key = document_key(SHARED)
     for indexes in ([0, 1, 2, 13], range(5, 9), [99]):
         wanted = {key: indexes}
-        found = store.fetch_chunks(wanted)
+        found = store.read(wanted)
         there = [i for i in indexes if i < len(TENANTS.shared)]
         assert sorted(c.metadata["chunk_index"] for c in found) == there
-        assert sorted(await store.afetch_chunks(wanted)) == sorted(found)
+        assert sorted(await store.aread(wanted)) == sorted(found)
         for where in filters:
             own = [i for i in there if TENANTS.shared[i] == "a"]
-            within = store.within(where).fetch_chunks(wanted)
+            within = store.within(where).read(wanted)
             assert sorted(c.metadata["chunk_index"] for c in within) == own
 
 

@@ -12,7 +12,7 @@ from tests.support.killed_indexing import AFTER, BEFORE
 
 def content(store: ChunkStore) -> list[tuple[str, str, list[tuple[str, Any]]]]:
     """Ids, texts and metadata, in an order that does not depend on the store."""
-    return sorted((c.id, c.text, sorted(c.metadata.items())) for c in store.scan())
+    return sorted((c.id, c.text, sorted(c.metadata.items())) for c in store.read())
 
 
 def whole_documents(store: ChunkStore) -> dict[str, str]:
@@ -20,7 +20,7 @@ def whole_documents(store: ChunkStore) -> dict[str, str]:
     texts = {}
     for name in sorted({*BEFORE, *AFTER}):
         try:
-            texts[name] = rebuild(name, store.fetch(document_key(name))).text
+            texts[name] = rebuild(name, store.read({document_key(name): None})).text
         except (DocumentNotFoundError, IncompleteDocumentError):
             continue
     return texts

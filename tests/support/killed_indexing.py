@@ -301,7 +301,7 @@ def _states(opened: Opened) -> dict[str, int]:
 
     counts = dict.fromkeys(("two", "halves", "coming"), 0)
     for name in {**BEFORE, **AFTER}:
-        own = opened.chunks.fetch(document_key(name))
+        own = list(opened.chunks.read({document_key(name): None}))
         known = ["\n".join(files[name]) for files in (BEFORE, AFTER) if name in files]
         sizes: dict[str, list[int]] = {}
         for chunk in own:
