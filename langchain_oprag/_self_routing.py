@@ -15,7 +15,7 @@ from langchain_core.runnables.utils import AddableDict
 from langchain_oprag._answering import Answering, ModelCall, Retrieve, Steps
 from langchain_oprag._convert import document_of, hits_of
 from langchain_oprag._prompts import Prompt, Question, fill
-from langchain_oprag._wrapping import Fetch, search_filter, unwrapped
+from langchain_oprag._wrapping import Fetch, search_filter
 from langchain_oprag.retrievers import OrderPreservingRetriever
 from oprag.calls import SENTINEL, CallModel
 from oprag.chunk import Hit
@@ -64,9 +64,9 @@ class SelfRouting(Answering):
         final, `route`, `usage`.
         """
         yield AddableDict(input=self.question.text)
-        hits, chosen, widened = yield from self._retrieved()
+        hits, chosen = yield from self._retrieved()
         tokens = None if chosen else FIRST_TOKENS
-        options = replace(self._options, retrieved_tokens=tokens, widened=widened)
+        options = replace(self._options, retrieved_tokens=tokens)
         routed: Routed = yield from route(hits, options, self, ledger=self.ledger)
         if not self._shown:
             # A refusal that was not shown is the answer after all, or nobody was asked.
@@ -108,31 +108,27 @@ class SelfRouting(Answering):
         if text:
             yield AddableDict(answer=text)
 
-    def _retrieved(self) -> Generator[Retrieve, Any, tuple[list[Hit], bool, bool]]:
+    def _retrieved(self) -> Generator[Retrieve, Any, tuple[list[Hit], bool]]:
         """Retrieve once for all rungs, best first.
 
         A vector store is asked for as many chunks as fill the largest rung, where
         nobody said how many: neither of the store nor of a retriever around it.
 
         Returns:
-            The chunks; whether somebody chose how many; and whether there are
-            neighbours behind them.
+            The chunks, and whether somebody chose how many.
         """
         tokens = tokens_to_retrieve(self._options.rungs)
         retriever = _best_first(self._chain.retriever, tokens)
-        inner, *_ = unwrapped(retriever, self.config)
-        ours = isinstance(inner, OrderPreservingRetriever)
-        widened = ours and inner.widen is not None
         fetch = Fetch(retriever, self.config, {}, k=None, token_budget=tokens)
         while True:
             asked = self.question.text
             found = yield Retrieve(retriever, asked, self.config, fetch.arguments)
             hits = hits_of(_documents(found))
             if tokens is None or not fetch.fills:
-                return hits, True, widened
+                return hits, True
             enough = is_enough(hits, self._options.context, tokens)
             if not fetch.wants_more(found, used_all=not enough):
-                return hits, False, widened
+                return hits, False
 
 
 def _best_first(

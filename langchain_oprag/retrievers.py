@@ -243,7 +243,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
             with_neighbours(found, widening, near),
             fetch.k,
             search,
-            widening.behind([n.hit for n in near], stored=chunks is not None),
+            widening.behind(len(near), stored=chunks is not None),
         )
         return self._finished(fetch, found, ordered)
 
@@ -268,7 +268,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
             with_neighbours(found, widening, near),
             fetch.k,
             search,
-            widening.behind([n.hit for n in near], stored=chunks is not None),
+            widening.behind(len(near), stored=chunks is not None),
         )
         return self._finished(fetch, found, ordered)
 

@@ -38,8 +38,6 @@ class Filling:
     ) -> None:
         self._options = options.context
         self._around: OrderPreservingRetriever | None = None
-        self.widened = False
-        """Whether neighbours stand behind the nodes, as their retriever put them."""
         chosen = [
             each.context_options()
             for each in postprocessors
@@ -50,7 +48,6 @@ class Filling:
         self._tokens = None if tokens is None else max(tokens, *budgets, 0)
         if isinstance(retriever, OrderPreservingRetriever):
             retriever = _best_first_retriever(retriever)
-            self.widened = retriever._widen is not None and not postprocessors  # noqa: SLF001 -- our own class
             own = retriever._options  # noqa: SLF001 -- our own class
             if own.top_n is None and own.token_budget is None:
                 if retriever._widen is None or self._tokens is None:  # noqa: SLF001 -- as above

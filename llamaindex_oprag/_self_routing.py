@@ -209,7 +209,6 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         route = replace(
             self.options.route,
             retrieved_tokens=None if filling.chosen else FIRST_TOKENS,
-            widened=filling.widened,
         )
         return SelfRouting(
             self.options, query, nodes, additional, route=route, source=source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from asyncio import to_thread
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.schema import BaseNode, NodeWithScore
@@ -28,9 +28,6 @@ from oprag.documents import (
     refused_filter,
 )
 from oprag.errors import InvalidOptionError
-
-_Beside: TypeAlias = list[tuple[int, BaseNode]]
-"""Nodes, each with the place of the hit that it is beside."""
 
 
 class Neighbourhood:
@@ -91,7 +88,7 @@ class Neighbourhood:
 
     def _steps(
         self, hits: Sequence[NodeWithScore], widening: Widening
-    ) -> Generator[Any, Any, tuple[list[StoredChunk], _Beside]]:
+    ) -> Generator[Any, Any, tuple[list[StoredChunk], list[BaseNode]]]:
         """Yield which chunks, or the ids of which nodes, to read; it is sent them."""
         requests = widening.requests() if self._chunks else {}
         stored = (yield requests) if requests else []
@@ -102,15 +99,14 @@ class Neighbourhood:
         hits: Sequence[NodeWithScore],
         widening: Widening,
         stored: Sequence[StoredChunk],
-        linked: _Beside,
+        linked: Sequence[BaseNode],
     ) -> tuple[list[NodeWithScore], Neighbours]:
         near = widening.neighbours(stored)
         beside = [neighbour_of(hits[each.hit], each.chunk) for each in near]
-        beside += [NodeWithScore(node=node) for _, node in linked]
-        brought = [each.hit for each in near] + [number for number, _ in linked]
+        beside += [NodeWithScore(node=node) for node in linked]
         with_links = frozenset(_with_links(self._unplaced(hits, widening)))
         known = self._chunks is not None
-        found = widening.behind(brought, stored=known, linked=with_links)
+        found = widening.behind(len(beside), stored=known, linked=with_links)
         # LlamaIndex links all nodes of a document but an only one to each other.
         if found.lacking and all(hit.node.source_node for hit in hits[: widening.hits]):
             found = ALONE
@@ -125,7 +121,7 @@ class Neighbourhood:
 
     def _linked(
         self, hits: Sequence[NodeWithScore], widening: Widening
-    ) -> Generator[list[str], list[BaseNode], _Beside]:
+    ) -> Generator[list[str], list[BaseNode], list[BaseNode]]:
         """Follow PREVIOUS and NEXT ids, one step at a time from all hits at once.
 
         Yields:
@@ -162,8 +158,7 @@ class Neighbourhood:
                     go_on(came, number, side)
         own = {node.node_id for node in unplaced.values()}
         ordered = sorted((*found[each][:3], each) for each in found.keys() - own)
-        beside = [(number, found[each][3]) for _, number, _, each in ordered]
-        return [(number, node) for number, node in beside if self._admits(node)]
+        return [found[e][3] for *_, e in ordered if self._admits(found[e][3])]
 
     def _check_filter(self) -> None:
         """Links are followed past the filter, which is then applied here."""

@@ -206,7 +206,7 @@ def _widened(
     arranged = arrange(
         [*best, *(Hit(each.chunk.text, each.chunk.metadata) for each in near)],
         options,
-        neighbours=widening.behind([each.hit for each in near], stored=True),
+        neighbours=widening.behind(len(near), stored=True),
     )
     return arranged.passages()
 

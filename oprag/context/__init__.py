@@ -19,7 +19,6 @@ from oprag.context.neighbours import (
     Neighbours,
     Widening,
     check_widening,
-    retrieved_with_neighbours,
 )
 from oprag.context.options import (
     DEFAULTS,
@@ -89,7 +88,6 @@ __all__ = [
     "read_passages",
     "render",
     "result_of",
-    "retrieved_with_neighbours",
     "search_description",
     "single_passage",
     "too_small",

@@ -15,8 +15,8 @@ from operator import is_
 from typing import Any
 
 from oprag.chunk import Chunk, Hit, Passage
-from oprag.context.budgeting import BudgetFiller, SentText, finish, with_ranks
-from oprag.context.neighbours import ALONE, ALONE_RANKS, Neighbours
+from oprag.context.budgeting import BudgetFiller, SentText, finish
+from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.options import ContextOptions, TextsByName
 from oprag.context.placing import find_places
 from oprag.context.results import Result
@@ -55,8 +55,8 @@ def arrange(
         seen: Characters that are cut out before anything is selected, see
             `Seen.divided`; None to cut nothing.
         neighbours: What of the list was not retrieved but stands beside hits
-            (`oprag.context.Widening`): `top_n` does not count it, no hit is left out
-            for it, and its rank is that of the hit that brought it.
+            (`oprag.context.Widening`): `top_n` does not count it, and no hit is left
+            out for it.
         doubtful: What is wrong with all of it, so that every chunk is marked; None for
             nothing.
 
@@ -74,10 +74,10 @@ def arrange(
         marked = chunks
         if doubtful or problems or any(name.startswith(UNNAMED) for name in names):
             marked = [_marked(chunk, problems, doubtful) for chunk in chunks]
-        found, brought = _with_neighbours(hits, marked, neighbours, options)
+        found, first = _with_neighbours(hits, marked, neighbours, options)
         told = (doubtful,) if doubtful else tuple(problems.values())
         return _made(
-            hits, found, options, sent_text, seen=seen, problems=told, brought=brought
+            hits, found, options, sent_text, seen=seen, problems=told, first=first
         )
 
     while True:
@@ -98,17 +98,22 @@ def _with_neighbours(
     chunks: list[Chunk],
     neighbours: Neighbours,
     options: ContextOptions,
-) -> tuple[list[Chunk], Mapping[int, int]]:
-    """The chunks best first, and which rank brought which of them, by their own."""
+) -> tuple[list[Chunk], float]:
+    """The chunks best first, and the rank of the first that is a neighbour."""
     if neighbours is ALONE:
-        return _ranked(chunks, options)[0], ALONE_RANKS
+        return _ranked(chunks, options), math.inf
     # Imported here: most contexts do not need it.
-    from oprag.context.slices import behind
+    from oprag.context.slices import slices_beside
 
-    count = len(hits) - len(neighbours.brought_by)
-    own, ranks = _ranked([c for c in chunks if c.rank < count], options)
-    beside = [c._replace(rank=c.rank - count) for c in chunks if c.rank >= count]
-    return behind(own, ranks, beside, neighbours, options)
+    count = len(hits) - neighbours.number
+    own = [chunk for chunk in chunks if chunk.rank < count]
+    beside = [chunk for chunk in chunks if chunk.rank >= count]
+    if neighbours.beside:
+        beside += slices_beside(own[: options.top_n], neighbours, options)
+    own = _ranked(own, options)
+    first = max((chunk.rank for chunk in own), default=-1) + 1
+    ranked = [chunk._replace(rank=rank) for rank, chunk in enumerate(beside, first)]
+    return [*own, *ranked], first
 
 
 def _marked(
@@ -133,24 +138,18 @@ def _made(
     sent_text: SentText | None,
     *,
     seen: Seen | None,
-    problems: tuple[OpragError, ...] = (),
-    brought: Mapping[int, int] = ALONE_RANKS,
+    problems: tuple[OpragError, ...],
+    first: float,
 ) -> Arranged:
     read: list[Chunk] = []
     if seen is not None:
         chunks, read = seen.divided(chunks)
-    first = min(brought, default=math.inf)
-    own = [chunk for chunk in chunks if chunk.rank < first] if brought else chunks
-    best = own if options.top_n is None else _of_best(own, options.top_n)
-    left_out = len(best) < len(own)
-    if brought:
-        kept = {chunk.rank for chunk in best} if left_out else {*brought.values()}
-        beside = [c for c in chunks[len(own) :] if brought[c.rank] in kept]
-        best = [*best, *beside]
-    budget = options.token_budget or options.needed_budget()
+    best = chunks if options.top_n is None else _of_best(chunks, options.top_n, first)
+    left_out = len(best) < len(chunks)
+    budget = options.needed_budget()
     if budget is None:
         read = _before(best, read, used_all=not left_out)
-        made = with_ranks(finish(best, options), brought)
+        made = finish(best, options)
         return Arranged(made, not left_out, hits, options, read, problems)
     filler = BudgetFiller(options, sent_text)
     listed = filler.listed(best, budget, first)
@@ -161,14 +160,15 @@ def _made(
         and not left_out
     )
     read = _before(taken, read, used_all=used_all)
-    made = with_ranks(filler.finished(taken), brought)
+    made = filler.finished(taken)
     return Arranged(made, used_all, hits, options, read, problems)
 
 
-def _of_best(chunks: Sequence[Chunk], top_n: int) -> list[Chunk]:
-    """The best chunks, of which each may have come in several slices."""
-    ranks = list(dict.fromkeys(chunk.rank for chunk in chunks))[:top_n]
-    return [chunk for chunk in chunks if chunk.rank <= ranks[-1]] if ranks else []
+def _of_best(chunks: Sequence[Chunk], top_n: int, first: float) -> list[Chunk]:
+    """The best chunks, of which each may be several slices, and all neighbours."""
+    ranks = dict.fromkeys(chunk.rank for chunk in chunks if chunk.rank < first)
+    kept = {*[*ranks][:top_n]}
+    return [c for c in chunks if c.rank in kept or c.rank >= first]
 
 
 def _before(
@@ -265,10 +265,8 @@ def _checked_chunks(
     return chunks, found
 
 
-def _ranked(
-    chunks: list[Chunk], options: ContextOptions
-) -> tuple[list[Chunk], dict[int, int]]:
-    """The chunks best first, and the rank of each by its place in the list.
+def _ranked(chunks: list[Chunk], options: ContextOptions) -> list[Chunk]:
+    """The chunks best first.
 
     Results that stand as another component handed them out keep the ranks that it
     wrote; any other list is ranked by its own order.
@@ -281,9 +279,8 @@ def _ranked(
             pairs = zip(chunks, ranks, strict=True)
             ranked = [chunk._replace(rank=rank) for chunk, rank in pairs]
             if ranks == sorted(ranks) or _in_order(ranked, options):
-                places = [chunk.rank for chunk in chunks]
-                return rank_order(ranked), dict(zip(places, ranks, strict=True))
-    return chunks, {chunk.rank: chunk.rank for chunk in chunks}
+                return rank_order(ranked)
+    return chunks
 
 
 def _written_rank(chunk: Chunk) -> int | None:

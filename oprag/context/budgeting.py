@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import TypeAlias
 
@@ -55,17 +54,6 @@ def finish(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:
     if options.order == "score":
         passages.sort(key=lambda passage: passage.rank)
     return passages
-
-
-def with_ranks(passages: list[Passage], ranks: Mapping[int, int]) -> list[Passage]:
-    """Return passages whose chunks have other ranks, by those that they have."""
-    if not ranks:
-        return passages
-
-    def ranked(chunk: Chunk) -> Chunk:
-        return chunk._replace(rank=ranks.get(chunk.rank, chunk.rank))
-
-    return [replace(p, chunks=(*map(ranked, p.chunks),)) for p in passages]
 
 
 class BudgetFiller:

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import heapq
 import math
-from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit
@@ -30,7 +28,6 @@ from oprag.metadata import (
     DOC_VERSION,
     N_CHUNKS,
     PART_INDEX,
-    RANK,
     TOKEN_COUNT,
     TOKEN_COUNTER,
     chunk_id,
@@ -50,8 +47,8 @@ _Scope: TypeAlias = tuple[str, str]
 class Neighbours(NamedTuple):
     """What of a list was not retrieved but stands beside hits."""
 
-    brought_by: Sequence[int] = ()
-    """For each of the last in the list, the place of the hit that brought it."""
+    number: int = 0
+    """How many of the last in the list."""
     widen: Widen | None = None
     """How far to read on in full texts, beside the hits of `beside`."""
     beside: frozenset[int] = frozenset()
@@ -62,7 +59,6 @@ class Neighbours(NamedTuple):
 
 ALONE = Neighbours()
 """Nothing but hits."""
-ALONE_RANKS: Mapping[int, int] = {}
 
 
 class Neighbour(NamedTuple):
@@ -122,7 +118,6 @@ def outward(
 
 
 class _Place(NamedTuple):
-    number: int
     scope: _Scope
     at: int
     total: float
@@ -180,8 +175,8 @@ class Widening:
         for number, hit in enumerate(self._hits[: self.hits]):
             if self._options.top_n is not None and len(distinct) >= self._options.top_n:
                 break
-            place = _place(number, hit.metadata)
-            distinct.add(number if place is None else place[1:])
+            place = _place(hit.metadata)
+            distinct.add(number if place is None else place)
             if place is not None:
                 doc_key, text, part = place.text
                 if texts.setdefault((doc_key, part), text) == text:
@@ -241,35 +236,27 @@ class Widening:
                 inside a hit (of other sizes, or joined) is left out.
         """
         found: dict[tuple[int, str], Neighbour] = {}
-        spans: dict[Any, list[tuple[int, int]]] = {}
-        for place in sorted(self.places.values(), key=lambda p: p.span or (0, 0)):
+        spans: defaultdict[Any, list[tuple[int, int]]] = defaultdict(list)
+        for place in self.places.values():
             if place.span is not None:
-                before = spans.setdefault(place.text, [])
-                start, end = place.span
-                before.append((start, max(end, before[-1][1] if before else 0)))
+                spans[place.text].append(place.span)
         for chunk in stored:
-            found_at = _place(0, chunk.metadata)
-            if found_at is None or found_at[1:3] not in self.wanted:
+            at = _place(chunk.metadata)
+            if at is None or at[:2] not in self.wanted:
                 continue
-            order, hit = self.wanted[found_at[1:3]]
-            around = spans.get(found_at.text, []) if found_at.span else []
-            start, end = found_at.span or (0, 0)
-            begun = bisect_right(around, start, key=itemgetter(0))
-            if not begun or around[begun - 1][1] < end:  # no hit reaches so far
+            order, hit = self.wanted[at[:2]]
+            start, end = at.span or (-1, -1)
+            if not any(s <= start and end <= e for s, e in spans[at.text]):
                 found[order, chunk.id] = Neighbour(chunk, hit)
         return [found[key] for key in sorted(found)]
 
     def behind(
-        self,
-        brought_by: Sequence[int],
-        *,
-        stored: bool,
-        linked: frozenset[int] = frozenset(),
+        self, count: int, *, stored: bool, linked: frozenset[int] = frozenset()
     ) -> Neighbours:
         """Return what `arrange` is given of neighbours.
 
         Args:
-            brought_by: See `Neighbours`.
+            count: How many were read.
             stored: Whether a store could be asked for `requests`.
             linked: Places of hits that tell their neighbours otherwise. Beside the
                 others full texts are read on.
@@ -287,9 +274,7 @@ class Widening:
                 error = InvalidOptionError(message, option="widen", value=self._widen)
                 return Neighbours(lacking=error)
             beside = frozenset()
-        if not brought_by and not beside:
-            return ALONE
-        return Neighbours(brought_by, self._widen, beside)
+        return Neighbours(count, self._widen, beside) if count or beside else ALONE
 
     def _limit(self, budget: int) -> None:
         """Count the hits that fill a budget with their neighbours."""
@@ -335,13 +320,12 @@ def _splitters_id(metadata: Mapping[str, Any], index: int) -> str:
     return chunk_id(str(name), index, version=version)
 
 
-def _place(number: int, metadata: Mapping[str, Any]) -> _Place | None:
+def _place(metadata: Mapping[str, Any]) -> _Place | None:
     key = chunk_key(metadata)
     if key is None:
         return None
     start, end = as_number(metadata.get(CHAR_START)), as_number(metadata.get(CHAR_END))
     return _Place(
-        number,
         key[:2],
         key[2],
         as_number(metadata.get(N_CHUNKS)) or math.inf,
@@ -360,25 +344,3 @@ def _mean(hits: Sequence[Hit], options: ContextOptions) -> float:
         return counter(hit.text) if stored is None else stored
 
     return max(1.0, sum(map(tokens, hits)) / max(1, len(hits)))
-
-
-def retrieved_with_neighbours(hits: Sequence[Hit]) -> Neighbours:
-    """Return what `arrange` is given of hits that a widening retriever handed out.
-
-    Args:
-        hits: Best first, as it gives them: hits by their ranks, and behind them what
-            stands beside these, with the same ranks.
-
-    Returns:
-        Which of them were brought by which; `ALONE` where they come in another order.
-    """
-    ranks = [as_number(hit.metadata.get(RANK)) for hit in hits]
-    places: dict[int, int] = {}
-    own = 0
-    for place, rank in enumerate(ranks):
-        if rank is None or rank < max(places, default=0):
-            break
-        places.setdefault(rank, place)
-        own = place + 1
-    brought = [places[rank] for rank in ranks[own:] if rank in places]
-    return Neighbours(brought) if brought and own + len(brought) == len(hits) else ALONE

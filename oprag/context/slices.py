@@ -1,4 +1,4 @@
-"""Neighbours of what was retrieved: slices of full texts, and all neighbours in order.
+"""Neighbours of what was retrieved, cut out of full texts.
 
 A neighbour is a slice of the hit's length, or shorter where a hit or another neighbour
 begins.
@@ -7,10 +7,10 @@ begins.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 
 from oprag.chunk import Chunk, Span
-from oprag.context.merging import SourceText, proved_source
+from oprag.context.merging import proved_source
 from oprag.context.neighbours import Neighbours, outward
 from oprag.context.options import ContextOptions
 from oprag.context.pieces import slice_of
@@ -20,61 +20,34 @@ _NEAR = 8
 """A slice ends at white space within an eighth of the hit's length."""
 
 
-def behind(
-    own: Sequence[Chunk],
-    ranks: Mapping[int, int],
-    beside: Sequence[Chunk],
-    neighbours: Neighbours,
-    options: ContextOptions,
-) -> tuple[list[Chunk], dict[int, int]]:
-    """Put neighbours behind the hits that they were brought by.
+def slices_beside(
+    chunks: Sequence[Chunk], neighbours: Neighbours, options: ContextOptions
+) -> list[Chunk]:
+    """Cut the text beside hits out of the full texts of their documents.
 
     Args:
-        own: The hits, best first.
-        ranks: Of each hit, by its place in the list.
-        beside: What was read of a store beside them, in the order in which it is
-            taken; `rank` is the number in `neighbours.brought_by`.
-        neighbours: As `arrange` takes them.
-        options: Their `documents` give slices beside hits.
+        chunks: The hits, best first; `rank` is the place in the list.
+        neighbours: Beside which of them, and how far.
+        options: Their `documents` are read, and about as much as `token_budget` holds
+            is cut out.
 
     Returns:
-        All of them, each neighbour with a rank behind all others; and the rank of the
-        hit that brought it, by this one.
+        Those worth most first.
 
     Raises:
         PositionError: See `proved_source`.
     """
-    places = [neighbours.brought_by[chunk.rank] for chunk in beside]
-    pairs = [(c, ranks.get(p, p)) for c, p in zip(beside, places, strict=True)]
-    texts = options.source_text() if neighbours.beside else None
-    if texts is not None and neighbours.widen is not None:
-        wanted = {ranks[place] for place in neighbours.beside & ranks.keys()}
-        reach = math.inf if neighbours.widen == "fill" else neighbours.widen
-        budget = options.token_budget
-        room = math.inf if budget is None else LONG_TOKEN * budget
-        pairs += _slices(own[: options.top_n], wanted, reach, room, texts)
-    first = max((chunk.rank for chunk in own), default=-1) + 1
-    chunks = [chunk._replace(rank=first + n) for n, (chunk, _) in enumerate(pairs)]
-    return [*own, *chunks], {first + n: rank for n, (_, rank) in enumerate(pairs)}
-
-
-def _slices(
-    chunks: Sequence[Chunk],
-    beside: Collection[int],
-    reach: float,
-    room: float,
-    source_text: SourceText,
-) -> list[tuple[Chunk, int]]:
-    """Cut the text beside hits out of their documents, about `room` characters.
-
-    Returns:
-        Chunks with the rank of the hit that they are beside, those worth most first.
-    """
+    source_text = options.source_text()
+    if source_text is None or neighbours.widen is None:
+        return []
+    reach = math.inf if neighbours.widen == "fill" else neighbours.widen
+    budget = options.token_budget
+    left = math.inf if budget is None else LONG_TOKEN * budget
     taken: dict[str, list[Span]] = {}
     sources: dict[str, str] = {}
     ends: dict[tuple[int, int], int] = {}
     hits = {chunk.rank: chunk for chunk in chunks}
-    for rank in sorted(beside & hits.keys()):
+    for rank in sorted(neighbours.beside & hits.keys()):
         hit = hits[rank]
         if hit.document not in taken:
             of_it = [c for c in chunks if c.document == hit.document]
@@ -86,8 +59,7 @@ def _slices(
         placed = hit.position is not None and hit.position[-2:] == hit.span
         if hit.document in sources and placed and hit.exact and hit.text and hit.span:
             ends[rank, -1], ends[rank, 1] = hit.span
-    found: list[tuple[Chunk, int]] = []
-    left = room
+    found: list[Chunk] = []
 
     def take(rank: int, side: int, _: int) -> bool:
         nonlocal left
@@ -98,7 +70,7 @@ def _slices(
             return False
         left -= span.end - span.start
         spans.append(span)
-        found.append((slice_of(hit, source[slice(*span)], *span), rank))
+        found.append(slice_of(hit, source[slice(*span)], *span))
         ends[rank, side] = span[side > 0]
         return True
 

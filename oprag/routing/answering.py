@@ -17,7 +17,6 @@ from oprag.calls import (
     ask,
 )
 from oprag.chunk import Hit
-from oprag.context import ALONE, retrieved_with_neighbours
 from oprag.errors import (
     BudgetTooSmallError,
     DocumentNotFoundError,
@@ -138,9 +137,8 @@ def _context(
     size = model.size(rung.name)
     if not rung.full:
         tokens = rung.token_budget or options.retrieved_tokens
-        beside = retrieved_with_neighbours(hits) if options.widened else ALONE
         try:
-            return context_of_chunks(hits, options, size, tokens, beside)
+            return context_of_chunks(hits, options, size, tokens)
         except BudgetTooSmallError:
             if rung.token_budget or not tokens:
                 raise

@@ -92,8 +92,6 @@ class RouteOptions:
     retrieved_tokens: int | None = None
     """Tokens that a rung without a budget reads, but one chunk at least; None: all
     that was retrieved, because somebody chose how many."""
-    widened: bool = False
-    """Whether the hits come from a retriever with `widen=`."""
     named: bool = True
     """Whether each full document is named in the prompt."""
     cut: Cut = largest_selection

@@ -9,9 +9,7 @@ from typing import Any
 from oprag.calls import WINDOW_UNKNOWN, PromptSize
 from oprag.chunk import Chunk, Hit, named_characters
 from oprag.context import (
-    ALONE,
     ContextOptions,
-    Neighbours,
     SentText,
     arrange,
     numbering,
@@ -85,11 +83,7 @@ class RungContext:
 
 
 def context_of_chunks(
-    hits: Sequence[Hit],
-    options: RouteOptions,
-    size: PromptSize,
-    tokens: int | None,
-    neighbours: Neighbours = ALONE,
+    hits: Sequence[Hit], options: RouteOptions, size: PromptSize, tokens: int | None
 ) -> RungContext:
     """Make a context of the best retrieved chunks.
 
@@ -102,7 +96,6 @@ def context_of_chunks(
         options: See `RouteOptions`.
         size: Of the prompt. As many of the best chunks as fit its window are kept.
         tokens: The rung's budget; None for no limit but the window.
-        neighbours: See `arrange`.
 
     Returns:
         The context; empty for no hits, and for blank ones.
@@ -118,7 +111,7 @@ def context_of_chunks(
     budget = min(limits, default=None)
     while True:
         fitted = replace(options.context, token_budget=budget, merge=not by_score)
-        arranged = arrange(hits, fitted, sent_text=sent_text, neighbours=neighbours)
+        arranged = arrange(hits, fitted, sent_text=sent_text)
         passages = arranged.passages()
         texts = [passage.text for passage in passages]
         if not any(map(str.strip, texts)):

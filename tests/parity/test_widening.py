@@ -67,7 +67,7 @@ def test_the_same_hits_are_widened_alike(index: VectorStoreIndex, given: Any):
     chunks = SearchedChunks(store, SearchFilter())
     near = widening.neighbours(chunks.read(widening.requests()))
     beside = [Hit(n.chunk.text, n.chunk.metadata, n.chunk) for n in near]
-    told = widening.behind([each.hit for each in near], stored=True)
+    told = widening.behind(len(near), stored=True)
     passages = arrange([*plain, *beside], options, neighbours=told).passages()
 
     assert of_nodes == [(p.text, p.rank, p.citation) for p in passages]
