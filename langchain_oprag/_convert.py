@@ -19,9 +19,9 @@ from oprag.context import (
     Arranged,
     ContextOptions,
     Neighbours,
-    Result,
     arrange,
-    result_of,
+    result_id,
+    result_metadata,
 )
 from oprag.documents import check_entries
 from oprag.errors import OpragError
@@ -91,31 +91,30 @@ def put_in_order(
         check_entries("documents", documents, Document)
         raise
     arranged = arrange(hits, options, neighbours=neighbours)
-    return Ordered(arranged.results(_document), arranged.used_all, arranged.problems)
+    return Ordered(documents_of(arranged), arranged.used_all, arranged.problems)
 
 
 def documents_of(arranged: Arranged) -> list[Document]:
     """Return one new document per passage; see `put_in_order`."""
-    return arranged.results(_document)
+    return [document_of(passage) for passage in arranged.passages]
 
 
 def document_of(passage: Passage) -> Document:
     """Return the document for a passage, whatever it was made of."""
     objects = [chunk.source for chunk in passage.chunks]
-    own = all(isinstance(each, Document) for each in objects)
-    return _document(result_of(passage, hits_of(objects) if own else ()))
-
-
-def _document(result: Result) -> Document:
-    metadata = result.metadata(_stored_id)
-    first = result.objects[0]
-    if not isinstance(first, Document):
-        return Document(result.text, metadata=metadata)
-    if result.is_whole:
+    if not all(isinstance(each, Document) for each in objects):
+        metadata = result_metadata(passage, _stored_id, whole=len(objects) == 1)
+        return Document(passage.text, metadata=metadata)
+    cut = any(chunk.text != chunk.source.page_content for chunk in passage.chunks)
+    whole = len(objects) == 1 and not cut
+    metadata = result_metadata(passage, _stored_id, whole=whole)
+    if whole:
         # Of the same class, and in less time than a constructor takes.
+        first: Document = objects[0]
         return first.model_copy(update={"metadata": metadata})
     # Whatever else a class of its own holds was that of the first document.
-    return Document(result.text, id=result.new_id(_ID), metadata=metadata)
+    id_ = result_id(passage, _ID, cut=cut)
+    return Document(passage.text, id=id_, metadata=metadata)
 
 
 def _stored_id(document: Any) -> str | None:

@@ -29,10 +29,10 @@ from oprag.context import (
     ContextOptions,
     Evidence,
     Neighbours,
-    Result,
     Seen,
     gather_evidence,
-    result_of,
+    result_id,
+    result_metadata,
 )
 from oprag.documents import StoredChunk, check_entries
 from oprag.errors import OpragError
@@ -108,22 +108,20 @@ def arrange(
     else:
         evidence = gather_evidence(hits, options, seen, neighbours)
         arranged = evidence.arranged
-    made = arranged.results(_node)
-    return Ordered(made, arranged.used_all, arranged.problems, evidence)
+    return Ordered(nodes_of(arranged), arranged.used_all, arranged.problems, evidence)
 
 
 def nodes_of(arranged: context.Arranged) -> list[NodeWithScore]:
     """Return one new object per passage; see `arrange`."""
-    return arranged.results(_node)
+    return [node_of(passage) for passage in arranged.passages]
 
 
 def node_of(passage: Passage) -> NodeWithScore:
     """Return the node for a passage, whatever it was made of."""
     objects = [chunk.source for chunk in passage.chunks]
     if all(isinstance(each, NodeWithScore) for each in objects):
-        return _node(result_of(passage, [hit_of(each) for each in objects]))
-    result = result_of(passage)
-    metadata = result.metadata(_known_id)
+        return _node(passage, objects)
+    metadata = result_metadata(passage, _known_id, whole=len(objects) == 1)
     unseen = [key for key in metadata if key in OWN_KEYS or key in RESULT_KEYS]
     node = TextNode(
         id_=named_id(f"{passage.citation}\n{passage.text}"),
@@ -224,16 +222,21 @@ def sent_text(chunk: Chunk, text: str) -> str:
     return node.get_content(metadata_mode=MetadataMode.LLM)
 
 
-def _node(result: Result) -> NodeWithScore:
+def _node(passage: Passage, nodes: Sequence[NodeWithScore]) -> NodeWithScore:
     """Copy of a passage's first node, of its class, with what is new about it.
 
     A merged node has an id of its own, made of the ids of its parts: retrievers
     drop nodes whose id they have seen. The reserved keys are not shown to the model
     nor to the embedding model.
     """
-    scored: NodeWithScore = result.objects[0]
+    scored, chunks = nodes[0], passage.chunks
     first: BaseNode = scored.node
-    metadata = result.metadata(_ID)
+    cut = any(
+        chunk.text != text_of(each.node)
+        for chunk, each in zip(chunks, nodes, strict=True)
+    )
+    whole = len(nodes) == 1 and not cut
+    metadata = result_metadata(passage, _ID, whole=whole)
     added = [key for key in RESULT_KEYS if key in metadata]
     changes: dict[str, Any] = {
         "metadata": metadata,
@@ -243,13 +246,13 @@ def _node(result: Result) -> NodeWithScore:
         ),
         **_offsets(first, metadata),
     }
-    text = None
-    if not result.is_whole:
-        text = result.text
-        changes["embedding"] = None
-        changes["id_"] = result.new_id(_ID)
-        changes["relationships"] = _relationships([s.node for s in result.objects])
-    return _scored(scored, _copy(first, text, changes), result.best.score)
+    if whole:
+        return _scored(scored, _copy(first, None, changes), scored.score)
+    changes["embedding"] = None
+    changes["id_"] = result_id(passage, _ID, cut=cut)
+    changes["relationships"] = _relationships([each.node for each in nodes])
+    best = min(chunks, key=attrgetter("rank"))
+    return _scored(scored, _copy(first, passage.text, changes), best.source.score)
 
 
 def _offsets(node: BaseNode | None, metadata: Mapping[str, Any]) -> dict[str, int]:

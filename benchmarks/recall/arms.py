@@ -189,7 +189,7 @@ def measure(
 def _read(hits: Sequence[Hit], options: ContextOptions) -> Iterator[Sequence[Passage]]:
     """What each budget keeps."""
     for budget in BUDGETS:
-        yield arrange(hits, replace(options, token_budget=budget)).passages()
+        yield arrange(hits, replace(options, token_budget=budget)).passages
 
 
 def _widened(
@@ -208,7 +208,7 @@ def _widened(
         options,
         neighbours=widening.behind(len(near), stored=True),
     )
-    return arranged.passages()
+    return arranged.passages
 
 
 def _hits(book: Book, ranked: Ranked, counter: NamedTokenCounter) -> list[Hit]:

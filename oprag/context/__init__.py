@@ -34,8 +34,13 @@ from oprag.context.options import (
 from oprag.context.placing import FindText, find_places
 from oprag.context.problems import Problems, warn
 from oprag.context.rendering import marked_texts, numbering, render
-from oprag.context.results import Result, place_metadata, single_passage
-from oprag.context.returned import read_passages, result_of
+from oprag.context.results import (
+    place_metadata,
+    read_passages,
+    result_id,
+    result_metadata,
+    single_passage,
+)
 from oprag.context.seen import Seen
 from oprag.context.selection import (
     FetchPlan,
@@ -65,7 +70,6 @@ __all__ = [
     "OrderingKeywords",
     "OwnErrors",
     "Problems",
-    "Result",
     "Seen",
     "Selection",
     "SentText",
@@ -87,7 +91,8 @@ __all__ = [
     "place_metadata",
     "read_passages",
     "render",
-    "result_of",
+    "result_id",
+    "result_metadata",
     "search_description",
     "single_passage",
     "too_small",

@@ -9,17 +9,15 @@ plain Python and for both adapters.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import is_
-from typing import Any
 
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.budgeting import BudgetFiller, SentText, finish
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.options import ContextOptions, TextsByName
 from oprag.context.placing import find_places
-from oprag.context.results import Result
 from oprag.context.seen import Seen
 from oprag.errors import MissingDocumentError, OpragError, PositionError
 from oprag.metadata import HASH, PROBLEM, RANK
@@ -76,9 +74,7 @@ def arrange(
             marked = [_marked(chunk, problems, doubtful) for chunk in chunks]
         found, first = _with_neighbours(hits, marked, neighbours, options)
         told = (doubtful,) if doubtful else tuple(problems.values())
-        return _made(
-            hits, found, options, sent_text, seen=seen, problems=told, first=first
-        )
+        return _made(found, options, sent_text, seen=seen, problems=told, first=first)
 
     while True:
         try:
@@ -132,7 +128,6 @@ def _marked(
 
 
 def _made(
-    hits: Sequence[Hit],
     chunks: Sequence[Chunk],
     options: ContextOptions,
     sent_text: SentText | None,
@@ -150,7 +145,7 @@ def _made(
     if budget is None:
         read = _before(best, read, used_all=not left_out)
         made = finish(best, options)
-        return Arranged(made, not left_out, hits, options, read, problems)
+        return Arranged(made, not left_out, read, problems)
     filler = BudgetFiller(options, sent_text)
     listed = filler.listed(best, budget, first)
     taken = filler.taken(listed, budget)
@@ -161,7 +156,7 @@ def _made(
     )
     read = _before(taken, read, used_all=used_all)
     made = filler.finished(taken)
-    return Arranged(made, used_all, hits, options, read, problems)
+    return Arranged(made, used_all, read, problems)
 
 
 def _of_best(chunks: Sequence[Chunk], top_n: int, first: float) -> list[Chunk]:
@@ -189,41 +184,15 @@ class Arranged:
     most `options.token_budget` tokens.
     """
 
-    made: list[Passage]
+    passages: list[Passage]
+    """None for no hits."""
     used_all: bool
     """Whether every chunk was used, so that more could have been: False as soon
     as `top_n` or the budget left one out."""
-    hits: Sequence[Hit]
-    options: ContextOptions
     read: Sequence[Chunk] = ()
     """What would have been kept, had it not been read before."""
     problems: tuple[OpragError, ...] = ()
     """What is wrong with documents (`on_problem="warn"`): one for each of them."""
-
-    def passages(self) -> list[Passage]:
-        """Return the passages. None for no hits."""
-        return self.made
-
-    def results(self, make: Callable[[Result], Any]) -> list[Any]:
-        """Return one object of a framework per passage.
-
-        Args:
-            make: Makes it.
-        """
-        given = {id(hit.source): hit.metadata for hit in self.hits}
-        made = []
-        for passage in self.made:
-            # What is part of a chunk, or marked, has metadata of its own.
-            changed = [
-                chunk
-                for chunk in passage.chunks
-                if chunk.metadata is not given[id(chunk.source)]
-            ]
-            whole = all(c.position is None or PROBLEM in c.metadata for c in changed)
-            marked = changed and changed[0] is passage.chunks[0]
-            problem = changed[0].metadata.get(PROBLEM) if marked else None
-            made.append(make(Result.of_passage(passage, whole=whole, problem=problem)))
-        return made
 
 
 def _checked_chunks(
@@ -253,6 +222,7 @@ def _checked_chunks(
     chunks = read_chunks(
         hits, documents, position_keys=options.position_keys, problems=collected
     )
+    chunks = [_unmarked(c) if PROBLEM in c.metadata else c for c in chunks]
     chunks = within_one_version(without_duplicates(chunks))
     chunks = check_positions(chunks, problems=collected)
     if texts is not None:
@@ -263,6 +233,12 @@ def _checked_chunks(
     if found and not warns:
         raise next(iter(found.values()))
     return chunks, found
+
+
+def _unmarked(chunk: Chunk) -> Chunk:
+    """The chunk without what was wrong with it when another component saw it."""
+    metadata = {k: v for k, v in chunk.metadata.items() if k != PROBLEM}
+    return chunk._replace(metadata=metadata)
 
 
 def _ranked(chunks: list[Chunk], options: ContextOptions) -> list[Chunk]:

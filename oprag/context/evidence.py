@@ -137,7 +137,7 @@ def fitting_evidence(
     apart = replace(options, token_budget=None, merge=False)
     long = {
         id(passage.chunks[0].source)
-        for passage in arrange(hits, apart, seen=seen).passages()
+        for passage in arrange(hits, apart, seen=seen).passages
         if counter(cited_text(1, passage)) > budget
     }
     with contextlib.suppress(BudgetTooSmallError):
@@ -146,7 +146,7 @@ def fitting_evidence(
         if evidence.passages:
             return evidence
     arranged = arrange(hits, replace(options, token_budget=None), seen=seen)
-    best = min(arranged.passages(), key=lambda passage: passage.rank)
+    best = min(arranged.passages, key=lambda passage: passage.rank)
     text = f"[too long to show: {named_place(best)}]"
     for passage in sorted(_joined(arranged), key=lambda above: above.rank):
         longer = f"{text}{options.separator}{pointer(passage)}"
@@ -169,7 +169,7 @@ def _lines(above: Sequence[Passage], options: ContextOptions) -> str:
 def _written(
     arranged: Arranged, above: Sequence[Passage], options: ContextOptions
 ) -> Evidence:
-    passages = arranged.passages()
+    passages = arranged.passages
     text = with_pointers(
         passages,
         above,

@@ -98,7 +98,7 @@ def order_context(
         _check_without_metadata(checked, texts)
     arranged = arrange(hits, checked, seen=read)
     Problems("order_context").tell(arranged.problems)
-    return arranged.passages()
+    return arranged.passages
 
 
 def _check_without_metadata(options: ContextOptions, texts: Collection[str]) -> None:

@@ -1,13 +1,11 @@
-"""What a framework makes its own objects of: one result for every passage."""
+"""Results of components: what their metadata say of a passage, and how it is read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from operator import attrgetter
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from oprag.chunk import Chunk, Passage, Span
+from oprag.chunk import Chunk, Hit, Passage, Span
 from oprag.metadata import (
     CITATION,
     DOCUMENT,
@@ -26,145 +24,78 @@ from oprag.metadata import (
     result_hash,
     without_reserved_keys,
 )
-from oprag.positions import is_unchanged, read_spans
+from oprag.positions import (
+    as_number,
+    is_unchanged,
+    placed,
+    read_chunks,
+    read_documents,
+    read_spans,
+)
 
 
-@dataclass(slots=True)
-class Result:
-    """What a framework's object is made of: one for every passage.
-
-    Hundreds may be made for a query: a named tuple takes three times as long.
-    """
-
-    objects: Sequence[Any]
-    """What was retrieved of it (`Hit.source`), in reading order."""
-    best: Any
-    """That with the best rank."""
-    text: str
-    """Its text: of one object that is in it as a whole, that object's."""
-    metadatas: Sequence[Mapping[str, Any]]
-    """The metadata of each object."""
-    place: dict[str, Any]
-    """Its place; see `place_metadata`."""
-    slices: Sequence[tuple[int, int]] = ()
-    """The spans, where not all of each object is in it."""
-
-    @classmethod
-    def of_passage(
-        cls, passage: Passage, *, whole: bool = True, problem: str | None = None
-    ) -> Result:
-        """Return the result for a passage.
-
-        Args:
-            passage: The passage.
-            whole: Whether all of each chunk's object is in it.
-            problem: Why it stands where it was retrieved; None for no problem.
-        """
-        chunks = passage.chunks
-        best = chunks[0] if len(chunks) == 1 else min(chunks, key=attrgetter("rank"))
-        return cls(
-            [chunk.source for chunk in chunks],
-            best.source,
-            passage.text,
-            [chunk.metadata for chunk in chunks],
-            place_metadata(
-                passage.text,
-                rank=best.rank,
-                citation=passage.citation,
-                document=passage.name,
-                key=passage.document,
-                part=passage.part,
-                spans=passage.spans,
-                exact=passage.exact,
-                problem=problem,
-            ),
-            () if whole else passage.spans,
-        )
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is one object, all of it."""
-        return len(self.objects) == 1 and not self.slices
-
-    def metadata(self, id_of: Callable[[Any], str | None]) -> dict[str, Any]:
-        """Return the metadata of the first object, with the place of the passage.
-
-        Of another text than that of one whole object, they lack what described that
-        object alone.
-
-        Args:
-            id_of: From an object to its id, or None.
-        """
-        first = self.metadatas[0]
-        metadata = without_reserved_keys(first) if HASH in first else dict(first)
-        if not self.is_whole:
-            for key in OF_ONE_CHUNK.intersection(metadata):
-                del metadata[key]
-        metadata.update(self.place)
-        if ids := self._ids(id_of):
-            metadata[IDS] = ids
-        return metadata
-
-    def _ids(self, id_of: Callable[[Any], str | None]) -> str:
-        """The ids of the chunks in it, each once."""
-        if len(self.objects) == 1 and HASH not in self.metadatas[0]:
-            return id_of(self.objects[0]) or ""
-        ids = [
-            metadata.get(IDS) if HASH in metadata else id_of(each)
-            for metadata, each in zip(self.metadatas, self.objects, strict=True)
-        ]
-        listed = "\n".join([each for each in ids if each]).split("\n")
-        return "\n".join(dict.fromkeys(listed))
-
-    def new_id(self, id_of: Callable[[Any], str | None]) -> str | None:
-        """Return the id for it, made of those of its objects; None without these.
-
-        A single object that is in it as a whole keeps its id.
-
-        Args:
-            id_of: From an object to its id, or None.
-        """
-        if self.is_whole:
-            return id_of(self.objects[0])
-        ids: list[Any] = list(map(id_of, self.objects))
-        return None if None in ids else joined_id(ids, self.slices)
-
-
-def place_metadata(
-    text: str,
-    *,
-    rank: int,
-    citation: str,
-    document: str,
-    key: str,
-    part: int | None = None,
-    spans: Sequence[tuple[int, int]] = (),
-    exact: bool = True,
-    problem: str | None = None,
+def result_metadata(
+    passage: Passage, id_of: Callable[[Any], str | None], *, whole: bool
 ) -> dict[str, Any]:
-    """Return the reserved keys of a result, but for its ids.
+    """Return the metadata of a passage's first chunk, with the place of the passage.
 
     Args:
-        text: The text of the result.
-        rank: As `Passage.rank`.
-        citation: As `Passage.citation`.
-        document: The document's name.
-        key: Its key.
-        part: The part that the characters are relative to, or None.
-        spans: As `Passage.spans`. Empty: the characters are not known.
-        exact: Whether the text is the slice that they span.
-        problem: Why it stands where it was retrieved; None for no problem.
+        passage: The passage.
+        id_of: From the framework's object of a chunk to its id, or None.
+        whole: Whether it is one object, all of it. Else the metadata lack what
+            described the first object alone.
+    """
+    first = passage.chunks[0].metadata
+    metadata = without_reserved_keys(first) if HASH in first else dict(first)
+    if not whole:
+        for key in OF_ONE_CHUNK.intersection(metadata):
+            del metadata[key]
+    metadata.update(place_metadata(passage))
+    if ids := _ids(passage.chunks, id_of):
+        metadata[IDS] = ids
+    return metadata
+
+
+def _ids(chunks: Sequence[Chunk], id_of: Callable[[Any], str | None]) -> str:
+    """The ids of the chunks that were retrieved for it, each once."""
+    if len(chunks) == 1 and HASH not in chunks[0].metadata:
+        return id_of(chunks[0].source) or ""
+    ids = [
+        chunk.metadata.get(IDS) if HASH in chunk.metadata else id_of(chunk.source)
+        for chunk in chunks
+    ]
+    listed = "\n".join([each for each in ids if each]).split("\n")
+    return "\n".join(dict.fromkeys(listed))
+
+
+def result_id(
+    passage: Passage, id_of: Callable[[Any], str | None], *, cut: bool
+) -> str | None:
+    """Return the id of a passage that is not one whole object; None without theirs.
+
+    Args:
+        passage: The passage.
+        id_of: From the framework's object of a chunk to its id, or None.
+        cut: Whether not all of each object is in it.
+    """
+    ids: list[Any] = [id_of(chunk.source) for chunk in passage.chunks]
+    return None if None in ids else joined_id(ids, passage.spans if cut else ())
+
+
+def place_metadata(passage: Passage) -> dict[str, Any]:
+    """Return the reserved keys of a result, but for its ids.
 
     Returns:
         Strings, integers and booleans; what is not known is left out.
     """
+    spans = passage.spans
     place: dict[str, Any] = {
-        RANK: rank,
-        CITATION: citation,
-        DOCUMENT: document,
-        KEY: key,
+        RANK: passage.rank,
+        CITATION: passage.citation,
+        DOCUMENT: passage.name,
+        KEY: passage.document,
     }
-    if part is not None:
+    if (part := passage.part) is not None:
         place[PART] = part
     if spans:
         place[START], end = spans[0][0], spans[-1][1]
@@ -172,10 +103,10 @@ def place_metadata(
             place[END] = end
     if len(spans) > 1:
         place[SPANS] = ",".join([f"{start}-{end}" for start, end in spans])
-    place[EXACT] = exact
-    if problem is not None:
+    place[EXACT] = passage.exact
+    if (problem := passage.chunks[0].metadata.get(PROBLEM)) is not None:
         place[PROBLEM] = problem
-    place[HASH] = result_hash(text)
+    place[HASH] = result_hash(passage.text)
     return place
 
 
@@ -192,3 +123,30 @@ def single_passage(chunk: Chunk) -> Passage:
             metadata.get(CITATION) if (start, end) == (span or (None, None)) else None
         )
     return Passage(chunk.text, chunk.document, (chunk,), spans, chunk.exact, cited)
+
+
+def read_passages(hits: Sequence[Hit]) -> list[Passage]:
+    """Return the passage of each result, in the order given.
+
+    Args:
+        hits: Results of any component, or other retrieved texts. Of a result the place
+            is the one in its reserved keys. Of others it is read where it can be, and
+            their rank is their place in the list.
+
+    Returns:
+        One passage per hit, of one chunk that has the hit's object as its `source`.
+    """
+    documents = read_documents(hits, problems={})
+    passages = []
+    for chunk in read_chunks(hits, documents, problems={}):
+        metadata = chunk.metadata
+        if HASH in metadata:  # alone it says what it said, whatever is beside it
+            position, span, part = placed(metadata, chunk.text)
+            chunk = chunk._replace(  # noqa: PLW2901 -- the same chunk
+                rank=as_number(metadata.get(RANK)) or 0,
+                position=position,
+                span=span,
+                part=part,
+            )
+        passages.append(single_passage(chunk))
+    return passages

@@ -219,7 +219,7 @@ class Verification(NamedTuple):
 
 def _order(hits: Sequence[Hit], options: ContextOptions) -> None:
     """Put the chunks of a document in order, or raise what a question would."""
-    arrange(hits, options).passages()
+    arrange(hits, options)
     if options.documents is None:  # only some of them may be retrieved
         read = read_group(hits, "", options.position_keys)
         if isinstance(read, PositionError):

@@ -54,7 +54,7 @@ def order_chosen(
         The context. Chunks stay apart in every order, joined by
         `options.separator`, so that contexts of one choice differ in nothing else.
     """
-    passages = arrange(ranked, options).passages()
+    passages = arrange(ranked, options).passages
     placed = _placed(passages, order, seed)
     text = options.separator.join(passage.text for passage in placed)
     pieces = tuple(

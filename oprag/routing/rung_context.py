@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from oprag.calls import WINDOW_UNKNOWN, PromptSize
-from oprag.chunk import Chunk, Hit, named_characters
+from oprag.chunk import Chunk, Hit, Passage
 from oprag.context import (
     ContextOptions,
     SentText,
@@ -67,17 +67,14 @@ class RungContext:
         for chunk in self.chunks:
             chunks.setdefault(chunk.name or chunk.document, []).append(chunk)
         for place, excerpt in enumerate(self.excerpts):
-            name, spans = excerpt.document.name, (excerpt.span,)
+            name = excerpt.document.name
             read = chunks.get(name, [])
-            written = place_metadata(
-                excerpt.text,
-                rank=min((chunk.rank for chunk in read), default=place),
-                citation=f"{name}, {named_characters(spans)}",
-                document=name,
-                key=read[0].document if read else document_key(name),
-                spans=spans,
-                exact=excerpt.document.exact,
-            )
+            key = read[0].document if read else document_key(name)
+            rank = min((chunk.rank for chunk in read), default=place)
+            chunk = Chunk(excerpt.text, key, rank, name=name)
+            spans, exact = (excerpt.span,), excerpt.document.exact
+            passage = Passage(excerpt.text, key, (chunk,), spans, exact)
+            written = place_metadata(passage)
             known = document_metadata(name, [chunk.metadata for chunk in read])
             yield excerpt, read, {**known, **written}
 
@@ -112,7 +109,7 @@ def context_of_chunks(
     while True:
         fitted = replace(options.context, token_budget=budget, merge=not by_score)
         arranged = arrange(hits, fitted, sent_text=sent_text)
-        passages = arranged.passages()
+        passages = arranged.passages
         texts = [passage.text for passage in passages]
         if not any(map(str.strip, texts)):
             return RungContext("")
@@ -170,7 +167,7 @@ def chunks_of_documents(hits: Sequence[Hit], options: ContextOptions) -> list[Ch
     }
     read_documents(hits, **keys)  # what cannot be named cannot be read
     lenient = ContextOptions(order="score", on_problem="warn", **keys)
-    passages = arrange(hits, lenient).passages()
+    passages = arrange(hits, lenient).passages
     chunks = [passage.chunks[0] for passage in passages]
     named = [chunk for chunk in chunks if not chunk.document.startswith(UNNAMED)]
     return document_order(named)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from oprag.chunk import Chunk, Hit, Span, named_characters
+from oprag.chunk import Chunk, Hit, Passage, Span, named_characters
 from oprag.context import FindText, Order, find_places, place_metadata
 from oprag.errors import (
     DocumentNotFoundError,
@@ -209,7 +209,7 @@ def unit_metadata(
     """
     unit, chunk = found.unit, found.chunk
     spans = unit.spans(read)
-    own = spans if len(spans) == 1 else ()
+    own = tuple(spans) if len(spans) == 1 else ()
     key = document_key(unit.name)
     metadata: dict[str, Any] = {
         DOC_KEY: key,
@@ -224,12 +224,8 @@ def unit_metadata(
         f"{name}, {named_characters((span,))}"
         for name, span in zip(unit.documents, spans, strict=True)
     ]
+    as_read = Chunk(text, key, chunk.rank, name=unit.name)
+    cited = "; ".join(places)
     return metadata | place_metadata(
-        text,
-        rank=chunk.rank,
-        citation="; ".join(places),
-        document=unit.name,
-        key=key,
-        spans=own,
-        exact=bool(own),
+        Passage(text, key, (as_read,), own, bool(own), cited)
     )

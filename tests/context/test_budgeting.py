@@ -89,7 +89,7 @@ def test_what_is_sent_around_a_text_counts():
     )
 
     def kept(sent_text):
-        return len(arrange(hits, options, sent_text=sent_text).passages())
+        return len(arrange(hits, options, sent_text=sent_text).passages)
 
     assert kept(None) == 2
     assert kept(lambda _, text: f"source: {text}") == 1

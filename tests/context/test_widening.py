@@ -49,11 +49,11 @@ def widened(hits: list[Hit], widen: Any, *, fills: bool = False, **given: Any) -
     told = widening.behind(len(near), stored=True)
     beside = [Hit(each.chunk.text, each.chunk.metadata) for each in near]
     arranged = arrange([*hits[: widening.hits], *beside], options, neighbours=told)
-    return arranged.passages(), store.queries, near
+    return arranged.passages, store.queries, near
 
 
 def at(passages: Any) -> list[tuple[int, int]]:
-    """Index and rank of each passage: hits have their places, neighbours come behind."""
+    """Index and rank of each passage: neighbours come behind hits."""
     return [(p.chunks[0].metadata["chunk_index"], p.rank) for p in passages]
 
 
@@ -160,7 +160,7 @@ def test_a_full_text_tells_what_no_store_can():
     options = ContextOptions(documents={"a": text}, merge=True)
     for widen, wanted in ((1, [(50, 200), (250, 400)]), (3, [(0, 500)])):
         told = Neighbours(widen=widen, beside=frozenset({0, 1}))
-        passages = arrange(hits, options, neighbours=told).passages()
+        passages = arrange(hits, options, neighbours=told).passages
 
         assert [span for p in passages for span in p.spans] == wanted
         assert all(text[p.spans[0].start : p.spans[0].end] == p.text for p in passages)
@@ -174,7 +174,7 @@ def test_full_texts_fill_a_budget():
     )
     told = Neighbours(widen="fill", beside=frozenset({0}))
 
-    (passage,) = arrange(hits, options, neighbours=told).passages()
+    (passage,) = arrange(hits, options, neighbours=told).passages
 
     assert 30 < words(passage.text) <= 40
     assert passage.text in text

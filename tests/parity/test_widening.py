@@ -68,7 +68,7 @@ def test_the_same_hits_are_widened_alike(index: VectorStoreIndex, given: Any):
     near = widening.neighbours(chunks.read(widening.requests()))
     beside = [Hit(n.chunk.text, n.chunk.metadata, n.chunk) for n in near]
     told = widening.behind(len(near), stored=True)
-    passages = arrange([*plain, *beside], options, neighbours=told).passages()
+    passages = arrange([*plain, *beside], options, neighbours=told).passages
 
     assert of_nodes == [(p.text, p.rank, p.citation) for p in passages]
 
