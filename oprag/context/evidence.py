@@ -85,32 +85,27 @@ def gather_evidence(
         OpragError: See `arrange`.
     """
     options = replace(options, citations=True)
+    counter, budget = resolve_token_counter(options.token_counter), options.token_budget
     arranged = arrange(hits, options, seen=seen, neighbours=neighbours)
     above = _joined(arranged)
     evidence = _written(arranged, above, options)
-    budget = options.token_budget
-    if budget is None or not above:
-        return evidence
-    counter = resolve_token_counter(options.token_counter)
-    if counter(evidence.text) <= budget:
+    if budget is None or not above or counter(evidence.text) <= budget:
         return evidence
     # Where nothing is new, a line has to say so: no model takes an empty message.
     least, most = (0, budget // _FOR_POINTERS) if evidence.passages else (1, budget)
-    lines = _lines(above, options)
-    while len(above) > least and counter(lines) > most:
-        worst = max(above, key=lambda passage: passage.rank)
-        above = [passage for passage in above if passage is not worst]
-        lines = _lines(above, options)
-    if not evidence.passages:
-        return _written(arranged, above, options)
-    try:
-        less = replace(options, token_budget=max(1, budget - counter(lines)))
-        smaller = arrange(hits, less, seen=seen, neighbours=neighbours)
-        beside = _written(smaller, above, options)
-    except BudgetTooSmallError:
-        return _written(arranged, (), options)
-    fits = counter(beside.text) <= budget
-    return beside if fits else _written(arranged, (), options)
+    above.sort(key=lambda passage: passage.rank)
+    while len(above) > least and counter(_lines(above, options)) > most:
+        above.pop()
+    if evidence.passages:
+        left = max(1, budget - counter(_lines(above, options)))
+        with contextlib.suppress(BudgetTooSmallError):
+            less = replace(options, token_budget=left)
+            smaller = arrange(hits, less, seen=seen, neighbours=neighbours)
+            beside = _written(smaller, above, options)
+            if counter(beside.text) <= budget:
+                return beside
+        above = []
+    return _written(arranged, above, options)
 
 
 def fitting_evidence(
@@ -135,9 +130,10 @@ def fitting_evidence(
     with contextlib.suppress(BudgetTooSmallError):
         return gather_evidence(hits, options, seen)
     apart = replace(options, token_budget=None, merge=False)
+    found = arrange(hits, apart, seen=seen)
     long = {
         id(passage.chunks[0].source)
-        for passage in arrange(hits, apart, seen=seen).passages
+        for passage in found.passages
         if counter(cited_text(1, passage)) > budget
     }
     with contextlib.suppress(BudgetTooSmallError):
@@ -145,14 +141,8 @@ def fitting_evidence(
         evidence = gather_evidence(short, options, seen)
         if evidence.passages:
             return evidence
-    arranged = arrange(hits, replace(options, token_budget=None), seen=seen)
-    best = min(arranged.passages, key=lambda passage: passage.rank)
-    text = f"[too long to show: {named_place(best)}]"
-    for passage in sorted(_joined(arranged), key=lambda above: above.rank):
-        longer = f"{text}{options.separator}{pointer(passage)}"
-        if counter(longer) <= budget:
-            text = longer
-    return Evidence(text, [], arranged)
+    best = min(found.passages, key=lambda passage: passage.rank)
+    return Evidence(f"[too long to show: {named_place(best)}]", [], found)
 
 
 def _joined(arranged: Arranged) -> list[Passage]:

@@ -37,10 +37,8 @@ class Seen:
 
     Args:
         shown: What was shown: passages, or `[document, part, start, end]` for each
-            span, the document by its name or its key; and behind that the version,
-            "" for any, and the text, where they are known. A chunk counts as read
-            only where its text agrees. Of a text without a place `start` and `end`
-            are None.
+            span, the document by its name or its key; or what `as_json` returned. A
+            chunk counts as read only where its text agrees, if that is known.
 
     Raises:
         InvalidOptionError: An entry is neither a passage nor such a list.
@@ -61,7 +59,7 @@ class Seen:
         """
         single = isinstance(shown, (str, Passage, Mapping))
         if single or not isinstance(shown, Iterable):
-            raise _refused(shown)
+            raise _refused("seen=", shown)
         for number, entry in enumerate(shown):
             if isinstance(entry, Passage):
                 self._add_text(entry.text, entry.spans, entry.chunks[0])
@@ -69,32 +67,18 @@ class Seen:
                 self._add_entry(entry, number)
 
     def as_json(self) -> list[list[Any]]:
-        """Return all of it as plain lists, the same for the same content.
+        """Return all of it as plain lists, in the order in which it was shown.
 
         Returns:
-            `[document, part, start, end, version, text]` for each span, ascending;
-            what was given without version or text comes without, none touching
-            another. Of texts without a place, which come first, `start` and `end`
-            are None.
+            `[document, part, start, end, version, text]` for each span; `start` and
+            `end` are None for a text without a place, `version` and `text` empty where
+            they were not given.
         """
-        listed: list[list[Any]] = []
-        for (document, part, version), pieces in self._pieces.items():
-            place, behind = (document, part), [version] if version else []
-            united = _united(span for span, text in pieces if span and not text)
-            listed += [[*place, *span, *behind] for span in united]
-            listed += [
-                [*place, *(span or (None, None)), version, text]
-                for span, text in pieces
-                if text
-            ]
-        listed.sort(
-            key=lambda e: [
-                e[0],
-                *((each is not None, each or 0) for each in e[1:4]),
-                *e[4:],
-            ]
-        )
-        return listed
+        return [
+            [document, part, *(span or (None, None)), version, text]
+            for (document, part, version), pieces in self._pieces.items()
+            for span, text in pieces
+        ]
 
     def kept_in(self, conversation: str) -> Seen:
         """Return what a conversation still holds.
@@ -120,25 +104,23 @@ class Seen:
             Two lists, in the same order. What is to be read: a chunk of which nothing
             was read and that overlaps no better one, as it is; of others the slices,
             so that each character is there once. Slices of nothing but white space
-            are left out. And what was read: slices; or chunks whose text was read
-            without a place, or that have none here, each where it stands.
+            are left out. And what was read: slices; or whole chunks, without a place,
+            where the place is not known of both texts.
         """
         shown = Seen()
         shown._pieces = {source: {**pieces} for source, pieces in self._pieces.items()}
         unread: list[Chunk] = []
         read: list[Chunk] = []
-        for each in chunks:
-            chunk = shown._placed(each)
+        for chunk in chunks:
             unread += shown._unread(chunk)
             read += self._read(chunk)
-            spans = () if chunk.span is None else read_spans(chunk.span, chunk.metadata)
-            shown._add_text(chunk.text, spans, chunk)
+            shown._add_text(chunk.text, _spans(chunk), chunk)
         return unread, read
 
     def _unread(self, chunk: Chunk) -> Iterator[Chunk]:
-        if self._standing(chunk):
+        if self._holds(chunk):
             return
-        places = _places(chunk) or []
+        places = _slices(chunk.text, _spans(chunk)) or []
         known = [self._known(chunk, *place) for place in places]
         if not any(known):
             yield chunk
@@ -150,75 +132,51 @@ class Seen:
                     yield slice_of(chunk, text, start, end)
 
     def _read(self, chunk: Chunk) -> Iterator[Chunk]:
-        if standing := self._standing(chunk):
-            yield standing
+        if self._holds(chunk):
+            yield chunk._replace(position=None, span=None)
             return
-        for span, offset in _places(chunk) or ():
+        for span, offset in _slices(chunk.text, _spans(chunk)) or ():
             for start, end in self._known(chunk, span, offset):
-                yield slice_of(
-                    chunk, chunk.text[start - offset : end - offset], start, end
-                )
+                text = chunk.text[start - offset : end - offset]
+                yield slice_of(chunk, text, start, end)
 
-    def _placed(self, chunk: Chunk) -> Chunk:
-        """The chunk as the beginning of its text, if what was read of that proves it.
+    def _holds(self, chunk: Chunk) -> bool:
+        """Whether all its text was shown, where the place is not known of both.
 
-        A page or a document as a whole mostly tells no place.
+        Such a chunk is never cut: that would be a guess.
         """
-        if chunk.span is not None:
-            return chunk
-        known: list[Span] = []
-        for part, pieces in self._of(chunk):
-            for span, text in pieces if part == chunk.part else ():
-                if span is None or span.start >= len(chunk.text):
-                    continue
-                if not text or not chunk.text.startswith(text, span.start):
-                    return chunk
-                known.append(span)
-        if sum(end - start for start, end in _united(known)) < _NO_CHANCE:
-            return chunk
-        whole = Span(0, len(chunk.text))
-        return chunk._replace(position=(chunk.part or 0, *whole), span=whole)
-
-    def _standing(self, chunk: Chunk) -> Chunk | None:
-        """The chunk where all its text stands, if its place is not known here or there.
-
-        It cannot be cut: without both places that would be a guess.
-        """
-        placed = _places(chunk) is not None
-        for part, pieces in self._of(chunk):
-            if part != chunk.part and None not in {part, chunk.part}:
-                continue
-            there = chunk._replace(part=part if part == chunk.part else None)
-            for span, text in pieces:
-                if span is None and _holds(text, chunk):
-                    return there._replace(position=None, span=None)
-                if span is not None and not placed and _holds(text, chunk):
-                    at = span.start + text.index(chunk.text)
-                    return slice_of(there, chunk.text, at, at + len(chunk.text))
-        return None
+        text = chunk.text
+        placed = _slices(text, _spans(chunk)) is not None
+        return any(
+            text == shown or (len(text) >= _NO_CHANCE and text in shown)
+            for part, pieces in self._of(chunk)
+            if part == chunk.part or None in (part, chunk.part)
+            for span, shown in pieces
+            if span is None or not placed
+        )
 
     def _add_text(self, text: str, spans: Sequence[Span], chunk: Chunk) -> None:
-        places = _slices(text, spans)
+        source, places = _source_of(chunk), _slices(text, spans)
         if places is None:
-            self._add_piece(_source_of(chunk), (None, text))
+            self._add_piece(source, (None, text))
         for (start, end), offset in places or ():
             shown = text[start - offset : end - offset]
-            self._add_piece(_source_of(chunk), (Span(start, end), shown))
+            self._add_piece(source, (Span(start, end), shown))
 
     def _add_entry(self, entry: Any, number: int) -> None:
-        match list(entry) if isinstance(entry, (list, tuple)) else entry:
-            case [str(document), int() | None as part, None, None, str(of), str(text)]:
-                self._add_piece((document, part, of), (None, text))
-            case [str(document), int() | None as part, int(start), int(end), *told] if (
-                0 <= start <= end
-                and [*map(type, told)] in ([], [str], [str, str])
-                and len("".join(told[1:])) in {0, end - start}
-            ):
-                version, text = (*told, "", "")[:2]
-                piece = Span(start, end), text
-                self._add_piece((document, part, version), piece)
-            case _:
-                raise _refused(entry, number)
+        listed = [*entry] if isinstance(entry, (list, tuple)) else []
+        match [*listed, "", ""] if len(listed) == 4 else listed:  # noqa: PLR2004 -- without version and text
+            case [str(document), int() | None as part, *place, str(of), str(text)]:
+                match place:
+                    case [None, None] if text:
+                        return self._add_piece((document, part, of), (None, text))
+                    case [int(start), int(end)] if 0 <= start <= end and len(text) in {
+                        0,
+                        end - start,
+                    }:
+                        piece = Span(start, end), text
+                        return self._add_piece((document, part, of), piece)
+        raise _refused(f"seen[{number}]", entry)
 
     def _add_piece(self, source: _Source, piece: _Piece) -> None:
         span, text = piece
@@ -235,8 +193,8 @@ class Seen:
                 yield part, pieces
 
     def _known(self, chunk: Chunk, span: Span, offset: int) -> list[Span]:
-        """What was read of a span."""
-        found = []
+        """What was read of a span: ascending, none touching another."""
+        known: list[Span] = []
         for part, pieces in self._of(chunk):
             for shown, text in pieces if part == chunk.part else ():
                 if shown is None:
@@ -247,29 +205,19 @@ class Seen:
                     or text[start - shown.start : end - shown.start]
                     == chunk.text[start - offset : end - offset]
                 ):
-                    found.append(Span(start, end))
-        return _united(found)
+                    known.append(Span(start, end))
+        united: list[Span] = []
+        for start, end in sorted(known):
+            if united and start <= united[-1].end:
+                united[-1] = Span(united[-1].start, max(end, united[-1].end))
+            else:
+                united.append(Span(start, end))
+        return united
 
 
-def _holds(text: str, chunk: Chunk) -> bool:
-    """Whether a text that was shown has all of a chunk, and not by chance."""
-    sought = chunk.text
-    if len(sought) >= len(text):
-        return sought == text
-    if len(sought) >= _NO_CHANCE and sought in text:
-        return True
-    # A page or a document that was shown begins where spans are counted from.
-    return chunk.span is not None and text.startswith(sought, chunk.span.start)
-
-
-def _refused(found: Any, number: int | None = None) -> InvalidOptionError:
-    where, what = "seen=", named(found)
-    if number is not None:
-        where = f"seen[{number}]"
-        if isinstance(found, (list, tuple)) and found:
-            what += f" of {', '.join(type(each).__name__ for each in found)}"
+def _refused(where: str, found: Any) -> InvalidOptionError:
     message = (
-        f"{where} is {what}. It takes a list of passages, or of "
+        f"{where} is {named(found)}. It takes a list of passages, or of "
         "[document, part, start, end] for each span, part None for a document of "
         "one text."
     )
@@ -282,10 +230,8 @@ def _source_of(chunk: Chunk) -> _Source:
     return chunk.name or chunk.document, chunk.part, version
 
 
-def _places(chunk: Chunk) -> list[tuple[Span, int]] | None:
-    if chunk.span is None:
-        return None
-    return _slices(chunk.text, read_spans(chunk.span, chunk.metadata))
+def _spans(chunk: Chunk) -> Sequence[Span]:
+    return () if chunk.span is None else read_spans(chunk.span, chunk.metadata)
 
 
 def _slices(text: str, spans: Sequence[Span]) -> list[tuple[Span, int]] | None:
@@ -301,19 +247,8 @@ def _slices(text: str, spans: Sequence[Span]) -> list[tuple[Span, int]] | None:
     return places if spans and length == len(text) else None
 
 
-def _united(spans: Iterable[Span]) -> list[Span]:
-    """The same characters, ascending, none touching another."""
-    united: list[Span] = []
-    for start, end in sorted(spans):
-        if united and start <= united[-1].end:
-            united[-1] = Span(united[-1].start, max(end, united[-1].end))
-        else:
-            united.append(Span(start, end))
-    return united
-
-
 def _outside(span: Span, known: Sequence[Span]) -> Iterator[Span]:
-    """The parts of a span that are not known; `known` as `_united` returns it."""
+    """The parts of a span that are not known."""
     at = span.start
     for start, end in known:
         if start > at:
