@@ -67,16 +67,6 @@ def test_all_keys_are_written_and_nothing_given_is_changed():
         assert "part_index" not in metadata
 
 
-def test_repaired_chunks_can_be_put_in_order():
-    annotated = annotate_positions(
-        TEXT,
-        _chunks(CharacterTextSplitter(separator="\n", chunk_size=80, chunk_overlap=0)),
-    )
-
-    ordered = OrderPreservingCompressor().transform_documents(annotated[::-1])
-    assert told(ordered) == told(annotated)
-
-
 def test_what_cannot_be_proved_is_reported_and_still_in_order():
     text = "alpha beta gamma delta"
     chunks = [
@@ -118,14 +108,6 @@ def test_pages_are_annotated_as_parts_of_one_document():
     assert [d.page_content for d in ordered] == [d.page_content for d in chunks]
 
 
-def test_one_page_alone_is_a_part_too():
-    chunk = Document("words", metadata={"source": "a.pdf", "page": 3})
-
-    (annotated,) = annotate_positions("some words", [chunk])
-    assert annotated.metadata["part_index"] == 3
-    assert annotated.metadata["char_start"] == 5
-
-
 def test_a_chunk_of_a_page_that_is_not_there_is_an_error():
     page = Document("words", metadata={"source": "a.pdf", "page": 0})
     chunk = Document("words", metadata={"source": "a.pdf", "page": 1})
@@ -144,7 +126,3 @@ def test_chunks_of_two_documents_are_an_error():
 def test_chunks_without_a_name_are_an_error():
     with pytest.raises(MissingDocumentError):
         annotate_positions("words", [Document("words")])
-
-
-def test_no_chunks_give_no_chunks():
-    assert annotate_positions("words", []) == []

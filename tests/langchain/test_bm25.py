@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pytest
@@ -11,12 +10,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 
-from langchain_oprag import (
-    OffsetSentenceSplitter,
-    OrderPreservingRetriever,
-    SelfRouteChain,
-    create_retrieval_tool,
-)
+from langchain_oprag import OffsetSentenceSplitter, OrderPreservingRetriever
 from oprag.errors import InvalidOptionError
 from tests.stores.langchain_places import HashEmbeddings
 
@@ -48,22 +42,6 @@ def store(request, tmp_path) -> Any:
 
 def texts(found: list[Document]) -> str:
     return "\n".join(document.page_content for document in found)
-
-
-async def test_what_the_words_name_is_found_and_put_in_order(store):
-    retriever = OrderPreservingRetriever(vectorstore=store, k=4, bm25=True)
-    question = "What are subject700 and subject77?"
-
-    found = retriever.invoke(question)
-
-    assert "subject77." in texts(found)
-    assert "subject700." in texts(found)
-    starts = [document.metadata["char_start"] for document in found]
-    assert starts == sorted(starts)
-    assert len(found) == 4
-    assert await retriever.ainvoke(question) == found
-    plain = OrderPreservingRetriever(vectorstore=store, k=4).invoke(question)
-    assert "subject77." not in texts(plain)
 
 
 @pytest.mark.parametrize(
@@ -130,37 +108,3 @@ def test_without_a_store_it_is_refused(base):
     with pytest.raises(InvalidOptionError, match="how the chunks of") as caught:
         OrderPreservingRetriever(base_retriever=base, bm25=True)
     assert caught.value.option == "bm25"
-
-
-def test_a_tool_finds_by_words_too(store):
-    tool = create_retrieval_tool(store, token_budget=200, bm25=True)
-
-    assert "subject693." in tool.invoke({"query": "subject693"})
-
-
-def test_self_route_around_it_reads_what_words_found(store):
-    asked: list[str] = []
-
-    def answer(prompt: Any) -> str:
-        asked.append(str(prompt))
-        return "It is rule 99."
-
-    retriever = OrderPreservingRetriever(vectorstore=store, k=2, bm25=True)
-    chain = SelfRouteChain(
-        llm=RunnableLambda(answer), retriever=retriever, documents=store
-    )
-
-    assert chain.invoke({"input": "subject693"})["answer"] == "It is rule 99."
-    assert "subject693." in asked[0]
-
-
-def test_copies_and_assignment_keep_it(store):
-    retriever = OrderPreservingRetriever(vectorstore=store, k=2)
-    assert "subject693." not in texts(retriever.invoke("subject693"))
-
-    retriever.bm25 = True
-
-    for each in (retriever, retriever.model_copy(), copy.copy(retriever)):
-        assert "subject693." in texts(each.invoke("subject693"))
-    with pytest.raises(InvalidOptionError, match="True or False"):
-        retriever.bm25 = "yes"  # type: ignore[assignment]

@@ -3,8 +3,6 @@
 import pytest
 from langchain_chroma import Chroma
 from langchain_core.embeddings import Embeddings
-from langchain_core.runnables import RunnableLambda
-from langchain_core.tracers.schemas import Run
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStoreRetriever
 
 from langchain_oprag import OrderPreservingRetriever
@@ -107,30 +105,3 @@ async def test_what_a_store_does_its_own_way_is_left_to_it(tmp_path, make, how):
     assert found == as_before
     assert found
     assert len(several) > 1
-
-
-def test_a_search_with_other_arguments_is_made_as_before(tmp_path):
-    embedding = Counting()
-    store = chroma(tmp_path, embedding)
-    store.add_documents(CHUNKS)
-    search = {"search_kwargs": {"include": ["documents", "metadatas", "distances"]}}
-
-    found = retriever_over(store, **search).invoke(QUERY)
-
-    assert len(embedding.queries) > 1
-    assert found == retriever_over(store, EmbeddingEachTime, **search).invoke(QUERY)
-
-
-def test_a_trace_shows_the_stores_own_retriever():
-    store = InMemoryVectorStore(Counting())
-    store.add_documents(CHUNKS)
-    runs: list[Run] = []
-    traced = RunnableLambda(retriever_over(store).invoke).with_listeners(
-        on_end=runs.append
-    )
-
-    traced.invoke(QUERY)
-
-    (ours,) = runs[0].child_runs
-    assert {run.name for run in ours.child_runs} == {"VectorStoreRetriever"}
-    assert len(ours.child_runs) > 1

@@ -3,39 +3,17 @@
 from __future__ import annotations
 
 import json
-from itertools import count, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.documents import Document
 from langchain_core.messages import HumanMessage, ToolMessage
-from langchain_core.vectorstores import InMemoryVectorStore
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, MessagesState, StateGraph
 
-from langchain_oprag import (
-    EvidenceMiddleware,
-    create_retrieval_tool,
-    format_documents,
-    index_documents,
-)
+from langchain_oprag import EvidenceMiddleware, format_documents
 from oprag.metadata import document_key
 from tests.effort import cases
-from tests.langchain.compat import create_agent
-from tests.langchain.corpus import EMBEDDING
-from tests.langchain.recording import RecordingChatModel
-from tests.langchain.test_evidence import (
-    QUESTION,
-    SPLITTERS,
-    THREAD,
-    WHOLE,
-    check,
-    grows,
-    scripted,
-    searching,
-)
 
 FIRST = 0x4E00
 LENGTH = 150
@@ -137,11 +115,6 @@ def searched(slices, *stores):
 
 PLACED = [name for name in STORES if name != "no places"]
 searches = searched(slices, *PLACED)
-wholes = searched(
-    st.builds(Slice, st.sampled_from([*SOURCES]), st.just(0), st.just(LENGTH)),
-    "no places",
-)
-anything = searches | wholes | searched(slices, "no places")
 
 
 def read(message):
@@ -206,66 +179,3 @@ def test_within_a_budget_no_character_is_read_twice(made, budget):
         assert all(a < b for a, b in pairwise(new) if a[0] == b[0])
         shown += new
     assert len(shown) == len({*shown})
-
-
-@settings(max_examples=cases(80), deadline=None)
-@given(st.lists(anything, min_size=1, max_size=8))
-def test_without_places_no_character_is_lost(made):
-    messages = [search.message(number) for number, search in enumerate(made)]
-
-    shown = set()
-    for search, message in zip(made, EvidenceMiddleware().apply(messages), strict=True):
-        shown |= {*read(message)}
-        assert search.places <= shown
-
-
-@settings(max_examples=cases(80), deadline=None)
-@given(
-    st.lists(searched(slices, *PLACED), max_size=3),
-    st.lists(wholes | searches, max_size=5),
-)
-def test_whole_documents_and_their_slices_are_read_once(before, behind):
-    first = Search([Slice(name, 20, 60) for name in SOURCES], PLACED[0], 0, False)
-    messages = [search.message(n) for n, search in enumerate([*before, first, *behind])]
-
-    shown = [
-        place for each in EvidenceMiddleware().apply(messages) for place in read(each)
-    ]
-
-    assert len(shown) == len({*shown})
-
-
-def plan(ids, *turns):
-    """A model that asks so many times in each turn, one tool and then the other."""
-    replies = scripted(*turns, ids=ids).replies
-    calls = [call for reply in replies for call in reply.tool_calls]
-    for number, call in enumerate(calls):
-        call["name"] = ("search", "own")[number % 2]
-    return RecordingChatModel(replies=replies)
-
-
-@pytest.mark.parametrize("streamed", [False, True])
-@pytest.mark.parametrize("saver", [None, InMemorySaver])
-def test_agents_of_a_graph_that_take_over_read_what_they_share_once(saver, streamed):
-    store = InMemoryVectorStore(EMBEDDING)
-    index_documents(WHOLE, store, splitter=SPLITTERS["ours"])
-    tools = [searching("langchain"), create_retrieval_tool(store, k=5, name="own")]
-    ids = count()
-    models = [plan(ids, *turns) for turns in ([2, 3], [3, 1], [2])]
-    graph = StateGraph(MessagesState)
-    for name, model in zip("abc", models, strict=True):
-        once = [EvidenceMiddleware()]
-        graph.add_node(name, create_agent(model, tools=tools, middleware=once))
-    for edge in pairwise([START, *"abc"]):
-        graph.add_edge(*edge)
-    built = graph.compile(checkpointer=saver and saver())
-
-    if streamed:
-        assert [*built.stream(QUESTION, THREAD, subgraphs=True)]
-    else:
-        built.invoke(QUESTION, THREAD)
-
-    prompts = [prompt for model in models for prompt in model.calls]
-    assert len(prompts) == 8
-    assert [check(prompt) > 0 for prompt in prompts] == [False] + [True] * 7
-    assert grows(prompts)

@@ -11,13 +11,7 @@ from itertools import count, pairwise
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.messages import (
-    AIMessage,
-    HumanMessage,
-    RemoveMessage,
-    SystemMessage,
-    ToolMessage,
-)
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
@@ -29,7 +23,6 @@ from langchain_oprag import (
     OrderPreservingRetriever,
 )
 from oprag import place_of
-from oprag.errors import InvalidOptionError
 from oprag.tokens import resolve_token_counter
 from tests.langchain.compat import IS_1X, create_agent
 from tests.langchain.corpus import EMBEDDING, chunk, words
@@ -207,59 +200,6 @@ def test_a_restarted_agent_knows_what_its_thread_shows(ordered):
     assert "see above" in second.sent
 
 
-def test_a_fork_shows_what_it_has_not_seen():
-    search, ids = searching("langchain"), count()
-    model = scripted(1, 1, 1, ids=ids)
-    built = agent(model, search=search, checkpointer=InMemorySaver())
-    built.invoke(QUESTION, THREAD)
-    states = [*built.get_state_history(THREAD)]
-    early = next(s for s in states if len(s.values["messages"]) == 3)
-    model.replies = [*model.replies, *scripted(1, 1, ids=ids).replies]
-
-    built.invoke(QUESTION, early.config | {"recursion_limit": 60})
-
-    forked = model.calls[4:]
-    assert len([m for m in forked[-1] if isinstance(m, ToolMessage)]) == 3
-    assert check(forked[-1])
-    assert grows([model.calls[1], *forked])
-
-
-def test_what_was_removed_is_shown_again():
-    search, ids = searching("langchain"), count()
-    model = scripted(1, 1, ids=ids)
-    built = agent(model, search=search, checkpointer=InMemorySaver())
-    built.invoke(QUESTION, THREAD)
-    messages = built.get_state(THREAD).values["messages"]
-    removed = [RemoveMessage(each.id) for each in messages[1:3]]
-    built.update_state(THREAD, {"messages": removed})
-    # The same query again: all that it finds was removed, or stands in the other.
-    model.replies = [*model.replies, *scripted(1, ids=count(0)).replies]
-
-    built.invoke(QUESTION, THREAD)
-
-    assert check(model.calls[2]) == check(model.calls[-1])
-
-
-def test_what_was_summarised_is_shown_again():
-    from langchain.agents.middleware import SummarizationMiddleware
-
-    summing = RecordingChatModel(replies=[AIMessage("They have rules.")])
-    summary = SummarizationMiddleware(
-        summing, trigger=("messages", 9), keep=("messages", 4)
-    )
-    model = scripted(*[1] * 10)
-    middleware = [summary, EvidenceMiddleware()]
-    search = searching("langchain")
-    built = agent(
-        model, search=search, middleware=middleware, checkpointer=InMemorySaver()
-    )
-
-    built.invoke(QUESTION, THREAD)
-
-    assert summing.calls
-    assert [check(prompt) > 0 for prompt in model.calls[1:]] == [True] * 10
-
-
 @pytest.mark.parametrize("splitter", SPLITTERS)
 def test_what_was_cleared_is_shown_again(splitter):
     from langchain.agents.middleware import ClearToolUsesEdit, ContextEditingMiddleware
@@ -383,28 +323,6 @@ def test_an_answer_and_a_preview_stay_as_they_are_and_do_not_count(content):
     assert "see above" not in told[1]
 
 
-def test_an_answer_that_quotes_a_short_document_stays_as_it_is():
-    found = Document("Paris", metadata={"source": "faq", "start_index": 0})
-    content = "The capital of France is Paris, and has been so since 987."
-
-    assert shown(message(found, content=content)) == [content]
-
-
-@pytest.mark.parametrize("head", ["Source: {'start_index': 0}\nContent: ", ""])
-def test_short_documents_with_heads_are_shown_in_order(head):
-    content = f"{head}chunk 001 says x.\n\n{head}chunk 000 says x."
-
-    (told,) = shown(message(chunk(1), chunk(0), content=content))
-
-    assert told.startswith("[1] book.txt, characters 0-36\n")
-
-
-def test_content_in_blocks_is_replaced_by_text():
-    blocks = [{"type": "text", "text": "chunk 000 says x. "}]
-
-    assert shown(message(chunk(0), content=blocks))[0].startswith("[1] book.txt")
-
-
 QUOTES = (
     'He said "no".\nThen "yes". It was März, and the fields lay under the snow '
     "until noon."
@@ -456,46 +374,6 @@ def test_text_beside_an_image_is_shown_once_and_the_image_stays():
     assert told == [[first, IMAGE], [IMAGE, above, IMAGE]]
 
 
-def test_text_on_both_sides_of_an_image_stays_beside_it():
-    texts = [{"type": "text", "text": chunk(n).page_content} for n in (1, 0)]
-    content = [texts[0], IMAGE, texts[1]]
-
-    told = shown(message(chunk(1), chunk(0), content=content), message(chunk(0)))
-
-    assert told == [content, "[1] book.txt, characters 0-18\nchunk 000 says x. "]
-
-
-@pytest.mark.parametrize("first", [{"start_index": 0}, {}])
-def test_a_text_with_its_place_and_without_is_shown_once(first):
-    second = {} if first else {"start_index": 0}
-    text = "The red fox runs over the hill."
-    found = [
-        Document(text, metadata={"source": "x", **place}) for place in (first, second)
-    ]
-
-    told = shown(*map(message, found))
-
-    place = "x, characters 0-31" if first else "x"
-    assert told == [f"[1] {place}\n{text}", "[see above: x]"]
-
-
-def test_a_slice_of_a_page_that_was_shown_whole_is_not_shown_again():
-    page = {"source": "x.pdf", "page": 0}
-    whole = "The red fox runs over the hill. It is Monday, and the hill is high."
-    found = [
-        Document(whole, metadata=page),
-        Document(whole[:45], metadata={**page, "start_index": 0}),
-        Document(whole[15:], metadata={**page, "start_index": 15}),
-        Document(whole[15:], metadata=page),
-        Document(whole[15:], metadata={**page, "page": 1, "start_index": 15}),
-    ]
-
-    told = shown(*map(message, found))
-
-    assert told[1:4] == ["[see above: x.pdf, page 1]"] * 3
-    assert told[4].startswith("[1] x.pdf, page 2, characters 15-67\n")
-
-
 @pytest.mark.parametrize(
     "content",
     ["The answer: 30 days", "Not 30 days", "No:\n30 days", '{"answer": "30 days"}'],
@@ -545,30 +423,6 @@ def test_a_document_that_does_not_fit_is_passed_over_or_named():
         "[too long to show: long.txt]",
         "[cleared]",
     ]
-
-
-def test_a_budget_that_is_no_number_is_an_error():
-    with pytest.raises(InvalidOptionError, match="token_budget"):
-        EvidenceMiddleware(token_budget="much")
-
-
-def test_documents_without_places_are_shown_as_they_came_and_once():
-    found = [Document(f"Page {n}.", metadata={"url": "x"}) for n in (3, 1, 2)]
-
-    first, second = shown(message(*found), message(found[1], Document("Page 4.")))
-
-    assert [int(n) for n in re.findall(r"Page (\d)", first)] == [3, 1, 2]
-    assert re.findall(r"Page (\d)", second) == ["4"]
-
-
-def test_positions_that_contradict_each_other_leave_the_order_as_it_came():
-    other = Document("other text", metadata=chunk(4).metadata)
-
-    first, second = shown(message(chunk(4), other, chunk(2)), message(other, chunk(2)))
-
-    assert first.index("chunk 004") < first.index("other") < first.index("chunk 002")
-    assert "text" not in second
-    assert "chunk" not in second
 
 
 @pytest.mark.parametrize("start", [-5, -1, "x", float("nan")])

@@ -46,13 +46,6 @@ def at(start, text: str = "text", **metadata) -> Document:
 # LangChain's splitters
 
 
-def test_indexes_that_are_right_give_the_right_order():
-    text = " ".join(f"number{n}" for n in range(40))
-    chunks = by_length(50).create_documents([text], [SOURCE])
-
-    assert told(order(chunks)) == told(chunks)
-
-
 def test_pieces_of_a_result_are_told_as_such_and_our_splitters_place_them():
     results = order([at(0, "one two three"), at(20, "four five six")])
 
@@ -72,18 +65,6 @@ def test_an_overlap_counted_in_tokens_makes_indexes_minus_one():
     assert found == [0, -1, 186, -1, 382, -1, 578, -1, 774]
 
     with pytest.raises(MissingPositionError, match="start_index=-1"):
-        order(chunks)
-
-
-def test_after_a_miss_repeated_text_is_found_at_a_wrong_place():
-    """`text[start:end] == chunk` holds for every one that was found."""
-    text = "Permission is granted to anyone.\nThe software is provided as is.\n" * 10
-    splitter = by_length(10, chunk_overlap=4, length_function=words, separators=[" "])
-    chunks = splitter.create_documents([text], [SOURCE])
-    found = [document.metadata["start_index"] for document in chunks]
-    assert found.index(76) > found.index(-1) > found.index(596)
-
-    with pytest.raises(MissingPositionError):
         order(chunks)
 
 
@@ -117,17 +98,6 @@ def test_sections_of_a_markdown_text_start_again_at_zero():
     assert "Header 2" in caught.value.keys
 
 
-def test_sections_without_any_position_have_none():
-    sections = MarkdownHeaderTextSplitter([("#", "Header 1")]).split_text(
-        "# A\nx\n# B\ny"
-    )
-    for section in sections:
-        section.metadata.update(SOURCE)
-
-    with pytest.raises(MissingPositionError, match="Header 1, source"):
-        order(sections)
-
-
 def test_pages_start_again_at_zero_and_are_put_in_order_by_their_number():
     pages = [
         Document(text, metadata={**SOURCE, "page": number, "page_label": label})
@@ -144,16 +114,6 @@ def test_pages_that_do_not_say_their_number_contradict_each_other():
 
     with pytest.raises(ConflictingPositionsError):
         order(by_length(3).split_documents(pages))
-
-
-def test_pages_with_roman_numbers_alone_cannot_be_put_in_order():
-    pages = [
-        Document(text, metadata={**SOURCE, "page_label": label})
-        for label, text in (("i", "a b"), ("ii", "c d"))
-    ]
-
-    with pytest.raises(MissingPositionError, match="page"):
-        order(pages)
 
 
 def test_text_that_was_split_twice_contradicts_itself():
@@ -173,59 +133,4 @@ def test_json_has_neither_a_name_nor_a_position():
         order(chunks)
 
 
-def test_offsets_count_characters_and_not_utf_16():
-    chunks = by_length(11).create_documents(["🙂" * 10 + " alpha beta"], [SOURCE])
-    assert [chunk.metadata["start_index"] for chunk in chunks] == [0, 11]
-
-    (merged,) = order(chunks, merge=True)
-
-    assert merged.metadata["oprag_spans"] == "0-10,11-21"
-
-
-def test_white_space_that_was_stripped_does_not_keep_neighbours_apart():
-    text = "One line.\n\nAnother line.\n\nA third line."
-    chunks = by_length(14).create_documents([text], [SOURCE])
-    assert len(chunks) == 3
-
-    (merged,) = order(chunks, merge=True)
-    (whole,) = order(chunks, merge=True, documents={"a.txt": text})
-
-    assert merged.page_content == "One line.\nAnother line.\nA third line."
-    assert whole.page_content == text
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "chunk chunk",
-        "これは漢字仮名交じり文です。🙂 そして終わり。",
-        "the same line\n" * 20,
-    ],
-)
-def test_where_langchain_goes_wrong_our_splitter_is_right(text):
-    splitter = OffsetTokenSplitter(chunk_size=3, chunk_overlap=1)
-    chunks = splitter.create_documents([text], [SOURCE])
-
-    assert told(order(chunks)) == told(chunks)
-    for document in chunks:
-        place = slice(document.metadata["char_start"], document.metadata["char_end"])
-        assert text[place] == document.page_content
-    (merged,) = order(chunks, merge=True)
-    assert merged.page_content == text
-
-
 # Bad input
-
-
-def test_one_page_with_two_texts_is_ambiguous():
-    pages = [Document(text, metadata={**SOURCE, "page": 1}) for text in "ab"]
-
-    with pytest.raises(ConflictingPositionsError):
-        order(pages)
-
-
-def test_one_document_without_a_name_is_an_error_that_names_its_keys():
-    with pytest.raises(MissingDocumentError) as caught:
-        order([Document("text", metadata={"title": "t", "start_index": 0})])
-
-    assert caught.value.keys == ("start_index", "title")

@@ -162,29 +162,6 @@ async def test_cancelling_at_any_await_leaves_nothing_behind(kind, way, text):
     assert threads() <= before
 
 
-@pytest.mark.parametrize(
-    ("kind", "stalls"),
-    [
-        *((kind, "retriever") for kind in KINDS),
-        ("SelfRouteChain", "documents"),
-        *((kind, stalls) for kind in KINDS for stalls in STALLS_OF_THE_MODEL),
-    ],
-)
-@pytest.mark.parametrize("way", WAYS)
-async def test_a_time_out_at_any_step_leaves_nothing_behind(kind, stalls, way):
-    if way != "astream" and stalls in {"in a reply", "in the answer"}:
-        return  # these come whole
-    before = threads()
-    asked = Asked(kind, BOOK, stalls)
-
-    with pytest.raises(asyncio.TimeoutError):
-        await asyncio.wait_for(asked.ask(way), 0.2)
-
-    await settled(None, asked.pieces)
-    asked.traced.runs.check()
-    assert threads() <= before
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("awaited", [False, True])
 @pytest.mark.parametrize("text", [BOOK, LONG], ids=["short", "long"])
@@ -237,23 +214,6 @@ async def test_breaking_off_closes_the_connection(scripted_server, awaited, refu
                 seen += piece.get("answer", "")
                 if seen == "It is. It was. Built in":
                     break
-
-    await settled(server)
-    gate.set()
-
-
-@pytest.mark.parametrize("way", ["ainvoke", "astream"])
-@pytest.mark.parametrize("streamed", [0, 1, 2])
-async def test_a_time_out_closes_the_connection(scripted_server, way, streamed):
-    gate = threading.Event()
-    words = ["It was", " built", " in 1912."]
-    held = Reply(deltas=[*words[:streamed], gate, *words[streamed:]])
-    late = Reply("It was built in 1912.", delay=5)
-    server = scripted_server([held if way == "astream" else late])
-    asked = routes.ask(routes.chain_of(server), way=way)
-
-    with pytest.raises(asyncio.TimeoutError):
-        await asyncio.wait_for(asked, 0.5)
 
     await settled(server)
     gate.set()

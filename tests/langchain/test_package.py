@@ -4,11 +4,8 @@ import doctest
 import importlib
 import subprocess
 import sys
-from importlib.metadata import requires
 
 import pytest
-
-import langchain_oprag
 
 
 def run(*lines: str) -> str:
@@ -72,25 +69,6 @@ def test_importing_it_does_not_import_the_splitters_package():
     )
 
     assert said.split() == ["False", "True"]
-
-
-def test_the_extra_installs_both():
-    needed = [line for line in requires("oprag") or () if "langchain" in line]
-
-    for package in ("langchain-core", "langchain-text-splitters"):
-        assert any(line.startswith(package) for line in needed), package
-
-
-def test_a_name_that_is_not_there_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
-        langchain_oprag.Nothing  # noqa: B018 -- looking it up is the test
-
-
-@pytest.mark.slow
-def test_everything_can_be_imported_with_a_star():
-    said = run("from langchain_oprag import *", "print(OffsetTokenSplitter.__name__)")
-
-    assert said == "OffsetTokenSplitter"
 
 
 @pytest.mark.parametrize(

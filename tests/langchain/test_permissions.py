@@ -215,23 +215,3 @@ async def test_a_long_unit_is_given_whole_or_not_at_all(name, store):
     assert not [word for word in HIDDEN if word in " ".join(told(caught.value))]
     with pytest.raises(DocumentNotFoundError):
         await retriever.ainvoke("?")
-
-
-@pytest.mark.parametrize("rungs", [["full"], ["retrieved", "full"]])
-async def test_a_step_with_nothing_but_hidden_documents_is_skipped(rungs, store):
-    replies = ["unanswerable", "It must not be asked."]
-    model = RecordingChatModel(replies=[AIMessage(reply) for reply in replies])
-    chain = SelfRouteChain(
-        llm=model,
-        retriever=store.as_retriever(search_kwargs={"k": 20, "filter": of_b}),
-        documents=store,
-        rungs=rungs,
-    )
-    for waiting in (False, True):
-        result = await chain.ainvoke("?") if waiting else chain.invoke("?")
-        assert result["answer"] == "unanswerable"
-        assert result["route"]["answered"] is False
-        last = result["usage"]["rungs"][-1]
-        assert last["decision"] == "skipped"
-        assert last["note"] == f"not read, a filter hides chunks: {SHARED!r}"
-        model.calls.clear()

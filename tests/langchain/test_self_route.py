@@ -1,27 +1,16 @@
 """Self-Route in LangChain: every way of asking, through the real client."""
 
-import copy
 import itertools
-import pickle
-from operator import itemgetter
 
 import pytest
-from langchain_core.documents import Document
-from langchain_core.language_models import FakeListChatModel, FakeListLLM
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
-from langchain_core.runnables import (
-    ConfigurableField,
-    RunnableLambda,
-    RunnableParallel,
-    RunnablePassthrough,
-)
+from langchain_core.runnables import ConfigurableField, RunnablePassthrough
 
-from langchain_oprag import OrderPreservingRetriever, SelfRouteChain
+from langchain_oprag import OrderPreservingRetriever
 from oprag.metadata import result_hash
-from oprag.routing import word_in_reply
-from tests.langchain.corpus import ListRetriever, RecordingStore, words
+from tests.langchain.corpus import ListRetriever, RecordingStore
 from tests.langchain.recording import RecordingChatModel
 from tests.langchain.routes import (
     BOOK,
@@ -34,9 +23,7 @@ from tests.langchain.routes import (
     chain_of,
     chat_model,
     decisions,
-    deltas,
     sentence,
-    summed,
     text_in,
     timeless,
 )
@@ -45,20 +32,6 @@ from tests.support.openai_server import Reply, Usage, count_words, scripted_serv
 __all__ = ["scripted_server"]
 
 CONVERSATION = [HumanMessage("Who built the bridge?"), AIMessage("Ann.")]
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_an_answer_from_the_retrieved_chunks_is_final(scripted_server, way):
-    server = scripted_server(["In 1912."])
-
-    result = await ask(chain_of(server), way=way)
-
-    assert len(server.requests) == 1
-    assert list(result) == ["input", "context", "answer", "route", "usage"]
-    assert result["input"] == QUESTION
-    assert result["answer"] == "In 1912."
-    assert result["route"] == {"rung": "retrieved", "answered": True}
-    assert decisions(result) == {"retrieved": "answered"}
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -79,43 +52,6 @@ async def test_a_refusal_sends_the_full_document(scripted_server, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("last", ["Unanswerable: no year.", ""])
-async def test_the_last_refusal_is_final_and_marked(scripted_server, way, last):
-    server = scripted_server([REFUSAL, Reply(last)])
-
-    result = await ask(chain_of(server), way=way)
-
-    assert result["answer"] == last
-    assert result["context"][0].page_content == BOOK
-    assert result["route"] == {"rung": "full", "answered": False}
-    assert decisions(result) == {"retrieved": "declined", "full": "declined"}
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_without_any_context_no_model_is_called(scripted_server, way):
-    server = scripted_server([])
-
-    result = await ask(chain_of(server, found=[]), way=way)
-
-    assert result["answer"] == "unanswerable"
-    assert result["context"] == []
-    assert result["route"] == {"rung": None, "answered": False}
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_a_refusal_before_a_skipped_step_is_the_answer(scripted_server, way):
-    server = scripted_server([REFUSAL])
-    whole = Document("All of it.", metadata={"source": "a", "start_index": 0})
-    chain = chain_of(server, found=[whole], documents={"a": "All of it."})
-
-    result = await ask(chain, way=way)
-
-    assert result["answer"] == REFUSAL
-    assert [d.page_content for d in result["context"]] == [whole.page_content]
-    assert result["route"] == {"rung": "retrieved", "answered": False}
-
-
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("cut", "finish"), [("length", "length"), ("content_filter", "filter")]
 )
@@ -128,18 +64,6 @@ async def test_a_reply_that_was_cut_is_marked_and_no_refusal(
 
     assert result["answer"] == ""
     assert result["route"] == {"rung": "retrieved", "answered": True, "finish": finish}
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_a_function_says_what_declines(scripted_server, way):
-    server = scripted_server(["It is unanswerable, I think. Or not.", "In 1912."])
-    prompt = "{context} {question}"  # it need not name the word then
-
-    chain = chain_of(server, decline=word_in_reply, prompts=prompt)
-    result = await ask(chain, way=way)
-
-    assert result["answer"] == "In 1912."
-    assert decisions(result) == {"retrieved": "declined", "full": "answered"}
 
 
 async def test_what_was_read_is_given_back(scripted_server):
@@ -203,13 +127,6 @@ async def test_a_retriever_that_orders_already_still_gives_the_best_first(
     assert retriever.order == "document"
 
 
-async def test_a_retriever_that_gives_no_documents_is_named(scripted_server):
-    retriever = RunnableLambda(lambda query: ["just a text"])
-
-    with pytest.raises(ValueError, match=r"just a text.*list of documents"):
-        await ask(chain_of(scripted_server([]), retriever=retriever))
-
-
 async def test_each_rung_can_have_a_model_of_its_own(scripted_server):
     cheap, large = scripted_server([REFUSAL]), scripted_server(["In 1912."])
     long_context = chat_model(large, model="large")
@@ -220,47 +137,7 @@ async def test_each_rung_can_have_a_model_of_its_own(scripted_server):
     assert [rung["model"] for rung in result["usage"]["rungs"]] == ["cheap", "large"]
 
 
-async def test_a_completion_model_serves_as_well(scripted_server):
-    model = FakeListLLM(responses=["unanswerable", "In 1912."] * 2)
-    chain = chain_of(scripted_server([]), llm=model)
-
-    result = await ask(chain)
-
-    assert result["answer"] == "In 1912."
-    assert result["usage"]["estimated"] is True
-    assert "".join(deltas(list(chain.stream(QUESTION)))) == "In 1912."
-
-
-async def test_several_questions_at_once_do_not_mix(scripted_server):
-    server = scripted_server(
-        lambda request: "First." if "question one" in request.prompt else "Second."
-    )
-    questions = ["question one", "question two"]
-
-    results = await chain_of(server).abatch(questions)
-
-    assert [result["answer"] for result in results] == ["First.", "Second."]
-
-
 # The window.
-
-
-@pytest.mark.parametrize("window", [134, 150, 200, 299, 479])
-async def test_no_request_exceeds_the_window(scripted_server, window):
-    server = scripted_server(lambda request: REFUSAL)
-    chain = chain_of(
-        server,
-        rungs=[20, 60, "full"],
-        found=[sentence(number) for number in (30, 5, 31, 50, 8, 9, 10, 41, 2)],
-        max_context_tokens={"20": window, "60": window, "full": window + 9},
-        answer_tokens=20,
-    )
-
-    await ask(chain)
-
-    assert len(server.requests) >= 2
-    for request, limit in zip(server.requests[-2:], [window, window + 9], strict=True):
-        assert count_words(request.prompt) + 7 + 20 <= limit  # 7 for the format
 
 
 @pytest.mark.parametrize(
@@ -430,36 +307,7 @@ async def test_an_input_without_a_question_is_refused(scripted_server, given):
         await ask(chain_of(scripted_server([])), given)
 
 
-async def test_arguments_of_a_call_that_have_no_meaning_are_refused(scripted_server):
-    chain = chain_of(scripted_server([]))
-
-    with pytest.raises(ValueError, match="'stop'"):
-        chain.invoke(QUESTION, stop=["."])
-    with pytest.raises(ValueError, match="'stop'"):
-        [piece async for piece in chain.astream(QUESTION, stop=["."])]
-
-
 # In pipes; configured, copied, pickled.
-
-
-@pytest.mark.parametrize("way", ["invoke", "ainvoke", "batch", "abatch"])
-async def test_in_the_middle_of_a_pipe(scripted_server, way):
-    server = scripted_server([REFUSAL, "In 1912."])
-    before = RunnableLambda(lambda question: {"input": question})
-    pipe = before | chain_of(server) | itemgetter("answer") | RunnableLambda(str.upper)
-
-    assert await ask(pipe, way=way) == "IN 1912."
-
-
-async def test_it_takes_an_input_that_is_streamed_itself(scripted_server):
-    server = scripted_server(["In 1912."] * 4)
-    question = FakeListChatModel(responses=["When?"]) | StrOutputParser()
-    as_mapping = RunnableParallel(input=question)
-
-    for before in (question, as_mapping):
-        chain = before | chain_of(server)
-        assert summed(list(chain.stream("")))["input"] == "When?"
-        assert summed([p async for p in chain.astream("")])["input"] == "When?"
 
 
 async def test_the_retriever_the_model_and_options_are_configured(scripted_server):
@@ -485,23 +333,3 @@ async def test_the_retriever_the_model_and_options_are_configured(scripted_serve
     assert "[Chunk " in server.requests[0].prompt
     with pytest.raises(ValueError, match="rung"):
         await ask(chain, configurable={"rungs": ["nowhere"]})
-
-
-def test_it_can_be_copied_and_pickled_and_writes_to_no_input():
-    documents = [document.model_copy(deep=True) for document in RETRIEVED]
-    chain = SelfRouteChain(
-        llm=FakeListChatModel(responses=["unanswerable", "In 1912."]),
-        retriever=ListRetriever(documents=documents),
-        documents={"book.txt": BOOK},
-        token_counter=words,
-    )
-    given = {"input": QUESTION, "chat_history": [("human", "Hello.")], "other": 1}
-    before = copy.deepcopy(given)
-    for _ in range(2):
-        data = pickle.dumps(chain)
-        for twin in (pickle.loads(data), copy.deepcopy(chain)):  # noqa: S301 -- ours
-            assert twin.invoke(given)["answer"] == "In 1912."
-        chain.invoke(given)
-
-    assert documents == RETRIEVED
-    assert given == before

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -14,12 +13,11 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from langchain_oprag import LongReader, SelfRouteChain
+from langchain_oprag import SelfRouteChain
 from tests.langchain.compat import create_agent
 from tests.langchain.corpus import ListRetriever
 from tests.langchain.routes import BOOK, QUESTION, REFUSAL, RETRIEVED, words
@@ -147,44 +145,6 @@ async def test_a_node_shows_the_answer_once_and_no_refusal(way, wrap):
 
 
 @both_ways
-async def test_so_does_a_node_that_calls_the_chain(way):
-    chain = chain_over(REFUSAL, ANSWER)
-
-    def node(state, config):
-        return {"answer": chain.invoke(state["input"], config)["answer"]}
-
-    async def anode(state, config):
-        return {"answer": (await chain.ainvoke(state["input"], config))["answer"]}
-
-    graph = graph_with(node if way == "stream" else anode)
-    parts = await parts_of(graph, {"input": QUESTION}, way)
-
-    assert "".join(shown(parts)) == ANSWER
-    assert len(shown(parts)) > 3
-    assert "nanswerable" not in str(parts)
-
-
-@both_ways
-async def test_a_final_refusal_is_shown_once(way):
-    graph = graph_with(chain_over(REFUSAL, "Unanswerable from this."))
-
-    parts = await parts_of(graph, {"input": QUESTION}, way)
-
-    assert "".join(shown(parts)) == "Unanswerable from this."
-    assert REFUSAL not in str(parts)
-
-
-@both_ways
-async def test_a_refusal_that_is_the_final_reply_after_all_is_shown_once(way):
-    only = {"documents": {"book.txt": ""}, "rungs": ["retrieved", "full"]}
-    graph = graph_with(chain_over(REFUSAL, **only))
-
-    parts = await parts_of(graph, {"input": QUESTION}, way)
-
-    assert shown(parts) == [REFUSAL]
-
-
-@both_ways
 async def test_a_hidden_node_shows_nothing(way):
     graph = graph_with(chain_over(REFUSAL, ANSWER).with_config(tags=["nostream"]))
 
@@ -192,34 +152,6 @@ async def test_a_hidden_node_shows_nothing(way):
 
     assert shown(parts) == []
     assert parts[-1][1]["answer"]["answer"] == ANSWER
-
-
-@both_ways
-async def test_in_a_graph_within_a_graph(way):
-    inner = graph_with(chain_over(REFUSAL, ANSWER))
-    graph = graph_with(inner)
-
-    settings = {"stream_mode": "messages", "subgraphs": True}
-    if way == "stream":
-        parts = list(graph.stream({"input": QUESTION}, **settings))
-    else:
-        parts = [p async for p in graph.astream({"input": QUESTION}, **settings)]
-
-    assert "".join(message.content for _, (message, _) in parts) == ANSWER
-
-
-@both_ways
-async def test_the_long_reader_shows_its_short_answer_alone(way):
-    reader = LongReader(
-        llm=streaming_model("Ann built the bridge in 1912.", "In 1912, by Ann."),
-        retriever=ListRetriever(documents=list(RETRIEVED)),
-        one_call_below=0,
-        token_counter=words,
-    )
-
-    parts = await parts_of(graph_with(reader), {"input": QUESTION}, way)
-
-    assert "".join(shown(parts)) == "In 1912, by Ann."
 
 
 def text_of_events(events: list[dict[str, Any]]) -> list[str]:
@@ -302,14 +234,6 @@ class TestMessages:
         }
         assert usage["output_tokens"] == words(REFUSAL) + words(ANSWER)
 
-    def test_a_stream_ends_with_the_message_that_it_adds_up_to(self):
-        given = {"messages": [("user", QUESTION)]}
-
-        pieces = list(chain_over(REFUSAL, ANSWER).stream(given))
-
-        assert pieces[-1]["messages"][0].content == ANSWER
-        assert "".join(piece.get("answer", "") for piece in pieces) == ANSWER
-
     def test_the_last_message_of_the_user_is_the_question(self):
         model = streaming_model(ANSWER)
         chain = chain_over(llm=model)
@@ -332,38 +256,6 @@ class TestMessages:
             f"User: {QUESTION}\nAnswer:"
         )
         assert "Nothing found." not in model.calls[0]
-
-    def test_a_question_of_its_own_goes_before_the_messages(self):
-        result = chain_over(ANSWER).invoke({"input": QUESTION, "messages": ["Hi."]})
-
-        assert result["input"] == QUESTION
-        assert "messages" not in result
-
-    @pytest.mark.parametrize("messages", [[], [AIMessage("Hello.")]])
-    def test_messages_without_a_user_are_refused(self, messages):
-        with pytest.raises(ValueError, match="with a message of the user"):
-            chain_over(ANSWER).invoke({"messages": messages})
-
-    async def test_a_thread_goes_on_where_it_was(self):
-        model = streaming_model(REFUSAL, ANSWER, "Of stone.")
-        graph = graph_with(
-            chain_over(llm=model), MessagesState, checkpointer=InMemorySaver()
-        )
-        thread = {"configurable": {"thread_id": "1"}}
-
-        await graph.ainvoke({"messages": [("user", QUESTION)]}, thread)
-        result = await graph.ainvoke({"messages": [("user", "Of what?")]}, thread)
-
-        assert [m.content for m in result["messages"]] == [
-            QUESTION,
-            ANSWER,
-            "Of what?",
-            "Of stone.",
-        ]
-        assert (
-            f"User: {QUESTION}\nAssistant: {ANSWER}\nUser: Of what?" in model.calls[2]
-        )
-        assert REFUSAL not in str(graph.get_state(thread))
 
 
 @both_ways
@@ -392,19 +284,3 @@ async def test_as_a_tool_of_an_agent_the_answer_is_shown_once(way):
     assert [message.content for message in tools] == [ANSWER]
     assert "".join(said) == "In 1912, they say."
     assert "nanswerable" not in str(parts)
-
-
-async def test_a_stream_that_is_left_ends_the_run_that_was_shown():
-    graph = graph_with(chain_over(REFUSAL, ANSWER))
-
-    stream = graph.astream({"input": QUESTION}, stream_mode="messages")
-    message, _ = await anext(stream)
-    await stream.aclose()
-
-    assert ANSWER.startswith(message.content)
-    left = asyncio.all_tasks() - {asyncio.current_task()}
-    # LangGraph 0.5 may leave its own wait for its queue behind, and no other.
-    for task in left:
-        task.cancel()
-    await asyncio.gather(*left, return_exceptions=True)
-    assert [t for t in left if t.get_coro().__qualname__ != "AsyncQueue.wait"] == []

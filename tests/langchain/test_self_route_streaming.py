@@ -1,16 +1,13 @@
 """Streams: right from the first character, early, and drained after a refusal."""
 
-import asyncio
 import itertools
 import random
 import threading
 from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
@@ -117,19 +114,6 @@ def test_the_pieces_come_in_the_order_of_the_output(scripted_server):
     assert pieces[1]["context"][0].page_content == BOOK
 
 
-def test_the_answer_streams_while_the_model_is_still_writing(scripted_server):
-    gate = threading.Event()
-    server = scripted_server([Reply(deltas=["It was. It", " is. ", gate, "In 1912."])])
-
-    stream = chain_of(server).stream(QUESTION)
-    seen = ""
-    while seen != "It was. It is. ":
-        seen += next(stream).get("answer", "")
-    gate.set()
-
-    assert seen + "".join(deltas(list(stream))) == "It was. It is. In 1912."
-
-
 async def test_so_it_does_when_awaited(scripted_server):
     gate = threading.Event()
     server = scripted_server([Reply(deltas=["It was. It", " is. ", gate, "In 1912."])])
@@ -179,15 +163,6 @@ async def test_after_a_refusal_the_reply_is_read_to_its_end(scripted_server, awa
     ]
 
 
-def test_a_refusal_of_the_last_rung_is_streamed_as_it_comes(scripted_server):
-    server = scripted_server([REFUSAL, Reply(deltas=["Un", "answer", "able."])])
-
-    pieces = list(chain_of(server).stream(QUESTION))
-
-    assert deltas(pieces) == ["Un", "answer", "able."]
-    assert summed(pieces)["route"] == {"rung": "full", "answered": False}
-
-
 async def test_events_show_the_answer_alone_and_every_piece(scripted_server):
     server = scripted_server([REFUSAL, Reply(deltas=["In ", "1912."])])
 
@@ -204,96 +179,3 @@ async def test_events_show_the_answer_alone_and_every_piece(scripted_server):
     assert [e["tags"] for e in models] == [["rung:full"]]
     assert {e["parent_ids"][0] for e in models} == {ours[0]["run_id"]}
     assert "on_retriever_end" in [e["event"] for e in events]
-
-
-async def test_a_stream_that_is_left_asks_nothing_more(scripted_server):
-    gate = threading.Event()
-    server = scripted_server([Reply(deltas=["It was. It", " is. ", gate, "In 1912."])])
-    ends = Ends()
-
-    stream = chain_of(server).astream(QUESTION, {"callbacks": [ends]})
-    while "answer" not in await anext(stream):
-        pass
-    await stream.aclose()
-    gate.set()
-
-    assert len(server.requests) == 1
-
-
-async def test_a_cancelled_question_asks_nothing_more(scripted_server):
-    gate = threading.Event()
-    server = scripted_server([Reply(deltas=["Unans", gate, "werable."])])
-
-    stream = chain_of(server).astream(QUESTION)
-    assert await anext(stream) == {"input": QUESTION}
-    # The reply hangs after "Unans", which is held back.
-    task = asyncio.create_task(anext(stream))
-    await asyncio.wait([task], timeout=0.5)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    gate.set()
-
-    assert [piece async for piece in stream] == []
-    assert len(server.requests) == 1
-
-
-class Noted(Document):
-    """Notes in which threads it was copied."""
-
-    threads: set[int] = Field(default_factory=set)
-
-    def model_copy(self, **kwargs: Any) -> "Noted":
-        self.threads.add(threading.get_ident())
-        return super().model_copy(**kwargs)
-
-
-def long_chain(answer: str) -> tuple[SelfRouteChain, list[Noted]]:
-    """A chain that reads a long text, and streams an answer by character."""
-    pages = [
-        Noted(page_content="word " * 400, metadata={"source": f"{n}.txt"})
-        for n in range(40)
-    ]
-    chain = SelfRouteChain(
-        llm=CutChatModel(replies=[answer], seed=1, largest=1),
-        retriever=ListRetriever(documents=list(pages)),
-        documents={"0.txt": "word " * 400},
-        rungs=["retrieved"],
-        max_context_tokens=10**6,
-        token_counter=words,
-    )
-    return chain, pages
-
-
-async def test_documents_of_a_long_text_are_made_in_a_thread():
-    chain, pages = long_chain("In 1912.")
-    result = await ask(chain, way="astream")
-    made_in = {thread for page in pages for thread in page.threads}
-    assert len(result["context"]) == len(pages)
-    assert made_in
-    assert threading.get_ident() not in made_in
-
-
-async def test_behind_its_first_piece_an_answer_waits_for_no_thread():
-    """Whatever else has the threads of the event loop."""
-    answer = "In 1912, by Ann."
-    chain, _ = long_chain(answer)
-    loop = asyncio.get_running_loop()
-    loop.set_default_executor(ThreadPoolExecutor(1))
-    gate = threading.Event()
-
-    async def read() -> str:
-        said = ""
-        async for piece in chain.astream("Who?"):
-            if text := piece.get("answer"):
-                if not said:
-                    loop.run_in_executor(None, gate.wait, 30)
-                said += text
-            if said == answer:
-                gate.set()
-        return said
-
-    try:
-        assert await asyncio.wait_for(read(), 15) == answer
-    finally:
-        gate.set()

@@ -1,32 +1,23 @@
 """`create_retrieval_tool`: what a model reads, and what an application keeps."""
 
-import warnings
-from heapq import __about__ as essay
 from itertools import pairwise
 
 import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig, RunnableLambda
-from langchain_core.tools import tool
-from langchain_text_splitters import RecursiveCharacterTextSplitter
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode
 from pydantic import ConfigDict
 
 from langchain_oprag import (
-    LongUnitRetriever,
-    OffsetTokenSplitter,
     OrderPreservingRetriever,
     OrderPreservingVectorStore,
     create_retrieval_tool,
     format_documents,
 )
-from oprag.errors import InvalidOptionError, MissingPositionError, PositionWarning
-from oprag.units import group_documents
-from tests.langchain.compat import EnsembleRetriever, create_agent
+from oprag.errors import InvalidOptionError
+from tests.langchain.compat import create_agent
 from tests.langchain.corpus import (
     QUERY,
     ListRetriever,
@@ -71,16 +62,6 @@ def test_the_model_reads_places_and_gap_marks_in_document_order():
     )
 
 
-async def test_the_same_search_gives_the_same_text_sync_and_awaited(store):
-    made = create_retrieval_tool(store, token_budget=120, token_counter=words)
-
-    first = called(made)
-    again = await made.ainvoke({"type": "tool_call", **CALL})
-
-    assert first.content == again.content == made.invoke({"query": QUERY})
-    assert first.artifact == again.artifact
-
-
 @pytest.mark.parametrize(
     "given",
     [
@@ -119,13 +100,6 @@ def test_the_options_of_an_ordered_retriever_hold_and_it_is_not_changed(store):
     assert not retriever.citations
     with pytest.raises(InvalidOptionError, match="token_budget=9 is not possible"):
         create_retrieval_tool(retriever, token_budget=9)
-
-
-def test_a_number_of_hits_can_be_given(store):
-    message = called(create_retrieval_tool(store, k=7, merge=False))
-
-    assert len(message.artifact) == 7
-    assert len(called(create_retrieval_tool(store, merge=False)).artifact) == 4
 
 
 def test_nothing_found_is_said():
@@ -194,24 +168,6 @@ async def test_in_an_agent_with_a_checkpointer(store, awaited):
     assert format_documents(message.artifact) == message.content
 
 
-@pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
-async def test_in_a_tool_node_with_parallel_calls(store, awaited):
-    made = create_retrieval_tool(store, k=6)
-    graph = StateGraph(MessagesState)
-    graph.add_node("tools", ToolNode([made]))
-    graph.add_edge(START, "tools")
-    graph.add_edge("tools", END)
-    second = {**CALL, "id": "2", "args": {"query": "else"}}
-    asked = {"messages": [AIMessage("", tool_calls=[CALL, second])]}
-
-    app = graph.compile()
-    result = await app.ainvoke(asked) if awaited else app.invoke(asked)
-
-    answers = [each for each in result["messages"] if isinstance(each, ToolMessage)]
-    assert len(answers) == 2
-    assert all(in_order(each.artifact) for each in answers)
-
-
 def test_the_config_of_a_call_reaches_what_is_searched():
     seen = []
 
@@ -228,75 +184,4 @@ def test_the_config_of_a_call_reaches_what_is_searched():
 # What it may search, and problems
 
 
-def test_any_retriever_may_be_searched(store):
-    texts = {"book.txt": "".join(each.page_content for each in book(40))}
-    units = group_documents(texts, token_counter=words)
-    for retriever in (
-        EnsembleRetriever(retrievers=[store.as_retriever()]),
-        LongUnitRetriever(vectorstore=store, units=units, documents=texts),
-        RunnableLambda(lambda _: book(9)[::-1]),
-    ):
-        message = called(create_retrieval_tool(retriever))
-        assert message.content.startswith("[1] book.txt, characters ")
-        assert in_order([each for each in message.artifact if "start_index" in each])
-
-
-def test_problems_of_position_are_raised_unless_they_are_to_be_warned_of():
-    texts = [Document(f"text {n}", metadata={"source": "a"}) for n in range(3)]
-
-    with pytest.raises(MissingPositionError):
-        called(create_retrieval_tool(ListRetriever(documents=texts)))
-    tolerant = create_retrieval_tool(ListRetriever(documents=texts), on_problem="warn")
-    with pytest.warns(PositionWarning):
-        message = called(tolerant)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        called(tolerant)
-
-    assert [each.page_content for each in message.artifact] == [
-        each.page_content for each in texts
-    ]
-
-
-@pytest.mark.parametrize(
-    ("given", "options", "said"),
-    [
-        ("store", {}, r"was given a str\. It takes a vector store or a retriever"),
-        (None, {"token_bugdet": 3}, "Did you mean 'token_budget'"),
-    ],
-)
-def test_a_mistake_is_told_when_the_tool_is_made(given, options, said, store):
-    with pytest.raises(InvalidOptionError, match=said):
-        create_retrieval_tool(store if given is None else given, **options)
-
-
 # What it costs
-
-
-@pytest.mark.parametrize(
-    "splitter",
-    [
-        OffsetTokenSplitter(chunk_size=64, tokenizer="approximate"),
-        RecursiveCharacterTextSplitter(
-            chunk_size=400, chunk_overlap=80, add_start_index=True
-        ),
-    ],
-    ids=["ours", "langchain"],
-)
-def test_it_takes_fewer_tokens_than_the_tool_of_langchains_tutorial(splitter):
-    source = Document(essay, metadata={"source": "lease.txt"})
-    inner = RecordingStore(splitter.split_documents([source]))
-
-    @tool
-    def retrieve_context(query: str):
-        """Retrieve information to help answer a query."""
-        return "\n\n".join(
-            f"Source: {found.metadata}\nContent: {found.page_content}"
-            for found in inner.similarity_search(query, k=6)
-        )
-
-    plain = retrieve_context.invoke({"query": QUERY})
-    ours = create_retrieval_tool(inner, k=6).invoke({"query": QUERY})
-
-    assert words(ours) < words(plain)
-    assert len(ours) < len(plain)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import ConfigurableField, RunnableLambda
 
 from langchain_oprag import OrderPreservingRetriever
@@ -38,14 +38,6 @@ class Runs(BaseCallbackHandler):
         self.ended.append((run_id, type(error).__name__))
 
 
-class AwaitedRuns(Runs, AsyncCallbackHandler):
-    async def on_retriever_start(self, *args, **kwargs):
-        Runs.on_retriever_start(self, *args, **kwargs)
-
-    async def on_retriever_end(self, *args, **kwargs):
-        Runs.on_retriever_end(self, *args, **kwargs)
-
-
 def wrapped() -> OrderPreservingRetriever:
     base = ListRetriever(documents=[chunk(2), chunk(1)], tags=["inner"])
     return OrderPreservingRetriever(
@@ -60,42 +52,6 @@ def both(retriever, *, chained: bool):
         if chained
         else retriever
     )
-
-
-def check(runs: Runs, *, chained: bool) -> None:
-    outer, inner = runs.started
-    assert (outer["parent"] is None) is not chained
-    assert inner["parent"] == outer["id"]
-    assert (outer["name"], inner["name"]) == (
-        "OrderPreservingRetriever",
-        "ListRetriever",
-    )
-    assert {"call", "outer"} <= set(outer["tags"])
-    assert {"call", "inner"} <= set(inner["tags"])
-    assert "outer" not in inner["tags"]
-    assert outer["metadata"]["user"] == inner["metadata"]["user"] == "u"
-    assert outer["metadata"]["own"] == 1
-    assert runs.ended == [(inner["id"], 2), (outer["id"], 1)]
-
-
-@pytest.mark.parametrize("chained", [False, True])
-def test_the_wrapped_retrievers_run_is_a_child_of_ours(chained):
-    runs = Runs()
-    config = {"callbacks": [runs], "tags": ["call"], "metadata": {"user": "u"}}
-
-    both(wrapped(), chained=chained).invoke(QUERY, config)
-
-    check(runs, chained=chained)
-
-
-@pytest.mark.parametrize("chained", [False, True])
-async def test_it_is_one_when_awaited(chained):
-    runs = AwaitedRuns()
-    config = {"callbacks": [runs], "tags": ["call"], "metadata": {"user": "u"}}
-
-    await both(wrapped(), chained=chained).ainvoke(QUERY, config)
-
-    check(runs, chained=chained)
 
 
 def test_the_name_and_id_of_a_call_stay_with_our_run():
@@ -137,16 +93,6 @@ def test_a_configurable_field_of_the_wrapped_retriever_is_configured(chained):
     assert store.asked == [{"k": 9}]
 
 
-@pytest.mark.parametrize("chained", [False, True])
-async def test_it_is_configured_when_awaited(chained):
-    store, retriever = configurable_store()
-    config = {"configurable": {"search_kwargs": {"k": 9}}}
-
-    await both(retriever, chained=chained).ainvoke(QUERY, config)
-
-    assert store.asked == [{"k": 9}]
-
-
 def test_the_configurable_fields_of_the_wrapped_retriever_are_ours():
     _, retriever = configurable_store()
 
@@ -167,12 +113,3 @@ def test_the_vector_store_and_its_embedding_are_named_to_langsmith():
         "ls_vector_store_provider": "RecordingStore",
         "ls_embedding_provider": "DeterministicFakeEmbedding",
     }
-
-
-def test_a_retriever_that_names_nothing_to_langsmith_is_wrapped_all_the_same():
-    runs = Runs()
-    base = RunnableLambda(lambda query: [chunk(1)])
-
-    OrderPreservingRetriever(base_retriever=base).invoke(QUERY, {"callbacks": [runs]})
-
-    assert runs.started[0]["metadata"]["ls_retriever_name"] == "orderpreserving"

@@ -1,53 +1,25 @@
 """`OrderPreservingVectorStore`: where a vector store stands, in document order."""
 
-import copy
 import inspect
-import pickle
-import warnings
 from itertools import pairwise
 
 import pytest
 from langchain_chroma import Chroma
 from langchain_core.documents import Document
-from langchain_core.indexing import InMemoryRecordManager, index
-from langchain_core.messages import AIMessage
-from langchain_core.prompts import ChatPromptTemplate
-from langchain_core.runnables import RunnableLambda
-from langchain_core.tools import create_retriever_tool, tool
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
-from langchain_oprag import (
-    LongUnitRetriever,
-    OrderPreservingRetriever,
-    OrderPreservingVectorStore,
-    chunk_store,
-    document_source,
-    index_documents,
-)
-from oprag.errors import InvalidOptionError, MissingPositionError, PositionWarning
-from oprag.units import group_documents
-from tests.langchain.compat import (
-    IS_1X,
-    EnsembleRetriever,
-    RetrievalQA,
-    create_agent,
-    create_retrieval_chain,
-    create_stuff_documents_chain,
-)
+from langchain_oprag import OrderPreservingRetriever, OrderPreservingVectorStore
+from oprag.errors import InvalidOptionError
 from tests.langchain.corpus import (
     EMBEDDING,
     QUERY,
-    ListRetriever,
-    OtherStore,
     RecordingStore,
     book,
     chunk,
     numbers,
     words,
 )
-from tests.langchain.recording import RecordingChatModel
 
-PROMPT = ChatPromptTemplate.from_template("{context}\n\nQuestion: {input}")
 VECTOR = EMBEDDING.embed_query(QUERY)
 FILTERED = {"source": "other.txt"}
 CHUNKS = [*book(40), *(chunk(number, "other.txt") for number in range(20))]
@@ -133,18 +105,6 @@ async def test_every_search_finds_the_same_in_document_order(inner, how, awaited
         assert {document.id: score for document, score in ordered} == scores
 
 
-@pytest.mark.parametrize("search_type", ["similarity", "mmr"])
-def test_its_retriever_is_a_vector_stores_and_in_order(inner, search_type):
-    store = OrderPreservingVectorStore(inner)
-    options = {"search_type": search_type, "search_kwargs": {"k": 6}}
-
-    found = store.as_retriever(**options).invoke(QUERY)
-
-    assert inverted(inner.as_retriever(**options).invoke(QUERY)) > 0
-    assert inverted(found) == 0
-    assert len(found) == 6
-
-
 def test_a_base_class_that_learns_to_search_in_another_way_is_noticed():
     methods = {
         name
@@ -175,30 +135,6 @@ async def test_without_a_k_a_token_budget_is_filled(inner, how):
         assert inverted(found) == 0
 
 
-def test_a_merged_passage_has_the_score_of_its_best_hit(inner):
-    store = OrderPreservingVectorStore(inner, merge=True)
-    scores = [score for _, score in inner.similarity_search_with_score(QUERY, k=30)]
-
-    found = store.similarity_search_with_score(QUERY, k=30)
-
-    assert len(found) < 30
-    for document, score in found:
-        assert score == scores[document.metadata["oprag_rank"]]
-    assert any(len(document.page_content) > 18 for document, _ in found)
-
-
-def test_places_that_were_stored_with_a_chunk_do_not_touch_the_scores(inner):
-    handed_out = OrderPreservingVectorStore(inner).similarity_search(QUERY, k=20)
-    second = InMemoryVectorStore(EMBEDDING)
-    second.add_documents(handed_out[::-1])
-    scores = {d.id: score for d, score in second.similarity_search_with_score(QUERY, 9)}
-
-    found = OrderPreservingVectorStore(second).similarity_search_with_score(QUERY, 9)
-
-    assert {document.id: score for document, score in found} == scores
-    assert inverted(found) == 0
-
-
 def test_filters_reach_the_store(tmp_path):
     inner = chroma(tmp_path)
     inner.add_documents(CHUNKS)
@@ -212,21 +148,6 @@ def test_filters_reach_the_store(tmp_path):
     store = OrderPreservingVectorStore(inner)
     by_retriever = store.as_retriever(search_kwargs={"filter": FILTERED, "k": 5})
     assert {d.metadata["source"] for d in by_retriever.invoke(QUERY)} == {"other.txt"}
-
-
-def test_a_filter_binds_full_texts_that_are_put_together_from_the_store(tmp_path):
-    inner = Chroma("lease", EMBEDDING, str(tmp_path))
-    text = "The lease begins in March. It ends in May. The rent is due in June. " * 9
-    for tenant in "ab":
-        lease = Document(text, metadata={"source": tenant, "tenant": tenant})
-        index_documents([lease], inner, show_progress=False, scope=tenant)
-    store = OrderPreservingVectorStore(inner, documents=inner, merge=True)
-
-    found = store.similarity_search_with_score(QUERY, k=2, filter={"tenant": "a"})
-
-    assert {document.metadata["tenant"] for document, _ in found} == {"a"}
-    with pytest.raises(InvalidOptionError, match="where_document"):
-        store.similarity_search_with_score(QUERY, where_document={"$contains": "x"})
 
 
 def test_a_threshold_holds_for_the_hits():
@@ -245,20 +166,6 @@ def test_a_threshold_holds_for_the_hits():
 
 
 # Searches that only some stores have
-
-
-def test_searches_that_only_chroma_has_are_in_order(tmp_path):
-    inner = chroma(tmp_path)
-    inner.add_documents(book(40))
-    store = OrderPreservingVectorStore(inner)
-
-    by_vector = store.similarity_search_by_vector_with_relevance_scores(VECTOR, 6)
-    with_vectors = store.similarity_search_with_vectors(QUERY, k=3)
-
-    assert inverted(by_vector) == inverted(with_vectors) == 0
-    expected = inner.similarity_search_by_vector_with_relevance_scores(VECTOR, 6)
-    assert sorted(score for _, score in by_vector) == [score for _, score in expected]
-    assert len(with_vectors[0][1]) == 16
 
 
 class WithOtherSearches(RecordingStore):
@@ -320,45 +227,6 @@ def test_it_makes_no_store():
             getattr(OrderPreservingVectorStore, make)([Document("x")], EMBEDDING)
 
 
-def test_langchains_index_writes_through_it():
-    store = OrderPreservingVectorStore(InMemoryVectorStore(EMBEDDING))
-    records = InMemoryRecordManager("book")
-    records.create_schema()
-
-    for _ in range(2):
-        done = index(
-            book(5),
-            records,
-            store,
-            cleanup="full",
-            source_id_key="source",
-            key_encoder="sha256",
-        )
-
-    assert done["num_skipped"] == 5
-    assert len(store.similarity_search(QUERY, k=9)) == 5
-
-
-def test_our_own_indexing_and_full_texts_take_it_for_its_store():
-    store = OrderPreservingVectorStore(InMemoryVectorStore(EMBEDDING))
-    text = "The lease begins in March. It ends in May."
-    index_documents(
-        [Document(text, metadata={"source": "a.txt"})], store, show_progress=False
-    )
-
-    assert document_source(store).get("a.txt") == text
-    assert type(chunk_store(store)) is type(chunk_store(store.vectorstore))
-    retriever = OrderPreservingRetriever(base_retriever=store.as_retriever())
-    assert retriever.verify().verdict == "ordered"
-
-
-def test_it_can_be_copied_and_pickled():
-    store = OrderPreservingVectorStore(RecordingStore(book()), k=3)
-
-    for twin in (copy.copy(store), pickle.loads(pickle.dumps(store))):  # noqa: S301 -- ours
-        assert len(twin.similarity_search(QUERY)) == 3
-
-
 # Options and problems
 
 
@@ -376,131 +244,10 @@ def test_what_is_no_vector_store_is_refused():
             OrderPreservingVectorStore(given)
 
 
-def without_positions():
-    return [Document(f"text {n}", metadata={"source": "a"}) for n in range(6)]
-
-
-def test_a_position_that_is_missing_is_an_error_or_warned_of_once():
-    inner = RecordingStore(without_positions())
-
-    with pytest.raises(MissingPositionError):
-        OrderPreservingVectorStore(inner).similarity_search(QUERY)
-    store = OrderPreservingVectorStore(inner, on_problem="warn")
-    with pytest.warns(PositionWarning):
-        store.similarity_search(QUERY)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        store.similarity_search_with_score(QUERY)
-
-
 # Where it stands
 
 
-def test_inside_a_tool_of_an_agent():
-    store = OrderPreservingVectorStore(RecordingStore(book(40)))
-
-    @tool(response_format="content_and_artifact")
-    def retrieve_context(query: str):
-        """Look something up."""
-        found = store.similarity_search(query, k=6)
-        return "\n".join(document.page_content for document in found), found
-
-    search = {"name": "retrieve_context", "args": {"query": QUERY}, "id": "1"}
-    model = RecordingChatModel(replies=[AIMessage("", tool_calls=[search]), AI])
-    result = create_agent(model=model, tools=[retrieve_context]).invoke(ASKED)
-
-    artifact = next(m.artifact for m in result["messages"] if m.type == "tool")
-    assert len(artifact) == 6
-    assert inverted(artifact) == 0
-
-
-AI = AIMessage("answer")
-ASKED = {"messages": [("user", QUERY)]}
-
-
-@pytest.mark.skipif(not IS_1X, reason="middleware came with LangChain 1.0")
-async def test_in_middleware_that_writes_the_prompt():
-    from langchain.agents.middleware import dynamic_prompt
-
-    store = OrderPreservingVectorStore(RecordingStore(book(40)))
-    found = []
-
-    @dynamic_prompt
-    def with_context(request):
-        found[:] = store.similarity_search(request.state["messages"][-1].text, k=6)
-        return "\n".join(document.page_content for document in found)
-
-    model = RecordingChatModel()
-    agent = create_agent(model, tools=[], middleware=[with_context])
-
-    for _ in range(2):
-        agent.invoke(ASKED)
-        assert inverted(found) == 0
-        assert len(found) == 6
-        assert found[0].page_content in model.sent
-
-
-def test_in_a_retriever_tool_and_in_chains():
-    store = OrderPreservingVectorStore(RecordingStore(book(40)))
-    retriever = store.as_retriever(search_kwargs={"k": 6})
-    expected = "\n\n".join(d.page_content for d in store.similarity_search(QUERY, k=6))
-
-    assert create_retriever_tool(retriever, "a", "b").invoke(QUERY) == expected
-    model = RecordingChatModel()
-    stuff = create_stuff_documents_chain(model, PROMPT)
-    create_retrieval_chain(retriever, stuff).invoke({"input": QUERY})
-    assert expected in model.sent
-    qa = RetrievalQA.from_chain_type(model, retriever=retriever)
-    qa.invoke({"query": QUERY})
-    assert expected in model.sent
-
-
-def test_behind_an_ensemble_that_is_wrapped():
-    store = OrderPreservingVectorStore(RecordingStore(book(40)), k=5)
-    ensemble = EnsembleRetriever(
-        retrievers=[store.as_retriever(), ListRetriever(documents=book(40)[::-9])]
-    )
-
-    found = OrderPreservingRetriever(base_retriever=ensemble).invoke(QUERY)
-
-    assert len(found) > 5
-    assert inverted(found) == 0
-
-
-def test_two_components_keep_the_same_ranks():
-    inner = RecordingStore(book(40))
-    store = OrderPreservingVectorStore(inner)
-    twice = OrderPreservingRetriever(vectorstore=store, token_budget=40)
-
-    once = OrderPreservingRetriever(vectorstore=inner, token_budget=40)
-
-    assert twice.invoke(QUERY) == once.invoke(QUERY)
-
-
 # Nothing is returned unordered through a retriever of ours
-
-
-@pytest.mark.parametrize("awaited", ["", "a"])
-@pytest.mark.parametrize(
-    "name",
-    [
-        "similarity_search",
-        "similarity_search_with_score",
-        "similarity_search_with_relevance_scores",
-        "similarity_search_by_vector",
-        "max_marginal_relevance_search",
-        "max_marginal_relevance_search_by_vector",
-        "search",
-    ],
-)
-def test_a_retriever_hands_out_no_search_of_what_it_wraps(name, awaited):
-    inner = RecordingStore(book())
-    units = group_documents({"book.txt": "text"}, [])
-    for retriever in (
-        OrderPreservingRetriever(vectorstore=inner),
-        LongUnitRetriever(vectorstore=inner, units=units, documents={}),
-    ):
-        assert not hasattr(retriever, awaited + name)
 
 
 def test_a_retriever_hands_out_no_retriever_of_what_it_wraps_and_no_other_search():
@@ -512,36 +259,3 @@ def test_a_retriever_hands_out_no_retriever_of_what_it_wraps_and_no_other_search
     assert retriever.vectorstore is inner
     assert retriever.search_type == "similarity"
     assert retriever.search_kwargs == {}
-
-
-def test_a_retriever_hands_out_no_fusion_of_an_ensemble():
-    ensemble = EnsembleRetriever(retrievers=[RunnableLambda(lambda _: book())])
-    retriever = OrderPreservingRetriever(base_retriever=ensemble)
-
-    assert not hasattr(retriever, "rank_fusion")
-    assert retriever.weights == [1.0]
-
-
-def test_a_store_that_cannot_be_searched_says_so_itself():
-    with pytest.raises(NotImplementedError):
-        OrderPreservingVectorStore(OtherStore()).similarity_search(QUERY)
-
-
-async def test_an_async_search_for_what_is_no_text_is_refused_too():
-    ours = OrderPreservingVectorStore(RecordingStore(book(5)))
-
-    with pytest.raises(InvalidOptionError, match="takes the question as a text"):
-        await ours.asimilarity_search(None)
-    assert len(await ours.asimilarity_search_by_vector(VECTOR, k=2)) == 2
-
-
-def test_a_store_may_have_an_argument_that_is_called_as_an_option_is():
-    class Sorting(RecordingStore):
-        def similarity_search(self, query, k=4, *, order="up", **kwargs):
-            self.sorted = order
-            return super().similarity_search(query, k, **kwargs)
-
-    inner = Sorting(book(5))
-
-    assert OrderPreservingVectorStore(inner).similarity_search(QUERY, order="down")
-    assert inner.sorted == "down"

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 
-from langchain_oprag import OrderPreservingRetriever, SelfRouteChain
-from oprag.errors import InvalidOptionError, PositionWarning, UnfilledBudgetWarning
-from tests.langchain.recording import RecordingChatModel
+from langchain_oprag import OrderPreservingRetriever
+from oprag.errors import InvalidOptionError
 from tests.stores.langchain_places import HashEmbeddings
 from tests.support.tenants import SIZE, Tenants, words
 
@@ -117,109 +114,3 @@ async def test_other_retrievers_are_widened_from_full_texts():
 
     assert joined.page_content == text[:210]
     assert joined.metadata["oprag_rank"] == 0
-
-
-async def test_chunks_that_tell_no_neighbours_are_warned_of_once():
-    plain = InMemoryVectorStore(HashEmbeddings())
-    plain.add_texts(
-        [f"text {n}" for n in range(4)],
-        [{"source": "old", "start_index": 20 * n} for n in range(4)],
-    )
-    retriever = OrderPreservingRetriever(vectorstore=plain, k=2, widen=1)
-
-    with pytest.warns(PositionWarning, match="nothing beside .* doc_key") as caught:
-        assert len(await found(retriever)) == 2
-    assert len(caught) == 1
-
-
-async def test_a_store_of_which_a_part_tells_neighbours_is_read(store):
-    store.add_texts(["alone"], [{"source": "old", "start_index": 0}])
-
-    assert OrderPreservingRetriever(vectorstore=store, k=2, widen=1).verify()
-
-
-async def test_texts_may_have_to_be_awaited():
-    (name, text), *_ = TENANTS.texts.items()
-    hit = Document(text[70:140], metadata={"source": name, "start_index": 70})
-
-    async def read(_: str) -> str:
-        return text
-
-    retriever = OrderPreservingRetriever(
-        base_retriever=RunnableLambda(lambda _: [hit]), widen=1, documents=read
-    )
-
-    assert len(await retriever.ainvoke("?")) == 3
-
-
-def test_the_retriever_is_as_it_was_without_it(store):
-    plain = OrderPreservingRetriever(vectorstore=store, k=5)
-
-    assert plain.widen is None
-    assert len(plain.invoke("?")) == 5
-    plain.widen = 1
-    assert len(plain.invoke("?")) > 5
-
-
-async def test_the_first_rung_ranks_neighbours_as_the_retriever_does(store):
-    retriever = OrderPreservingRetriever(vectorstore=store, k=3, widen=2)
-    model = RecordingChatModel(replies=[AIMessage("An answer.")] * 2)
-    chain = SelfRouteChain(
-        llm=model, retriever=retriever, rungs=["retrieved"], token_counter=words
-    )
-
-    read = chain.invoke("?")["context"]
-
-    assert (await chain.ainvoke("?"))["context"] == read
-    ranked = [
-        [
-            (document.page_content, document.metadata["oprag_rank"])
-            for document in documents
-        ]
-        for documents in (read, retriever.invoke("?"))
-    ]
-    assert ranked[0] == ranked[1]
-    assert len(read) > 3
-
-
-async def test_the_first_rung_reads_neighbours(store):
-    read = []
-    for options in ({}, {"widen": 2}):
-        model = RecordingChatModel(replies=[AIMessage("An answer.")] * 2)
-        chain = SelfRouteChain(
-            llm=model,
-            retriever=OrderPreservingRetriever(vectorstore=store, **options),
-            rungs=[24 * SIZE],
-            token_counter=words,
-        )
-        result = chain.invoke("?")
-        assert (await chain.ainvoke("?"))["context"] == result["context"]
-        read.append(result["context"])
-    plain, widened = read
-    assert sum(words(each.page_content) for each in widened) <= 24 * SIZE
-    runs = [
-        sum(
-            after.metadata["oprag_start"] - before.metadata["oprag_end"] > 1
-            for before, after in pairwise(documents)
-        )
-        for documents in (plain, widened)
-    ]
-    assert runs[1] < runs[0]
-
-
-async def test_a_budget_that_only_self_route_set_is_not_said_to_be_unfilled(
-    store, recwarn
-):
-    chain = SelfRouteChain(
-        llm=RecordingChatModel(replies=[AIMessage("An answer.")] * 2),
-        retriever=OrderPreservingRetriever(
-            vectorstore=store, search_kwargs={"k": 3}, widen=1
-        ),
-        rungs=[400 * SIZE],
-        token_counter=words,
-    )
-
-    chain.invoke("?")
-    await chain.ainvoke("?")
-
-    assert not [each for each in recwarn if each.category is UnfilledBudgetWarning]

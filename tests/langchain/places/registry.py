@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["PLACES", "Place", "places_of", "table"]
+__all__ = ["PLACES", "Place", "table"]
 
 
 class Place(NamedTuple):
@@ -13,7 +13,7 @@ class Place(NamedTuple):
     id: str
     """Names the place in the page and in the tests; it does not change."""
     kind: str
-    """Which test runs it."""
+    """Says how it is asked."""
     how: str
     """One Python expression on the names of `ingredients.py`: what the page shows."""
     instead: str | None = None
@@ -142,11 +142,6 @@ PLACES = (
     ),
 )
 """In the order of the page. Ids are unique."""
-
-
-def places_of(kind: str) -> list[Place]:
-    """Return the places of one kind, in order."""
-    return [place for place in PLACES if place.kind == kind]
 
 
 def table() -> str:

@@ -1,0 +1,312 @@
+"""LangChain's tutorials of 2026, before and after the one line that changes.
+
+Pages: "Build a RAG agent", "Improve retrieval quality", "RAG with Deep Agents" and
+"Build a custom RAG agent with LangGraph", in words of our own, with a scripted model.
+The order is read off the prompts that the model was sent.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import tool
+from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_text_splitters import RecursiveCharacterTextSplitter
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+
+from langchain_oprag import (
+    EvidenceMiddleware,
+    OrderPreservingCompressor,
+    OrderPreservingVectorStore,
+    create_retrieval_tool,
+)
+from oprag.errors import PositionError
+from tests.langchain.corpus import EMBEDDING, starts
+from tests.langchain.recording import RecordingChatModel
+from tests.support.marked_text import MARK, TEXT, inverted_pairs, marks
+
+QUESTION = "What does the lease bind?"
+OTHER_QUESTION = "Which rules bind whoever signs?"
+INPUT = {"messages": [{"role": "user", "content": QUESTION}]}
+NO_DEEPAGENTS = "deepagents is in the group test-newest only"
+Documents = list[Document]
+
+
+class ScriptedModel(RecordingChatModel):
+    """Answers what its script says, and remembers what it was sent."""
+
+    script: Callable[[list[BaseMessage]], AIMessage]
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> Any:
+        self.calls.append(messages)
+        return ChatResult(generations=[ChatGeneration(message=self.script(messages))])
+
+
+def calling(name: str, **arguments: Any) -> AIMessage:
+    return AIMessage("", tool_calls=[{"name": name, "args": arguments, "id": name}])
+
+
+SEARCH, ANSWER = calling("retrieve", query=QUESTION), AIMessage("An answer.")
+
+
+def searching(messages: list[BaseMessage]) -> AIMessage:
+    """Search, and answer when the tool has answered."""
+    return ANSWER if messages[-1].type == "tool" else SEARCH
+
+
+@pytest.fixture
+def store() -> InMemoryVectorStore:
+    """Their splitter, with overlap; vectors that say nothing of the order."""
+    separators = ["\n\n", " ["]
+    splitter = RecursiveCharacterTextSplitter(
+        chunk_size=250, chunk_overlap=70, separators=separators, add_start_index=True
+    )
+    chunks = splitter.split_documents([Document(TEXT, metadata={"source": "lease.md"})])
+    for chunk in chunks:
+        chunk.metadata["third"] = chunk.metadata["start_index"] * 3 // len(TEXT)
+    found = InMemoryVectorStore(EMBEDDING)
+    found.add_documents(chunks)
+    return found
+
+
+# Applications: of a store and a model
+
+
+def agent(store: Any, model: Any, find: Callable[[Any, str], Documents]) -> Any:
+    """An agent with the page's tool around a search."""
+    from langchain.agents import create_agent
+
+    @tool(response_format="content_and_artifact")
+    def retrieve(query: str):
+        """Look something up in the lease."""
+        found = find(store, query)
+        written = (f"Source: {d.metadata}\nContent: {d.page_content}" for d in found)
+        return "\n\n".join(written), found
+
+    return create_agent(model, [retrieve], system_prompt="Search before you answer.")
+
+
+def rag_chain(store: Any, model: Any) -> Any:
+    from langchain.agents import create_agent
+    from langchain.agents.middleware import dynamic_prompt
+
+    @dynamic_prompt
+    def with_context(request: Any) -> str:
+        found = store.similarity_search(request.state["messages"][-1].text)
+        return "\n\n".join(["Answer from:", *(each.page_content for each in found)])
+
+    return create_agent(model, tools=[], middleware=[with_context])
+
+
+def deep_agent(store: Any, model: Any) -> Any:
+    """A file for each chunk, and a sub-agent for each file."""
+    deepagents = pytest.importorskip("deepagents", reason=NO_DEEPAGENTS)
+    backend = deepagents.backends.StateBackend()
+
+    @tool
+    def retrieve(query: str) -> str:
+        """Search the lease, and save what is found as files."""
+        paths = []
+        for number, document in enumerate(store.similarity_search(query, k=4), start=1):
+            paths.append(f"/retrieved/chunk_{number}.md")
+            backend.upload_files([(paths[-1], document.page_content.encode())])
+        return "\n".join(paths)
+
+    analyst = {
+        "name": "analyst",
+        "description": "Reads one file and says what is in it.",
+        "system_prompt": "Read the file with read_file.",
+    }
+    return deepagents.create_deep_agent(
+        model, tools=[retrieve], backend=backend, subagents=[analyst]
+    )
+
+
+def delegating(messages: list[BaseMessage]) -> AIMessage:
+    """Search, give each file to a sub-agent, and answer from what they say."""
+    last = messages[-1]
+    paths = re.findall(r"/retrieved/\S+", last.text)
+    if isinstance(last, HumanMessage):
+        return calling("read_file", file_path=paths[0]) if paths else SEARCH
+    if last.name == "read_file":
+        return AIMessage(last.text)
+    given = [{"description": path, "subagent_type": "analyst"} for path in paths]
+    tasks = [
+        {"name": "task", "id": each["description"], "args": each} for each in given
+    ]
+    return AIMessage("", tool_calls=tasks) if tasks else ANSWER
+
+
+def langgraph_agent(store: Any, model: Any) -> Any:
+    """Searches again, by another question, where what was found is of no use."""
+
+    @tool
+    def retrieve(query: str) -> str:
+        """Look something up in the lease."""
+        found = store.as_retriever().invoke(query)
+        return "\n\n".join(each.page_content for each in found)
+
+    def decide(state: MessagesState):
+        asked = model.bind_tools([retrieve]).invoke(state["messages"])
+        return {"messages": [asked]}
+
+    def grade(state: MessagesState) -> str:
+        asked = [m.text for m in state["messages"] if m.type == "human"]
+        return "answer" if asked[-1] == OTHER_QUESTION else "rewrite"
+
+    def answer(state: MessagesState):
+        said = model.invoke(f"Answer from:\n{state['messages'][-1].text}")
+        return {"messages": [said]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("decide", decide)
+    graph.add_node("retrieve", ToolNode([retrieve]))
+    other = {"messages": [HumanMessage(OTHER_QUESTION)]}
+    graph.add_node("rewrite", lambda state: other)
+    graph.add_node("answer", answer)
+    graph.add_edge(START, "decide")
+    ways = {"tools": "retrieve", END: END}
+    graph.add_conditional_edges("decide", tools_condition, ways)
+    graph.add_conditional_edges("retrieve", grade, ["answer", "rewrite"])
+    graph.add_edge("rewrite", "decide")
+    graph.add_edge("answer", END)
+    return graph.compile()
+
+
+def asking(messages: list[BaseMessage]) -> AIMessage:
+    asked = messages[-1].text
+    return ANSWER if asked.startswith("Answer") else calling("retrieve", query=asked)
+
+
+# Searches
+
+
+def in_the_beginning(store: Any, query: str) -> Documents:
+    return store.similarity_search(
+        query, k=4, filter=lambda d: d.metadata["third"] == 0
+    )
+
+
+def by_several_queries(store: Any, query: str) -> Documents:
+    found: dict[str, Document] = {}
+    for each in ("rules", "signing", query):
+        found |= {d.page_content: d for d in store.similarity_search(each, k=4)}
+    return [*found.values()]
+
+
+def fused(store: Any, query: str) -> Documents:
+    """By meaning and by words, fused by reciprocal ranks."""
+    words = set(query.lower().split())
+    by_words = sorted(
+        store.similarity_search("", k=1_000),
+        key=lambda d: -len(words & set(d.page_content.lower().split())),
+    )
+    found, points = {}, {}
+    for ranked in (store.similarity_search(query, k=10), by_words[:10]):
+        for rank, document in enumerate(ranked):
+            found[document.id] = document
+            points[document.id] = points.get(document.id, 0) + 1 / (60 + rank)
+    return [found[each] for each in sorted(points, key=lambda i: -points[i])[:4]]
+
+
+def reranked(store: Any, query: str) -> Documents:
+    found = store.similarity_search(query, k=20)
+    return sorted(found, key=lambda d: zlib.crc32(d.page_content.encode()))[:4]
+
+
+SEARCHES: dict[str, Callable[[Any, str], Documents]] = {
+    "similar": lambda store, query: store.similarity_search(query, k=4),
+    "filtered": in_the_beginning,
+    "diverse": lambda s, query: s.max_marginal_relevance_search(query, k=4),
+}
+BUILT: dict[str, tuple[Any, Any]] = {
+    "chain": (rag_chain, lambda _: ANSWER),
+    "Deep Agents": (deep_agent, delegating),
+    "LangGraph": (langgraph_agent, asking),
+    **{
+        name: (lambda s, model, find=find: agent(s, model, find), searching)
+        for name, find in SEARCHES.items()
+    },
+}
+"""`vector_store = OrderPreservingVectorStore(vector_store)`."""
+LAST = {"queries": by_several_queries, "fused": fused, "reranked": reranked}
+"""`documents = OrderPreservingCompressor()(documents)`."""
+
+
+def with_last(find: Any) -> Any:
+    return lambda store, query: OrderPreservingCompressor()(find(store, query))
+
+
+@pytest.mark.parametrize("mode", ["invoke", "astream"])
+@pytest.mark.parametrize("name", [*BUILT, *LAST])
+async def test_one_changed_line_puts_what_the_model_reads_in_order(name, mode, store):
+    if name in BUILT:
+        build, script = BUILT[name]
+        apps = [lambda m: build(store, m)]
+        apps += [lambda m: build(OrderPreservingVectorStore(store), m)]
+    else:
+        script, find = searching, LAST[name]
+        apps = [
+            lambda m: agent(store, m, find),
+            lambda m: agent(store, m, with_last(find)),
+        ]
+    before, after = [await prompts(app, script, mode) for app in apps]
+
+    assert inverted_pairs(before) > 0
+    assert inverted_pairs(after) == 0
+    assert set(marks(after[-1])) == set(marks(before[-1]))
+
+
+async def prompts(build: Any, script: Any, mode: str) -> list[str]:
+    """Run an application; what its model was sent, call by call."""
+    model = ScriptedModel(script=script)
+    app = build(model)
+    if mode == "invoke":
+        app.invoke(INPUT)
+    else:
+        assert [each async for each in app.astream(INPUT, stream_mode="messages")]
+    return ["\n".join(message.text for message in call) for call in model.calls]
+
+
+def test_a_section_that_the_page_adds_to_chunks_takes_one_option_more(store):
+    """Splitters that write it often count within it; here it was added afterwards."""
+    chunks = store.similarity_search("", k=1_000)
+    for chunk in chunks:
+        chunk.metadata["section"] = f"part {chunk.metadata['third']}"
+    sectioned = InMemoryVectorStore(EMBEDDING)
+    sectioned.add_documents(chunks)
+
+    with pytest.raises(PositionError, match="position_keys='start_index'"):
+        OrderPreservingVectorStore(sectioned).similarity_search(QUESTION)
+    told = OrderPreservingVectorStore(sectioned, position_keys="start_index")
+    found = starts(told.similarity_search(QUESTION))
+    assert found == sorted(found)
+
+
+def test_a_deep_agent_that_searches_twice_reads_each_sentence_once(store):
+    deepagents = pytest.importorskip("deepagents", reason=NO_DEEPAGENTS)
+    search = create_retrieval_tool(store, token_budget=400, name="retrieve")
+    read = {}
+    for middleware in ((), (EvidenceMiddleware(),)):
+        queries = iter((QUESTION, OTHER_QUESTION))
+
+        def twice(_: Any, queries: Any = queries) -> AIMessage:
+            query = next(queries, None)
+            return calling("retrieve", query=query) if query else ANSWER
+
+        model = ScriptedModel(script=twice)
+        deepagents.create_deep_agent(
+            model, tools=[search], middleware=middleware
+        ).invoke(INPUT)
+        read[bool(middleware)] = MARK.findall(model.sent)
+
+    assert len(read[False]) > len(set(read[False]))
+    assert sorted(read[True]) == sorted(set(read[False]))
