@@ -96,20 +96,27 @@ def _with_neighbours(
     options: ContextOptions,
 ) -> tuple[list[Chunk], float]:
     """The chunks best first, and the rank of the first that is a neighbour."""
-    if neighbours is ALONE:
+    by_position = options.selection == "recall" and options.documents is not None
+    if neighbours is ALONE and not by_position:
         return _ranked(chunks, options), math.inf
-    # Imported here: most contexts do not need it.
-    from oprag.context.slices import slices_beside
-
     count = len(hits) - neighbours.number
-    own = [chunk for chunk in chunks if chunk.rank < count]
-    beside = [chunk for chunk in chunks if chunk.rank >= count]
-    if neighbours.beside:
-        beside += slices_beside(own[: options.top_n], neighbours, options)
-    own = _ranked(own, options)
+    own = _ranked([chunk for chunk in chunks if chunk.rank < count], options)
     first = max((chunk.rank for chunk in own), default=-1) + 1
-    ranked = [chunk._replace(rank=rank) for rank, chunk in enumerate(beside, first)]
-    return [*own, *ranked], first
+    beside = _numbered([c for c in chunks if c.rank >= count], first)
+    if by_position or neighbours.beside:
+        # Imported here: most contexts do not need it.
+        from oprag.context.slices import slices_beside
+
+        best = own[: options.top_n]
+        ranks = {chunk.rank for chunk in best} if by_position else neighbours.beside
+        reach = None if by_position else neighbours.widen
+        slices = slices_beside([*best, *beside], ranks, reach or "fill", options)
+        beside += _numbered(slices, first + len(beside))
+    return [*own, *beside], first
+
+
+def _numbered(chunks: Sequence[Chunk], first: int) -> list[Chunk]:
+    return [chunk._replace(rank=rank) for rank, chunk in enumerate(chunks, first)]
 
 
 def _marked(

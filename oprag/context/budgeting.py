@@ -18,7 +18,7 @@ from oprag.context.merging import merge_neighbours
 from oprag.context.options import ContextOptions
 from oprag.context.rendering import GAP_MARK, cited_text, marked_texts, with_marks
 from oprag.context.results import single_passage
-from oprag.context.selection import LONG_TOKEN, counted, fill_budget, too_small
+from oprag.context.selection import counted, fill_budget, too_small
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 from oprag.ordering import document_order, rank_order
 from oprag.positions import as_number
@@ -83,27 +83,20 @@ class BudgetFiller:
 
         Args:
             chunks: Best first, checked, without duplicates.
-            budget: Tokens to fill. With full texts `"recall"` lists more for more,
-                and where not all may fit it judges long chunks in another way.
+            budget: Tokens to fill. Where not all may fit, `"recall"` judges long chunks
+                in another way.
             hits: Chunks from this rank on stand beside hits: `"recall"` judges them
                 by these, else they come behind them.
 
         Returns:
             The chunks themselves, or with `"recall"` pieces of them.
-
-        Raises:
-            PositionError: See `cut_into_lines`.
         """
         if self._options.selection == "budget":
             return list(chunks)
         # Imported here: most contexts do not need it.
         from oprag.context.expanding import expanded_order
 
-        texts = self._options.source_text()
-        room = LONG_TOKEN * budget
-        return expanded_order(
-            chunks, source_text=texts, room=room, hits=hits, budget=budget
-        )
+        return expanded_order(chunks, hits=hits, budget=budget)
 
     def taken(self, listed: Sequence[Chunk], budget: int) -> list[Chunk]:
         """Take what fits.
@@ -216,16 +209,14 @@ class BudgetFiller:
         self, kept: list[Chunk], rest: Sequence[Chunk], budget: int
     ) -> list[Chunk]:
         """Take whole sentences of the next chunks where much of the budget is left."""
-        from oprag.context.pieces import Parts
+        from oprag.context.pieces import with_beginnings
 
         for chunk in islice(rest, _CUT):
             room = budget - self._needed(kept)
             if room <= _UNUSED * budget:
                 break
-            parts = Parts(chunk, kept)
-            while fitting := bisect_right(
-                range(len(parts)), room, key=lambda n: self._cost(parts[n])
-            ):
+            parts = with_beginnings(chunk, kept)
+            while fitting := bisect_right(parts, room, key=self._cost):
                 part = parts[fitting - 1]
                 tokens = self._cost(part)
                 more = [*kept, counted(part, tokens)]

@@ -23,7 +23,6 @@ from statistics import median_high
 from typing import NamedTuple, overload
 
 from oprag.chunk import Chunk
-from oprag.context.merging import SourceText
 from oprag.context.pieces import Line, Piece, cut_into_lines
 from oprag.context.selection import LONG_TOKEN
 
@@ -83,22 +82,13 @@ class PieceChunks(Sequence[Chunk]):
 
 
 def expanded_order(
-    chunks: Sequence[Chunk],
-    *,
-    source_text: SourceText | None = None,
-    room: float = 0,
-    hits: float = math.inf,
-    budget: float = math.inf,
+    chunks: Sequence[Chunk], *, hits: float = math.inf, budget: float = math.inf
 ) -> Sequence[Chunk]:
     """Order retrieved text by its own rank and that of its neighbours.
 
     Args:
         chunks: Best first, checked, without duplicates. Of any lengths, overlapping
             or not.
-        source_text: Full texts by document name. Then text that stands around
-            candidates may be chosen too; None: only text that was retrieved.
-        room: Characters of it on each side of candidates. What nothing is lent
-            comes behind all others, the nearest first.
         hits: Chunks from this rank on were not retrieved but stand beside hits: they
             are worth what these lend them.
         budget: Tokens that are to be filled. Where it may not hold all, candidates with
@@ -112,9 +102,6 @@ def expanded_order(
         is that of the candidate. Equal worth: the better candidate first, then
         reading order (documents in the order of their best candidates). Made as
         they are asked for.
-
-    Raises:
-        PositionError: See `cut_into_lines`.
 
     Source:
         This project's own. The settings were chosen on public data, and what was
@@ -131,7 +118,7 @@ def expanded_order(
         few = _CHARACTERS * budget / _FEW  # characters of each, where few fit
         if max(lengths) > few and median_high(lengths) > few:  # the first is quicker
             lending = _LENDING_OF_FEW
-    lines = cut_into_lines(chunks, source_text=source_text, room=room, long=long)
+    lines = cut_into_lines(chunks, long=long)
     worths = [worth for line in lines for worth in _worths(line, hits, lending)]
     pieces = [piece for line in lines for piece in line.pieces]
     # They stand in reading order.
@@ -155,10 +142,6 @@ def _worths(line: Line, hits: float, lending: _Lending) -> list[float]:
     lent = _lent(line, min(hits, _N_LENDING), lending)
     for number, shares in lent.items():
         worths[number] += sum(sorted(shares)[-_LENDERS:])
-    for number, piece in enumerate(line.pieces):
-        if piece.beside is not None and number not in lent:
-            start, end = piece.of.span or (0, 0)
-            worths[number] = -max(piece.start - end, start - piece.end)
     return worths
 
 

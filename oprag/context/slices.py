@@ -7,97 +7,105 @@ begins.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from oprag.chunk import Chunk, Span
 from oprag.context.merging import proved_source
-from oprag.context.neighbours import Neighbours, outward
-from oprag.context.options import ContextOptions
-from oprag.context.pieces import slice_of
+from oprag.context.neighbours import outward
+from oprag.context.options import ContextOptions, Widen
+from oprag.context.pieces import is_sliceable, slice_of
 from oprag.context.selection import LONG_TOKEN
+from oprag.ordering import group_by_document
 
 _NEAR = 8
 """A slice ends at white space within an eighth of the hit's length."""
 
 
+class _Side(NamedTuple):
+    """One side of a hit."""
+
+    hit: Chunk
+    source: str
+    gap: list[int]
+    """Where the text there that nobody has begins and ends; both its sides have it."""
+
+
 def slices_beside(
-    chunks: Sequence[Chunk], neighbours: Neighbours, options: ContextOptions
+    chunks: Sequence[Chunk],
+    ranks: Collection[int],
+    widen: Widen,
+    options: ContextOptions,
 ) -> list[Chunk]:
     """Cut the text beside hits out of the full texts of their documents.
 
     Args:
-        chunks: The hits, best first; `rank` is the place in the list.
-        neighbours: Beside which of them, and how far.
+        chunks: What was retrieved, and what is known beside it, best first.
+        ranks: Of the hits beside which text is read.
+        widen: How many slices on each side; `"fill"` for any number.
         options: Their `documents` are read, and about as much as `token_budget` holds
             is cut out.
 
     Returns:
-        Those worth most first.
+        Slices with the rank of their hit, those worth most first.
 
     Raises:
         PositionError: See `proved_source`.
     """
-    source_text = options.source_text()
-    if source_text is None or neighbours.widen is None:
-        return []
-    reach = math.inf if neighbours.widen == "fill" else neighbours.widen
-    budget = options.token_budget
+    texts, budget = options.source_text(), options.token_budget
     left = math.inf if budget is None else LONG_TOKEN * budget
-    taken: dict[str, list[Span]] = {}
-    sources: dict[str, str] = {}
-    ends: dict[tuple[int, int], int] = {}
-    hits = {chunk.rank: chunk for chunk in chunks}
-    for rank in sorted(neighbours.beside & hits.keys()):
-        hit = hits[rank]
-        if hit.document not in taken:
-            of_it = [c for c in chunks if c.document == hit.document]
-            whole = [c for c in of_it if c.exact and c.text]
-            taken[hit.document] = sorted(c.span for c in whole if c.span is not None)
-            source = proved_source(whole, source_text) if whole else None
-            if source is not None:
-                sources[hit.document] = source
-        placed = hit.position is not None and hit.position[-2:] == hit.span
-        if hit.document in sources and placed and hit.exact and hit.text and hit.span:
-            ends[rank, -1], ends[rank, 1] = hit.span
+    sides: dict[tuple[int, int], _Side] = {}
+    for members in group_by_document(chunks).values():
+        whole = [c for c in members if c.part is None and is_sliceable(c)]
+        source = proved_source(whole, texts) if texts and whole else None
+        if source is not None:
+            sides.update(_sides(whole, ranks, source))
     found: list[Chunk] = []
 
     def take(rank: int, side: int, _: int) -> bool:
         nonlocal left
-        hit = hits[rank]
-        source, spans = sources[hit.document], taken[hit.document]
-        span = _next(source, spans, ends[rank, side], side * len(hit.text))
-        if span is None or left <= 0:
+        if (rank, side) not in sides or left <= 0:
             return False
-        left -= span.end - span.start
-        spans.append(span)
-        found.append(slice_of(hit, source[slice(*span)], *span))
-        ends[rank, side] = span[side > 0]
+        hit, source, gap = sides[rank, side]
+        start, end = gap
+        length = len(hit.text)
+        if side > 0:
+            end = gap[0] = min(end, _at_space(source, start + length, length))
+        else:
+            start = gap[1] = max(start, _at_space(source, end - length, length))
+        if start >= end:
+            return False
+        left -= end - start
+        found.append(slice_of(hit, source[start:end], start, end))
         return True
 
-    outward(dict.fromkeys(rank for rank, _ in ends), reach, take)
+    hits = dict.fromkeys(rank for rank, _ in sides)
+    outward(hits, math.inf if widen == "fill" else widen, take)
     return found
 
 
-def _next(source: str, taken: Sequence[Span], at: int, length: int) -> Span | None:
-    """Return the slice that begins or ends at a place; None where text is taken."""
-    if any(start < at < end for start, end in taken):
-        return None
-    if length > 0:
-        stop = min([s for s, _ in taken if s >= at], default=len(source))
-        end = _at_space(source, at + length, length // _NEAR)
-        span = Span(at, min(end, stop))
-    else:
-        stop = max([e for _, e in taken if e <= at], default=0)
-        start = _at_space(source, at + length, -length // _NEAR)
-        span = Span(max(start, stop), at)
-    return span if span.start < span.end else None
+def _sides(
+    chunks: Sequence[Chunk], ranks: Collection[int], source: str
+) -> Iterator[tuple[tuple[int, int], _Side]]:
+    """Of the hits of one text: what nobody has beside them, by rank and side."""
+    edges: dict[tuple[int, int], list[int]] = {}
+    reached, last = 0, Span(len(source), len(source))
+    for start, end in [*sorted(c.span for c in chunks if c.span), last]:
+        if start > reached:
+            edges[1, reached] = edges[-1, start] = [reached, start]
+        reached = max(reached, end)
+    for chunk in chunks:
+        if chunk.rank in ranks and chunk.span == (chunk.position or ())[-2:]:
+            for side, place in zip((-1, 1), chunk.span, strict=True):
+                if gap := edges.pop((side, place), None):  # the best hit there has it
+                    yield (chunk.rank, side), _Side(chunk, source, gap)
 
 
-def _at_space(source: str, place: int, near: int) -> int:
+def _at_space(source: str, place: int, length: int) -> int:
     """Return the nearest place behind white space; the place itself without one."""
     if not 0 < place < len(source):
         return min(max(0, place), len(source))
-    for away in range(near + 1):
+    for away in range(length // _NEAR + 1):
         for each in (place - away, place + away):
             if 0 < each < len(source) and source[each - 1].isspace():
                 return each

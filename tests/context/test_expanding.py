@@ -12,7 +12,7 @@ from oprag.chunk import Chunk, Hit, Span
 from oprag.context import ContextOptions, arrange, order_context
 from oprag.context.expanding import expanded_order
 from oprag.context.pieces import cut_into_lines
-from oprag.errors import InvalidOptionError, PositionError
+from oprag.errors import InvalidOptionError
 
 _ENDS = ("char_start", "char_end")
 TEXT = "".join(chr(ord("a") + n % 26) for n in range(400))
@@ -79,65 +79,6 @@ def test_chunks_without_a_position_stand_by_their_rank():
     assert [chunk.text for chunk in expanded_order(chunks)] == ["t0", "t1", "t2"]
 
 
-def test_what_stands_around_candidates_is_read_from_the_full_text():
-    chunks = [_chunk(0, 20, 30), _chunk(1, 40, 50), _chunk(2, 150, 160)]
-    kept = expanded_order(chunks, source_text={"d": TEXT}.get, room=30)
-    # Steps of ten, for thirty characters; 30-40 is a gap no longer than a chunk.
-    assert {span for span in _spans(kept) if span[1] <= 80} == {
-        (start, start + 10) for start in range(0, 80, 10)
-    }
-    assert sorted(span for span in _spans(kept) if span[0] >= 80) == [
-        (start, start + 10) for start in range(120, 190, 10)
-    ]
-    assert {c.span.start: c.rank for c in kept}[30] == 0
-    # 30-40 is lent half of 1/3 and 1/4; 10-20 beside one of them is lent less, but
-    # more than 1/5 of 150-160.
-    assert _spans(kept)[:4] == [(20, 30), (40, 50), (30, 40), (10, 20)]
-    assert all(c.text == TEXT[slice(*c.span)] for c in kept)
-
-
-def test_far_from_candidates_the_nearest_text_is_read_first():
-    chunks = [_chunk(0, 200, 204), _chunk(1, 0, 4)]
-    kept = expanded_order(chunks, source_text={"d": TEXT}.get, room=1000)
-    places = sorted(n for c in kept for n in range(*c.span))
-    assert places == list(range(400))  # all of the document, once
-    # Beyond eight lengths nothing is lent.
-    far = [c for c in kept if min(abs(c.span[0] - at) for at in (0, 200)) > 36]
-    away = [min(c.span[0] - 4, abs(c.span[0] - 200)) for c in far]
-    assert all(a <= b + 8 for a, b in pairwise(away))
-    assert {c.rank for c in far if c.span[1] <= 100} == {1}
-    assert {c.rank for c in far if c.span[0] >= 104} == {0}
-
-
-def test_steps_around_candidates_end_at_a_blank():
-    text = "abc defg " * 12
-    (first, *_, last) = expanded_order(
-        [Chunk(text[45:54], "d", 0, (0, 45, 54), Span(45, 54))],
-        source_text={"d": text}.get,
-        room=30,
-    )
-    assert first.span == (45, 54)
-    kept = expanded_order(
-        [Chunk(text[45:55], "d", 0, (0, 45, 55), Span(45, 55))],
-        source_text={"d": text}.get,
-        room=30,
-    )
-    starts = {c.span.start for c in kept} - {45, 55}
-    assert starts
-    assert all(text[start - 1] == " " for start in starts)
-    assert last.text in text
-
-
-def test_nothing_is_read_around_candidates_without_the_full_text():
-    chunks = [_chunk(0, 20, 30), _chunk(1, 40, 50)]
-    assert _spans(expanded_order(chunks)) == [(20, 30), (40, 50)]
-
-
-def test_a_full_text_that_is_another_one_is_an_error():
-    with pytest.raises(PositionError):
-        expanded_order([_chunk(0, 0, 10)], source_text={"d": "no"}.get)
-
-
 @st.composite
 def _candidates(draw):
     spans = draw(
@@ -191,17 +132,14 @@ def _tied(draw):
         c._replace(rank=draw(st.integers(0, 3)), document=draw(st.sampled_from("de")))
         for c in draw(_candidates())
     ]
-    ranked = [sorted(draw(st.permutations(chunks)), key=lambda c: c.rank) for _ in "ab"]
-    return ranked, draw(st.booleans())
+    return [sorted(draw(st.permutations(chunks)), key=lambda c: c.rank) for _ in "ab"]
 
 
 @given(_tied())
-def test_candidates_of_equal_rank_may_come_in_any_order(given):
-    ranked, full = given
-    texts = {"d": TEXT, "e": TEXT}.get if full else None
+def test_candidates_of_equal_rank_may_come_in_any_order(ranked):
     one, other = (
         [(c.document, c.span, c.text, c.rank, c.metadata) for c in each]
-        for each in (expanded_order(r, source_text=texts, room=40) for r in ranked)
+        for each in (expanded_order(r) for r in ranked)
     )
     assert one == other
 

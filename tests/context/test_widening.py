@@ -181,6 +181,46 @@ def test_full_texts_fill_a_budget():
     assert passage.rank == 0
 
 
+def by_position(text: str, spans: list[tuple[int, int]], budget: int) -> Any:
+    hits = [Hit(text[a:b], {"source": "a", "start_index": a}) for a, b in spans]
+    options = ContextOptions(
+        documents={"a": text},
+        selection="recall",
+        token_budget=budget,
+        token_counter=len,
+        separator="",
+    )
+    return arrange(hits, options).passages
+
+
+def test_text_chosen_by_position_may_stand_anywhere_around_hits():
+    text = "".join(f"w{number:03} " for number in range(100))
+    spans = [(100, 150), (300, 350)]
+
+    (whole,) = by_position(text, spans, len(text))
+    kept = by_position(text, spans, 250)
+
+    assert whole.text == text
+    assert [text[slice(*p.spans[0])] for p in kept] == [p.text for p in kept]
+    assert 245 <= sum(len(p.text) for p in kept) <= 250
+    # Text in the middle is worth more than a slice on the other side of a hit.
+    assert [p.spans[0] for p in by_position(text, [(100, 150), (200, 250)], 150)] == [
+        (100, 250)
+    ]
+
+
+def test_slices_end_at_a_blank():
+    text = "abc defg " * 50
+    hits = [Hit(text[181:211], {"source": "a", "start_index": 181})]
+    told = Neighbours(widen=3, beside=frozenset({0}))
+
+    passages = arrange(hits, ContextOptions(documents={"a": text}), neighbours=told)
+
+    starts = {p.spans[0].start for p in passages.passages} - {181, 211}
+    assert len(starts) == 5
+    assert all(text[start - 1] == " " for start in starts)
+
+
 def test_filling_needs_a_budget_and_neighbours_need_keys():
     from oprag.context import check_widening
 
