@@ -8,7 +8,7 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("index", "concepts", "positions", "evidence", "reference/oprag")
+PAGES = ("index", "concepts", "indexing", "evidence", "reference/oprag")
 WIDTHS = (1280, 390)
 
 
