@@ -95,9 +95,7 @@ def test_llms_txt_lists_every_page_with_a_line_about_it(pages, site):
     assert [entry[2] for entry in entries] == list(dict.fromkeys(e[2] for e in entries))
     assert {entry[2] for entry in entries} == set(pages) - {"404.html"}
     assert all(len(entry[3]) > 20 for entry in entries)
-    assert "Never a silent disorder" in (site / "llms-full.txt").read_text(
-        "utf-8"
-    )
+    assert "Never a silent disorder" in (site / "llms-full.txt").read_text("utf-8")
 
 
 def test_the_slider_shows_the_best_passages_in_both_orders(pages):
