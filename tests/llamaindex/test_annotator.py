@@ -14,15 +14,9 @@ from llama_index.core.node_parser import (
     get_leaf_nodes,
 )
 from llama_index.core.schema import NodeWithScore, TextNode
-from llama_index.core.storage.docstore import SimpleDocumentStore
 
 from llamaindex_oprag import OrderPreservingPostprocessor, PositionAnnotator
-from oprag.errors import (
-    DocumentNotFoundError,
-    MissingDocumentError,
-    PositionError,
-    PositionWarning,
-)
+from oprag.errors import DocumentNotFoundError, MissingDocumentError, PositionError
 from tests.handed_out import told
 
 TEXT = "\n\n".join(
@@ -79,44 +73,6 @@ def test_every_level_of_a_hierarchy_is_located():
     assert all(("chunk_index" in node.metadata) == (node in leaves) for node in nodes)
 
 
-def test_leaves_alone_can_be_put_in_order():
-    documents = [_document()]
-    parser = HierarchicalNodeParser.from_defaults(chunk_sizes=[512, 128, 64])
-    leaves = get_leaf_nodes(parser.get_nodes_from_documents(documents))
-
-    nodes = PositionAnnotator(documents=documents)(leaves)
-    ordered = OrderPreservingPostprocessor().postprocess_nodes(_reversed_hits(nodes))
-    assert told(ordered) == told(nodes)
-
-
-async def test_awaited_it_gives_the_same():
-    documents = [_document()]
-    made = SentenceSplitter(chunk_size=64, chunk_overlap=8).get_nodes_from_documents(
-        documents
-    )
-    annotator = PositionAnnotator(documents=documents)
-
-    assert await annotator.acall(made) == annotator(made)
-
-
-@pytest.mark.parametrize("kind", ["list", "mapping", "function", "docstore"])
-def test_documents_may_come_from_anywhere(kind):
-    documents = [_document()]
-    docstore = SimpleDocumentStore()
-    docstore.add_documents(documents)
-    given = {
-        "list": documents,
-        "mapping": {"d.md": TEXT},
-        "function": {"d.md": TEXT}.get,
-        "docstore": docstore,
-    }[kind]
-    made = SentenceSplitter(chunk_size=64, chunk_overlap=8).get_nodes_from_documents(
-        documents
-    )
-
-    _slices_hold(PositionAnnotator(documents=given)(made))
-
-
 def test_given_nodes_are_not_changed_and_the_prompt_shows_no_new_keys():
     documents = [_document(file_name="d.md")]
     made = SentenceSplitter(chunk_size=64, chunk_overlap=8).get_nodes_from_documents(
@@ -155,22 +111,6 @@ def test_pages_with_ids_of_their_own_are_parts_of_one_file():
     assert len({node.metadata["doc_key"] for node in nodes}) == 1
     ordered = OrderPreservingPostprocessor().postprocess_nodes(_reversed_hits(nodes))
     assert told(ordered) == told(nodes)
-
-
-def test_what_cannot_be_proved_is_reported_and_still_in_order():
-    documents = [_document()]
-    made = SentenceSplitter(chunk_size=64, chunk_overlap=0).get_nodes_from_documents(
-        documents
-    )
-    made[2] = made[2].model_copy(update={"text": "Something else entirely."})
-
-    with pytest.warns(
-        PositionWarning, match="1 cannot be placed .not found; first: chunk 2"
-    ):
-        nodes = PositionAnnotator(documents=documents)(made)
-    assert nodes[2].start_char_idx is None
-    ordered = OrderPreservingPostprocessor().postprocess_nodes(_reversed_hits(nodes))
-    assert [scored.node.node_id for scored in ordered] == [n.node_id for n in made]
 
 
 def test_a_node_without_a_source_is_an_error():

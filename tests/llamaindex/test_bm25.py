@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pytest
 from llama_index.core import Document, StorageContext, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.llms import MockLLM
 from llama_index.core.node_parser import SentenceSplitter
-from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
-from llamaindex_oprag import (
-    OffsetSentenceNodeParser,
-    OrderPreservingRetriever,
-    OrderPreservingRetrieverTool,
-    SelfRouteQueryEngine,
-)
+from llamaindex_oprag import OffsetSentenceNodeParser, OrderPreservingRetriever
 from oprag.errors import InvalidOptionError
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 
@@ -63,25 +55,6 @@ def texts(found: list[NodeWithScore]) -> str:
 
 def places(found: list[NodeWithScore]) -> list[Any]:
     return [(each.node.node_id, each.text, each.metadata) for each in found]
-
-
-async def test_what_the_words_name_is_found_and_put_in_order(index):
-    retriever = OrderPreservingRetriever(
-        index.as_retriever(), similarity_top_k=4, bm25=True
-    )
-    question = "What are subject700 and subject77?"
-
-    found = retriever.retrieve(question)
-
-    assert "subject77." in texts(found)
-    assert "subject700." in texts(found)
-    starts = [each.metadata["char_start"] for each in found]
-    assert starts == sorted(starts)
-    assert len(found) == 4
-    assert {each.node.ref_doc_id for each in found} == {"rules.txt"}
-    assert places(await retriever.aretrieve(question)) == places(found)
-    plain = OrderPreservingRetriever(index.as_retriever(), similarity_top_k=4)
-    assert "subject77." not in texts(plain.retrieve(question))
 
 
 @pytest.mark.parametrize(
@@ -162,35 +135,3 @@ def test_without_an_index_it_is_refused():
     with pytest.raises(InvalidOptionError, match="how the chunks of") as caught:
         OrderPreservingRetriever(Listed(), bm25=True)
     assert caught.value.option == "bm25"
-
-
-def test_a_tool_finds_by_words_too(index):
-    tool = OrderPreservingRetrieverTool.from_defaults(
-        index, token_budget=200, bm25=True
-    )
-
-    assert "subject693." in tool.call("subject693").content
-
-
-def test_self_route_around_it_reads_what_words_found(index):
-    retriever = OrderPreservingRetriever(
-        index.as_retriever(), similarity_top_k=2, bm25=True
-    )
-    engine = SelfRouteQueryEngine.from_args(retriever, llm=MockLLM(), documents=index)
-
-    assert "subject693." in texts(engine.query("subject693").source_nodes)
-
-
-def test_it_goes_around_query_rewriting(index):
-    fusion = QueryFusionRetriever(
-        [index.as_retriever(similarity_top_k=3)], llm=MockLLM(), num_queries=1
-    )
-    retriever = OrderPreservingRetriever(fusion, bm25=True)
-
-    assert "subject693." in texts(retriever.retrieve("subject693"))
-
-
-def test_copies_keep_it(index):
-    retriever = OrderPreservingRetriever(index.as_retriever(), bm25=True)
-
-    assert "subject693." in texts(copy.copy(retriever).retrieve("subject693"))

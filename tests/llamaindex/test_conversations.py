@@ -153,25 +153,6 @@ async def test_a_loaded_context_points_to_what_its_memory_holds(memory, kinds):
     assert ("\n[see above" in again) == (memory == "the same")
 
 
-@pytest.mark.parametrize("kinds", [KINDS, KINDS[::-1]], ids=["first", "second"])
-async def test_what_an_agent_keeps_to_itself_is_shown_to_the_one_it_hands_over_to(
-    kinds,
-):
-    prompts = await talk(kinds, [HANDED])
-
-    assert all(shown(prompt) for prompt in prompts[1:3] + prompts[4:])
-
-
-async def test_an_agent_that_went_on_after_an_error_points_to_what_is_there():
-    for kind in KINDS:
-        runs = [[asks(0), asks(1), None], ALONE]
-
-        prompts = await talk([kind], runs, memory=remembering())
-
-        places = [shown(prompt) for prompt in prompts]
-        assert all(len(each) == len({*each}) for each in places)
-
-
 async def test_each_prompt_begins_as_the_one_before():
     runs = [[asks(n, n + 1), asks(n), []] for n in range(3)]
 

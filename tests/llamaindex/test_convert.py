@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from llama_index.core.bridge.pydantic import ConfigDict
 from llama_index.core.schema import (
     BaseNode,
@@ -25,37 +22,13 @@ from llama_index.core.schema import (
 
 from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
 from oprag import Place, Span, place_of
-from oprag.errors import (
-    ConflictingPositionsError,
-    MissingDocumentError,
-    MissingPositionError,
-    PositionError,
-)
+from oprag.errors import MissingDocumentError, MissingPositionError
 from oprag.metadata import without_reserved_keys
-from tests.corpora import Retrieval, metadata, retrievals
-from tests.llamaindex.corpus import TEXT, numbers_of, scored
-
-MODES = st.fixed_dictionaries(
-    {
-        "merge": st.booleans(),
-        "citations": st.booleans(),
-        "order": st.sampled_from(["document", "score"]),
-    }
-)
+from tests.llamaindex.corpus import TEXT, scored
 
 
 def order(nodes: list[NodeWithScore], **options: Any) -> list[NodeWithScore]:
     return OrderPreservingPostprocessor(**options).postprocess_nodes(nodes)
-
-
-def as_nodes(retrieval: Retrieval, style: str = "own") -> list[NodeWithScore]:
-    return [
-        NodeWithScore(
-            node=TextNode(text=piece.text, metadata=metadata(piece, style)),
-            score=1 / (rank + 1),
-        )
-        for rank, piece in enumerate(retrieval.pieces)
-    ]
 
 
 def in_source(
@@ -73,69 +46,10 @@ def in_source(
     )
 
 
-@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
-def test_text_from_a_gap_that_reads_like_its_neighbour_has_a_place_of_its_own():
-    metadatas = [{"source": "a", "start_index": start} for start in (0, 6)]
-    found = with_scores(*(TextNode(text="ab ", metadata=each) for each in metadatas))
-
-    _, between, _ = order(
-        found,
-        selection="recall",
-        merge=False,
-        token_budget=100,
-        token_counter=len,
-        documents={"a": "ab ab ab "},
-    )
-    metadata = between.node.metadata
-    assert (metadata["oprag_start"], metadata["oprag_end"]) == (3, 6)
-    assert between.node_id not in {each.node_id for each in found}
-
-
 def with_scores(*nodes: BaseNode) -> list[NodeWithScore]:
     return [
         NodeWithScore(node=node, score=0.9 - i / 10) for i, node in enumerate(nodes)
     ]
-
-
-class TestOwnObjects:
-    def test_what_is_only_moved_is_a_copy_with_its_id_text_and_score(self, hits):
-        ordered = order(hits)
-
-        assert numbers_of(ordered) == sorted(numbers_of(hits))
-        given_ones = {each.node_id: each for each in hits}
-        for each in ordered:
-            same = given_ones[each.node_id]
-            assert each.node is not same.node
-            assert (each.text, each.score) == (same.text, same.score)
-
-    @given(retrievals(), MODES)
-    def test_inputs_are_never_written_to(self, retrieval, mode):
-        nodes = as_nodes(retrieval)
-        before = copy.deepcopy(nodes)
-        listed = list(nodes)
-
-        order(nodes, **mode)
-
-        assert nodes == before
-        assert all(a is b for a, b in zip(nodes, listed, strict=True))
-
-    @given(retrievals(), MODES, st.sampled_from(["best_rank", "first_seen"]))
-    def test_applying_it_twice_changes_nothing(self, retrieval, mode, documents):
-        once = order(as_nodes(retrieval), **mode, document_order=documents)
-
-        twice = order(once, **mode, document_order=documents)
-        assert twice == once
-
-    @pytest.mark.parametrize("citations", [False, True])
-    @pytest.mark.parametrize("begin", ["", "[…]\n\n", "\n\n"])
-    def test_no_mark_is_written_into_a_node_nor_taken_out(self, citations, begin):
-        touching, apart = in_source("first.", 0), in_source(f"{begin}second.", 90)
-
-        first, second = order(with_scores(apart, touching), citations=citations)
-
-        assert [first.text, second.text] == ["first.", f"{begin}second."]
-        assert second.node.node_id == apart.node_id
-        assert second.node.start_char_idx == 90
 
 
 class TestMergedNodes:
@@ -182,24 +96,6 @@ class TestMergedNodes:
         assert merged.node.get_content() == "one\ntwo"
         assert merged.node.metadata["oprag_spans"] == "0-3,6-9"
         assert merged.node.metadata["oprag_exact"] is False
-
-    def test_a_text_with_a_gap_is_not_taken_for_a_slice_the_next_time(self):
-        """The line break for the one missing character makes the length the same."""
-        once = order(with_scores(in_source("one", 0), in_source("two", 4)), merge=True)
-        assert [node.text for node in once] == ["one\ntwo"]
-        overlapping = with_scores(in_source("e two three", 2))
-
-        again = order([*once, *overlapping], merge=True)
-
-        assert [node.text for node in again] == ["one\ntwo", "e two three"]
-
-    def test_the_gap_is_filled_from_the_document(self):
-        nodes = with_scores(in_source("one", 0), in_source("two", 6))
-
-        (merged,) = order(nodes, merge=True, documents={"d": "one – two"})
-
-        assert merged.node.get_content() == "one – two"
-        assert "oprag_spans" not in merged.node.metadata
 
     def test_keys_that_were_added_are_not_shown_to_any_model(self):
         nodes = with_scores(
@@ -264,23 +160,6 @@ class TestMergedNodes:
         (merged,) = order(with_scores(*nodes), merge=True)
 
         assert merged.node.embedding is None
-
-    def test_pages_are_not_joined_and_keep_their_number(self):
-        nodes = [
-            in_source(text, start, metadata={"file_path": "f.pdf", "page_label": page})
-            for text, start, page in (
-                ("c ", 0, "2"),
-                ("a ", 0, "1"),
-                ("b", 2, "1"),
-                ("d", 2, "2"),
-            )
-        ]
-
-        first, second = order(with_scores(*nodes), merge=True)
-
-        assert [first.text, second.text] == ["a b", "c d"]
-        assert first.metadata["oprag_part"] == 1
-        assert order([second, first], merge=True) == [first, second]
 
 
 class Frozen(TextNode):
@@ -385,15 +264,6 @@ class TestNodeClasses:
         assert (type(ordered), ordered.reason) == (Ranked, "why")
 
 
-class TestScores:
-    def test_scores_may_be_missing(self):
-        nodes = [NodeWithScore(node=in_source("a", start)) for start in (5, 1)]
-
-        ordered = order(nodes)
-        assert [each.node_id for each in ordered] == [n.node_id for n in nodes[::-1]]
-        assert [each.score for each in ordered] == [None, None]
-
-
 class TestPlaces:
     def test_user_keys_are_metadata_attributes_of_the_node_or_functions_of_it(self):
         late, early = Clipping(text="b"), Clipping(text="a")
@@ -415,147 +285,13 @@ class TestPlaces:
         )
         assert numbers_in(by_function) == "ab"
 
-    def test_pages_by_the_users_keys_are_scopes_of_the_offsets(self):
-        nodes = [
-            scored(text, page=page, start_index=start)
-            for page, text, start in (
-                (2, "c ", 0),
-                (1, "a ", 0),
-                (1, "b", 2),
-                (2, "d", 2),
-            )
-        ]
-        keys = ["page", "start_index"]
-
-        ordered = order(nodes, position_keys=keys)
-
-        assert [node.text for node in ordered] == ["a ", "b", "c ", "d"]
-
     def test_the_string_none_is_no_source(self):
         node = scored("a", doc="None", ref_doc_id="None", document_id="None", start=1)
 
         with pytest.raises(MissingDocumentError):
             order([node])
 
-    def test_pages_of_one_pdf_are_one_document(self):
-        nodes = [
-            NodeWithScore(
-                node=TextNode(
-                    text=f"page {page}",
-                    start_char_idx=0,
-                    end_char_idx=6,
-                    metadata={"file_path": "f.pdf", "page_label": str(page)},
-                    relationships={
-                        NodeRelationship.SOURCE: RelatedNodeInfo(node_id=f"id{page}")
-                    },
-                )
-            )
-            for page in (10, 9, 2)
-        ]
 
-        ordered = order(nodes)
-        assert [node.text for node in ordered] == ["page 2", "page 9", "page 10"]
-
-    def test_roman_page_labels_alone_are_an_error(self):
-        nodes = [
-            scored(label, page_label=label, file_path="f.pdf") for label in ("ii", "i")
-        ]
-
-        with pytest.raises(MissingPositionError, match="page_label='ii'"):
-            order(nodes)
-
-    def test_offsets_of_several_documents_are_not_compared(self):
-        """One document by the user's key, several by LlamaIndex, each from 0."""
-        nodes = with_scores(in_source("a", 40), in_source("b", 0))
-        nodes[1].node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(
-            node_id="e"
-        )
-
-        with pytest.raises(Exception, match="several framework documents"):
-            order(nodes, document_key=lambda _: "both")
-
-
-class TestBadInput:
-    def test_nothing_retrieved_gives_nothing(self):
-        assert order([]) == []
-        assert order([], token_budget=5, merge=True) == []
-
-    def test_one_node(self, hits):
-        (ordered,) = order(hits[:1])
-
-        assert (ordered.node_id, ordered.text) == (hits[0].node_id, hits[0].text)
-
-    def test_an_empty_text(self):
-        nodes = with_scores(in_source("b", 4), in_source("", 2))
-
-        assert numbers_in(order(nodes)) == "b"
-
-    def test_duplicates_of_several_queries_are_one(self, hits):
-        assert numbers_of(order(hits + hits[:4])) == sorted(numbers_of(hits))
-
-    def test_the_same_text_at_two_places_is_two_nodes(self):
-        nodes = with_scores(in_source("same", 50), in_source("same", 0))
-
-        assert [each.node_id for each in order(nodes)] == [
-            each.node_id for each in nodes[::-1]
-        ]
-
-    def test_one_span_and_two_texts_contradict_each_other(self):
-        with pytest.raises(ConflictingPositionsError):
-            order(with_scores(in_source("one", 0), in_source("two", 0)))
-
-    def test_one_page_and_two_texts_contradict_each_other(self):
-        nodes = [scored(text, page=1, source="s") for text in "ab"]
-
-        with pytest.raises(ConflictingPositionsError):
-            order(nodes)
-
-    @pytest.mark.parametrize(("start", "end"), [(-4, 2), (5, 2)])
-    def test_impossible_spans(self, start, end):
-        nodes = [
-            TextNode(
-                text=text,
-                start_char_idx=start,
-                end_char_idx=end,
-                metadata={"source": "s"},
-            )
-            for text in "ab"
-        ]
-
-        with pytest.raises(PositionError):
-            order(with_scores(*nodes))
-
-    def test_scores_that_are_not_numbers_are_carried_along(self):
-        nan = float("nan")
-        nodes = [NodeWithScore(node=in_source("a", 3), score=nan)]
-
-        (ordered,) = order(nodes)
-        assert ordered.score is nan
-
-
-@given(retrievals(min_pieces=1), st.sampled_from(["own", "langchain", "llamaindex"]))
-def test_merged_texts_are_the_slices_that_they_name(retrieval, style):
-    merged = order(as_nodes(retrieval, style), merge=True, documents=retrieval.sources)
-
-    for node in merged:
-        place = place_of(node)
-        if len(retrieval.pieces) > 1 and place.spans:
-            text = retrieval.sources[place.document][slice(*place.spans[0])]
-            assert node.get_content() == text
-
-
-def test_merging_reads_what_the_document_says(hits):
-    merged = order(hits, merge=True)
-
-    assert len(merged) < len(hits)
-    for node in merged:
-        span = slice(node.node.start_char_idx, node.node.end_char_idx)
-        assert node.get_content() == TEXT[span]
-
-
-PARSED = OffsetTokenNodeParser(chunk_size=3, chunk_overlap=0)(
-    [Document(text=TEXT[:400], id_=name) for name in ("a.txt", "b.txt")]
-)
 SHOWN = OffsetTokenNodeParser(chunk_size=3, chunk_overlap=0)(
     [
         Document(
@@ -572,26 +308,6 @@ SHOWN = OffsetTokenNodeParser(chunk_size=3, chunk_overlap=0)(
         )
     ]
 )
-
-
-@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
-@given(
-    st.permutations(PARSED) | st.permutations(SHOWN),
-    st.integers(1, 40),
-    st.booleans(),
-    st.none() | st.integers(40, 1_000),
-)
-def test_the_usual_case_gives_what_the_general_one_gives(nodes, count, merge, budget):
-    found = with_scores(*nodes[:count])
-    options = {"merge": merge, "token_budget": budget}
-
-    usual = order(found, **options)
-    # It names the same documents; but the short way is not taken then.
-    general = order(found, document_key="doc_key", **options)
-
-    assert [each.model_dump() for each in usual] == [
-        each.model_dump() for each in general
-    ]
 
 
 def test_metadata_that_does_not_fit_its_template_is_not_read_beyond_the_budget():

@@ -13,7 +13,6 @@ from llamaindex_oprag import (
     OrderPreservingRetriever,
     document_source,
 )
-from llamaindex_oprag.stores import chunk_store
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError, OpragError
 from tests.llamaindex.recording import WordEmbedding
 
@@ -83,20 +82,6 @@ async def test_neither_do_neighbours(delete: Delete):
     assert not await brought(index, widen=2, top=50)
 
 
-async def test_neither_do_the_links_of_other_parsers():
-    from llama_index.core.node_parser import SentenceSplitter
-
-    index = VectorStoreIndex.from_documents(
-        documents(),
-        transformations=[SentenceSplitter(chunk_size=20, chunk_overlap=0)],
-        embed_model=WordEmbedding(),
-    )
-    assert await brought(index, widen=1, top=50)
-    delete_node(index)
-
-    assert not await brought(index, widen=1, top=50)
-
-
 @pytest.mark.parametrize(
     ("delete", "error"),
     [(delete_node, IncompleteDocumentError), (delete_document, DocumentNotFoundError)],
@@ -112,18 +97,3 @@ def test_no_full_text_is_put_together_of_what_was_deleted(
     with pytest.raises(error):
         document_source(index).get("d1")
     assert "Rule0x5" in document_source(index).get("d0")
-
-
-def test_the_faiss_that_deletes_is_believed_too():
-    faiss = pytest.importorskip("faiss")
-    from llama_index.vector_stores.faiss import FaissMapVectorStore
-
-    size = len(WordEmbedding().get_text_embedding(WORD))
-    inner = faiss.IndexIDMap2(faiss.IndexFlatL2(size))
-    index = filled(FaissMapVectorStore(faiss_index=inner))
-    delete_node(index)
-
-    texts = [chunk.text for chunk in chunk_store(index).read()]
-
-    assert len(texts) == chunk_store(index).count()
-    assert not any(f"{WORD} " in text for text in texts)

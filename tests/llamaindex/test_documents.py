@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from llama_index.core import Document, StorageContext, VectorStoreIndex
-from llama_index.core.ingestion import DocstoreStrategy, IngestionPipeline
+from llama_index.core import Document, VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.storage.docstore import SimpleDocumentStore
 
@@ -16,10 +15,8 @@ from oprag.errors import (
     IncompleteDocumentError,
     InvalidOptionError,
 )
-from tests.llamaindex.corpus import TEXT, clause_parser, document, index
+from tests.llamaindex.corpus import TEXT, document, index
 from tests.llamaindex.recording import WordEmbedding
-from tests.llamaindex.self_routing import REFUSAL, WAYS, ask
-from tests.support.openai_server import ScriptedServer
 
 
 def docstore(*documents: Document) -> SimpleDocumentStore:
@@ -47,31 +44,6 @@ async def test_a_docstore_with_the_documents():
     assert await both(document_source(docstore())) == TEXT
 
 
-async def test_the_docstore_of_an_ingestion_pipeline():
-    store = SimpleDocumentStore()
-    pipeline = IngestionPipeline(
-        transformations=[clause_parser()],
-        docstore=store,
-        docstore_strategy=DocstoreStrategy.DUPLICATES_ONLY,
-    )
-    pipeline.run(documents=[document(author="Ada")])
-
-    assert await both(document_source(store)) == TEXT
-
-
-async def test_an_index_over_a_docstore_that_has_them_too():
-    store = docstore()
-    both_in_one = VectorStoreIndex.from_documents(
-        [document()],
-        storage_context=StorageContext.from_defaults(docstore=store),
-        transformations=[clause_parser()],
-        embed_model=WordEmbedding(),
-    )
-
-    assert len(store.docs) == 41
-    assert await both(document_source(both_in_one)) == TEXT
-
-
 async def test_the_docstore_of_an_index_alone_holds_chunks():
     chunks_only = index(document(text=TEXT), parser=OffsetTokenNodeParser(chunk_size=9))
 
@@ -94,17 +66,6 @@ async def test_chunks_that_oprag_did_not_make_are_not_put_together():
     await neither(source, "lease.txt", "no chunk there has")
 
 
-async def test_a_chunk_is_no_document():
-    store = index()
-    chunk = next(iter(store.docstore.docs))
-
-    await neither(document_source(store), chunk, "no chunk there has")
-
-
-async def test_a_name_that_nobody_knows():
-    await neither(document_source(docstore()), "other.txt", r"no document 'other\.txt'")
-
-
 def test_what_gives_chunks_is_refused():
     with pytest.raises(InvalidOptionError, match=r"no full texts.*the store or index"):
         document_source(index().as_retriever())
@@ -113,10 +74,6 @@ def test_what_gives_chunks_is_refused():
 def test_vectors_without_texts_are_refused():
     with pytest.raises(InvalidOptionError, match=r"no texts.*Give the index"):
         document_source(index().vector_store)
-
-
-async def test_an_empty_document_is_one():
-    assert await both(document_source(docstore(document("e", ""))), "e") == ""
 
 
 async def test_a_docstore_gives_a_document_by_the_name_that_its_nodes_have():
@@ -157,19 +114,3 @@ async def test_a_text_that_is_not_exact_is_refused_or_marked():
         document_source(over).get("lease.txt")
     with pytest.raises(InvalidOptionError, match="exact text of 'lease"):
         PositionAnnotator(documents=source)(list(over.docstore.docs.values()))
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_self_route_says_that_it_read_a_text_that_is_not_exact(way):
-    over = spaced_index()
-    with ScriptedServer([REFUSAL, "In May."]) as server:
-        asked = await ask(
-            server,
-            way,
-            retriever=over.as_retriever(similarity_top_k=1),
-            documents=document_source(over, exact=False),
-        )
-
-    assert asked.route == {"rung": "full", "answered": True, "exact": False}
-    assert asked.usage["rungs"][1]["note"].endswith("not the exact text: 'lease.txt'")
-    assert [node.metadata["oprag_exact"] for node in asked.nodes] == [False]

@@ -20,32 +20,17 @@ from llama_index.core.node_parser import (
     MarkdownNodeParser,
     NodeParser,
     SentenceSplitter,
-    SentenceWindowNodeParser,
     TokenTextSplitter,
     get_leaf_nodes,
 )
-from llama_index.core.postprocessor import MetadataReplacementPostProcessor
-from llama_index.core.retrievers import AutoMergingRetriever, QueryFusionRetriever
 from llama_index.core.schema import BaseNode, NodeRelationship, NodeWithScore, TextNode
-from llama_index.core.storage.docstore import SimpleDocumentStore
 from llama_index.vector_stores.chroma import ChromaVectorStore
 
-from llamaindex_oprag import (
-    OffsetSentenceNodeParser,
-    OrderPreservingPostprocessor,
-    OrderPreservingRetriever,
-)
+from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag.errors import MissingDocumentError, MissingPositionError, PositionError
 from tests.handed_out import told
-from tests.llamaindex.corpus import (
-    QUESTION,
-    TEXT,
-    clause_parser,
-    document,
-    index,
-    numbers_of,
-)
-from tests.llamaindex.recording import DIMENSIONS, RecordingLLM, WordEmbedding
+from tests.llamaindex.corpus import QUESTION, TEXT, numbers_of
+from tests.llamaindex.recording import DIMENSIONS, WordEmbedding
 
 SAMPLES = 60
 
@@ -127,24 +112,6 @@ class TestChainedParsers:
 
         assert found.count("ordered") < SAMPLES / 4
 
-    def test_two_nodes_that_look_like_the_last(self):
-        nodes = split(MarkdownNodeParser(), sentences(200))
-        placed = [node for node in nodes if node.start_char_idx is not None][-2:]
-        assert all(node.next_node is None for node in placed)
-
-        with pytest.raises(PositionError, match="counts from the start of a parent"):
-            order(placed)
-
-    def test_the_first_node_beside_one_that_looks_like_the_last(self):
-        """A document's only node has no neighbours, and so no second node."""
-        nodes = split(MarkdownNodeParser(), sentences(200))
-        placed = [node for node in nodes if node.start_char_idx is not None]
-        assert placed[0].prev_node is None
-        assert placed[0].next_node is None
-
-        with pytest.raises(PositionError):
-            order([placed[0], placed[1]])
-
     def test_one_parser_alone_is_trusted(self):
         assert set(outcomes(split(sentences(60)))) == {"ordered"}
         assert set(outcomes(split(sentences(60, overlap=20)))) == {"ordered"}
@@ -172,18 +139,6 @@ class TestHierarchicalParsers:
         assert len(top) > 1
         assert set(outcomes(top)) == {"ordered"}
 
-    def test_what_auto_merging_brings_is_refused(self, parser):
-        nodes = split(parser)
-        storage = StorageContext.from_defaults()
-        storage.docstore.add_documents(nodes)
-        leaves = VectorStoreIndex(get_leaf_nodes(nodes), embed_model=WordEmbedding())
-        merging = AutoMergingRetriever(
-            leaves.as_retriever(similarity_top_k=12), storage
-        )
-
-        with pytest.raises(PositionError, match="counts from the start of a parent"):
-            OrderPreservingRetriever(merging).retrieve("says the same")
-
 
 class TestSearchedOffsets:
     """LlamaIndex finds a chunk by search from one past the start of the last one.
@@ -209,14 +164,6 @@ class TestSearchedOffsets:
         assert positions == sorted(set(positions))
         kept = order(nodes[::-1])
         assert told(kept) == told(nodes)
-
-    def test_a_cascade(self):
-        """Two chunks that begin alike: the second search jumps to a later copy."""
-        line = "    return value or other or nothing\n"
-        text = "".join(f"def f{i}():\n{line}{line}" for i in range(60))
-        nodes = split(TokenTextSplitter(chunk_size=16, chunk_overlap=8), text=text)
-
-        assert set(outcomes(nodes)) <= {"ordered", "MissingPositionError"}
 
     def test_what_is_not_found_is_missing(self):
         items = [{"paragraph": f"§{number}§", "bold": True} for number in range(9)]
@@ -249,44 +196,6 @@ class TestPagesOfOneFile:
 
         assert set(outcomes(nodes)) == {"ordered"}
         assert told(order(nodes[::-1])) == told(nodes)
-
-    def test_a_chain_of_parsers_is_refused_on_a_page_too(self):
-        page = {"file_path": "book.pdf", "page_label": "3"}
-        chained = IngestionPipeline(
-            transformations=[MarkdownNodeParser(), sentences(200)]
-        ).run(documents=[Document(text=markdown(), metadata=page)])
-        placed = [node for node in chained if node.start_char_idx is not None]
-
-        with pytest.raises(PositionError):
-            order(placed[:2])
-
-
-class TestReplacedText:
-    """`MetadataReplacementPostProcessor` leaves the offsets of the one sentence."""
-
-    @pytest.fixture
-    def windows(self) -> list[NodeWithScore]:
-        parser = SentenceWindowNodeParser.from_defaults(window_size=1)
-        lease = index(document(text=TEXT.replace("\n\n", " ")), parser=parser)
-        nodes = lease.as_retriever(similarity_top_k=6).retrieve(QUESTION)
-        replace = MetadataReplacementPostProcessor(target_metadata_key="window")
-        return replace.postprocess_nodes(nodes)
-
-    def test_the_order_holds(self, windows):
-        starts = [node.node.start_char_idx for node in order_scored(windows)]
-
-        assert starts == sorted(starts)
-        assert len(starts) == 6
-
-    def test_windows_are_not_merged_by_offsets_that_are_not_theirs(self, windows):
-        assert order_scored(windows, merge=True) == order_scored(windows)
-
-    def test_before_the_replacement_neighbours_merge(self):
-        parser = SentenceWindowNodeParser.from_defaults(window_size=1)
-        lease = index(document(text=TEXT.replace("\n\n", " ")), parser=parser)
-        nodes = lease.as_retriever(similarity_top_k=20).retrieve(QUESTION)
-
-        assert len(order_scored(nodes, merge=True)) < 20
 
 
 class TestStores:
@@ -323,29 +232,6 @@ class TestStores:
         (whole, *_) = order_scored(nodes, merge=True)
         assert whole.metadata["oprag_end"] > whole.metadata["oprag_start"]
 
-    @pytest.mark.parametrize(
-        "parser", [sentences(30), clause_parser()], ids=["theirs", "ours"]
-    )
-    def test_positions_survive_chroma(self, tmp_path, parser):
-        import chromadb
-
-        client = chromadb.PersistentClient(str(tmp_path))
-        collection = client.create_collection("lease")
-        storage = StorageContext.from_defaults(
-            vector_store=ChromaVectorStore(chroma_collection=collection)
-        )
-        nodes = parser.get_nodes_from_documents([document()])
-        VectorStoreIndex(nodes, storage_context=storage, embed_model=WordEmbedding())
-
-        again = VectorStoreIndex.from_vector_store(
-            ChromaVectorStore(chroma_collection=client.get_collection("lease")),
-            embed_model=WordEmbedding(),
-        )
-        found = again.as_retriever(similarity_top_k=12).retrieve(QUESTION)
-        assert numbers_of(order_scored(found)) == sorted(numbers_of(found))
-        for node in order_scored(found, merge=True, documents={"lease.txt": TEXT}):
-            assert node.text == TEXT[node.node.start_char_idx : node.node.end_char_idx]
-
     def test_a_node_without_a_source_comes_back_without_a_name(self, tmp_path):
         """Its three id fields are the string "None" in the store."""
         import chromadb
@@ -366,37 +252,6 @@ class TestStores:
         nodes = loose.as_retriever().retrieve("one")
         with pytest.raises(MissingDocumentError, match="document_key="):
             order_scored(nodes)
-
-    def test_the_ids_of_merged_nodes_are_not_looked_up_anywhere(self):
-        """They are in no docstore; the parts that they name by relationship are."""
-        lease = index()
-        nodes = lease.as_retriever(similarity_top_k=30).retrieve(QUESTION)
-        assert isinstance(lease.docstore, SimpleDocumentStore)
-
-        for node in order_scored(nodes, merge=True):
-            after = node.node.next_node
-            assert after is None or lease.docstore.document_exists(after.node_id)
-
-
-class TestFusion:
-    def test_equal_text_at_two_places_survives_because_its_place_is_metadata(self):
-        """Fusion takes nodes with equal text and metadata for one."""
-        text = "\n\n".join(["The same clause again in full."] * 3)
-        lease = index(
-            document(text=text), parser=OffsetSentenceNodeParser(chunk_size=8)
-        )
-        fusion = QueryFusionRetriever(
-            [lease.as_retriever(similarity_top_k=3)],
-            num_queries=1,
-            use_async=False,
-            similarity_top_k=3,
-            llm=RecordingLLM(),
-        )
-
-        nodes = OrderPreservingRetriever(fusion).retrieve("clause")
-
-        starts = [node.node.start_char_idx for node in nodes]
-        assert starts == [0, 32, 64]
 
 
 def order(nodes: Sequence[BaseNode], **options: object) -> list[BaseNode]:

@@ -23,18 +23,13 @@ from llama_index.core.vector_stores import SimpleVectorStore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from pydantic import Field
 
-from llamaindex_oprag import (
-    OffsetSentenceNodeParser,
-    OffsetTokenNodeParser,
-    aindex_documents,
-    index_documents,
-)
+from llamaindex_oprag import OffsetSentenceNodeParser, index_documents
 from llamaindex_oprag.stores import chunk_store
 from oprag.documents import rebuild
 from oprag.errors import IndexingError, InvalidOptionError
 from oprag.metadata import document_key
-from tests.support.interrupted import content, whole_documents
-from tests.support.killed_indexing import AFTER, BEFORE, vector, write
+from tests.support.interrupted import content
+from tests.support.killed_indexing import vector
 
 TEXT = "One sentence. Another one! A third? " * 20
 
@@ -88,21 +83,6 @@ def document(name: str = "a.txt", text: str = TEXT, **metadata: Any) -> Document
     return Document(text=text, id_=name, metadata=metadata)
 
 
-def test_a_folder_is_indexed_and_every_document_comes_back(tmp_path, index):
-    files = {"a.txt": "One.\r\nTwo.\n", "böse 'n\"ame.md": "Ünï. Code. 🙂 " * 50}
-    folder = tmp_path / "texts"
-    folder.mkdir()
-    for name, text in files.items():
-        (folder / name).write_bytes(text.encode())
-    (folder / "image.png").write_bytes(b"\x89PNG")
-
-    report = index_documents(folder, index)
-
-    assert report.added == tuple(files)
-    assert [error.path for error in report.skipped] == ["image.png"]
-    assert texts_of(index, *files) == list(files.values())
-
-
 def test_indexing_twice_embeds_nothing_and_doubles_nothing(index):
     given = [document("a.txt", author="Swift", year=1726, none=None), document("b")]
     index_documents(given, index)
@@ -112,23 +92,6 @@ def test_indexing_twice_embeds_nothing_and_doubles_nothing(index):
 
     assert report.unchanged == ("a.txt", "b")
     assert (content(chunk_store(index)), embedded(index)) == before
-
-
-def test_only_documents_that_changed_are_embedded_again(index):
-    lines = [f"Sentence number {n}. " for n in range(30)]
-    parser = OffsetTokenNodeParser(chunk_size=5, tokenizer="cl100k_base")
-    given = [document(text="".join(lines)), document("b.txt")]
-    index_documents(given, index, node_parser=parser)
-    before = len(embedded(index))
-    lines[7] = "Sentence number 8. "
-
-    given[0] = document(text="".join(lines))
-    report = index_documents(given, index, node_parser=parser)
-
-    assert (report.updated, report.unchanged) == (("a.txt",), ("b.txt",))
-    assert len(embedded(index)) == before + report.chunks_added
-    assert texts_of(index, "a.txt", "b.txt") == ["".join(lines), TEXT]
-    assert len(index.as_retriever(similarity_top_k=500).retrieve("x")) == before
 
 
 def test_nodes_of_other_ids_are_replaced(index):
@@ -142,24 +105,6 @@ def test_nodes_of_other_ids_are_replaced(index):
     stored = list(chunk_store(index).read())
     assert len(stored) == len(nodes)
     assert not {chunk.id for chunk in stored} & {node.node_id for node in renamed}
-
-
-def test_pages_are_parts_of_one_document(index):
-    pages = [
-        Document(
-            text=f"Page {n}. It ends. " * 20,
-            metadata={"file_path": "/a.pdf", "page_label": f"{n}"},
-        )
-        for n in range(1, 4)
-    ]
-
-    report = index_documents(pages, index)
-
-    assert report.added == ("/a.pdf",)
-    rebuilt = rebuild("/a.pdf", chunk_store(index).read({document_key("/a.pdf"): None}))
-    assert rebuilt.parts == tuple(page.text for page in pages)
-    again = [page.model_copy(update={"id_": f"{n}"}) for n, page in enumerate(pages)]
-    assert index_documents(again, index).unchanged == ("/a.pdf",)
 
 
 def test_files_of_the_directory_reader_keep_their_names(tmp_path, index):
@@ -300,23 +245,3 @@ def test_faiss_takes_new_documents_and_says_that_it_replaces_none(wrapper):
     with pytest.raises(IndexingError, match="Nothing can be deleted"):
         index_documents([document("a")], index, remove_missing=True)
     assert texts_of(index, "a", "b") == [TEXT, TEXT]
-
-
-async def test_awaited_it_does_the_same(tmp_path):
-    indexes = simple(tmp_path), simple(tmp_path)
-    reports = []
-    for files in (BEFORE, AFTER):
-        write(tmp_path / "texts", files)
-        plain = index_documents(tmp_path / "texts", indexes[0], remove_missing=True)
-        awaited = await aindex_documents(
-            tmp_path / "texts", indexes[1], remove_missing=True
-        )
-        reports.append((plain, awaited))
-
-    assert all(plain == awaited for plain, awaited in reports)
-    assert reports[1][1].removed == ("gone.txt",)
-    contents = [content(chunk_store(index)) for index in indexes]
-    assert contents[0] == contents[1]
-    assert whole_documents(chunk_store(indexes[1])) == {
-        name: "\n".join(lines) for name, lines in AFTER.items()
-    }

@@ -19,13 +19,7 @@ from oprag.errors import InvalidOptionError, ModelCallError
 from oprag.units import group_documents
 from tests.llamaindex.recording import RecordingLLM
 from tests.llamaindex.self_routing import WAYS, scripted_llm
-from tests.support.openai_server import (
-    Reply,
-    ScriptedServer,
-    Usage,
-    count_words,
-    server_error,
-)
+from tests.support.openai_server import Reply, ScriptedServer, count_words, server_error
 
 pytestmark = pytest.mark.slow
 
@@ -105,43 +99,6 @@ class TestInEveryWay:
             way.endswith("stream"),
         ]
 
-    async def test_the_usage_is_what_the_server_counted(self, way):
-        replies = [
-            Reply(LONG, usage=Usage(900, 11, 100)),
-            Reply("1912", usage=Usage(80, 1)),
-        ]
-        with ScriptedServer(replies) as server:
-            response, _ = await ask(server, way, prices={"scripted": (2.0, 0.5, 8.0)})
-
-        usage = response.metadata["usage"]
-        assert [(r["rung"], r["decision"]) for r in usage["rungs"]] == [
-            ("long", "answered"),
-            ("short", "answered"),
-        ]
-        assert (usage["input_tokens"], usage["output_tokens"]) == (980, 12)
-        assert usage["cached_tokens"] == 100
-        assert usage["model_calls"] == 2
-        assert usage["estimated"] is False
-        # (800·2 + 100·0.5 + 11·8 + 80·2 + 1·8) / 10⁶
-        assert usage["cost"] == pytest.approx((1600 + 50 + 88 + 160 + 8) / 1e6)
-
-    async def test_a_short_context_takes_one_call(self, way):
-        with ScriptedServer(["1912"]) as server:
-            response, pieces = await ask(server, way, one_call_below=841)
-
-        assert "".join(pieces) == "1912"
-        assert response.metadata["long_answer"] is None
-        assert [r["rung"] for r in response.metadata["usage"]["rungs"]] == ["direct"]
-        assert len(server.requests) == 1
-
-    async def test_without_anything_to_read_nobody_is_asked(self, way):
-        with ScriptedServer([]) as server:
-            response, pieces = await ask(server, way, nodes=())
-
-        assert "".join(pieces) == "Empty Response"
-        assert response.source_nodes == []
-        assert response.metadata["usage"]["model_calls"] == 0
-
     async def test_a_failing_second_call_carries_what_the_first_gave(self, way):
         with (
             ScriptedServer([LONG, server_error()]) as server,
@@ -155,40 +112,6 @@ class TestInEveryWay:
         assert (long["decision"], short["decision"]) == ("answered", "failed")
         assert long["input_tokens"] == count_words(server.requests[0].prompt)
         assert isinstance(caught.value.__cause__, openai.APIError)
-
-    @pytest.mark.parametrize("reply", ["", Reply(None), "<think>hm</think>"])
-    async def test_an_empty_reply_is_no_answer(self, way, reply):
-        with (
-            ScriptedServer([reply]) as server,
-            pytest.raises(ModelCallError, match="empty reply") as caught,
-        ):
-            await ask(server, way)
-        assert caught.value.call == "long"
-        with (
-            ScriptedServer([LONG, reply]) as server,
-            pytest.raises(ModelCallError, match="empty reply") as caught,
-        ):
-            await ask(server, way)
-        assert (caught.value.call, caught.value.long_answer) == ("short", LONG)
-
-
-class TestBareTexts:
-    def test_are_read_in_two_calls(self):
-        llm = RecordingLLM(replies=[LONG, "1912"])
-        reader = LongReaderSynthesizer(llm, one_call_below=0)
-
-        assert reader.get_response(QUESTION, ["one {a}", "two"]) == "1912"
-        assert "<text>\none {a}\n\ntwo\n</text>" in llm.prompts[0]
-
-    async def test_streamed_and_awaited(self):
-        replies = [LONG, "1912"] * 3
-        reader = LongReaderSynthesizer(RecordingLLM(replies=replies), one_call_below=0)
-
-        assert await reader.aget_response(QUESTION, ["text"]) == "1912"
-        reader.streaming = True
-        assert list(reader.get_response(QUESTION, ["text"])) == list("1912")
-        pieces = await reader.aget_response(QUESTION, ["text"])
-        assert [piece async for piece in pieces] == list("1912")
 
 
 def test_a_chat_engine_asks_it():
@@ -249,25 +172,3 @@ class TestPrompts:
             LongReaderSynthesizer(MockLLM(), **prompts)
         with pytest.raises(InvalidOptionError, match=fault):
             LongReaderSynthesizer(MockLLM())._update_prompts(prompts)
-
-    def test_a_prompt_that_does_not_exist(self):
-        with pytest.raises(InvalidOptionError, match="qa_prompt"):
-            LongReaderSynthesizer(MockLLM())._update_prompts({"qa_prompt": "x"})
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"one_call_below": -1},
-        {"max_context_tokens": 0},
-        {"answer_tokens": 0},
-        {"prices": {"m": (1, 2)}},
-        {"separator": 5},
-        {"llm": "gpt"},
-    ],
-)
-def test_impossible_options(options):
-    with pytest.raises(InvalidOptionError) as caught:
-        LongReaderSynthesizer(**{"llm": MockLLM(), **options})
-
-    assert caught.value.option in options

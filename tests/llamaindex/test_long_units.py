@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 
 import chromadb
@@ -18,19 +17,10 @@ from llama_index.core.schema import (
     QueryBundle,
     TextNode,
 )
-from llama_index.core.vector_stores import (
-    MetadataFilter,
-    MetadataFilters,
-    SimpleVectorStore,
-)
+from llama_index.core.vector_stores import SimpleVectorStore
 from llama_index.vector_stores.chroma import ChromaVectorStore
 
-from llamaindex_oprag import (
-    LongUnitRetriever,
-    OffsetTokenNodeParser,
-    OrderPreservingPostprocessor,
-    document_source,
-)
+from llamaindex_oprag import LongUnitRetriever, OffsetTokenNodeParser
 from oprag.cli.embedding_models import load_embedding_model, packaged_weights
 from oprag.errors import InvalidOptionError
 from oprag.units import group_documents
@@ -50,7 +40,6 @@ TEXTS = {
 LINKS = [("bridge.md", "ann.md"), ("miller.md", "mill.md")]
 UNITS = group_documents(TEXTS, LINKS, 100, count_words)
 """Two pairs, and the chronicle in parts of eleven years."""
-QUESTION = "Who built the bridge, and where was she born?"
 
 
 @functools.lru_cache(maxsize=1)
@@ -136,42 +125,6 @@ def of(scored: NodeWithScore) -> list[str]:
     return scored.node.metadata["unit_documents"]
 
 
-@pytest.mark.slow
-class TestOverRealStores:
-    async def test_the_units_of_the_best_nodes_come_whole(self, village):
-        found = over(village, k=2).retrieve(QUESTION)
-
-        assert of(found[0]) == ["bridge.md", "ann.md"]
-        whole = f"{TEXTS['bridge.md']}\n\n{TEXTS['ann.md']}"
-        assert found[0].node.get_content(MetadataMode.LLM) == whole
-        best = village.as_retriever(similarity_top_k=1).retrieve(QUESTION)
-        assert found[0].score == best[0].score
-        assert len(found) == 2
-        assert found == await over(village, k=2).aretrieve(QUESTION)
-
-    async def test_parts_of_one_document_follow_one_another(self, village):
-        question = "How many hearths in the year 1755, or 1702?"
-
-        found = await over(village).aretrieve(question)
-
-        parts = [each.node for each in found if of(each) == ["chronicle.md"]]
-        starts = [part.start_char_idx for part in parts]
-        assert len(starts) > 1
-        assert starts == sorted(starts)
-        for part in parts:
-            text = TEXTS["chronicle.md"][part.start_char_idx : part.end_char_idx]
-            assert part.text == text
-            assert count_words(text) <= 100
-            assert part.ref_doc_id == "chronicle.md"
-
-    def test_filters_pass_through(self, village):
-        only = MetadataFilters(filters=[MetadataFilter(key="doc_uri", value="mill.md")])
-
-        found = over(village, filters=only).retrieve("bridge")
-
-        assert [of(each) for each in found] == [["mill.md", "miller.md"]]
-
-
 class RecordingStore(SimpleVectorStore):
     """Remembers how many nodes every search was to give."""
 
@@ -225,23 +178,6 @@ class TestHowMuchIsAsked:
 
         assert store._asked == [asked]
 
-    def test_no_more_once_the_store_is_exhausted(self):
-        store = RecordingStore()
-        base = self.index(store).as_retriever()
-
-        found = LongUnitRetriever(
-            base, units=UNITS, documents=TEXTS, similarity_top_k=14
-        ).retrieve("word hearth")
-
-        assert store._asked == [112]
-        assert len(found) == 2
-
-    def test_an_opaque_retriever_is_asked_once(self):
-        retriever = listed(node("mill.md"))
-
-        assert len(retriever.retrieve(QUESTION)) == 1
-        assert retriever.base_retriever.calls == 1
-
 
 class TestOutput:
     def test_metadata_are_shown_to_no_model(self):
@@ -258,37 +194,6 @@ class TestOutput:
         assert (pair.node.start_char_idx, pair.node.end_char_idx) == (None, None)
         assert part.node.node_id != pair.node.node_id
 
-    def test_order_and_number_of_units(self):
-        hits = [node("chronicle.md", 1500), node("ann.md"), node("chronicle.md")]
-
-        by_place = listed(*hits).retrieve("?")
-        by_score = listed(*hits, order="score").retrieve("?")
-        retriever = listed(*hits)
-        retriever.similarity_top_k = 1
-
-        assert [by_score.index(each) for each in by_place] == [2, 0, 1]
-        assert retriever.retrieve("?") == by_score[:1]
-
-    def test_a_postprocessor_after_it_leaves_the_units_as_they_are(self):
-        found = listed(
-            node("chronicle.md", 1500), node("ann.md"), node("chronicle.md")
-        ).retrieve("?")
-
-        assert OrderPreservingPostprocessor().postprocess_nodes(found) == found
-
-    async def test_documents_may_be_anything_that_gives_full_texts(self, tmp_path):
-        for name, text in TEXTS.items():
-            (tmp_path / name).write_text(text, encoding="utf-8")
-
-        async def coroutine(name):
-            return TEXTS[name]
-
-        expected = listed(node("mill.md")).retrieve("?")
-        for source in (str(tmp_path), TEXTS.get, document_source(TEXTS)):
-            assert listed(node("mill.md"), documents=source).retrieve("?") == expected
-        awaited = listed(node("mill.md"), documents=coroutine)
-        assert await awaited.aretrieve("?") == expected
-
     def test_index_nodes_are_resolved_first(self):
         stands_for = node("mill.md")
         pointer = IndexNode(text="about the mill", index_id="m", obj=stands_for.node)
@@ -298,36 +203,8 @@ class TestOutput:
             ["mill.md", "miller.md"]
         ]
 
-    def test_what_the_base_retriever_has_can_be_used(self):
-        retriever = listed(node("mill.md"))
-
-        assert copy.copy(retriever).retrieve("?") == retriever.retrieve("?")
-        assert retriever.calls == 2
-        with pytest.raises(AttributeError):
-            _ = retriever.nothing
-
 
 class TestBadInput:
-    def test_nothing_found_is_nothing(self):
-        assert listed().retrieve("?") == []
-
-    @pytest.mark.parametrize(
-        "options",
-        [
-            {"similarity_top_k": 0},
-            {"similarity_top_k": None},
-            {"order": "random"},
-            {"separator": None},
-            {"documents": 5},
-            {"units": []},
-        ],
-    )
-    def test_impossible_options(self, options):
-        with pytest.raises(InvalidOptionError) as caught:
-            listed(**options)
-
-        assert caught.value.option in options
-
     def test_an_index_in_the_place_of_a_retriever(self):
         index = VectorStoreIndex([], embed_model=WordEmbedding())
 

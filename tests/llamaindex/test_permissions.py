@@ -9,7 +9,7 @@ from llama_index.core import Document, StorageContext, VectorStoreIndex
 from llama_index.core.indices.query.query_transform.base import IdentityQueryTransform
 from llama_index.core.indices.vector_store import VectorIndexRetriever
 from llama_index.core.retrievers import QueryFusionRetriever, TransformRetriever
-from llama_index.core.schema import IndexNode, NodeWithScore
+from llama_index.core.schema import IndexNode
 from llama_index.core.storage.docstore import SimpleDocumentStore
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
@@ -25,7 +25,7 @@ from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.units import group_documents
 from tests.llamaindex.recording import RecordingLLM, WordEmbedding
 from tests.llamaindex.test_retrievers import Fixed
-from tests.support.tenants import OPEN, SHARED, Tenants, told, words
+from tests.support.tenants import OPEN, SHARED, Tenants, words
 
 TENANTS = Tenants("ababa")
 HIDDEN = TENANTS.words_of("b")
@@ -111,23 +111,6 @@ def test_a_filter_that_can_be_seen_binds_full_documents(way, index):
     assert f"a filter hides chunks: {SHARED!r}" in shown
 
 
-def test_without_a_filter_full_documents_are_read(index):
-    retriever = index.as_retriever(similarity_top_k=4)
-    assert TENANTS.texts[SHARED] in shown_by(engine_over(retriever, index))
-
-
-def test_a_filter_that_is_set_later_binds_the_next_question(index):
-    retriever = index.as_retriever(similarity_top_k=20)
-    engine = engine_over(retriever, index)
-    ordering = OrderPreservingRetriever(
-        retriever, documents=index, selection="recall", token_budget=1_000
-    )
-    retriever._filters = of("a")
-    found = [each.to_dict() for each in ordering.retrieve("?")]
-    shown = f"{shown_by(engine)} {found}"
-    assert not [word for word in HIDDEN if word in shown]
-
-
 def test_each_engine_is_bound_by_its_own_retriever(index):
     everything = engine_over(index.as_retriever(similarity_top_k=4), index)
     own = everything.with_retriever(asking(index))
@@ -208,46 +191,3 @@ def test_node_ids_that_an_index_gave_before_it_grew_still_hide_what_came_later()
     assert TENANTS.texts[SHARED].split()[-1] not in shown
     fresh = shown_by(engine_over(made.as_retriever(similarity_top_k=4), made))
     assert TENANTS.texts[SHARED] in fresh
-
-
-@pytest.mark.parametrize("name", [SHARED, OPEN])
-async def test_a_long_unit_is_given_whole_or_not_at_all(name, index):
-    filters = [
-        MetadataFilter(key="tenant", value="a"),
-        MetadataFilter(key="source", value=name),
-    ]
-    retriever = LongUnitRetriever(
-        index.as_retriever(filters=MetadataFilters(filters=filters)),
-        units=group_documents({name: TENANTS.texts[name]}, token_counter=words),
-        documents=index,
-    )
-    if name == OPEN:
-        found: list[NodeWithScore] = retriever.retrieve("?")
-        found += await retriever.aretrieve("?")
-        assert [unit.node.text for unit in found] == [TENANTS.texts[OPEN]] * 2
-        return
-    with pytest.raises(DocumentNotFoundError) as caught:
-        retriever.retrieve("?")
-    assert not [word for word in HIDDEN if word in " ".join(told(caught.value))]
-    with pytest.raises(DocumentNotFoundError):
-        await retriever.aretrieve("?")
-
-
-@pytest.mark.parametrize("streaming", [False, True])
-@pytest.mark.parametrize("rungs", [["full"], ["retrieved", "full"]])
-async def test_a_step_with_nothing_but_hidden_documents_is_skipped(
-    rungs, streaming, index
-):
-    for waiting in (False, True):
-        engine = engine_over(
-            asking(index, "b"), index, rungs=rungs, streaming=streaming
-        )
-        response: Any = await engine.aquery("?") if waiting else engine.query("?")
-        if streaming and waiting:
-            _ = [piece async for piece in response.async_response_gen()]
-        said = str(response) if not (streaming and waiting) else response.response_txt
-        assert said == ("Empty Response" if rungs == ["full"] else "unanswerable")
-        assert response.metadata["route"]["answered"] is False
-        last = response.metadata["usage"]["rungs"][-1]
-        assert last["decision"] == "skipped"
-        assert last["note"] == f"not read, a filter hides chunks: {SHARED!r}"

@@ -4,34 +4,25 @@ from __future__ import annotations
 
 import copy
 import pickle
-from typing import Any
 
 import pytest
 from llama_index.core import PromptTemplate, StorageContext, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager, LlamaDebugHandler
 from llama_index.core.callbacks.schema import CBEventType
-from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.retrievers import QueryFusionRetriever, RecursiveRetriever
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle, TextNode
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
-from llama_index.retrievers.bm25 import BM25Retriever
 from llama_index.vector_stores.chroma import ChromaVectorStore
-from tokenizers import Regex
-from tokenizers.normalizers import Replace
 
-from llamaindex_oprag import OrderPreservingPostprocessor, OrderPreservingRetriever
-from oprag.errors import BudgetTooSmallError, InvalidOptionError, UnfilledBudgetWarning
-from tests.handed_out import told
+from llamaindex_oprag import OrderPreservingRetriever
+from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
 from tests.llamaindex.corpus import (
     CLAUSES,
     QUESTION,
-    TEXT,
-    by_words,
     clause_parser,
     document,
     index,
-    numbers,
     numbers_of,
     scored,
 )
@@ -87,32 +78,6 @@ def store(request) -> VectorStoreIndex:
 
 
 class TestOrder:
-    def test_nodes_come_in_the_order_of_the_document(self, store):
-        base = store.as_retriever(similarity_top_k=10)
-
-        nodes = OrderPreservingRetriever(base).retrieve(QUESTION)
-
-        assert numbers_of(nodes) == sorted(numbers_of(base.retrieve(QUESTION)))
-        for node in nodes:
-            assert node.text == TEXT[node.node.start_char_idx : node.node.end_char_idx]
-
-    def test_other_options_are_those_of_the_postprocessor(self, lease):
-        base = lease.as_retriever(similarity_top_k=10)
-        options: dict[str, Any] = {"merge": True, "citations": True}
-
-        wrapped = OrderPreservingRetriever(base, **options).retrieve(QUESTION)
-
-        after = OrderPreservingPostprocessor(**options)
-        assert wrapped == after.postprocess_nodes(base.retrieve(QUESTION))
-
-    def test_merged_nodes_pass_the_retrievers_check_for_ids_seen_before(self, lease):
-        base = lease.as_retriever(similarity_top_k=20)
-
-        merged = OrderPreservingRetriever(base, merge=True).retrieve(QUESTION)
-
-        assert 1 < len(merged) < 20
-        assert len(numbers_of(merged)) == 20
-
     async def test_async_awaits_the_retriever_underneath(self, hits):
         base = Fixed(hits)
 
@@ -121,21 +86,8 @@ class TestOrder:
         assert (base.sync_calls, base.async_calls) == (0, 1)
         assert numbers_of(nodes) == sorted(numbers_of(hits))
 
-    async def test_async_gives_the_same(self, store):
-        retriever = OrderPreservingRetriever(store.as_retriever(), token_budget=300)
-
-        assert await retriever.aretrieve(QUESTION) == retriever.retrieve(QUESTION)
-
 
 class TestTopK:
-    def test_it_keeps_the_best(self, lease):
-        base = lease.as_retriever(similarity_top_k=10)
-        best = numbers_of(base.retrieve(QUESTION))[:4]
-
-        retriever = OrderPreservingRetriever(base, similarity_top_k=4)
-
-        assert numbers_of(retriever.retrieve(QUESTION)) == sorted(best)
-
     def test_a_vector_retriever_is_asked_for_as_many(self, store):
         base = store.as_retriever()
 
@@ -158,9 +110,6 @@ class TestTopK:
         with pytest.raises(InvalidOptionError):
             retriever.similarity_top_k = 0
 
-    def test_without_one_there_is_none(self):
-        assert OrderPreservingRetriever(Fixed([])).similarity_top_k is None
-
 
 class TestBudget:
     def test_a_store_is_asked_for_as_many_as_fill_it(self, store):
@@ -177,24 +126,10 @@ class TestBudget:
         assert numbers_of(nodes) == sorted(best[: len(nodes)])
         assert base.similarity_top_k == 2
 
-    def test_it_asks_again_until_the_budget_is_full(self, lease):
-        """The first 16 of 40 clauses have about 170 words."""
-        retriever = OrderPreservingRetriever(
-            lease.as_retriever(), token_budget=300, token_counter=words
-        )
-
-        nodes = retriever.retrieve(QUESTION)
-        assert 25 <= len(nodes) <= 30
-
     def test_an_exhausted_store_is_no_reason_to_warn(self, store):
         retriever = OrderPreservingRetriever(store.as_retriever(), token_budget=50_000)
 
         assert numbers_of(retriever.retrieve(QUESTION)) == list(range(CLAUSES))
-
-    async def test_async_asks_again_too(self, lease):
-        retriever = OrderPreservingRetriever(lease.as_retriever(), token_budget=50_000)
-
-        assert numbers_of(await retriever.aretrieve(QUESTION)) == list(range(CLAUSES))
 
     def test_a_query_is_embedded_once(self):
         lease = index()
@@ -231,28 +166,10 @@ class TestBudget:
         )
         assert len(retriever.retrieve(QUESTION)) == 3
 
-    def test_an_explicit_number_beyond_the_store_is_not_reported(self, lease):
-        base = lease.as_retriever(similarity_top_k=100)
-
-        retriever = OrderPreservingRetriever(base, token_budget=5_000)
-
-        assert len(retriever.retrieve(QUESTION)) == CLAUSES
-
     def test_a_retriever_that_cannot_be_asked_for_more_is_reported(self, hits):
         retriever = OrderPreservingRetriever(Fixed(hits), token_budget=5_000)
 
         with pytest.warns(UnfilledBudgetWarning, match="the retriever, not the budget"):
-            retriever.retrieve(QUESTION)
-
-    def test_nothing_retrieved_is_nothing(self):
-        retriever = OrderPreservingRetriever(Fixed([]), token_budget=5_000)
-
-        assert retriever.retrieve(QUESTION) == []
-
-    def test_a_budget_below_the_best_node(self, lease):
-        retriever = OrderPreservingRetriever(lease.as_retriever(), token_budget=3)
-
-        with pytest.raises(BudgetTooSmallError):
             retriever.retrieve(QUESTION)
 
 
@@ -270,22 +187,6 @@ class TestMeaningOfTheBase:
         nodes = retriever.retrieve(QUESTION)
         assert {node.node.ref_doc_id for node in nodes} == {"b.txt"}
         assert numbers_of(nodes) == list(range(CLAUSES))
-
-    def test_mmr_stays(self, lease):
-        options = {
-            "vector_store_query_mode": "mmr",
-            "vector_store_kwargs": {"mmr_threshold": 0.1},
-        }
-        mmr = lease.as_retriever(similarity_top_k=6, **options)
-        diverse = numbers_of(mmr.retrieve(QUESTION))
-        similar = lease.as_retriever(similarity_top_k=6).retrieve(QUESTION)
-        assert set(diverse) != set(numbers_of(similar))
-
-        retriever = OrderPreservingRetriever(
-            lease.as_retriever(**options), similarity_top_k=6
-        )
-
-        assert numbers_of(retriever.retrieve(QUESTION)) == sorted(diverse)
 
     def test_the_bundle_and_its_embedding_go_through(self, lease):
         embedding = WordEmbedding().get_text_embedding("garden of the tenant")
@@ -340,57 +241,6 @@ class TestIndexNodes:
 
         assert len(retriever.retrieve(QUESTION)) == 2
 
-    def test_one_that_stands_for_nothing_is_a_node_like_any_other(self):
-        node = IndexNode(
-            text="s", index_id="?", metadata={"source": "s", "start_index": 0}
-        )
-
-        (found,) = OrderPreservingRetriever(Fixed([NodeWithScore(node=node)])).retrieve(
-            "q"
-        )
-        assert told([found]) == told([node])
-
-
-class TestFusion:
-    def fusion(self, *retrievers, **options) -> QueryFusionRetriever:
-        return QueryFusionRetriever(
-            list(retrievers),
-            num_queries=1,
-            use_async=False,
-            similarity_top_k=8,
-            llm=options.pop("llm"),
-            **options,
-        )
-
-    def test_around_a_fusion_the_order_holds(self, lease, llm):
-        bm25 = BM25Retriever.from_defaults(
-            nodes=list(lease.docstore.docs.values()), similarity_top_k=8
-        )
-        fusion = self.fusion(
-            lease.as_retriever(similarity_top_k=8),
-            bm25,
-            llm=llm,
-            mode="reciprocal_rerank",
-        )
-
-        nodes = OrderPreservingRetriever(fusion).retrieve(QUESTION)
-
-        assert len(nodes) == 8
-        assert numbers_of(nodes) == sorted(numbers_of(nodes))
-
-    def test_inside_a_fusion_the_order_is_lost(self, lease, llm):
-        ours = OrderPreservingRetriever(lease.as_retriever(), similarity_top_k=8)
-        found = numbers_of(self.fusion(ours, llm=llm).retrieve(QUESTION))
-        assert found != sorted(found)
-
-    def test_a_fusion_that_starves_the_budget_is_reported(self, lease, llm):
-        fusion = self.fusion(lease.as_retriever(), llm=llm)
-
-        retriever = OrderPreservingRetriever(fusion, token_budget=5_000)
-
-        with pytest.warns(UnfilledBudgetWarning, match="all 2 retrieved"):
-            retriever.retrieve(QUESTION)
-
 
 class TestPassingThrough:
     def test_what_the_base_can_do_the_wrapper_can(self, hits):
@@ -428,14 +278,6 @@ class TestPassingThrough:
             outer, inner = inner, outer
         assert outer[1].payload["nodes"] == nodes
 
-    def test_a_callback_manager_of_its_own(self, lease):
-        manager = CallbackManager()
-
-        retriever = OrderPreservingRetriever(
-            lease.as_retriever(), callback_manager=manager
-        )
-        assert retriever.callback_manager is manager
-
     def test_prompts_are_those_of_the_base(self, lease, llm):
         fusion = QueryFusionRetriever([lease.as_retriever()], llm=llm)
         retriever = OrderPreservingRetriever(fusion)
@@ -448,21 +290,6 @@ class TestPassingThrough:
 
 
 class TestRejected:
-    @pytest.mark.parametrize(
-        "options",
-        [
-            {"k": 3},
-            {"top_n": 3},
-            {"similarity_top_k": 0},
-            {"similarity_top_k": True},
-            {"token_budget": -5},
-            {"merge_gap": 3},
-        ],
-    )
-    def test_unknown_options_and_impossible_values(self, options):
-        with pytest.raises(InvalidOptionError, match=next(iter(options))):
-            OrderPreservingRetriever(Fixed([]), **options)
-
     def test_what_is_no_retriever(self, lease):
         with pytest.raises(InvalidOptionError, match=r"as_retriever\(\)"):
             OrderPreservingRetriever(lease)
@@ -474,29 +301,6 @@ class TestRejected:
                 self.sync_calls = 0
 
         assert OrderPreservingRetriever(Careless()).retrieve("q") == []
-
-
-def test_the_model_is_sent_the_clauses_in_order(lease, llm):
-    retriever = OrderPreservingRetriever(lease.as_retriever(), token_budget=400)
-    engine = RetrieverQueryEngine.from_args(retriever, llm=llm)
-
-    engine.query(QUESTION)
-
-    read = numbers(llm.last_prompt)
-    assert len(read) > 2
-    assert read == sorted(read)
-
-
-def test_a_tokenizer_object_is_copied_once(hits):
-    tokenizer = by_words()
-    retriever = OrderPreservingRetriever(
-        Fixed(hits), token_budget=60, token_counter=tokenizer
-    )
-    before = retriever.retrieve(QUESTION)
-
-    assert 0 < len(before) < len(hits)
-    tokenizer.normalizer = Replace(Regex("."), "a ")  # letters, from now on
-    assert retriever.retrieve(QUESTION) == before
 
 
 def test_it_hands_out_no_search_of_what_it_wraps():

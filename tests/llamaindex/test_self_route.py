@@ -6,8 +6,7 @@ import pytest
 from llama_index.core.schema import QueryBundle
 
 from llamaindex_oprag import OrderPreservingPostprocessor, OrderPreservingRetriever
-from oprag.routing import word_in_reply
-from tests.llamaindex.corpus import QUESTION, TEXT, document, index, numbers, numbers_of
+from tests.llamaindex.corpus import QUESTION, TEXT, document, index, numbers_of
 from tests.llamaindex.self_routing import REFUSAL, WAYS, ask, scripted_llm
 from tests.support.openai_server import Reply, ScriptedServer, Usage, count_words
 
@@ -15,17 +14,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.parametrize("way", WAYS)]
 
 
 class TestTheTwoSteps:
-    async def test_an_answer_from_the_chunks_is_final(self, way):
-        with ScriptedServer(["The landlord."]) as server:
-            asked = await ask(server, way)
-
-        assert asked.answer == "The landlord."
-        assert "".join(asked.pieces) == asked.answer
-        assert asked.route == {"rung": "retrieved", "answered": True}
-        (request,) = server.requests
-        assert numbers(request.prompt) == [9, 18, 33]
-        assert request.streaming == way.endswith("stream")
-
     async def test_after_a_refusal_the_full_document_is_read(self, way):
         with ScriptedServer([REFUSAL, "In May."]) as server:
             asked = await ask(server, way)
@@ -36,15 +24,6 @@ class TestTheTwoSteps:
         assert TEXT not in first.prompt
         assert TEXT in second.prompt
         assert REFUSAL not in second.prompt
-
-    async def test_the_last_refusal_is_final_and_marked(self, way):
-        with ScriptedServer(["unanswerable", "**Unanswerable.**"]) as server:
-            asked = await ask(server, way)
-
-        assert asked.answer == "".join(asked.pieces) == "**Unanswerable.**"
-        assert asked.route == {"rung": "full", "answered": False}
-        assert asked.decisions == [("retrieved", "declined"), ("full", "declined")]
-        assert len(server.requests) == 2
 
     async def test_reasoning_beside_the_text_is_left_out(self, way):
         replies = [Reply("unanswerable", reasoning="the answer is May"), "In May."]
@@ -126,22 +105,6 @@ class TestDocuments:
 
 
 class TestSourceNodes:
-    async def test_of_the_chunks_they_are_the_retrieved_ones_in_reading_order(
-        self, way
-    ):
-        store = index()
-        with ScriptedServer(["yes"]) as server:
-            asked = await ask(
-                server, way, retriever=store.as_retriever(similarity_top_k=5)
-            )
-
-        assert numbers_of(asked.nodes) == sorted(numbers_of(asked.nodes))
-        assert all(node.score is not None for node in asked.nodes)
-        ids = {node.node.node_id for node in asked.nodes}
-        assert (
-            ids <= asked.metadata.keys()
-        )  # LlamaIndex writes the nodes' metadata there
-
     async def test_of_the_documents_they_are_what_was_read(self, way):
         store = index(document(author="Ada"))
         with ScriptedServer([REFUSAL, "yes"]) as server:
@@ -167,29 +130,6 @@ class TestQueries:
         assert "Question: What is due?" in server.requests[0].prompt
 
 
-@pytest.mark.parametrize("replies", [["yes"], [REFUSAL, "In May."], [REFUSAL] * 2])
-async def test_every_way_gives_the_same(way, replies):
-    with ScriptedServer(replies) as server, ScriptedServer(replies) as other:
-        asked = await ask(server, way, prices={"scripted": (2.0, 1.0, 4.0)})
-        queried = await ask(other, "query", prices={"scripted": (2.0, 1.0, 4.0)})
-
-    assert asked.answer == queried.answer
-    assert asked.route == queried.route
-    assert asked.usage == queried.usage
-    assert asked.nodes == queried.nodes
-    prompts = [request.prompt for request in server.requests]
-    assert prompts == [request.prompt for request in other.requests]
-
-
-async def test_a_function_says_what_declines(way):
-    replies = ["It is unanswerable, I think. Or not.", "In May."]
-    with ScriptedServer(replies) as server:
-        asked = await ask(server, way, decline=word_in_reply)
-
-    assert asked.answer == "".join(asked.pieces) == "In May."
-    assert asked.decisions == [("retrieved", "declined"), ("full", "answered")]
-
-
 @pytest.mark.parametrize(
     ("cut", "finish"), [("length", "length"), ("content_filter", "filter")]
 )
@@ -201,22 +141,6 @@ async def test_a_reply_that_was_cut_is_marked_and_no_refusal(way, cut, finish):
     assert asked.route == {"rung": "retrieved", "answered": True, "finish": finish}
 
 
-@pytest.mark.parametrize("window", [200, 450])
-async def test_the_largest_selection_that_fits_the_window_is_read(way, window):
-    with ScriptedServer([REFUSAL, "yes"]) as server:
-        asked = await ask(server, way, max_context_tokens=window, answer_tokens=10)
-
-    first, second = server.requests
-    for request in server.requests:
-        assert count_words(request.prompt) <= window - 10
-    read = numbers(second.prompt)
-    assert read == sorted(read)
-    assert set(numbers(first.prompt)) <= set(read)
-    assert asked.usage["rungs"][1]["note"].startswith("cut to the window: ")
-    spans = [(n.node.start_char_idx, n.node.end_char_idx) for n in asked.nodes]
-    assert [TEXT[a:b] for a, b in spans] == [n.get_content() for n in asked.nodes]
-
-
 async def test_the_llm_says_its_window_and_its_longest_answer(way):
     with ScriptedServer([REFUSAL, "yes"]) as server:
         told = {"context_window": 300, "max_tokens": 20}
@@ -224,24 +148,3 @@ async def test_the_llm_says_its_window_and_its_longest_answer(way):
         await ask(server, way, llm=llm)
 
     assert 200 < count_words(server.requests[1].prompt) <= 280
-
-
-async def test_a_model_without_a_chat_is_sent_one_text(way):
-    from tests.llamaindex.recording import RecordingLLM
-
-    llm = RecordingLLM(replies=[REFUSAL, "In May."])
-    with ScriptedServer([]) as server:
-        asked = await ask(server, way, llm=llm)
-
-    assert asked.answer == "In May."
-    assert TEXT in llm.last_prompt
-    assert asked.usage["estimated"] is True
-
-
-async def test_when_the_last_step_is_skipped_the_refusal_before_is_the_answer(way):
-    with ScriptedServer([REFUSAL]) as server:
-        asked = await ask(server, way, k=40)
-
-    assert asked.answer == "".join(asked.pieces) == REFUSAL
-    assert asked.route == {"rung": "retrieved", "answered": False}
-    assert asked.decisions == [("retrieved", "declined"), ("full", "skipped")]

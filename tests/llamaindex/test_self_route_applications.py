@@ -6,7 +6,6 @@ from typing import Any
 
 import llama_index.core.instrumentation as instrument
 import pytest
-from llama_index.core import Settings
 from llama_index.core.callbacks import (
     CallbackManager,
     CBEventType,
@@ -14,19 +13,12 @@ from llama_index.core.callbacks import (
     TokenCountingHandler,
 )
 from llama_index.core.chat_engine import CondenseQuestionChatEngine
-from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events.query import QueryEndEvent, QueryStartEvent
 from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent
-from llama_index.core.llms import MockLLM
-from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts import ChatPromptTemplate, PromptTemplate
-from llama_index.core.query_engine import (
-    RetrieverQueryEngine,
-    RetryQueryEngine,
-    RouterQueryEngine,
-)
+from llama_index.core.query_engine import RouterQueryEngine
 from llama_index.core.selectors import LLMSingleSelector
 from llama_index.core.tools import QueryEngineTool
 
@@ -55,10 +47,6 @@ class KeepTwo(BaseNodePostprocessor):
 
 
 class TestAsARetrieverQueryEngine:
-    def test_it_is_one(self):
-        with ScriptedServer([]) as server:
-            assert isinstance(engine_over(server), RetrieverQueryEngine)
-
     @every_way
     async def test_postprocessors_appended_later_are_honoured(self, way):
         with ScriptedServer(["yes"]) as server:
@@ -69,39 +57,6 @@ class TestAsARetrieverQueryEngine:
         best = numbers_of(index().as_retriever(similarity_top_k=6).retrieve(QUESTION))
         assert numbers(server.requests[0].prompt) == numbers_of(asked.nodes)
         assert numbers_of(asked.nodes) == sorted(best[:2])
-
-    def test_the_list_it_was_given_is_not_written_to(self):
-        given: list[BaseNodePostprocessor] = []
-        with ScriptedServer([]) as server:
-            engine = engine_over(server, node_postprocessors=given)
-            engine._node_postprocessors.append(KeepTwo())
-
-        assert given == []
-
-    async def test_retrieve_and_synthesize_are_the_two_halves_of_query(self):
-        from llama_index.core.schema import QueryBundle
-
-        bundle = QueryBundle(QUESTION)
-        with ScriptedServer(["yes"] * 3) as server:
-            engine = engine_over(server, k=5)
-            whole: Any = engine.query(bundle)
-            halves: Any = engine.synthesize(bundle, engine.retrieve(bundle))
-            nodes = await engine.aretrieve(bundle)
-            awaited: Any = await engine.asynthesize(bundle, nodes, nodes[:1])
-
-        assert str(halves) == str(whole)
-        assert halves.source_nodes == whole.source_nodes
-        assert awaited.source_nodes == [*whole.source_nodes, nodes[0]]
-        assert numbers_of(nodes) != sorted(numbers_of(nodes))  # best first
-
-    async def test_with_another_retriever_it_is_the_same_engine(self):
-        with ScriptedServer([REFUSAL, "yes"]) as server:
-            engine = engine_over(server, k=5)
-            other = engine.with_retriever(index().as_retriever(similarity_top_k=1))
-            asked = await ask_engine(other, "query")
-
-        assert len(numbers(server.requests[0].prompt)) == 1
-        assert asked.route["rung"] == "full"
 
     def test_the_other_constructor_says_how_to_make_one(self):
         from llamaindex_oprag.self_route import SelfRouteQueryEngine
@@ -186,15 +141,6 @@ class TestInARouter:
         assert response.metadata["selector_result"].ind == 0
         assert response.metadata["route"] == {"rung": "full", "answered": True}
 
-    @pytest.mark.parametrize("streaming", [False, True])
-    def test_as_a_tool(self, streaming):
-        with ScriptedServer([REFUSAL, "In May."]) as server:
-            engine = engine_over(server, streaming=streaming)
-            tool = QueryEngineTool.from_defaults(engine, name="lease", description="…")
-            called = tool.call("When?")
-
-        assert called.content == "In May."
-
     # LlamaIndex reads an awaited tool's stream in another event loop, a new one each
     # time; the pauses make that loop wait for the server.
     @pytest.mark.parametrize("streaming", [False, True])
@@ -208,38 +154,6 @@ class TestInARouter:
 
         assert [output.content for output in called] == ["In May."] * 3
         assert len(server.requests) == 6
-
-
-class Never(BaseEvaluator):
-    """Is content with an answer on the second try."""
-
-    def __init__(self) -> None:
-        self.seen: list[str] = []
-
-    def _get_prompts(self) -> Any:
-        return {}
-
-    def _update_prompts(self, prompts: Any) -> None: ...
-
-    async def aevaluate(self, *_: Any, **__: Any) -> Any: ...
-
-    def evaluate_response(
-        self, query: Any = None, response: Any = None, **_: Any
-    ) -> Any:
-        self.seen.append(str(response))
-        return EvaluationResult(
-            response=self.seen[-1], passing=len(self.seen) > 1, feedback="again"
-        )
-
-
-def test_in_a_retry_engine(monkeypatch):
-    monkeypatch.setattr(Settings, "_llm", MockLLM())  # the query transform asks for one
-    evaluator = Never()
-    with ScriptedServer(["no", REFUSAL, "In May."]) as server:
-        retrying = RetryQueryEngine(engine_over(server), evaluator)
-        assert str(retrying.query(QUESTION)) == "In May."
-
-    assert evaluator.seen == ["no", "In May."]
 
 
 class Events(BaseEventHandler):
@@ -336,16 +250,6 @@ class TestPrompts:
         assert second.prompt == own.format(context=named, question=QUESTION)
         assert " Unless it is UNANSWERABLE: " in third.prompt
 
-    def test_a_system_prompt_of_the_llm_is_sent(self):
-        with ScriptedServer(["yes"]) as server:
-            llm = scripted_llm(server, system_prompt="Be brief.")
-            engine_over(server, llm=llm).query(QUESTION)
-
-        assert server.requests[0].messages[0] == {
-            "role": "system",
-            "content": "Be brief.",
-        }
-
     @pytest.mark.parametrize(
         ("name", "prompt", "fault"),
         [
@@ -363,13 +267,3 @@ class TestPrompts:
                 engine_over(server, prompts={name: prompt})
             with pytest.raises(InvalidOptionError, match=fault):
                 engine_over(server).update_prompts({name: prompt})
-
-
-@every_way
-async def test_scores_filter_as_everywhere(way):
-    nobody = [SimilarityPostprocessor(similarity_cutoff=2)]
-    texts = {"lease.txt": TEXT, "other.txt": "Something else."}
-    with ScriptedServer([]) as server:
-        asked = await ask(server, way, node_postprocessors=nobody, documents=texts)
-
-    assert asked.route == {"rung": None, "answered": False}

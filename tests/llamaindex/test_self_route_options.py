@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import inspect
-import weakref
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,9 +16,9 @@ from llamaindex_oprag._llms import answer_tokens_of, name_of, window_of
 from llamaindex_oprag._metering import reported_usage
 from llamaindex_oprag.self_route import SelfRouteQueryEngine
 from oprag.calls import TokenUsage
-from oprag.errors import InvalidOptionError, ModelCallError
+from oprag.errors import InvalidOptionError
 from tests.llamaindex.corpus import QUESTION, index
-from tests.llamaindex.self_routing import DOCUMENTS, engine_over, scripted_llm
+from tests.llamaindex.self_routing import DOCUMENTS, scripted_llm
 from tests.support.openai_server import ScriptedServer
 
 
@@ -53,24 +50,6 @@ def test_what_is_not_possible_is_refused_at_construction(options, fault):
         make(**options)
 
 
-def test_there_are_fifteen_options_and_each_is_documented():
-    make = SelfRouteQueryEngine.from_args
-    given = inspect.signature(make).parameters.keys()
-    of_llamaindex = {"node_postprocessors", "callback_manager", "streaming"}
-
-    assert len(given - of_llamaindex) == 15
-    assert all(f"            {name}: " in (make.__doc__ or "") for name in given)
-    with pytest.raises(TypeError, match="token_budget"):
-        make(index().as_retriever(), MockLLM(), token_budget=100)
-
-
-def test_nothing_is_asked_or_read_at_construction():
-    with ScriptedServer([]) as server:
-        engine_over(server, documents=lambda _: pytest.fail("read"))
-
-    assert server.requests == []
-
-
 def test_the_llm_of_the_settings_is_the_default(monkeypatch):
     with ScriptedServer(["yes"]) as server:
         monkeypatch.setattr(Settings, "_llm", scripted_llm(server))
@@ -87,23 +66,6 @@ def test_callbacks_are_set_on_every_llm():
 
     assert engine.callback_manager is manager
     assert large.callback_manager is manager
-
-
-def test_bare_texts_say_nothing_of_their_documents():
-    engine = make()
-
-    with pytest.raises(ModelCallError, match="nodes"):
-        engine._response_synthesizer.get_response("?", ["text"])
-
-
-@pytest.mark.slow
-def test_an_engine_is_collected_when_it_is_left():
-    engine = make()
-    reference = weakref.ref(engine)
-    del engine
-    gc.collect()
-
-    assert reference() is None
 
 
 def chat_response(raw: Any = None, **additional: Any) -> ChatResponse:

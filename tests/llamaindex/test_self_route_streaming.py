@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import threading
-from contextlib import redirect_stdout
 from typing import Any
 
 import pytest
@@ -37,17 +35,6 @@ async def astream(server: ScriptedServer, **options: Any) -> AsyncStreamingRespo
     return response
 
 
-def test_it_begins_before_the_model_has_finished():
-    gate = threading.Event()
-    with ScriptedServer(
-        [Reply(deltas=["It is. Last May.", " ", gate, "On", " Sunday."])]
-    ) as server:
-        pieces = stream(server).response_gen
-        assert next(pieces) == "It is. Last May. "
-        gate.set()
-        assert "".join(pieces) == "On Sunday."
-
-
 async def test_it_begins_before_the_model_has_finished_async():
     gate = threading.Event()
     with ScriptedServer(
@@ -58,15 +45,6 @@ async def test_it_begins_before_the_model_has_finished_async():
         assert await anext(pieces) == "It is. Last May. "
         gate.set()
         assert "".join([piece async for piece in pieces]) == "On Sunday."
-
-
-def test_the_last_rung_holds_nothing_back():
-    gate = threading.Event()
-    with ScriptedServer([REFUSAL, Reply(deltas=["Un", gate, "answerable"])]) as server:
-        pieces = stream(server).response_gen
-        assert next(pieces) == "Un"
-        gate.set()
-        assert list(pieces) == ["answerable"]
 
 
 def test_a_refusal_is_read_to_its_end_before_the_next_rung():
@@ -100,19 +78,6 @@ class TestTheTextOfAResponse:
             next(response.response_gen)
 
             assert str(response) == "In. May. On Sunday."
-
-    def test_is_there_without_iterating(self):
-        with ScriptedServer(["In May.", "In May."]) as server:
-            assert str(stream(server)) == "In May."
-            assert stream(server).get_response().response == "In May."
-
-    def test_can_be_printed(self):
-        printed = io.StringIO()
-        with ScriptedServer(["In May."]) as server, redirect_stdout(printed):
-            response = stream(server)
-            response.print_response_stream()
-
-        assert printed.getvalue() == str(response) == "In May."
 
     async def test_is_there_after_iterating_async(self):
         with ScriptedServer(["Last May."] * 2) as server:
@@ -151,28 +116,6 @@ async def test_an_awaited_stream_names_what_was_retrieved_until_it_is_read():
     assert [node.get_content() for node in nodes] == [TEXT]
     assert response.metadata is not None
     assert response.metadata["route"] == {"rung": "full", "answered": True}
-
-
-def test_a_stream_that_is_left_is_closed_without_another_call():
-    with ScriptedServer(
-        [Reply(deltas=["In. May.", " ", 0.01, "Or", " later."])]
-    ) as server:
-        pieces = stream(server).response_gen
-        next(pieces)
-        pieces.close()  # type: ignore[attr-defined]  # it is a generator
-
-    assert len(server.requests) == 1
-
-
-async def test_a_stream_that_is_left_is_closed_async():
-    with ScriptedServer(
-        [Reply(deltas=["Last. May.", " ", 0.01, "Or", " so."])]
-    ) as server:
-        pieces = (await astream(server)).response_gen
-        await anext(pieces)
-        await pieces.aclose()
-
-    assert len(server.requests) == 1
 
 
 WAYS = ("query", "aquery", "stream", "astream")

@@ -6,14 +6,14 @@ import uuid
 
 import chromadb
 import pytest
-from llama_index.core import Document, StorageContext, SummaryIndex, VectorStoreIndex
+from llama_index.core import Document, StorageContext, VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.vector_stores import SimpleVectorStore
 from llama_index.vector_stores.chroma import ChromaVectorStore
 
 from llamaindex_oprag import OffsetTokenNodeParser, document_source
 from llamaindex_oprag.stores import chunk_store
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import StoredChunk
 from oprag.errors import IncompleteDocumentError, InvalidOptionError
 from oprag.metadata import document_key
 from tests.llamaindex.corpus import TEXT, document, index
@@ -108,12 +108,6 @@ def test_a_chunk_that_was_deleted_is_missed():
         document_source(made.vector_store).get("lease.txt")
 
 
-def test_an_index_without_vectors_has_its_chunks_in_the_docstore():
-    made = SummaryIndex.from_documents([document()], transformations=[PARSER])
-
-    assert document_source(made).get("lease.txt") == TEXT
-
-
 def test_rows_that_hold_no_node_are_taken_as_they_are():
     made = chroma()
     made.vector_store.client.add(
@@ -127,18 +121,6 @@ def test_rows_that_hold_no_node_are_taken_as_they_are():
         StoredChunk("text", {"source": "s"}, "a"),
         StoredChunk("", {"_node_content": ""}, "b"),
     ]
-
-
-def test_a_chunk_store_stays_itself():
-    class Own(ChunkStore):
-        name = "mine"
-
-        def read(self, wanted=None, ids=None):
-            return ()
-
-    own = Own()
-
-    assert chunk_store(own) is own
 
 
 def test_what_cannot_be_read_is_refused_with_a_way_out():

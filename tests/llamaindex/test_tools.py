@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from llama_index.core import VectorStoreIndex
-from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
+from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetadata
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.llms.function_calling import FunctionCallingLLM
@@ -28,7 +28,7 @@ from llamaindex_oprag import (
     OrderPreservingRetrieverTool,
     format_nodes,
 )
-from oprag.errors import BudgetTooSmallError, InvalidOptionError
+from oprag.errors import InvalidOptionError
 from tests.llamaindex.corpus import QUESTION, document, index
 from tests.llamaindex.recording import WordEmbedding
 
@@ -255,29 +255,6 @@ async def test_what_the_memory_forgot_is_shown_again(kind):
     assert len(contents) < 12
 
 
-async def test_a_workflow_of_agents_shares_what_was_shown():
-    tool = search(two_documents("ours").as_retriever(similarity_top_k=6), show="unseen")
-    made = FunctionAgent(
-        name="a", tools=[tool], llm=Searching(turns=[2, 2]), streaming=False
-    )
-
-    await AgentWorkflow(agents=[made], root_agent="a").run("What are the rules?")
-
-    shown = [p for content in told(made.llm.calls[-1]) for p in places_shown(content)]
-    assert shown
-    assert len(shown) == len({*shown})
-
-
-async def test_two_conversations_are_shown_the_same():
-    tool = search(two_documents("ours").as_retriever(similarity_top_k=6), show="unseen")
-    agents = [agent(tool, 1, 1), agent(tool, 1, 1)]
-
-    await asyncio.gather(*(made.run("What are the rules?") for made in agents))
-
-    first, second = (told(made.llm.calls[-1]) for made in agents)
-    assert first == second
-
-
 @pytest.mark.parametrize("mode", ["call", "acall"])
 @pytest.mark.parametrize("show", ["all", "unseen"])
 async def test_it_writes_places_and_gap_marks_and_hands_out_the_nodes(
@@ -295,16 +272,6 @@ async def test_it_writes_places_and_gap_marks_and_hands_out_the_nodes(
     assert "\n\n[…]\n\n[2] lease.txt" in output.content
     assert output.tool_name == "search"
     assert output.raw_input == {"input": QUESTION}
-
-
-@pytest.mark.parametrize("mode", ["call", "acall"])
-async def test_shown_all_the_same_search_gives_the_same_bytes(lease, mode):
-    tool = search(lease, token_budget=200)
-
-    outputs = [await called(tool, mode) for _ in range(3)]
-
-    assert len({output.content for output in outputs}) == 1
-    assert "see above" not in outputs[2].content
 
 
 @pytest.mark.parametrize("budget", [60, 100, 200, 400])
@@ -350,55 +317,12 @@ def test_a_call_that_would_stop_a_waiting_search_is_refused(lease):
     assert ["see above" in each for each in told] == [False, True]
 
 
-async def test_what_is_pointed_to_is_answered_well_before(lease):
-    """Workflows may swap answers that come at the same time."""
-    tool, times = search(lease, token_budget=60, show="unseen"), []
-    context = Context(agent(tool))
-
-    async def ask():
-        await tool.acall(input=QUESTION, ctx=context)
-        times.append(asyncio.get_running_loop().time())
-
-    await asyncio.gather(*(ask() for _ in range(3)))
-
-    assert all(after - before > 0.01 for before, after in pairwise(times))
-
-
-def test_nothing_is_written_to_the_retriever(lease):
-    own = OrderPreservingRetriever(lease.as_retriever(), token_budget=100)
-    before, nodes = dict(vars(own)), own.retrieve(QUESTION)
-    tool = search(own, show="unseen")
-
-    tool.call(input=QUESTION, ctx=Context(agent(tool)))
-
-    assert dict(vars(own)) == before
-    assert own.retrieve(QUESTION) == nodes
-
-
 @pytest.mark.parametrize("mode", ["call", "acall"])
 async def test_without_a_context_unseen_says_what_it_needs(lease, mode):
     tool = search(lease, show="unseen")
 
     with pytest.raises(InvalidOptionError, match=r'ctx=Context.* show="all" needs'):
         await called(tool, mode)
-
-
-async def test_a_budget_that_holds_nothing_is_told_to_the_agent(lease):
-    tool = search(lease, token_budget=3)
-
-    with pytest.raises(BudgetTooSmallError):
-        tool.call(QUESTION)
-    with pytest.raises(BudgetTooSmallError):
-        await tool.acall(QUESTION)
-
-
-def test_options_beside_an_ordering_retriever_are_refused(lease):
-    own = OrderPreservingRetriever(lease.as_retriever(), token_budget=100)
-
-    with pytest.raises(InvalidOptionError, match="token_budget=200 is not possible"):
-        search(own, token_budget=200)
-    with pytest.raises(InvalidOptionError, match="widen=1 is not possible"):
-        search(own, widen=1)
 
 
 def test_other_things_are_refused_by_name(lease):

@@ -5,15 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from langchain_core.retrievers import BaseRetriever
-from langchain_core.vectorstores import InMemoryVectorStore
 from llama_index.core import VectorStoreIndex
-from llama_index.core.base.base_retriever import BaseRetriever as LlamaRetriever
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag.documents import Bm25, SearchedChunks, SearchFilter
-from oprag.errors import InvalidOptionError
 from tests.parity.test_widening import Ranked
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
@@ -55,44 +50,3 @@ def test_the_same_hits_and_words_give_the_same(given: Any):
         for d in retriever.invoke(QUESTION)
     ]
     assert "s0044x" in str(of_nodes)
-
-
-def test_both_stores_rank_the_same_ids():
-    index = VectorStoreIndex(TENANTS.nodes(), embed_model=ChecksumEmbedding())
-    vectors = InMemoryVectorStore(HashEmbeddings())
-    vectors.add_documents(TENANTS.documents())
-    ranked = []
-    for store in (
-        llamaindex_oprag.chunk_store(index),
-        langchain_oprag.chunk_store(vectors),
-    ):
-        chunks = SearchedChunks(store, SearchFilter(), "bm25")
-        best = Bm25(store).fused(QUESTION, [], 9, chunks)
-        ranked.append([each.id for each in best if not isinstance(each, int)])
-
-    assert ranked[0] == ranked[1]
-    assert len(ranked[0]) == 3
-
-
-def test_both_say_alike_what_cannot_be_searched_by_words():
-    class Listed(BaseRetriever):
-        def _get_relevant_documents(self, query: str, **_: Any) -> list[Any]:
-            return []
-
-    class ListedNodes(LlamaRetriever):
-        def _retrieve(self, query_bundle: Any) -> list[Any]:
-            return []
-
-    ListedNodes.__name__ = ListedNodes.__qualname__ = "Listed"
-    said = []
-    for make in (
-        lambda: langchain_oprag.OrderPreservingRetriever(
-            base_retriever=Listed(), bm25=True
-        ),
-        lambda: llamaindex_oprag.OrderPreservingRetriever(ListedNodes(), bm25=True),
-    ):
-        with pytest.raises(InvalidOptionError) as caught:
-            make()
-        said.append(str(caught.value))
-
-    assert said[0] == said[1]

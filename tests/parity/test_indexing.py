@@ -132,28 +132,6 @@ def test_in_turn_they_find_each_other_s_documents_unchanged(kind, first):
         assert_whole(place.chunks, of_kind(kind))
 
 
-def test_so_are_the_files_of_a_folder(tmp_path):
-    (tmp_path / "a.txt").write_text(SENTENCES * 3)
-    (tmp_path / "b.md").write_text("# Title\n\nText.")
-    langchain, llamaindex = shared_collection()
-
-    assert langchain.index(tmp_path).added == ("a.txt", "b.md")
-    for place in (llamaindex, langchain, llamaindex):
-        assert place.index(tmp_path).unchanged == ("a.txt", "b.md")
-
-
-def test_one_changes_what_the_other_wrote():
-    langchain, llamaindex = shared_collection()
-    before, after = of_kind("page"), of_kind("page")
-    after[1] = after[1]._replace(text="Another second page.")
-
-    langchain.index(before)
-    assert llamaindex.index(after).updated == ("a 'ü'.pdf",)
-
-    assert langchain.index(after).unchanged == ("a 'ü'.pdf", "b.txt")
-    assert_whole(langchain.chunks, after)
-
-
 def marked(place: Place, **keys: Any) -> None:
     """Two chunks get more metadata, as an application would give it to them."""
     collection = place.chunks._collection
@@ -171,18 +149,6 @@ def test_what_an_application_adds_to_metadata_is_no_change_and_stays():
         assert report.unchanged == ("a 'ü'.pdf", "b.txt")
         found = [chunk.metadata.get("reviewed") for chunk in place.chunks.read()]
         assert found.count(True) == 2
-
-
-def test_what_is_added_under_oprag_s_names_is_mended_once():
-    place = shared_collection()[0]  # LlamaIndex reads its own copy of the metadata
-    place.index(of_kind("page"))
-    before = content(place.chunks)
-    marked(place, nonspace_hash="x")
-
-    assert place.index(of_kind("page")).updated == ("a 'ü'.pdf",)
-
-    assert content(place.chunks) == before
-    assert place.index(of_kind("page")).chunks_added == 0
 
 
 def storable(loaded: Loaded) -> bool:
@@ -247,36 +213,6 @@ def test_a_changed_document_is_replaced_in_its_own_size_and_never_mixed():
     assert_whole(place.chunks, new)
     assert place.index(new, size=30).updated == ("a 'ü'.pdf", "b.txt")
     assert len({c.metadata["doc_version"] for c in place.chunks.read()}) == 2
-
-
-def test_a_document_without_text_goes_in_all_sizes():
-    place = alone()[0]
-    for size in (9, 30):
-        place.index(of_kind("whole")[:1], size=size, replace="same_settings")
-
-    empty = [of_kind("whole")[0]._replace(text=" ")]
-    how = {"replace": "same_settings", "remove_missing": "all"}
-    report = place.index(empty, size=9, **how)
-
-    assert report.empty == ("a 'ü'.pdf",)
-    assert list(place.chunks.read()) == []
-
-
-def test_a_page_that_changed_gives_all_chunks_new_ids():
-    place = alone()[1]
-    loaded = of_kind("page")
-    place.index(loaded)
-    before = {
-        chunk.id for chunk in place.chunks.read({document_key(loaded[0].name): None})
-    }
-    loaded[2] = loaded[2]._replace(text="Changed.")
-
-    place.index(loaded)
-
-    after = {
-        chunk.id for chunk in place.chunks.read({document_key(loaded[0].name): None})
-    }
-    assert before.isdisjoint(after)
 
 
 NAMED = {"source": "a.pdf"}

@@ -26,7 +26,6 @@ from oprag.errors import (
     DocumentNotFoundError,
     IncompleteDocumentError,
     IndexingError,
-    InvalidOptionError,
     OpragWarning,
     PositionWarning,
 )
@@ -240,27 +239,6 @@ def test_at_every_call_every_document_stays_readable_and_the_next_run_mends(
     assert named or times == 1
 
 
-@pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
-@pytest.mark.parametrize("make", [langchain, llamaindex])
-def test_an_embedding_out_of_service_leaves_the_index_as_it_was(make, awaited):
-    outages = Outages()
-    index, chunks = make(outages)
-    index(BEFORE, awaited=awaited)
-    before = content(chunks)
-    changed = {name: f"{text} Changed." for name, text in BEFORE.items()}
-    outages.failing = range(10**9)
-
-    with pytest.raises(IndexingError) as caught:
-        index(changed, awaited=awaited)
-
-    outages.failing = None
-    assert content(chunks) == before
-    assert {name for name, _ in caught.value.report.failed} == {*BEFORE}
-    assert isinstance(caught.value.__cause__, TimeoutError)
-    assert index(changed, awaited=awaited).updated == tuple(BEFORE)
-    assert readable(chunks) == changed
-
-
 @pytest.mark.parametrize("make", [langchain, llamaindex])
 async def test_a_run_that_is_cancelled_leaves_every_document_and_no_lock(make):
     outages = Outages()
@@ -349,29 +327,6 @@ def test_pages_that_come_or_go_leave_one_whole_version_at_every_row(old, new, ch
 
 
 NAMED = {"source": "a.pdf"}
-
-
-@pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
-@pytest.mark.parametrize("make", [langchain, llamaindex])
-def test_documents_that_are_empty_for_a_moment_are_there_again_at_no_cost(
-    make, awaited
-):
-    outages = Outages()
-    index, chunks = make(outages)
-    index(BEFORE, awaited=awaited)
-    before = content(chunks)
-
-    blank = dict.fromkeys(BEFORE, " \n")
-    assert index(blank, awaited=awaited).empty == tuple(BEFORE)
-    with pytest.raises(InvalidOptionError, match=r"empty.*remove_missing=\"all\""):
-        index(blank, awaited=awaited, remove_missing=True)
-
-    assert content(chunks) == before
-    assert index(BEFORE, awaited=awaited).unchanged == tuple(BEFORE)
-    empty = dict.fromkeys(BEFORE, "")
-    report = index(empty, awaited=awaited, remove_missing="all")
-    assert report.empty == tuple(BEFORE)
-    assert content(chunks) == []
 
 
 class Tags(NodeParser):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,9 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 from llama_index.core import Document, VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
 
-import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import ChunkStore, document_source, rebuild
-from oprag.errors import (
-    IndexingError,
-    InvalidOptionError,
-    OpragWarning,
-    UnreadableFileError,
-)
+from oprag.errors import IndexingError, OpragWarning
 from oprag.metadata import document_key
 from tests.parity.test_indexing import Place, of_langchain, of_llamaindex
 from tests.stores.langchain_places import HashEmbeddings
@@ -77,25 +70,6 @@ def test_two_folders_with_remove_missing_leave_each_other_alone(tmp_path, place)
     assert names_in(place.chunks) == {f"{n}.txt" for n in "abdef"}
 
 
-def test_a_folder_without_a_text_is_told_with_what_reads_its_files(tmp_path, place):
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    for number in range(7):
-        (notes / f"{number}.pdf").write_bytes(b"%PDF-1.3 \xff")
-
-    with pytest.warns(OpragWarning, match="Nothing was indexed") as caught:
-        report = place.index(notes)
-    message = str(caught[0].message)
-    assert "'0.pdf' is not UTF-8 text. " in message
-    assert "`oprag index` reads PDF" in message
-    assert len(report.skipped) == 7
-
-    folder(notes, a="A text.")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert place.index(notes).added == ("a.txt",)
-
-
 def test_a_file_by_a_new_name_that_cannot_be_read_is_still_there(tmp_path, place):
     laws = folder(tmp_path / "laws", a="Law a.", b="Law b.", c="Law c.", d="Law d.")
     place.index(laws)
@@ -110,36 +84,6 @@ def test_a_file_by_a_new_name_that_cannot_be_read_is_still_there(tmp_path, place
     (tmp_path / "outside.txt").rename(laws / "z.txt")
     again = place.index(laws, remove_missing=True)
     assert (again.added, again.removed) == (("z.txt",), ("a.txt",))
-
-
-@pytest.mark.parametrize("scope", [None, "laws"])
-def test_what_was_in_a_folder_that_is_a_link_to_nowhere_stays(tmp_path, place, scope):
-    laws = folder(tmp_path / "laws", a="Law a.", b="Law b.", c="Law c.", d="Law d.")
-    folder(laws / "sub" / "in", s="Law s.")
-    added = place.index(laws, scope=scope).added
-    shutil.move(laws / "sub", tmp_path / "gone")
-    (laws / "sub").symlink_to(tmp_path / "not mounted")
-    (laws / "a.txt").unlink()
-
-    with pytest.warns(OpragWarning, match="Not given, and kept"):
-        report = place.index(laws, scope=scope, remove_missing=True)
-
-    assert report.removed == ()
-    assert names_in(place.chunks) == {*added}
-
-
-def test_equal_names_of_two_folders_do_not_replace_each_other(tmp_path, place):
-    laws = folder(tmp_path / "laws", readme="Of laws.", a="Law a.")
-    tales = folder(tmp_path / "tales", readme="Of tales.", b="Tale b.")
-    place.index(laws)
-
-    with pytest.warns(OpragWarning, match=r"from 'laws#\w+'; this run is of 'tales#"):
-        report = place.index(tales, remove_missing=True)
-
-    ((name, error),) = report.failed
-    assert (name, type(error)) == ("readme.txt", UnreadableFileError)
-    assert report.added == ("b.txt",)
-    assert text_of(place.chunks, "readme.txt") == "Of laws."
 
 
 def test_named_sources_have_documents_of_equal_names(tmp_path, place):
@@ -160,16 +104,6 @@ def test_named_sources_have_documents_of_equal_names(tmp_path, place):
     assert document_source(tmp_path).get("tales/readme.txt") == "Of tales."
 
 
-def test_a_folder_is_known_however_it_is_called(tmp_path, place, monkeypatch):
-    laws = folder(tmp_path / "laws", a="Law a.")
-    (tmp_path / "link").symlink_to(laws)
-    place.index(laws)
-    monkeypatch.chdir(tmp_path)
-
-    for path in ("laws", str(laws), "./laws/", "link"):
-        assert place.index(Path(path)).unchanged == ("a.txt",)
-
-
 def test_a_folder_that_moved_is_taken_over_when_told(tmp_path, place):
     place.index(folder(tmp_path / "laws", a="Law a.", b="Law b."))
     shutil.move(tmp_path / "laws", tmp_path / "moved")
@@ -182,12 +116,6 @@ def test_a_folder_that_moved_is_taken_over_when_told(tmp_path, place):
         "b.txt",
     )
     assert len(list(place.chunks.read())) == 2
-
-
-@pytest.mark.parametrize("scope", ["", " ", "/", "a\0b", 3])
-def test_a_scope_is_a_name(tmp_path, place, scope):
-    with pytest.raises(InvalidOptionError, match="takes a name"):
-        place.index(folder(tmp_path, a="Text."), scope=scope)
 
 
 TEXTS = {
@@ -236,50 +164,6 @@ def test_chunks_of_a_loader_are_counted_and_replaced_when_told(tmp_path, made, k
     assert report.chunks_deleted == number
     assert content(place.chunks) == content(alone.chunks)
     assert place.index(source).foreign == ()
-
-
-def test_other_documents_of_a_loader_stay(tmp_path, made):
-    place, store = made
-    other = "Water is paid by the tenant. Heating is not. " * 9
-    fill(store, folder(tmp_path / "others", a=other, z=other), key="source")
-    before = content(place.chunks)
-
-    report = place.index(folder(tmp_path / "texts", **TEXTS), replace="all")
-
-    assert report.added == ("a.txt", "b.txt")
-    assert [row for row in content(place.chunks) if row in before] == before
-
-
-def test_a_document_by_another_name_is_counted_and_replaced_when_told(tmp_path, made):
-    place, store = made
-    source = folder(tmp_path / "texts", **TEXTS)
-    by_path = _documents(store, source)
-    before = _indexed(store, by_path)
-
-    with pytest.warns(OpragWarning, match=f"also holds {before} chunks"):
-        assert place.index(source).foreign == ("a.txt", "b.txt")
-    report = place.index(source, replace="all")
-
-    assert report.removed == tuple(f"{source}/{name}.txt" for name in "ab")
-    assert names_in(place.chunks) == {"a.txt", "b.txt"}
-
-
-def _documents(store: Any, source: Path) -> list[Any]:
-    paths = sorted(source.glob("*.txt"))
-    if isinstance(store, InMemoryVectorStore):
-        from langchain_core.documents import Document as LangChainDocument
-
-        return [
-            LangChainDocument(path.read_text(), metadata={"source": str(path)})
-            for path in paths
-        ]
-    return [Document(text=path.read_text(), id_=str(path)) for path in paths]
-
-
-def _indexed(store: Any, documents: list[Any]) -> int:
-    if isinstance(store, InMemoryVectorStore):
-        return langchain_oprag.index_documents(documents, store).chunks_added
-    return llamaindex_oprag.index_documents(documents, store).chunks_added
 
 
 def test_what_refresh_ref_docs_adds_is_seen_and_mended():

@@ -11,7 +11,6 @@ import llamaindex_oprag
 from oprag import group_documents
 from oprag.errors import (
     DocumentNotFoundError,
-    InvalidOptionError,
     MissingDocumentError,
     MissingPositionError,
     PositionWarning,
@@ -90,48 +89,11 @@ def test_where_units_cannot_be_told_the_chunks_stay_as_retrieved(ask, kind):
     assert not any("unit_documents" in metadata for _, metadata in found)
 
 
-def test_what_stays_as_retrieved_keeps_its_id_and_its_place():
-    metadatas = [{"source": "new", "start_index": 5, "char_end": 24}, *PLACED[1:]]
-    given = documents(CHUNKS, metadatas)
-    for number, document in enumerate(given):
-        document.id = str(number)
-    retriever = langchain_oprag.LongUnitRetriever(
-        base_retriever=ListRetriever(documents=given),
-        units=UNITS,
-        documents=TEXTS,
-        on_problem="warn",
-    )
-
-    with pytest.warns(PositionWarning):
-        found = retriever.invoke("?")
-
-    assert [document.id for document in found] == ["0", "1", "2"]
-    assert found[0].metadata["oprag_start"] == 5
-    assert found[0].metadata["char_end"] == 24
-
-
-@EVERYWHERE
-def test_as_many_chunks_are_kept_as_units_are_looked_for_by(ask):
-    texts = [f"Year {year} was good." for year in range(1900, 1940)]
-    count = "k" if "langchain" in ask.__name__ else "similarity_top_k"
-
-    metadatas = [{"source": "new"}, *[{"source": "book"}] * 39]
-    with pytest.warns(PositionWarning):
-        found = ask(texts, metadatas, on_problem="warn", **{count: 2})
-    assert [text for text, _ in found] == texts[:16]
-
-
 @EVERYWHERE
 def test_units_that_can_be_told_are_no_problem(ask):
     found = ask(CHUNKS[1:2], PLACED[1:2], on_problem="warn")
     assert [metadata["unit_documents"] for _, metadata in found] == [["note"]]
     assert "oprag_problem" not in found[0][1]
-
-
-@EVERYWHERE
-def test_full_texts_that_are_not_there_are_an_error_with_warn_too(ask):
-    with pytest.raises(DocumentNotFoundError):
-        ask(CHUNKS[1:2], PLACED[1:2], on_problem="warn", documents={"book": "x"})
 
 
 @EVERYWHERE
@@ -160,12 +122,3 @@ def test_texts_are_awaited(ask):
 
     found = ask(CHUNKS, PLACED, documents=text)
     assert len(found) == 3
-
-
-@EVERYWHERE
-@pytest.mark.parametrize(
-    ("option", "told"), [({"on_problem": "ignore"}, "'error' or 'warn'")]
-)
-def test_what_makes_no_sense_for_units_is_refused(ask, option, told):
-    with pytest.raises(InvalidOptionError, match=told):
-        ask(CHUNKS, PLACED, **option)

@@ -9,10 +9,9 @@ from typing import Any, TypedDict
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.prompts import PromptTemplate, format_document
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
-from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
+from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_oprag as in_langchain
 import llamaindex_oprag as in_llamaindex
@@ -104,11 +103,6 @@ def test_a_place_is_read_of_a_result_in_every_form(through):
     assert list(map(place_of, through([each.node for each in nodes()]))) == PLACES
 
 
-def test_a_place_is_read_of_a_node_as_its_own_dictionary():
-    assert [place_of(each.to_dict()) for each in nodes()] == PLACES
-    assert [place_of(each.node.to_dict()) for each in nodes()] == PLACES
-
-
 @pytest.mark.parametrize(
     "store", [str, float, lambda value: int(value) if type(value) is bool else value]
 )
@@ -189,30 +183,6 @@ def test_a_changed_result_is_put_in_order_and_claims_no_end():
     assert in_langchain.as_documents(passages) == [before, behind]
     (chunk,) = order_context(["Sun."], [second.metadata])[0].chunks
     assert (chunk.span, chunk.position, chunk.exact) == ((46, 46), (0, 46, 46), False)
-
-
-def test_results_and_chunks_of_one_document_are_put_in_order_together():
-    first, _ = documents()
-    stored = {"source": "a.txt", "start_index": 46}
-    chunk = Document(TEXT[46:60], metadata=stored)
-
-    found = in_langchain.OrderPreservingCompressor()([chunk, first])
-
-    assert [place_of(each).start for each in found] == [0, 46]
-
-
-def test_a_prompt_template_takes_the_keys():
-    prompt = PromptTemplate.from_template("{oprag_citation}: {page_content}")
-
-    written = [format_document(each, prompt) for each in documents()]
-
-    assert written[1] == f"a.txt, characters 46-60: {TEXT[46:60]}"
-
-
-def test_no_model_is_shown_the_keys():
-    for found in nodes():
-        for mode in (MetadataMode.LLM, MetadataMode.EMBED):
-            assert "oprag_" not in found.node.get_content(mode)
 
 
 def test_splitters_leave_the_keys_out_and_keep_the_place():

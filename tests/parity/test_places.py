@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
-import warnings
-
 import pytest
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage
 from llama_index.core import Document as LlamaDocument
 from llama_index.core.schema import NodeWithScore, TextNode
 
@@ -20,20 +15,11 @@ from oprag.errors import (
     ConflictingPositionsError,
     DocumentNotFoundError,
     InvalidOptionError,
-    MissingDocumentError,
     MissingPositionError,
     PositionWarning,
 )
 from tests.langchain.corpus import words
-from tests.langchain.recording import RecordingChatModel
-from tests.llamaindex.recording import RecordingLLM
-from tests.parity.components import (
-    COMPONENTS,
-    documents,
-    langchain_retriever,
-    llamaindex_retriever,
-    nodes,
-)
+from tests.parity.components import COMPONENTS, documents
 
 TEXT = "One day it rained.\n\nTwo days later it snowed.  And then\tthe sun came out."
 TEXTS = [
@@ -76,32 +62,6 @@ def test_chunks_are_found_in_their_full_text(component, state):
 
 
 @EVERYWHERE
-def test_positions_that_the_text_confirms_stay_as_they_are(component):
-    twice = "It rained. It snowed. It rained."
-    metadatas = [{"source": "a", "start_index": start} for start in (22, 0, 11)]
-
-    result = component(
-        ["It rained.", "It rained.", "It snowed."], metadatas, documents={"a": twice}
-    )
-    assert result.texts == ["It rained.", "It snowed.", "It rained."]
-
-
-@EVERYWHERE
-@pytest.mark.parametrize("numbers", [(0, 1, 2), (2, 0, 1)])
-def test_the_text_places_chunks_that_have_numbers(component, numbers):
-    metadatas = [{"source": "a.txt", "chunk_index": number} for number in numbers]
-    asked = {"documents": {"a.txt": TEXT}}
-
-    result = component(TEXTS, metadatas, **asked)
-    assert result.texts == IN_ORDER
-    if component is not COMPONENTS["order_context"]:
-        starts = [metadata["oprag_start"] for metadata in result.metadatas]
-        assert starts == [0, 20, 47]
-    (alone,) = component(TEXTS[2:], metadatas[2:], **asked).metadatas
-    assert alone.get("oprag_start", 20) == 20
-
-
-@EVERYWHERE
 def test_what_oprag_wrote_counts_where_the_text_has_copies(component):
     twice = "It rained. It snowed. It rained."
     own = {"source": "a", "doc_key": "k", "doc_uri": "a", "n_chunks": 3}
@@ -138,22 +98,6 @@ def test_a_text_that_is_not_there_is_named(component):
         MissingPositionError, match=r"no exact text by the name 'a.txt'"
     ):
         component(TEXTS, stored("none"), documents=lambda name: None)
-
-
-@EVERYWHERE
-def test_chunk_numbers_tell_equal_places_apart(component):
-    text = "A b c. " * 2 + "Middle. " + "A b c. " * 2
-    metadatas = [{"source": "a", "start_index": 0, "chunk_index": n} for n in (2, 0)]
-
-    with pytest.raises(MissingPositionError):
-        component(
-            ["Middle.", "b c. A"],
-            [{"source": "a", "start_index": 0}] * 2,
-            documents={"a": text},
-        )
-    # The order is known, and still not which of the two places it is.
-    with pytest.raises(MissingPositionError):
-        component(["Middle.", "A b c."], metadatas, documents={"a": text})
 
 
 PAGES = ["Total: 5.\n\nRent is due.", "Water.\n\nTotal: 5.", "Total: 5. Total: 5."]
@@ -197,29 +141,6 @@ def test_a_line_that_several_pages_have_is_found_on_its_own(component, key, firs
         whole = "\n\n".join(PAGES)
         for text, metadata in zip(result.texts, result.metadatas, strict=True):
             assert whole[metadata["oprag_start"] : metadata["oprag_end"]] == text
-
-
-@ON_PAGES
-@pytest.mark.parametrize(
-    ("texts", "pages"),
-    [
-        (["Total: 5.", "Water.", "Total: 5. Total: 5."], [2, 1, 2]),  # twice on it
-        (["Total: 5.", "Water."], [7, 7]),  # there is no such page
-        (["Total: 5.", "Total: 5.", "Water.", "Rent is due."], [0, 1, 2, 0]),  # wrong
-    ],
-)
-def test_a_page_that_proves_nothing_leaves_the_error(component, texts, pages):
-    with pytest.raises(MissingPositionError, match="is more than once in its text"):
-        located_on_pages(component, texts, pages)
-
-
-@EVERYWHERE
-def test_chunks_that_are_alone_in_their_documents_need_no_position(component):
-    metadatas = [{"source": name} for name in "abc"]
-
-    result = component(TEXTS, metadatas)
-    assert result.texts == TEXTS
-    assert all("oprag_start" not in metadata for metadata in result.metadatas)
 
 
 PROBLEMS = {
@@ -270,41 +191,6 @@ def test_with_a_problem_chunks_stand_by_rank_and_are_marked(
 
 
 @EVERYWHERE
-def test_what_can_be_put_in_order_is_not_touched(component):
-    metadatas = [{"source": "a", "start_index": i} for i in (90, 0, 40)]
-
-    result = component(TEXTS, metadatas, on_problem="warn")
-    assert result.texts == IN_ORDER
-    assert all("oprag_problem" not in metadata for metadata in result.metadatas)
-
-
-@EVERYWHERE
-def test_other_documents_than_one_with_a_problem_are_in_order(component):
-    metadatas = [
-        {"source": "a", "start_index": 9},
-        {"source": "b"},
-        {"source": "a", "start_index": 0},
-        {"source": "b"},
-    ]
-
-    with pytest.warns(PositionWarning):
-        result = component(["a2", "b2", "a1", "b1"], metadatas, on_problem="warn")
-    assert result.texts == ["a1", "a2", "b2", "b1"]
-    marks = [metadata.get("oprag_problem") for metadata in result.metadatas]
-    assert marks == [None, None, "missing_position", "missing_position"]
-
-
-@EVERYWHERE
-def test_a_fact_that_names_no_document_stands_at_its_rank(component):
-    metadatas = [{"source": "a"}, {"fact": "x"}, {"source": "b"}]
-
-    result = component(["a1", "x owns y", "b1"], metadatas)
-    assert result.texts == ["a1", "x owns y", "b1"]
-    marks = [metadata.get("oprag_problem") for metadata in result.metadatas]
-    assert marks == [None, "missing_document", None]
-
-
-@EVERYWHERE
 def test_a_text_that_is_fetched_is_read_where_a_place_is_missing_alone(component):
     asked = []
 
@@ -341,18 +227,6 @@ def test_a_place_that_a_text_in_memory_denies_is_found_or_refused(component, mer
 
 
 @EVERYWHERE
-def test_what_cannot_be_proved_is_a_problem_too(component):
-    with pytest.warns(PositionWarning, match="more than once"):
-        result = component(
-            ["snow", "rain"],
-            [{"source": "a"}] * 2,
-            documents={"a": "rain snow rain"},
-            on_problem="warn",
-        )
-    assert result.texts == ["snow", "rain"]
-
-
-@EVERYWHERE
 def test_a_budget_an_option_and_a_document_are_no_problems_of_order(component):
     metadatas = PROBLEMS["missing_position"]
     with pytest.raises(BudgetTooSmallError):
@@ -375,54 +249,6 @@ def test_a_budget_an_option_and_a_document_are_no_problems_of_order(component):
         component(TEXTS, sound, on_problem="warn", merge=True, documents=damaged)
 
 
-@pytest.mark.parametrize(
-    "retrieve",
-    [
-        lambda **options: (
-            langchain_retriever(TEXTS, PROBLEMS["missing_position"], **options).invoke
-        ),
-        lambda **options: (
-            llamaindex_retriever(
-                TEXTS, PROBLEMS["missing_position"], **options
-            ).retrieve
-        ),
-    ],
-    ids=["langchain", "llamaindex"],
-)
-def test_one_warning_a_component_and_a_line_in_the_log_a_question(retrieve, caplog):
-    ask = retrieve(on_problem="warn")
-    with (
-        caplog.at_level(logging.INFO, "oprag"),
-        warnings.catch_warnings(record=True) as caught,
-    ):
-        warnings.simplefilter("always")
-        ask("one?")
-        ask("another?")
-    assert [w.category for w in caught] == [PositionWarning]
-    assert len([r for r in caplog.records if r.name == "oprag"]) == 2
-
-
-def test_a_node_does_not_show_its_problem_to_the_model():
-    found = nodes(TEXTS, PROBLEMS["missing_position"])
-    postprocessor = llamaindex_oprag.OrderPreservingPostprocessor(on_problem="warn")
-    with pytest.warns(PositionWarning):
-        result = postprocessor.postprocess_nodes(found)
-    assert all("oprag_" not in node.get_content("llm") for node in result)
-    assert [n.node.node_id for n in result] == [n.node.node_id for n in found]
-    assert all("oprag_problem" not in node.node.metadata for node in found)
-
-
-def test_results_keep_their_ids_and_all_metadata():
-    given = documents(TEXTS, [{"source": "a", "token_count": 3}] * 3)
-    for number, document in enumerate(given):
-        document.id = str(number)
-    compressor = langchain_oprag.OrderPreservingCompressor(on_problem="warn")
-    with pytest.warns(PositionWarning):
-        result = compressor(given)
-    assert [d.id for d in result] == ["0", "1", "2"]
-    assert result[0].metadata.items() >= given[0].metadata.items()
-
-
 @EVERYWHERE
 def test_what_came_twice_is_one_as_far_as_that_can_be_told(component):
     metadatas = [{"source": "a"}, {"source": "a"}, {"source": "a"}]
@@ -432,77 +258,6 @@ def test_what_came_twice_is_one_as_far_as_that_can_be_told(component):
 
 
 # Self-Route
-
-
-REPLIES = ("It rained.",)
-
-
-def chain(metadatas, **options):
-    base = langchain_retriever(TEXTS, metadatas)
-    return langchain_oprag.SelfRouteChain(
-        llm=RecordingChatModel(replies=[AIMessage(reply) for reply in REPLIES]),
-        retriever=base.base_retriever,
-        token_counter=words,
-        **options,
-    )
-
-
-def engine(metadatas, **options):
-    base = llamaindex_retriever(TEXTS, metadatas)
-    return llamaindex_oprag.SelfRouteQueryEngine.from_args(
-        base.base_retriever,
-        llm=RecordingLLM(replies=list(REPLIES)),
-        token_counter=words,
-        **options,
-    )
-
-
-def asked_chain(metadatas, **options):
-    context = chain(metadatas, **options).invoke({"input": "?"})["context"]
-    return [d.page_content for d in context], [d.metadata for d in context]
-
-
-def aasked_chain(metadatas, **options):
-    made = chain(metadatas, **options)
-    context = asyncio.run(made.ainvoke({"input": "?"}))["context"]
-    return [d.page_content for d in context], [d.metadata for d in context]
-
-
-def asked_engine(metadatas, **options):
-    found = engine(metadatas, **options).query("?").source_nodes
-    return [n.node.text for n in found], [n.node.metadata for n in found]
-
-
-def aasked_engine(metadatas, **options):
-    made = engine(metadatas, **options)
-    found = asyncio.run(made.aquery("?")).source_nodes
-    return [n.node.text for n in found], [n.node.metadata for n in found]
-
-
-ASKED = pytest.mark.parametrize(
-    "ask", [asked_chain, aasked_chain, asked_engine, aasked_engine]
-)
-
-
-@ASKED
-@pytest.mark.parametrize("order", ["document", "score"])
-def test_self_route_tells_a_problem_and_answers(ask, order):
-    with pytest.warns(PositionWarning, match="SelfRoute.*missing_position"):
-        texts, metadatas = ask(
-            PROBLEMS["missing_position"],
-            on_problem="warn",
-            order=order,
-            documents={"a": TEXT},
-        )
-    assert texts == TEXTS
-    marks = [m.get("oprag_problem") for m in metadatas]
-    assert marks == ["missing_position", "missing_position", None]
-
-
-@ASKED
-def test_self_route_reads_no_document_that_has_no_name(ask):
-    with pytest.raises(MissingDocumentError):
-        ask([{}] * 3, on_problem="warn", documents={"a": TEXT}, rungs=["full"])
 
 
 def test_a_warning_names_the_users_line():

@@ -19,7 +19,6 @@ from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 
 PATH = "contracts/2024/commercial/north/lease-agreement-final-v2.txt"
-NAMES = ["heaps.txt", PATH]
 TEXT = " ".join(f"This is sentence {i}, not like others." for i in range(300))
 
 LC_SPLITTERS = {
@@ -79,21 +78,6 @@ def split(name: str, pages: int, key: str) -> list[dict]:
     return [each.metadata for each in (*chunks, *nodes)]
 
 
-def annotated(name: str) -> list[dict]:
-    """Chunks of the frameworks' own splitters, located in a document that is a text."""
-    documents = langchain_documents(name, 0)
-    splitter = RecursiveCharacterTextSplitter(chunk_size=900)
-    chunks = langchain_oprag.annotate_positions(
-        TEXT, splitter.split_documents(documents)
-    )
-    sources = llamaindex_documents(name, 0)
-    parser = SentenceSplitter(chunk_size=200, chunk_overlap=0)
-    nodes = llamaindex_oprag.PositionAnnotator(documents=sources)(
-        parser.get_nodes_from_documents(sources)
-    )
-    return [each.metadata for each in (*chunks, *nodes)]
-
-
 def results(name: str, pages: int) -> list[dict]:
     chunks = LC_SPLITTERS["tokens"].split_documents(langchain_documents(name, pages))
     nodes = LI_PARSERS["tokens"].get_nodes_from_documents(
@@ -141,11 +125,3 @@ def test_what_is_stored_and_handed_out_is_small(name, pages):
         for first, later in map(most, measured[what]):
             assert first <= begins, what
             assert later <= others, what
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_chunks_of_other_splitters_are_no_larger(name):
-    for metadatas in (indexed(name, 0, None), indexed(name, 3, None), annotated(name)):
-        first, later = most(metadatas)
-        assert later <= 115
-        assert first <= 151

@@ -15,7 +15,7 @@ from llama_index.core import VectorStoreIndex
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag.errors import InvalidOptionError, OpragWarning
+from oprag.errors import OpragWarning
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 
@@ -130,18 +130,6 @@ async def test_a_function_is_told_instead_of_a_bar(framework, how, watched):
     assert len({chunks for _, _, chunks in told}) > 3
 
 
-async def test_files_that_are_no_text_count_as_well(framework, how, tmp_path):
-    (tmp_path / "inside").mkdir()
-    (tmp_path / "inside" / "a.txt").write_text(SENTENCES)
-    (tmp_path / "b.bin").write_bytes(b"\0\1")
-    (tmp_path / ".hidden").write_text("")
-    told: list[tuple[int, int | None, int]] = []
-
-    await framework.index(str(tmp_path), how, show_progress=lambda *at: told.append(at))
-
-    assert told[-1][:2] == (2, 2)
-
-
 async def test_how_many_an_iterator_gives_is_not_known(framework, how):
     told: list[tuple[int, int | None, int]] = []
     documents = (framework.document(*each) for each in TEXTS.items())
@@ -149,26 +137,6 @@ async def test_how_many_an_iterator_gives_is_not_known(framework, how):
     await framework.index(documents, how, show_progress=lambda *at: told.append(at))
 
     assert {total for _, total, _ in told} == {None}
-
-
-async def test_an_interruption_closes_the_bar(framework, how, watched):
-    terminal = watched()
-
-    def documents():
-        for name in ("a.txt", "b.txt"):
-            yield framework.document(name, SENTENCES)
-        raise KeyError
-
-    with pytest.raises(KeyError):
-        await framework.index(documents(), how, batch_size=1)
-
-    assert "1 documents" in terminal.getvalue()
-    assert terminal.getvalue().endswith("\n")
-
-
-async def test_something_else_than_a_function_is_refused(framework, how):
-    with pytest.raises(InvalidOptionError, match=r"show_progress.*True, False or a fu"):
-        await framework.index(TEXTS, how, show_progress="yes")
 
 
 async def test_the_report_is_one_plain_sentence(framework, how, tmp_path):
@@ -183,14 +151,3 @@ async def test_the_report_is_one_plain_sentence(framework, how, tmp_path):
         "1 removed, 1 failed: d.txt: Document 'd.txt' has a text with a NUL character"
     )
     assert repr(report) == f"<IndexingReport: {report}>"
-
-
-async def test_what_a_server_said_is_not_in_the_sentence(framework, how):
-    """It may repeat a key."""
-    from oprag.indexing import FailedDocument, IndexingReport
-
-    failed = FailedDocument("a.txt", RuntimeError("key sk-abc is wrong"))
-    report = IndexingReport(failed=(failed,) * 7)
-
-    assert "sk-abc" not in f"{report} {report!r}"
-    assert str(report).endswith("a.txt: RuntimeError; 2 more.")

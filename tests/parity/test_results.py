@@ -22,13 +22,12 @@ from llama_index.core.schema import (
 import langchain_oprag as in_langchain
 import llamaindex_oprag as in_llamaindex
 from oprag import order_context, render
-from oprag.errors import InvalidOptionError, OpragError, PositionWarning
+from oprag.errors import InvalidOptionError, OpragError
 from oprag.metadata import RESULT_KEYS, result_hash, without_reserved_keys
 from oprag.tokens import resolve_token_counter
 from tests.effort import cases as scaled
 from tests.laws import generated_contexts
 from tests.laws.generated_contexts import Case
-from tests.parity.components import COMPONENTS
 
 COUNT = resolve_token_counter("cl100k_base")
 
@@ -224,41 +223,6 @@ def test_passages_become_results_and_the_same_passages_again():
         assert keys == [passage.document for passage in passages]
 
 
-def test_other_documents_are_read_where_they_can_be_and_keep_the_order_given():
-    found = [
-        Document("second", metadata={"source": "a.txt", "start_index": 20}),
-        Document("no place", metadata={"source": "b.txt"}),
-        Document("first", metadata={"source": "a.txt", "start_index": 0}),
-        Document("no name"),
-    ]
-
-    assert in_langchain.format_documents(found) == (
-        "[1] a.txt, characters 20-26\nsecond\n\n"
-        "[2] b.txt\nno place\n\n"
-        "[3] a.txt, characters 0-5\nfirst\n\n"
-        "[4] unknown document\nno name"
-    )
-    nodes = [TextNode(text=d.page_content, metadata=d.metadata) for d in found]
-    assert in_llamaindex.format_nodes(nodes) == in_langchain.format_documents(found)
-    ranks = [passage.rank for passage in in_langchain.as_passages(found)]
-    assert ranks == [0, 1, 2, 3]
-
-
-def test_no_gap_is_marked_between_texts_that_name_no_document():
-    texts = ["one", "two"]
-    documents = [Document(text) for text in texts]
-    nodes = [TextNode(text=text) for text in texts]
-    of_a = [Document(d.page_content, metadata={"source": "a"}) for d in documents]
-
-    written = [
-        in_langchain.format_documents(documents),
-        in_llamaindex.format_nodes(nodes),
-    ]
-
-    assert all("[…]" not in text for text in written)
-    assert "one\n\n[…]\n\n[2] a" in in_langchain.format_documents(of_a)
-
-
 @pytest.mark.filterwarnings("ignore:.*load")
 def test_documents_that_langchain_wrote_and_read_are_the_same():
     case = next(each for each in cases(99) if "char_start" in each.metadatas[0])
@@ -273,83 +237,6 @@ def test_documents_that_langchain_wrote_and_read_are_the_same():
 def test_what_is_no_list_of_documents_is_said(given):
     with pytest.raises(InvalidOptionError, match=r"documents.* is .*takes a list"):
         in_langchain.format_documents(given)
-
-
-@pytest.mark.parametrize("given", ["text", TextNode(text="text"), [1], ["text"], [{}]])
-def test_what_is_no_list_of_nodes_is_said(given):
-    with pytest.raises(InvalidOptionError, match=r"nodes.* is .*takes a list"):
-        in_llamaindex.format_nodes(given)
-
-
-def test_a_component_behind_another_keeps_the_ranks_that_were_retrieved():
-    found = [
-        Document(text, metadata={"source": "a", "start_index": start})
-        for text, start in (("best", 90), ("worst", 0), ("middle", 40))
-    ]
-    once = in_langchain.OrderPreservingCompressor()(found)
-
-    twice = in_langchain.OrderPreservingCompressor()(once)
-    reranked = in_langchain.OrderPreservingCompressor()(once[::-1])
-
-    assert [d.metadata["oprag_rank"] for d in once] == [1, 2, 0]
-    assert twice == once
-    assert [d.metadata["oprag_rank"] for d in reranked] == [2, 1, 0]
-
-
-FOUND = [("best", 90), ("worst", 20), ("good", 40), ("bad", 0), ("fair", 60)]
-PLACED = sorted(set(COMPONENTS) - {"order_context"})
-
-
-def _ranks(result):
-    return [metadata["oprag_rank"] for metadata in result.metadatas]
-
-
-@pytest.mark.parametrize("second", PLACED)
-@pytest.mark.parametrize("first", ["compressor", "postprocessor"])
-def test_the_best_are_kept_behind_a_component_that_only_orders(first, second):
-    texts = [text for text, _ in FOUND]
-    metadatas = [{"source": "a", "start_index": start} for _, start in FOUND]
-    options = {"token_budget": 12, "token_counter": len}
-    ordered = COMPONENTS[first](texts, metadatas)
-    filtered = [pair for pair in zip(*ordered, strict=True) if pair[0] != "best"]
-    reranked = zip(*ordered, strict=True)
-
-    behind = COMPONENTS[second](*ordered, **options)
-    behind_a_filter = COMPONENTS[second](*zip(*filtered, strict=True), **options)
-    behind_a_reranker = COMPONENTS[second](
-        *zip(*sorted(reranked, reverse=True), strict=True), **options
-    )
-
-    assert behind == COMPONENTS[second](texts, metadatas, **options)
-    assert (ordered.texts[:2], _ranks(ordered)) == (["bad", "worst"], [3, 1, 2, 4, 0])
-    assert (behind_a_filter.texts, _ranks(behind_a_filter)) == (
-        ["worst", "good"],
-        [1, 2],
-    )
-    kept = behind_a_reranker.texts, _ranks(behind_a_reranker)
-    assert kept == (["worst", "good"], [0, 1])
-
-
-@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
-@pytest.mark.parametrize("component", PLACED)
-@pytest.mark.parametrize("selection", ["budget", "recall"])
-def test_sorted_by_rank_results_stand_as_retrieved(component, selection):
-    # As docs/evidence.md says of measures that look at the place in the list.
-    texts = [text for text, _ in FOUND]
-    metadatas = [{"source": "a", "start_index": start} for _, start in FOUND]
-
-    found = COMPONENTS[component](
-        texts,
-        metadatas,
-        selection=selection,
-        merge=False,
-        token_budget=99,
-        token_counter=len,
-    )
-
-    ranked = sorted(zip(_ranks(found), found.texts, strict=True))
-    assert found.texts == ["bad", "worst", "good", "fair", "best"]
-    assert ranked == list(enumerate(texts))
 
 
 OWN = {"rank": 3, "citation": "Roe v. Wade", "exact": True, "problem": "leak"}
@@ -439,22 +326,6 @@ def test_a_problem_stands_in_its_place():
         assert chunk.metadata["oprag_problem"] == "missing_position"
 
 
-@pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
-def test_characters_that_are_doubtful_are_not_those_of_the_result():
-    found = [
-        Document(text, metadata={"source": "a", "char_start": start, "char_end": 9})
-        for text, start in (("123456789", 0), ("abcdefg", 2))
-    ]
-
-    made = in_langchain.OrderPreservingCompressor(on_problem="warn")(found)
-
-    assert [without_reserved_keys(d.metadata) for d in made] == [
-        d.metadata for d in found
-    ]
-    assert not any("oprag_start" in d.metadata for d in made)
-    assert [p.spans for p in in_langchain.as_passages(made)] == [(), ()]
-
-
 OWN_VALUES = {
     "rank": 9.5,
     "citation": "Roe",
@@ -482,12 +353,3 @@ def test_a_model_sees_what_it_saw_and_the_budget_counts_it(hidden):
     scored = [NodeWithScore(node=node)]
     assert by_llamaindex(scored, {"token_budget": needed}) == [made]
     assert by_llamaindex(scored, {"token_budget": needed - 1}) == []
-
-
-def test_a_text_without_a_name_and_a_place_is_said_to_be_of_an_unknown_document():
-    with pytest.warns(PositionWarning):
-        passages = order_context(["t"], [{}], on_problem="warn")
-    (found,) = by_langchain([Document("t")], {"on_problem": "warn"})
-
-    assert render(passages, citations=True) == "[1] unknown document\nt"
-    assert found.metadata["oprag_citation"] == "unknown document"

@@ -12,7 +12,6 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_openai import ChatOpenAI
 from llama_index.core import MockEmbedding, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.llms.openai_like import OpenAILike
 from pydantic import SecretStr
@@ -262,25 +261,10 @@ class TestNobodySaysHowMany:
     ):
         assert 1_985 <= await first_read(made, retriever) <= 2_000
 
-    async def test_all_of_a_store_that_has_less(self, made, retriever):
-        chunks = [book_chunk(number) for number in range(30)]
-
-        assert await first_read(made, retriever, chunks) == 30 * 9
-
     async def test_one_chunk_at_least(self, made, retriever):
         chunks = [" ".join(["word"] * LONGEST) + f" {n}. " for n in range(3)]
 
         assert await first_read(made, retriever, chunks) == LONGEST + 1
-
-    async def test_more_for_the_largest_of_several_steps(self, made, retriever):
-        read = await first_read(made, retriever, rungs=[3_000, "full"])
-
-        assert 2_985 <= read <= 3_000
-
-    async def test_the_first_of_several_reads_no_more_for_them(self, made, retriever):
-        read = await first_read(made, retriever, rungs=["retrieved", 4_000, "full"])
-
-        assert 1_985 <= read <= 2_000
 
 
 TOLD = [
@@ -301,42 +285,3 @@ TOLD = [
 @pytest.mark.parametrize(("made", "retriever", "read"), TOLD)
 async def test_a_count_or_a_budget_that_was_given_is_kept_to(made, retriever, read):
     assert await first_read(made, retriever) == read
-
-
-@pytest.mark.parametrize(
-    ("options", "read"), [({"top_n": 3}, 3 * 9), ({"token_budget": 3_000}, 333 * 9)]
-)
-async def test_so_is_one_of_our_postprocessor(options, read):
-    last: list[BaseNodePostprocessor] = [
-        llamaindex_oprag.OrderPreservingPostprocessor(
-            token_counter=count_words, **options
-        )
-    ]
-
-    found = await first_read(
-        book_engine, lambda index: index.as_retriever(), node_postprocessors=last
-    )
-
-    assert found == read
-
-
-async def test_so_is_one_that_was_appended_later():
-    def asked_later(server, chunks, make, **options):
-        engine = book_engine(server, chunks, make, **options)
-        later = llamaindex_oprag.OrderPreservingPostprocessor(top_n=3)
-        engine._node_postprocessors.append(later)
-        return engine
-
-    assert await first_read(asked_later, lambda index: index.as_retriever()) == 3 * 9
-
-
-async def test_a_retriever_that_cannot_be_asked_for_more_is_read_as_it_is():
-    found = [
-        Document(book_chunk(n), metadata={"source": "book", "start_index": 48 * n})
-        for n in range(400)
-    ]
-
-    def fixed(_store):
-        return RunnableLambda(lambda query: found)
-
-    assert await first_read(book_chain, fixed) == 400 * 9

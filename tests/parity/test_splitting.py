@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +15,6 @@ from llama_index.core.schema import NodeWithScore
 import langchain_oprag
 import llamaindex_oprag
 from oprag import order_context
-from oprag.documents import StoredChunk, rebuild
 from oprag.errors import (
     InvalidOptionError,
     MissingDocumentError,
@@ -189,17 +187,6 @@ def test_a_citation_names_the_part_as_its_reader_knows_it(loaded, how):
         span = f"characters {metadata['char_start']}-{metadata['char_end']}"
         parts = [name, span] if cited is None else [name, cited, span]
         assert passage.citation == ", ".join(parts)
-
-
-@given(documents(), splitters)
-def test_the_full_texts_come_back_from_the_chunks_of_either(loaded, how):
-    for chunks in (split_by_langchain(loaded, how), split_by_llamaindex(loaded, how)):
-        stored = [StoredChunk(c.text, c.metadata, c.id) for c in chunks]
-        random.Random(0).shuffle(stored)  # noqa: S311 -- a test's shuffle
-        for name in loaded.names:
-            texts = [part.text for part in loaded.parts_of(name) if part.text]
-            if texts:
-                assert rebuild(name, stored).parts == tuple(texts)
 
 
 @given(documents(), splitters, splitters)

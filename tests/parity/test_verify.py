@@ -19,8 +19,6 @@ from llama_index.vector_stores.chroma import ChromaVectorStore
 
 import langchain_oprag
 import llamaindex_oprag
-from langchain_oprag import OffsetSentenceSplitter
-from llamaindex_oprag import OffsetSentenceNodeParser
 from oprag import group_documents
 from oprag.errors import (
     InvalidOptionError,
@@ -170,16 +168,6 @@ def test_documents_of_which_a_sample_has_one_chunk_are_looked_at_whole(chroma):
         llamaindex.retrieve("text")
 
 
-def test_documents_of_one_chunk_each_are_in_order_if_they_are_so_in_the_whole_store(
-    chroma,
-):
-    for component in chroma(of_many_documents(documents=300, chunks=1)):
-        diagnosis = component.verify()
-        assert (diagnosis.verdict, diagnosis.chunks) == ("ordered", 200)
-        assert diagnosis.sampled
-        assert asyncio.run(component.averify()).verdict == "ordered"
-
-
 @pytest.mark.parametrize(
     "metadata",
     [
@@ -194,25 +182,6 @@ def test_places_that_more_chunks_may_share_are_looked_at_in_the_whole_store(meta
         retrievers(of_many_documents(documents=20, chunks=6, metadata=metadata)),
         sample=20,
     )
-
-
-def test_places_that_differ_need_no_more_than_the_sample():
-    chunks = of_many_documents(20, 6, lambda n: {"start_index": 20 * n})
-
-    for component in retrievers(chunks[20:]):  # no first chunk of a document
-        diagnosis = component.verify(20)
-        assert (diagnosis.verdict, diagnosis.chunks) == ("ordered", 20)
-
-
-def test_with_locate_one_chunk_that_is_not_found_may_be_alone_or_not():
-    chunks = of_many_documents(documents=20, chunks=2)
-    texts = {f"{name}.txt": "Nothing of it." for name in range(20)}
-    located = {"documents": texts}
-
-    message = refused(retrievers(chunks, **located), sample=20)
-    assert "of 20 documents are refused" in message
-    for component in retrievers(chunks[:20], **located):
-        assert component.verify(10).chunks == 10
 
 
 def test_chunks_that_name_no_document():
@@ -248,27 +217,6 @@ def test_with_warn_it_is_a_warning():
             asyncio.run(component.averify())
 
 
-def test_what_fails_with_warn_too_is_an_error():
-    for component in retrievers([], on_problem="warn"):
-        with pytest.raises(UnfitIndexError, match="will find nothing"):
-            component.verify()
-    chunks = [("a", {"source": "a"}), ("b", {"source": "a"})]
-    for component in self_routes(chunks, documents={"b": "x"}, on_problem="warn"):
-        with (
-            pytest.warns(PositionWarning, match="2 of 2 chunks"),
-            pytest.raises(UnfitIndexError, match=r"1 of 1 documents are refused"),
-        ):
-            component.verify()
-    for component in self_routes([("a", {})], documents={"b": "x"}, on_problem="warn"):
-        with pytest.raises(UnfitIndexError, match="document_key="):
-            component.verify()
-
-
-def test_a_chunk_alone_in_its_document_is_no_fault():
-    for component in retrievers([(f"text {n}", {"source": str(n)}) for n in range(5)]):
-        component.verify()
-
-
 def test_with_locate_the_full_texts_are_looked_into():
     text = " ".join(f"word{n} is said." for n in range(40))
     chunks = [(f"word{n} is said.", {"source": "a"}) for n in range(0, 40, 3)]
@@ -298,20 +246,6 @@ def test_the_verdict_is_of_what_the_options_put_in_order(metadatas, options):
         for diagnosis in (component.verify(), asyncio.run(component.averify())):
             assert diagnosis.verdict in {"ordered", "ordered with options"}
             assert diagnosis.healthy
-
-
-def test_keys_that_only_some_chunks_have_decide_where_those_are_retrieved_alone():
-    places = [("s0", 0), ("s1", ""), ("s1", 0)]
-    chunks = [
-        (f"text {n}", {"source": "a", "chunk_index": n, "section": s, "start_index": i})
-        for n, (s, i) in enumerate(places)
-    ]
-
-    message = refused(retrievers(chunks))
-    assert "start of a section" in message
-    assert "position_keys='chunk_index'" in message
-    for component in retrievers(chunks, position_keys="chunk_index"):
-        component.verify()
 
 
 def test_a_store_that_cannot_be_seen_is_named_with_what_to_give():
@@ -361,28 +295,6 @@ def test_self_route_refuses_chunks_whose_documents_cannot_be_put_together():
         asyncio.run(engine.averify())
 
 
-def test_self_route_takes_what_our_splitters_made():
-    split = OffsetSentenceSplitter(chunk_size=60)
-    store = InMemoryVectorStore(EMBEDDING)
-    store.add_documents(
-        split.split_documents([Document(TEXT, metadata={"source": "a"})])
-    )
-    chain = langchain_oprag.SelfRouteChain(
-        llm=RecordingChatModel(), retriever=store.as_retriever(), documents=store
-    )
-    assert chain.verify().verdict == "ordered"
-
-    index = VectorStoreIndex.from_documents(
-        [LlamaDocument(text=TEXT, id_="a")],
-        transformations=[OffsetSentenceNodeParser(chunk_size=60)],
-        embed_model=WordEmbedding(),
-    )
-    engine = llamaindex_oprag.SelfRouteQueryEngine.from_args(
-        index.as_retriever(), llm=RecordingLLM(), documents=index
-    )
-    assert engine.verify().verdict == "ordered"
-
-
 def test_self_route_names_texts_that_are_not_there(tmp_path: Path):
     (tmp_path / "b.txt").write_text("x")
     message = refused(self_routes(SOUND, documents=tmp_path))
@@ -392,16 +304,6 @@ def test_self_route_names_texts_that_are_not_there(tmp_path: Path):
         component.verify()
     for component in self_routes(SOUND, rungs=["retrieved"]):
         component.verify()
-
-
-def test_async_texts_are_awaited():
-    async def text(name):
-        return "x" if name == "a.txt" else None
-
-    for component in self_routes(SOUND, documents=text):
-        asyncio.run(component.averify())
-        with pytest.raises(InvalidOptionError, match="async function"):
-            component.verify()
 
 
 def test_only_what_the_filter_admits_is_looked_at():
@@ -424,7 +326,6 @@ UNITS = group_documents(OF_UNITS, max_tokens=40, token_counter=words)
 """The note, and the book in four parts of ten years."""
 NOTED = [("Ann built it.", {"source": "note"})]
 YEARS = [(BOOK[n : n + 19], {"source": "book", "start_index": n}) for n in (0, 20, 400)]
-UNPLACED_YEARS = [(text, {"source": "book"}) for text, _ in YEARS]
 
 
 def unit_retrievers(chunks, **options):
@@ -468,12 +369,3 @@ def test_chunks_of_which_the_unit_is_not_known_are_refused(chunks, why):
     ):
         with pytest.warns(PositionWarning, match="1 of 2 documents are refused"):
             component.verify()
-
-
-def test_chunks_that_long_units_find_in_the_full_texts_are_fit():
-    found = unit_retrievers(UNPLACED_YEARS)
-    assert [each.chunks for each in verified(found)] == [3] * 4
-
-
-def test_a_full_text_that_long_units_lack_is_told():
-    refused(unit_retrievers(NOTED, documents={"book": BOOK}))

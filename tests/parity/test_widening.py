@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from langchain_core.documents import Document
 from langchain_core.vectorstores import InMemoryVectorStore
-from llama_index.core import Document as Node
 from llama_index.core import VectorStoreIndex
 
 import langchain_oprag
@@ -15,7 +14,6 @@ import llamaindex_oprag
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, Widening, arrange
 from oprag.documents import SearchedChunks, SearchFilter
-from oprag.errors import InvalidOptionError
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.support.tenants import Tenants, words
@@ -84,54 +82,3 @@ def test_the_same_hits_are_widened_alike(index: VectorStoreIndex, given: Any):
         (d.page_content, d.metadata["oprag_rank"], d.metadata["oprag_citation"])
         for d in retriever.invoke("?")
     ]
-
-
-def test_both_say_alike_what_cannot_be_widened(index: VectorStoreIndex):
-    base = index.as_retriever(similarity_top_k=3)
-    retriever = InMemoryVectorStore(HashEmbeddings()).as_retriever()
-    said = []
-    for make in (
-        lambda: llamaindex_oprag.OrderPreservingRetriever(base, widen="fill"),
-        lambda: langchain_oprag.OrderPreservingRetriever(
-            base_retriever=retriever, widen="fill"
-        ),
-    ):
-        with pytest.raises(InvalidOptionError) as caught:
-            make()
-        said.append(str(caught.value))
-
-    assert said[0] == said[1]
-
-
-@pytest.mark.parametrize("pages", [0, 2], ids=["text", "pages"])
-def test_what_is_indexed_is_widened_by_ids(pages: int):
-    parts = [{"page": page} for page in range(pages)] or [{}]
-    text = " ".join(f"This is sentence {i}, not like others." for i in range(100))
-    store = InMemoryVectorStore(HashEmbeddings())
-    index = VectorStoreIndex([], embed_model=ChecksumEmbedding())
-    langchain_oprag.index_documents(
-        [Document(text, metadata={"source": "a.txt", **part}) for part in parts],
-        store,
-        show_progress=False,
-    )
-    llamaindex_oprag.index_documents(
-        [Node(text=text, metadata={"source": "a.txt", **part}) for part in parts],
-        index,
-        show_progress=False,
-    )
-    asked = []
-    for chunks in (
-        langchain_oprag.chunk_store(store),
-        llamaindex_oprag.chunk_store(index),
-    ):
-        held = {chunk.metadata["chunk_index"]: chunk for chunk in chunks.read()}
-        hits = [Hit(held[i].text, held[i].metadata) for i in (2, 5)]
-        ids = [held[i].id for i in (2, 5)]
-        widening = Widening(hits, 1, ContextOptions(), fills=False, ids=ids)
-        asked.append(widening.requests())
-
-        assert {key[2]: each for key, each in asked[-1].items()} == {
-            i: held[i].id for i in (1, 3, 4, 6)
-        }
-
-    assert asked[0] == asked[1]

@@ -1,0 +1,331 @@
+"""A question broken off or cancelled leaves nothing open, in either framework."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.documents import Document
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.runnables import RunnableLambda
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.callbacks import CallbackManager, CBEventType
+from llama_index.core.callbacks.base_handler import (
+    BaseCallbackHandler as LlamaCallbackHandler,
+)
+from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.schema import NodeWithScore, TextNode
+
+import langchain_oprag
+import llamaindex_oprag
+from tests.langchain.routes import BOOK, chain_of
+from tests.llamaindex.self_routing import engine_over
+from tests.support.leaks import Pieces, Runs, cancelled_after, settled, threads
+from tests.support.openai_server import Reply, ScriptedServer
+
+pytestmark = pytest.mark.slow
+
+QUESTION = "When was the bridge built?"
+LONG = BOOK * 40
+"""Its steps are done in threads."""
+REPLIES = {"route": ["Unans", "werable."], "reader": ["In 1912", " by Ann."]}
+ANSWER = ["In ", "19", "12."]
+
+
+class Asked:
+    """A component whose retriever, documents and model each await something."""
+
+    def __init__(self, kind: str, text: str) -> None:
+        self.kind, self.text = kind, text
+        self.pieces, self.runs = Pieces(REPLIES[kind], ANSWER), Runs()
+
+    async def read(self, _name: str) -> str:
+        await asyncio.sleep(0)
+        return self.text
+
+    async def ask(self) -> Any:
+        raise NotImplementedError
+
+    def stream(self) -> Iterator[Any]:
+        raise NotImplementedError
+
+    async def astream(self) -> Any:
+        raise NotImplementedError
+
+
+class ChatModel(BaseChatModel):
+    """Streams its replies piece by piece, awaiting something before each."""
+
+    pieces: Any
+
+    @property
+    def _llm_type(self) -> str:
+        return "watched"
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        with self.pieces.reply() as reply:
+            message = AIMessage("".join(reply))
+            return ChatResult(generations=[ChatGeneration(message=message)])
+
+    async def _agenerate(self, messages, stop=None, run_manager=None, **kwargs):
+        await self.pieces.wait(0)
+        return self._generate(messages)
+
+    def _stream(self, messages, stop=None, run_manager=None, **kwargs):
+        with self.pieces.reply() as reply:
+            for piece in reply:
+                yield ChatGenerationChunk(message=AIMessageChunk(piece))
+
+    async def _astream(self, messages, stop=None, run_manager=None, **kwargs):
+        with self.pieces.reply() as reply:
+            for number, piece in enumerate(reply):
+                await self.pieces.wait(number)
+                yield ChatGenerationChunk(message=AIMessageChunk(piece))
+
+
+class Traced(BaseCallbackHandler):
+    """Hears of chains, retrievers and models."""
+
+    run_inline = True  # else LangChain may be cancelled between a start and its `try`
+
+    def __init__(self, runs: Runs) -> None:
+        self.runs = runs
+
+    def on_chain_start(self, *args, run_id, parent_run_id=None, **kwargs):
+        self.runs.begun[run_id] += 1
+        if parent_run_id is None:
+            self.runs.ours.add(run_id)
+
+    on_chat_model_start = on_retriever_start = on_chain_start
+
+    def on_chain_end(self, *args, run_id, **kwargs):
+        self.runs.ended[run_id] += 1
+
+    on_chain_error = on_retriever_end = on_retriever_error = on_chain_end
+    on_llm_end = on_llm_error = on_chain_end
+
+
+class InLangChain(Asked):
+    def __init__(self, kind: str, text: str) -> None:
+        super().__init__(kind, text)
+        settings: dict[str, Any] = {
+            "llm": ChatModel(pieces=self.pieces),
+            "retriever": RunnableLambda(self._now, self._retrieve),
+        }
+        self.component: Any = (
+            langchain_oprag.SelfRouteChain(**settings, documents=self.read)
+            if kind == "route"
+            else langchain_oprag.LongReader(**settings, one_call_below=0)
+        )
+        self.config: Any = {"callbacks": [Traced(self.runs)]}
+
+    def _now(self, query: str) -> list[Document]:
+        return [Document(self.text[:50], metadata={"source": "a", "start_index": 0})]
+
+    async def _retrieve(self, query: str) -> list[Document]:
+        await asyncio.sleep(0)
+        return self._now(query)
+
+    async def ask(self) -> Any:
+        return await self.component.ainvoke(QUESTION, self.config)
+
+    def stream(self) -> Iterator[Any]:
+        if self.kind == "route":
+            self.component.documents = {"a": self.text}
+        return self.component.stream(QUESTION, self.config)
+
+    async def astream(self) -> Any:
+        return self.component.astream(QUESTION, self.config)
+
+
+class Model(CustomLLM):
+    """The same for LlamaIndex."""
+
+    pieces: Any
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(context_window=10**7, num_output=256)
+
+    def complete(self, prompt, formatted=False, **kwargs):
+        with self.pieces.reply() as reply:
+            return CompletionResponse(text="".join(reply))
+
+    def stream_complete(self, prompt, formatted=False, **kwargs):
+        with self.pieces.reply() as reply:
+            for piece in reply:
+                yield CompletionResponse(text=piece, delta=piece)
+
+    async def acomplete(self, prompt, formatted=False, **kwargs):
+        await self.pieces.wait(0)
+        return self.complete(prompt)
+
+    async def astream_complete(self, prompt, formatted=False, **kwargs):
+        async def pieces():
+            with self.pieces.reply() as reply:
+                for number, piece in enumerate(reply):
+                    await self.pieces.wait(number)
+                    yield CompletionResponse(text=piece, delta=piece)
+
+        return pieces()
+
+
+class Events(LlamaCallbackHandler):
+    """Hears of what LlamaIndex's components begin and end."""
+
+    def __init__(self, runs: Runs) -> None:
+        super().__init__([], [])
+        self.runs = runs
+
+    def on_event_start(self, event_type, payload=None, event_id="", **kwargs):
+        self.runs.begun[event_id] += 1
+        if event_type in {CBEventType.SYNTHESIZE, CBEventType.QUERY}:
+            self.runs.ours.add(event_id)
+        return event_id
+
+    def on_event_end(self, event_type, payload=None, event_id="", **kwargs):
+        self.runs.ended[event_id] += 1
+
+    def start_trace(self, trace_id=None):
+        pass
+
+    def end_trace(self, trace_id=None, trace_map=None):
+        pass
+
+
+class Found(BaseRetriever):
+    """Finds the beginning of a text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        super().__init__()
+
+    def _retrieve(self, query_bundle):
+        node = TextNode(text=self.text[:50], start_char_idx=0, end_char_idx=50)
+        node.metadata["source"] = "a"
+        return [NodeWithScore(node=node)]
+
+    async def _aretrieve(self, query_bundle):
+        await asyncio.sleep(0)
+        return self._retrieve(query_bundle)
+
+
+class InLlamaIndex(Asked):
+    def engine(self, *, streaming: bool) -> Any:
+        manager = CallbackManager([Events(self.runs)])
+        llm, base = Model(pieces=self.pieces), Found(self.text)
+        common: Any = {"callback_manager": manager, "streaming": streaming}
+        if self.kind == "route":
+            return llamaindex_oprag.SelfRouteQueryEngine.from_args(
+                base, llm, documents=self.read, **common
+            )
+        reader = llamaindex_oprag.LongReaderSynthesizer(llm, one_call_below=0, **common)
+        return RetrieverQueryEngine(base, reader, callback_manager=manager)
+
+    async def ask(self) -> Any:
+        return str(await self.engine(streaming=False).aquery(QUESTION))
+
+    def stream(self) -> Iterator[Any]:
+        engine = self.engine(streaming=True)
+        if self.kind == "route":
+            source = llamaindex_oprag.document_source({"a": self.text})
+            engine._self_route.options.source = source
+        return engine.query(QUESTION).response_gen
+
+    async def astream(self) -> Any:
+        response = await self.engine(streaming=True).aquery(QUESTION)
+        return response.async_response_gen()
+
+
+async def read_all(asked: Asked) -> list[Any]:
+    return [piece async for piece in await asked.astream()]
+
+
+EVERYWHERE = pytest.mark.parametrize("kind", ["route", "reader"])
+FRAMEWORKS = pytest.mark.parametrize("framework", [InLangChain, InLlamaIndex])
+TEXTS = pytest.mark.parametrize("text", [BOOK, LONG], ids=["short", "long"])
+
+
+@FRAMEWORKS
+@EVERYWHERE
+@TEXTS
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_cancelling_at_any_await_leaves_nothing_behind(
+    framework, kind, text, streamed
+):
+    before = threads()
+    beats, running = 0, True
+    while running:
+        asked = framework(kind, text)
+        work = read_all(asked) if streamed else asked.ask()
+        running = await cancelled_after(work, beats)
+        await settled(None, asked.pieces)
+        if asked.runs.begun:  # else it did not begin
+            asked.runs.check()
+        beats += 1 if text is BOOK else max(1, beats // 4)
+
+    assert beats > 3
+    assert threads() <= before
+
+
+@FRAMEWORKS
+@EVERYWHERE
+@TEXTS
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_breaking_off_after_any_piece_leaves_nothing_behind(
+    framework, kind, text, awaited
+):
+    before = threads()
+    left, more = 0, True
+    while more:
+        asked = framework(kind, text)
+        if awaited:
+            pieces = await asked.astream()
+            for _ in range(left):
+                more = more and await anext(pieces, None) is not None
+            await pieces.aclose()
+            del pieces  # the rest could be read from it
+        else:
+            pieces = asked.stream()
+            for _ in range(left):
+                more = more and next(pieces, None) is not None
+            pieces.close()
+        await settled(None, asked.pieces)
+        if left:
+            asked.runs.check()
+        left += 1
+
+    assert left > 2
+    assert threads() <= before
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+@pytest.mark.parametrize("framework", ["langchain", "llamaindex"])
+async def test_breaking_off_closes_the_connection(framework, awaited):
+    gate = threading.Event()
+    held = Reply(deltas=["It is. It was.", " Built", " in", gate, " 1912."])
+    with ScriptedServer(["Unanswerable.", held]) as server:
+        pieces: Any
+        if framework == "langchain":
+            chain = chain_of(server)
+            pieces = chain.astream(QUESTION) if awaited else chain.stream(QUESTION)
+        else:
+            engine = engine_over(server, streaming=True)
+            asked = await engine.aquery(QUESTION) if awaited else engine.query(QUESTION)
+            pieces = asked.response_gen
+        seen = ""
+        while not seen.endswith("Built in"):
+            piece = await anext(pieces) if awaited else next(pieces)
+            seen += piece.get("answer", "") if isinstance(piece, dict) else piece
+        await pieces.aclose() if awaited else pieces.close()
+
+        # LlamaIndex's client closes its stream when that is collected, not before.
+        await settled(server, collect=True)
+        gate.set()
