@@ -21,7 +21,6 @@ from oprag.calls import (
     whole_characters,
 )
 from oprag.errors import ModelCallError
-from oprag.evaluation.readers.chat import usage_of
 from oprag.tokens import resolve_token_counter
 
 _REPORTS_USAGE_WHEN_ASKED = ("azure_openai", "openai")
@@ -91,7 +90,10 @@ def stream_answer(
         if said := well_formed(whole):
             text += said
             write(said)
-    usage = usage_of(reported, prompt, text, resolve_token_counter())
+    if reported:
+        usage = TokenUsage.reported(reported)
+    else:
+        usage = TokenUsage.counted(prompt, text, resolve_token_counter())
     return Answer(text, usage, end.cut == "length")
 
 

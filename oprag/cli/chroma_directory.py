@@ -20,7 +20,7 @@ from chromadb.errors import ChromaError
 from oprag.cli.telling import told
 from oprag.diagnosing import Change
 from oprag.documents import StoredChunk, chroma_rows
-from oprag.evaluation.safe_files import write_whole
+from oprag.files import write_whole
 
 _PAGE = 2_000
 """Chunks written per call."""

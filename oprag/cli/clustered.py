@@ -24,7 +24,7 @@ from oprag.cli.index_telling import in_options, quietly, tell_report
 from oprag.cli.progress import indexing_bar
 from oprag.cli.telling import told
 from oprag.errors import IndexingError, InvalidOptionError, OpragError
-from oprag.evaluation.files import FilesRead
+from oprag.files import FilesRead
 from oprag.indexing import IndexingReport, RemoveMissing
 from oprag.scale import index_on_ray
 

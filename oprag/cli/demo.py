@@ -72,7 +72,7 @@ def demo(
     from oprag.cli.index import index_texts
     from oprag.cli.options import cache_folder
     from oprag.cli.retrieving import retrieve
-    from oprag.evaluation.files import FileText
+    from oprag.files import FileText
 
     text = language_reference()
     notes = make_console(stderr=True)

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from oprag.documents import DocumentSource
 from oprag.errors import DocumentNotFoundError, UnreadableFileError
-from oprag.evaluation.files import HTML_ENDINGS, joined, read_file
+from oprag.files import HTML_ENDINGS, joined, read_file
 
 _READ_BY_FORMAT = (".pdf", *HTML_ENDINGS)
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from oprag.cli.display import make_console
-from oprag.evaluation.files import FilesRead, highlight_pdf
-from oprag.evaluation.safe_files import write_whole
+from oprag.files import FilesRead, highlight_pdf, write_whole
 
 if TYPE_CHECKING:
     from oprag.chunk import Span

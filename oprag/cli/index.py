@@ -25,8 +25,7 @@ from oprag.cli.index_telling import failed_line, in_options, quietly, tell_repor
 from oprag.cli.progress import indexing_bar
 from oprag.cli.telling import note
 from oprag.errors import IndexingError, InvalidOptionError
-from oprag.evaluation.files import FilesRead, FileText
-from oprag.evaluation.safe_files import write_whole
+from oprag.files import FilesRead, FileText, write_whole
 from oprag.indexing import IndexingReport, RemoveMissing, SkippedFile
 
 _Store = TypeVar("_Store", bound=Chroma)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from oprag.cli.index import Index
     from oprag.errors import UnreadableFileError
-    from oprag.evaluation.files import FilesRead
+    from oprag.files import FilesRead
     from oprag.indexing import IndexingReport, RemoveMissing
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from oprag.cli.embedding_models import SentenceTransformerEmbeddings
     from oprag.documents import ChunkStore
-    from oprag.evaluation.files import FileText
+    from oprag.files import FileText
 
 Told = Callable[[int, "int | None", int], None]
 """Is told how far indexing is: documents, all of them, chunks."""

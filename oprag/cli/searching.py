@@ -20,7 +20,7 @@ from oprag.cli.index import Index, index_texts
 from oprag.cli.options import SearchOptions, cache_folder
 from oprag.cli.retrieving import Retrieved, retrieve, retrieved_values
 from oprag.cli.telling import note
-from oprag.evaluation.files import FilesRead, read_files
+from oprag.files import FilesRead, read_files
 
 if TYPE_CHECKING:
     from oprag.chunk import Passage

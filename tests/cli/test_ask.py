@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
-from tests.evaluation.files.mixed_files import make_folder
+from tests.files.mixed_files import make_folder
 from tests.support.openai_server import (
     Failure,
     Reply,

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
-from tests.evaluation.files.mixed_files import pdf
+from tests.files.mixed_files import pdf
 from tests.support.openai_server import (
     Failure,
     Reply,

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
 from oprag.tokens import resolve_token_counter
-from tests.evaluation.files.mixed_files import LEASE, MEETING, READABLE, make_folder
+from tests.files.mixed_files import LEASE, MEETING, READABLE, make_folder
 
 ROOT = Path(__file__).parents[2]
 QUESTION = "Who pays for repairs?"

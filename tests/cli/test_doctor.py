@@ -30,7 +30,7 @@ from tests.cli.chroma_indexes import (
     write_langchain,
     write_llamaindex,
 )
-from tests.evaluation.files.mixed_files import pdf
+from tests.files.mixed_files import pdf
 from tests.locating.texts import made_up, reference
 
 pytestmark = pytest.mark.slow

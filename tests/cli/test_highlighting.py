@@ -13,10 +13,10 @@ from oprag.cli.app import app
 from oprag.cli.highlighting import highlight
 from oprag.cli.retrieving import Retrieved
 from oprag.cli.searching import Search
-from oprag.evaluation.files import read_files
-from oprag.evaluation.files.pdf import pdf_pages
-from tests.evaluation.files.mixed_files import pdf
-from tests.evaluation.files.test_pdf_places import marked_texts, one_line
+from oprag.files import read_files
+from oprag.files.pdf import pdf_pages
+from tests.files.mixed_files import pdf
+from tests.files.test_pdf_places import marked_texts, one_line
 
 QUESTION = "Who pays for repairs?"
 

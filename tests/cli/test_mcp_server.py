@@ -23,7 +23,7 @@ from oprag.cli.librarian import Librarian
 from oprag.cli.library import FileTexts, Library, StoredTexts
 from oprag.cli.mcp_server import make_server
 from oprag.errors import OpragError
-from oprag.evaluation.files import read_files
+from oprag.files import read_files
 from oprag.tokens import resolve_token_counter
 
 SENTENCES = 1_500

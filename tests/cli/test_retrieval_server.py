@@ -22,7 +22,7 @@ from oprag.cli.librarian import Librarian
 from oprag.cli.library import FileTexts, Library
 from oprag.cli.retrieval_server import make_app
 from oprag.errors import OpragError
-from oprag.evaluation.files import read_files
+from oprag.files import read_files
 from oprag.tokens import resolve_token_counter
 from tests.cli.test_mcp_server import texts_of, write_notes
 

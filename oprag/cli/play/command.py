@@ -11,12 +11,12 @@ from typing import Annotated
 import typer
 
 from oprag.calls import Price
-from oprag.cli.evaluation_options import read_price
 from oprag.cli.options import (
     DEFAULT_EMBEDDING_MODEL,
     Directory,
     EmbeddingModel,
     cache_folder,
+    read_price,
 )
 from oprag.cli.telling import told
 

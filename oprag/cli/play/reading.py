@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from oprag.errors import UnreadableFileError
-from oprag.evaluation.files import FilesRead, FileText, files_in, read_files
+from oprag.files import FilesRead, FileText, files_in, read_files
 
 LARGEST = 20_000_000
 """Bytes of a file at most: what a machine without a GPU indexes in some minutes."""

@@ -19,7 +19,7 @@ from oprag.cli.retrieving import Retrieved
 from oprag.cli.searching import retrieve_with
 from oprag.cli.telling import note
 from oprag.errors import BudgetTooSmallError, OpragError
-from oprag.evaluation.files import FileText
+from oprag.files import FileText
 from oprag.tokens import resolve_token_counter
 
 _MOST_QUESTIONS = 12

@@ -11,7 +11,7 @@ from oprag.chunk import Passage, Span
 from oprag.cli.play.session import Desk, Step
 from oprag.cli.play.views import place
 from oprag.errors import OpragError
-from oprag.evaluation.files import pdf_page_image
+from oprag.files import pdf_page_image
 
 _AROUND = 1_500
 """Characters that are shown before and after a passage."""

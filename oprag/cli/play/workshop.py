@@ -15,7 +15,7 @@ from oprag.cli.display import make_console
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings, load_model
 from oprag.cli.index import Index, as_documents, open_index
 from oprag.cli.searching import index_label
-from oprag.evaluation.files import FileText
+from oprag.files import FileText
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

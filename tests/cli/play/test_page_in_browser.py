@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 
 from oprag.cli.app import app
 from tests.cli.play.test_session import HOSTILE, QUESTION
-from tests.evaluation.files.mixed_files import LEASE, MEETING, pdf
 from tests.evaluation.reports.browsers import opened_browser
+from tests.files.mixed_files import LEASE, MEETING, pdf
 from tests.support.serving import HOST, listens, serving
 
 pytestmark = pytest.mark.browser
