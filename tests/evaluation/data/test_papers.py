@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from oprag.errors import InvalidOptionError, OpragWarning, UnreadableFileError
-from oprag_eval.data import (
+from oprag.evaluation.data import (
     HeldRows,
     load,
     read_longrag,

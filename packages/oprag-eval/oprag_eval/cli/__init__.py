@@ -1,1 +1,0 @@
-"""The commands `evaluate`, `reproduce` and `sweep` of the script `oprag`."""
