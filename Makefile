@@ -22,6 +22,7 @@ WHEELS  := bm25,chroma,cli,langchain,llamaindex,openai
 # Tests that need no more than the group `test`; apps, clusters and site have their own.
 ORDINARY := tests --ignore tests/apps --ignore tests/scale --ignore tests/docs/site
 SITE     := .oprag/site
+EVAL     := packages/oprag-eval
 
 # As tests/evaluation/reports/browsers.py looks for them.
 BROWSERS := chromium-headless-shell chromium chromium-browser google-chrome
@@ -127,7 +128,7 @@ check-pythons: $(BASE_MARKER) ## See that every Python we name has wheels to ins
 
 # Without URLs and local version labels (+cpu), so that it holds on every machine.
 lock: $(CHECK_MARKER) ## Write all versions that development uses into the lock file
-	$(INSTALL) --upgrade --upgrade-strategy eager -e ".[all,ray]" --group dev
+	$(INSTALL) --upgrade --upgrade-strategy eager -e ".[all,ray]" -e $(EVAL) --group dev
 	@{ echo "# All that development installs, with Python $$($(BIN)/python -c \
 		'import sys; print("%d.%d" % sys.version_info[:2])'): made by \`make lock\`,"; \
 		echo "# used by \`make test CONSTRAINTS=$(LOCK)\`."; \
@@ -160,7 +161,7 @@ bench-compare: $(BENCH_MARKER) ## Measure the speed beside that of another commi
 bench-recall: $(TEST_MARKER) ## Measure how much of the evidence a budget holds
 	$(BIN)/python -m benchmarks.recall $(BENCH_ARGS)
 
-dist: $(TEST_MARKER) ## Build what is published, three distributions, into dist/
+dist: $(TEST_MARKER) ## Build what is published, four distributions, into dist/
 	$(BIN)/python -m tests.packaging.distributions
 
 release-check: $(RELEASE_MARKER) ## The same, and say what keeps TAG from being released
@@ -201,9 +202,9 @@ $(DEMO_MARKER): $(TORCH_MARKER) pyproject.toml
 	$(INSTALL) -e ".[demo]"
 	@touch $@
 
-$(TEST_MARKER): $(TORCH_MARKER) pyproject.toml
+$(TEST_MARKER): $(TORCH_MARKER) pyproject.toml $(EVAL)/pyproject.toml
 	@echo "Installing what the tests need (some minutes) …"
-	$(INSTALL) -e ".[all]" --group test
+	$(INSTALL) -e ".[all]" -e $(EVAL) --group test
 	@touch $@
 
 $(CHECK_MARKER): $(TEST_MARKER)

@@ -24,11 +24,11 @@ from pathlib import Path
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from oprag.evaluation.bench import Bench
-from oprag.evaluation.data import load
-from oprag.evaluation.readers.offline import OfflineReader
-from oprag.evaluation.systems.longrag import LongRag
-from oprag.evaluation.vectors import Vectors
+from oprag_eval.bench import Bench
+from oprag_eval.data import load
+from oprag_eval.readers.offline import OfflineReader
+from oprag_eval.systems.longrag import LongRag
+from oprag_eval.vectors import Vectors
 
 _WIDTH, _WORDS, _QUESTIONS = 64, 900, 5
 _MEBI = 1024  # of what Linux counts in KiB

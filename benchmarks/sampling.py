@@ -3,7 +3,7 @@
 Answers are simulated. Each question has a difficulty that all arms share, each
 document one that its questions share; chance is added for each answer, and for each
 arm on each document. An answer is right where the sum is below a bound that gives the
-arm its true accuracy. `oprag.evaluation` is asked what it makes of such answers. It
+arm its true accuracy. `oprag_eval` is asked what it makes of such answers. It
 writes `sampling.md` beside it.
 """
 
@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from oprag.evaluation.statistics import Estimate, Sampling
-from oprag.evaluation.sweeping import MARGIN, Candidate, sweet_spot
+from oprag_eval.statistics import Estimate, Sampling
+from oprag_eval.sweeping import MARGIN, Candidate, sweet_spot
 
 Numbers = npt.NDArray[np.float64]
 

@@ -15,13 +15,12 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.test_packaging import PACKAGES, PYPROJECT
+from tests.test_packaging import EVAL, PACKAGES, PYPROJECT
 
 ROOT = Path(__file__).parents[1]
 CONTRACTS = PYPROJECT["tool"]["importlinter"]["contracts"]
 
-RINGS = {"cli", "evaluation"}
-ROOMS = {path.parent.name for path in ROOT.glob("oprag/*/__init__.py")} - RINGS
+ROOMS = {path.parent.name for path in ROOT.glob("oprag/*/__init__.py")} - {"cli"}
 
 THIRD_PARTY = {
     "oprag": (),
@@ -40,7 +39,7 @@ class Module(NamedTuple):
     @property
     def ring(self) -> bool:
         """Whether it stands outside the core, where everything may be imported."""
-        return self.name.startswith(("oprag.cli", "oprag.evaluation", "oprag.__main__"))
+        return self.name.startswith(("oprag.cli", "oprag.__main__"))
 
 
 def modules() -> list[Module]:
@@ -178,7 +177,7 @@ BAD_IMPORTS = {
     "oprag/tokens/front_door.py": "from oprag import Chunk",
     "oprag/tokens/round.py": "from oprag.tokens import about",
     "oprag/tokens/about.py": "from oprag.tokens import round",
-    "oprag/tokens/upward.py": "import oprag.evaluation, langchain_oprag",
+    "oprag/tokens/upward.py": "import oprag.testing, langchain_oprag, oprag_eval",
     "langchain_oprag/sideways.py": "import llamaindex_oprag, oprag.cli",
     "langchain_oprag/deep.py": "\n".join(
         f"import oprag.{room}.{inside(room)}" for room in sorted(ROOMS)
@@ -189,10 +188,10 @@ BAD_IMPORTS = {
 
 @pytest.fixture
 def copied(tmp_path) -> Path:
-    """The three packages, to be spoilt."""
-    for package in PACKAGES:
+    """All packages, to be spoilt."""
+    for folder in (*(ROOT / package for package in PACKAGES), EVAL / "oprag_eval"):
         only = shutil.ignore_patterns("__pycache__", "templates")
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=only)
+        shutil.copytree(folder, tmp_path / folder.name, ignore=only)
     return tmp_path
 
 

@@ -20,15 +20,15 @@ from llamaindex_oprag import SelfRouteQueryEngine
 from oprag.context import ContextOptions
 
 ROOT = Path(__file__).parents[1]
-OUTER = ("evaluation", "cli", "scale")
+OUTER = ("cli", "scale")
 """Rooms of `oprag` that are not its core."""
 
 LINES = {
-    "core": 20_950,  # aim: 17,500
+    "core": 21_950,  # aim: 17,500; reads files since evaluation is apart
     "langchain_oprag": 5_400,  # aim: 4,400
     "llamaindex_oprag": 5_600,  # aim: 4,700
-    "oprag/cli": 8_000,  # aim: 4,800
-    "oprag/evaluation": 14_000,  # aim: 8,500
+    "oprag/cli": 6_350,  # aim: 4,800
+    "packages/oprag-eval": 14_750,  # aim: 8,500
     "oprag/scale": 850,  # aim: 450
     "tests": 72_000,  # aim: 42,000
 }
@@ -79,7 +79,7 @@ def test_a_door_has_no_more_names_than_its_limit(room):
 def test_there_are_few_errors_and_warnings():
     names = [
         node.name
-        for part in ("oprag", "langchain_oprag", "llamaindex_oprag")
+        for part in ("oprag", "langchain_oprag", "llamaindex_oprag", "packages")
         for path in (ROOT / part).rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.ClassDef)

@@ -15,7 +15,9 @@ from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = {"langchain_oprag", "llamaindex_oprag", "oprag"}
+EVAL = ROOT / "packages" / "oprag-eval"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+OF_EVAL = tomllib.loads((EVAL / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PYPROJECT["project"]["optional-dependencies"]
 GROUPS = PYPROJECT["dependency-groups"]
 DIST_INFO = f"oprag-{PYPROJECT['project']['version']}.dist-info"
@@ -50,11 +52,13 @@ def test_an_extra_is_found_however_it_is_named():
 
 
 def test_every_extra_named_to_users_exists():
-    sources = [path for top in PACKAGES for path in (ROOT / top).rglob("*.py")]
+    tops = [*(ROOT / name for name in PACKAGES), EVAL]
+    sources = [path for top in tops for path in top.rglob("*.py")]
     pages = [
         *ROOT.glob("*.md"),
         *ROOT.glob("docs/**/*.md"),
         *ROOT.glob("packages/*/*.md"),
+        *ROOT.glob("packages/*/pyproject.toml"),
         ROOT / "pyproject.toml",
     ]
 
@@ -103,7 +107,7 @@ def test_the_lock_file_holds_a_version_of_all_that_is_declared():
     groups = [lines for name, lines in GROUPS.items() if name != "test-newest"]
     wanted = [
         requirement
-        for lines in [*EXTRAS.values(), *groups]
+        for lines in [*EXTRAS.values(), OF_EVAL["dependencies"], *groups]
         for requirement in requirements(lines)
         if requirement.name != "oprag"
     ]
@@ -140,12 +144,9 @@ def test_the_wheel_holds_the_three_typed_packages_and_no_more(wheel):
     sources = {
         path.relative_to(ROOT).as_posix()
         for top in PACKAGES
-        for pattern in ("*.py", "*.csv", "templates/*", "recipes/*", "punkt_english/*")
+        for pattern in ("*.py", "punkt_english/*")
         for path in (ROOT / top).rglob(pattern)
     }
-    assert "oprag/evaluation/reports/templates/report.js" in sources
-    assert "oprag/evaluation/published.csv" in sources
-    assert "oprag/evaluation/recipes/op-rag-en.qa.json" in sources
     assert "oprag/splitting/punkt_english/NOTICE" in sources
 
     assert {name.partition("/")[0] for name in names} == {*PACKAGES, DIST_INFO}

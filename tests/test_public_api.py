@@ -72,7 +72,7 @@ PROMISED = {
         "split_sentences",
         "split_tokens",
     },
-    "oprag.evaluation.data": {
+    "oprag_eval.data": {
         "DATASETS",
         "Dataset",
         "Document",
@@ -94,7 +94,7 @@ PROMISED = {
         "read_qasper",
         "read_quality",
     },
-    "oprag.evaluation.metrics": {
+    "oprag_eval.metrics": {
         "OrderStatistics",
         "Spending",
         "answer_recall",
@@ -117,7 +117,7 @@ PROMISED = {
         "token_f1",
         "token_share",
     },
-    "oprag.evaluation.reports": {"ArmSummary", "Figure", "Summary", "write_reports"},
+    "oprag_eval.reports": {"ArmSummary", "Figure", "Summary", "write_reports"},
     "oprag.testing": {"SplitterSuite", "StoreSuite", "StoreUnderTest", "failures"},
 }
 """What the version promise covers; a change here is a change for everybody."""

@@ -27,9 +27,9 @@ DOORS = (
     "llamaindex_oprag",
     "oprag.errors",
     "oprag.testing",
-    "oprag.evaluation.data",
-    "oprag.evaluation.metrics",
-    "oprag.evaluation.reports",
+    "oprag_eval.data",
+    "oprag_eval.metrics",
+    "oprag_eval.reports",
 )
 """The packages whose names are promised."""
 

@@ -6,7 +6,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,13 +18,10 @@ from oprag.cli.ask import ask
 from oprag.cli.context import context
 from oprag.cli.demo import demo
 from oprag.cli.doctor import doctor
-from oprag.cli.evaluate import evaluate
 from oprag.cli.index_command import index
 from oprag.cli.mcp import mcp
 from oprag.cli.play import play
-from oprag.cli.reproduce import reproduce
 from oprag.cli.serve import serve
-from oprag.cli.sweep import sweep
 from oprag.cli.telling import note, told
 from oprag.errors import BudgetTooSmallError, OpragError, OpragWarning
 
@@ -56,19 +53,22 @@ class _OneLineErrors(TyperGroup):
 _PYDANTIC = "Value error, "
 """How pydantic, which newer Typers read values with, begins what it says of one."""
 
-_OF_RUNS = ("evaluate", "reproduce", "sweep")
-"""Commands that need the extra `eval` as well."""
+_OF_EVAL = {
+    "evaluate": "Compare systems at equal tokens, on published data or yours.",
+    "reproduce": "Run a table of a paper under the paper's conditions.",
+    "sweep": "Find out how many tokens your own documents need.",
+}
+"""The commands of the distribution `oprag-eval`."""
 _OWN_EXTRA = {"mcp": "mcp", "play": "play", "serve": "serve"}
 
 
 def _install_hint(error: ModuleNotFoundError, command: str | None) -> str:
-    extras = (
-        "demo,eval" if command in _OF_RUNS else _OWN_EXTRA.get(command or "", "demo")
-    )
+    extra = _OWN_EXTRA.get(command or "", "demo")
+    wanted = "oprag-eval" if command in _OF_EVAL else f'"oprag[{extra}]"'
     package = (error.name or str(error)).partition(".")[0]
     return (
         f"This command needs the package {package!r}, which is not installed. "
-        f'Install it with: pip install "oprag[{extras}]"'
+        f"Install it with: pip install {wanted}"
     )
 
 
@@ -147,11 +147,25 @@ app = typer.Typer(
     # Plain text: readable in every terminal, file and screen reader.
     rich_markup_mode=None,
 )
-for _command in (
-    *(demo, index, context, ask, doctor, evaluate, reproduce, sweep),
-    *(play, mcp, serve),
-):
+for _command in (demo, index, context, ask, doctor, play, mcp, serve):
     app.command()(_command)
+
+
+def _not_installed(ctx: typer.Context) -> None:
+    message = (
+        f"`oprag {ctx.info_name}` is not installed. Get it with: pip install oprag-eval"
+    )
+    raise told(message)
+
+
+_installed = {entry.name: entry for entry in entry_points(group="oprag.commands")}
+for _name in sorted(_installed):
+    app.command(_name)(_installed[_name].load())
+for _name in sorted(_OF_EVAL.keys() - _installed.keys()):
+    # Whatever is given to it, it says how to install the command.
+    anything = {"allow_extra_args": True, "ignore_unknown_options": True}
+    help_text = f"{_OF_EVAL[_name]} (pip install oprag-eval)"
+    app.command(_name, help=help_text, context_settings=anything)(_not_installed)
 
 
 @app.callback()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from oprag.cli.options import AsJson, Collection
+from oprag.cli.options import AsJson
 from oprag.cli.telling import note, told
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ def doctor(
         ),
     ],
     *,
-    collection: Collection = "",
+    collection: Annotated[
+        str | None, typer.Option(help="The collection; without it, the only one.")
+    ] = None,
     documents: Annotated[
         Path | None,
         typer.Option(
@@ -135,32 +137,26 @@ def _check_options(
         raise told("--repair looks at all chunks; leave --sample out.", 2)
 
 
-@contextmanager
 def _read(
     store: ChromaDirectory, sample: int | None = None
-) -> Iterator[Iterator[StoredChunk]]:
-    """The chunks, with a bar on a terminal until they are examined."""
-    from oprag.cli.display import make_console, progress_bar
+) -> AbstractContextManager[Iterator[StoredChunk]]:
+    """The chunks, with a bar on a terminal."""
+    from oprag.cli.display import make_console
+    from oprag.cli.progress import examining
 
-    total = sample or store.count()
-    with progress_bar(make_console(stderr=True), "Examining chunks") as report:
-
-        def read() -> Iterator[StoredChunk]:
-            for number, chunk in enumerate(store.read(), start=1):
-                report(number, total)
-                yield chunk
-
-        yield read()
+    console = make_console(stderr=True)
+    return examining(console, store.read(), sample or store.count())
 
 
 def _write(store: ChromaDirectory, plan: RepairPlan) -> Path:
-    from oprag.cli.display import make_console, progress_bar
+    from oprag.cli.display import make_console
+    from oprag.cli.progress import progress_bar
 
     backup = store.back_up(plan.changes)
     note(f"Backup of the metadata as they were: {backup}")
     console = make_console(stderr=True)
-    with progress_bar(console, "Repairing chunks") as report:
-        store.write(plan.changes, lambda done: report(done, len(plan.changes)))
+    with progress_bar(console, "Repairing", len(plan.changes)) as report:
+        store.write(plan.changes, report)
     return backup
 
 
@@ -170,15 +166,12 @@ def _show(
     plan: RepairPlan | None,
     backup: Path | None,
 ) -> None:
-    from rich.text import Text
-
     from oprag.cli.display import make_console
-    from oprag.cli.doctor_display import diagnosis_lines, next_step, plan_lines
+    from oprag.cli.doctor_display import advice_lines, diagnosis_lines, plan_lines
 
     lines = list(diagnosis_lines(diagnosis, f"Collection {store.name!r}"))
     repairing = plan is not None
-    if step := next_step(diagnosis, repairing=repairing):
-        lines.append(Text(f"\nWhat to do: {step}"))
+    lines += advice_lines(diagnosis, repairing=repairing, others=store.others)
     if plan is not None:
         lines += plan_lines(plan, written=backup is not None)
     console = make_console()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from langchain_core.embeddings import Embeddings
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -16,67 +14,87 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from oprag.evaluation.running.limits import Spending
-
-
-class CountedEmbeddings(Embeddings):
-    """Embeddings that say how many texts they have embedded: that can take minutes."""
-
-    def __init__(self, embeddings: Embeddings) -> None:
-        self._embeddings = embeddings
-        self.texts = 0
-        self.told: Callable[[], None] = lambda: None
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """One vector per text."""
-        vectors = self._embeddings.embed_documents(texts)
-        self.texts += len(texts)
-        self.told()
-        return vectors
-
-    def embed_query(self, text: str) -> list[float]:
-        """The vector to search with."""
-        return self._embeddings.embed_query(text)
+from oprag.cli.telling import note
+from oprag.documents import StoredChunk
 
 
 @contextmanager
-def answering(
-    console: Console,
-    total: int,
-    spending: Spending | None,
-    embeddings: CountedEmbeddings,
-) -> Iterator[Callable[[Mapping[str, Any]], None]]:
-    """A bar on a terminal; nothing elsewhere.
+def progress_bar(
+    console: Console, what: str, total: int
+) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal, from the first report on; one line elsewhere.
 
     Yields:
-        The function to call with each answer.
+        The function to report with: how much of `total` is done.
+    """
+    columns = (what, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=total, visible=False)
+
+        def report(done: int) -> None:
+            bar.update(task, completed=done, visible=True)
+
+        yield report
+
+
+@contextmanager
+def examining(
+    console: Console, chunks: Iterable[StoredChunk], total: int
+) -> Iterator[Iterator[StoredChunk]]:
+    """A bar while chunks are read, and until they are examined; nothing elsewhere.
+
+    Yields:
+        The same chunks.
     """
     columns = (
-        TextColumn("Answers"),
+        TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
+        TextColumn("chunks"),
         TimeRemainingColumn(),
-        TextColumn("{task.description}"),
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=total)
+        task = bar.add_task("Reading", total=total)
 
-        def tell() -> None:
-            said = [spent(spending)] if spending is not None else []
-            if embeddings.texts:
-                said.append(f"{embeddings.texts:,} texts embedded")
-            bar.update(task, description=", ".join(said))
+        def read() -> Iterator[StoredChunk]:
+            for chunk in chunks:
+                bar.advance(task)
+                yield chunk
+            bar.update(task, description="Examining", total=None)
 
-        def answered(_: Mapping[str, Any]) -> None:
-            bar.advance(task)
-            tell()
-
-        embeddings.told = tell
-        yield answered
+        yield read()
 
 
-def spent(spending: Spending) -> str:
-    """Tell tokens, and the cost where there is a price."""
-    cost = spending.cost
-    tokens = f"{spending.tokens:,} tokens"
-    return tokens if cost is None else f"{tokens}, cost {cost:,.4f}"
+@contextmanager
+def indexing_bar(console: Console) -> Iterator[Callable[[int, int | None, int], None]]:
+    """A bar with files, chunks and the time left on a terminal; nothing elsewhere.
+
+    Yields:
+        The function that `index_documents` tells how far it is.
+    """
+    columns = (
+        TextColumn("Indexing"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("files, {task.description}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=None, visible=False)
+
+        def told(documents: int, total: int | None, chunks: int) -> None:
+            said = f"{chunks:,} chunks"
+            bar.update(
+                task, completed=documents, total=total, description=said, visible=True
+            )
+            done[:] = [f"{documents:,} of {total or 0:,} files, {said}"]
+
+        done: list[str] = []
+        try:
+            yield told
+        except KeyboardInterrupt:
+            if done:
+                note(
+                    f"Indexed before it was stopped: {done[0]}. Run it again to go on."
+                )
+            raise

@@ -26,7 +26,7 @@
 
 Each error also is the builtin that a caller without knowledge of this package would
 catch. What was found is on attributes, too, and `kind` names the problem. Errors
-survive pickling. Evaluations add `oprag.evaluation.errors.SpendingCapError`.
+survive pickling. Evaluations add `oprag_eval.errors.SpendingCapError`.
 """
 
 from __future__ import annotations

@@ -91,6 +91,18 @@ def test_a_value_that_is_no_choice_is_told_in_plain_words():
     assert "Value error" not in result.stderr
 
 
+def test_a_missing_file_is_taken_for_the_question_only_where_there_is_one(tmp_path):
+    missing = str(tmp_path / "nothere")
+    questions = ["--questions", missing, "--out", str(tmp_path / "run")]
+
+    asked = RUNNER.invoke(app, ["context", missing, "Why?"])
+    swept = RUNNER.invoke(app, ["sweep", missing, *questions])
+
+    assert "is not there; if it belongs to the question" in asked.stderr
+    assert "is not there" in swept.stderr
+    assert "belongs to the question" not in swept.stderr
+
+
 def test_python_runs_the_package_as_the_command():
     command = [sys.executable, "-m", "oprag", "--help"]
 
@@ -228,16 +240,16 @@ def test_without_chroma_the_demo_says_what_to_install():
 
 
 @pytest.mark.parametrize(
-    ("command", "extras"), [("run", "demo"), ("sweep", "demo,eval")]
+    ("command", "wanted"), [("run", '"oprag[demo]"'), ("sweep", "oprag-eval")]
 )
-def test_the_extras_that_are_named_are_those_of_the_command(command, extras):
+def test_what_is_to_be_installed_is_what_the_command_needs(command, wanted):
     def does() -> None:
         raise ModuleNotFoundError(name="numpy")
 
     made = command_that(does)
     made.command("sweep")(does)
 
-    assert f'pip install "oprag[{extras}]"' in RUNNER.invoke(made, [command]).stderr
+    assert f"pip install {wanted}\n" in RUNNER.invoke(made, [command]).stderr
 
 
 @pytest.mark.slow

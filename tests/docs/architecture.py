@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "architecture.md"
 
 ADAPTERS = ("langchain_oprag", "llamaindex_oprag")
+EVALUATION = "packages/oprag-eval/oprag_eval"
 
 DECISIONS = (
     ("In which order documents and their chunks stand", "oprag/ordering.py"),
@@ -43,8 +44,9 @@ DECISIONS = (
     ("How LlamaIndex's objects become chunks, and passages its objects", ADAPTERS[1]),
     ("What a store and a splitter of someone else's must do", "oprag/testing"),
     ("How a cluster is connected to, and what runs on it", "oprag/scale"),
-    ("What is measured on the papers' data, and how", "oprag/evaluation"),
+    ("What a file says, and how ours are written", "oprag/files"),
     ("What the commands ask, print and return", "oprag/cli"),
+    ("What is measured on the papers' data, and how", EVALUATION),
 )
 """Every decision once, from the ground upwards, with the room or file that takes it."""
 
@@ -60,8 +62,9 @@ use its result.
 
 One distribution, three packages. `oprag` holds the methods and imports the standard
 library alone. `langchain_oprag` and `llamaindex_oprag` are adapters: they convert the
-framework's objects, call `oprag`, and convert back. `packages/` has two more
-distributions that install this one by the names that each framework's users look for.
+framework's objects, call `oprag`, and convert back. `packages/` has three more
+distributions: `oprag-eval`, which adds the commands that measure, and two that install
+this one by the names that each framework's users look for.
 """
 
 _FLOORS = """\
@@ -125,12 +128,13 @@ def floors() -> list[list[str]]:
     """Return the floors from the top, each as paths; what a file begins is the ground.
 
     As `pyproject.toml` orders the layers of `oprag`, with the adapters, which are
-    packages of their own, between the rooms and evaluation.
+    packages of their own, between the rooms and what builds on them, and `oprag_eval`
+    above all.
     """
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     contracts = settings["tool"]["importlinter"]["contracts"]
     layers = next(c["layers"] for c in contracts if c["type"] == "layers")
-    found: list[list[str]] = []
+    found: list[list[str]] = [[EVALUATION]]
     ground: list[str] = []
     for layer in layers:
         names = [name.strip() for name in layer.split("|")]
@@ -141,7 +145,7 @@ def floors() -> list[list[str]]:
             ground += rooms
         elif rooms:
             found.append(rooms)
-        if "oprag/evaluation" in rooms:
+        if "oprag/scale" in rooms:
             found.append(list(ADAPTERS))
     return [*found, ground]
 

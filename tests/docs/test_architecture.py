@@ -7,7 +7,15 @@ import re
 import pytest
 
 from tests.docs import architecture
-from tests.docs.architecture import ADAPTERS, DECISIONS, PAGE, ROOT, floors, page
+from tests.docs.architecture import (
+    ADAPTERS,
+    DECISIONS,
+    EVALUATION,
+    PAGE,
+    ROOT,
+    floors,
+    page,
+)
 from tests.docs.walks import files_of, walks
 
 FILE = re.compile(r"^\d+\. \[`([^`]+)`\]", re.MULTILINE)
@@ -52,6 +60,7 @@ def test_every_room_stands_on_a_floor():
         *rooms,
         *files,
         *ADAPTERS,
+        EVALUATION,
     }
 
 

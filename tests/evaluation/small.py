@@ -9,10 +9,10 @@ from langchain_core.embeddings import Embeddings
 
 from oprag.calls import TokenUsage
 from oprag.chunk import Span
-from oprag.evaluation.bench import Bench
-from oprag.evaluation.data import Dataset, Document, Question
-from oprag.evaluation.models import Call, Completion, Model
-from oprag.evaluation.vectors import Vectors
+from oprag_eval.bench import Bench
+from oprag_eval.data import Dataset, Document, Question
+from oprag_eval.models import Call, Completion, Model
+from oprag_eval.vectors import Vectors
 
 HARBOUR = (
     "The harbour opened in May. Its first ship carried salt. The keeper was Anna "

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from oprag.errors import UnreadableFileError
-from oprag.evaluation.artifacts import Artifacts
+from oprag_eval.artifacts import Artifacts
 
 OF = {"text": "a", "seed": 42}
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from oprag.calls import QA_VARIABLES, check_prompt
 from oprag.errors import InvalidOptionError
-from oprag.evaluation.asking import answer_call, number_options, read_reply
-from oprag.evaluation.catalogue import SYSTEMS, make_system
-from oprag.evaluation.data import Question
-from oprag.evaluation.metrics import bracketed_match
-from oprag.evaluation.wording import (
+from oprag_eval.asking import answer_call, number_options, read_reply
+from oprag_eval.catalogue import SYSTEMS, make_system
+from oprag_eval.data import Question
+from oprag_eval.metrics import bracketed_match
+from oprag_eval.wording import (
     ANSWER_STYLES,
     BRIEF_PROMPT,
     CHOICE_PROMPT,

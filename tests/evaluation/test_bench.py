@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from oprag.evaluation.data import Dataset, Document, Question
-from oprag.evaluation.splittings import Splitting
+from oprag_eval.data import Dataset, Document, Question
+from oprag_eval.splittings import Splitting
 from tests.evaluation.small import Replies, bench_of
 
 SPLITTINGS = (Splitting("tokens", 5), Splitting("tokens", 9))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from langchain_core.embeddings import Embeddings
 
-from oprag.evaluation.corpus import ChunkPlace, Corpus
-from oprag.evaluation.vectors import Vectors
+from oprag_eval.corpus import ChunkPlace, Corpus
+from oprag_eval.vectors import Vectors
 
 
 class Drawn(Embeddings):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oprag.errors import InvalidOptionError
-from oprag.evaluation import errors
+from oprag_eval import errors
 
 
 def test_a_value_that_is_none_of_several_is_refused_with_all_of_them():

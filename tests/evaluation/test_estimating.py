@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from oprag.evaluation.bench import Bench
-from oprag.evaluation.catalogue import make_system
-from oprag.evaluation.estimating import RunEstimate, estimate_run
-from oprag.evaluation.running.runner import Plan
-from oprag.evaluation.vectors import Vectors
+from oprag_eval.bench import Bench
+from oprag_eval.catalogue import make_system
+from oprag_eval.estimating import RunEstimate, estimate_run
+from oprag_eval.running.runner import Plan
+from oprag_eval.vectors import Vectors
 from tests.evaluation.small import Replies, WordVectors, set_of_four
 
 

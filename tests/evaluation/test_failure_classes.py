@@ -9,13 +9,13 @@ import re
 import pytest
 
 from oprag.errors import ModelCallError
-from oprag.evaluation.failure_classes import label_declined, read_labels
-from oprag.evaluation.reports.arms import arms_of, class_counts
-from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import Plan, run
-from oprag.evaluation.scoring import score
-from oprag.evaluation.systems.retrieved import dos_rag, vanilla_rag
-from oprag.evaluation.systems.self_route import SelfRoute
+from oprag_eval.failure_classes import label_declined, read_labels
+from oprag_eval.reports.arms import arms_of, class_counts
+from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.running.runner import Plan, run
+from oprag_eval.scoring import score
+from oprag_eval.systems.retrieved import dos_rag, vanilla_rag
+from oprag_eval.systems.self_route import SelfRoute
 from tests.evaluation.reports.runs import ledgers
 from tests.evaluation.small import Replies, bench_of, set_of_four
 

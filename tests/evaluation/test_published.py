@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from oprag.errors import InvalidOptionError
-from oprag.evaluation.data import DATASETS
-from oprag.evaluation.published import AVERAGE, all_published, published_for
-from oprag.evaluation.reports.measuring import title_of
+from oprag_eval.data import DATASETS
+from oprag_eval.published import AVERAGE, all_published, published_for
+from oprag_eval.reports.measuring import title_of
 
 
 def test_every_figure_is_of_a_set_and_a_measure_that_exist():

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from oprag.evaluation.data import load
-from oprag.evaluation.metrics import evidence_recall, kept_at_budget, order_statistics
 from oprag.splitting import split_tokens
 from oprag.tokens import resolve_token_counter
+from oprag_eval.data import load
+from oprag_eval.metrics import evidence_recall, kept_at_budget, order_statistics
 
 COVIDQA = Path(__file__).parents[3] / "shared" / "data" / "covidqa"
 """46 articles and 727 questions with exact spans, beside the repository, if at all."""

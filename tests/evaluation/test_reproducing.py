@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from oprag.errors import InvalidOptionError
-from oprag.evaluation.data import DATASETS
-from oprag.evaluation.published import AVERAGE, Published, all_published
-from oprag.evaluation.reproducing import (
+from oprag_eval.data import DATASETS
+from oprag_eval.published import AVERAGE, Published, all_published
+from oprag_eval.reproducing import (
     Compared,
     Ours,
     agree,

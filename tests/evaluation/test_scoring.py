@@ -9,12 +9,12 @@ import pytest
 
 from oprag.chunk import Span
 from oprag.errors import InvalidOptionError
-from oprag.evaluation import metrics
-from oprag.evaluation.data import Dataset, Document, Question
-from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import Plan, run
-from oprag.evaluation.scoring import NOT_MEASURES, measures_of, score, score_answers
-from oprag.evaluation.systems.retrieved import dos_rag, order_control, vanilla_rag
+from oprag_eval import metrics
+from oprag_eval.data import Dataset, Document, Question
+from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.running.runner import Plan, run
+from oprag_eval.scoring import NOT_MEASURES, measures_of, score, score_answers
+from oprag_eval.systems.retrieved import dos_rag, order_control, vanilla_rag
 from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
 
 

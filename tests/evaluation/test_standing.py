@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from oprag.evaluation.standing import behind
-from oprag.evaluation.statistics import Sampling
+from oprag_eval.standing import behind
+from oprag_eval.statistics import Sampling
 from tests.evaluation.metrics.cases import seeded
 
 

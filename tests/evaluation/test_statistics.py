@@ -11,13 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.errors import InvalidOptionError
-from oprag.evaluation.data import Question
-from oprag.evaluation.statistics import (
-    Sampling,
-    adjusted,
-    clusters_of,
-    mean_and_deviation,
-)
+from oprag_eval.data import Question
+from oprag_eval.statistics import Sampling, adjusted, clusters_of, mean_and_deviation
 from tests.evaluation.metrics.cases import seeded
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from oprag.chunk import Span
 from oprag.errors import InvalidOptionError
-from oprag.evaluation.data import Dataset, Document, Question
-from oprag.evaluation.statistics import Sampling
-from oprag.evaluation.sweeping import (
+from oprag_eval.data import Dataset, Document, Question
+from oprag_eval.statistics import Sampling
+from oprag_eval.sweeping import (
     MARGIN,
     Candidate,
     budgets_for,

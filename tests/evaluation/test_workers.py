@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from oprag.evaluation.workers import map_concurrently
+from oprag_eval.workers import map_concurrently
 
 
 def test_results_come_in_the_order_of_the_items():

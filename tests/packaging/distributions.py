@@ -15,14 +15,16 @@ FOLDERS = {
     "oprag": ".",
     "langchain-oprag": "packages/langchain-oprag",
     "llama-index-postprocessor-oprag": "packages/llama-index-postprocessor-oprag",
+    "oprag-eval": "packages/oprag-eval",
 }
 """Each distribution and the folder of its `pyproject.toml`."""
 
 EXTRAS = {
     "langchain-oprag": "langchain",
     "llama-index-postprocessor-oprag": "llamaindex",
+    "oprag-eval": "bm25,demo,llamaindex",
 }
-"""The thin ones, and the extra of oprag that each of them installs."""
+"""Those beside oprag, and the extras of oprag that each of them installs."""
 
 
 def project(root: Path, name: str) -> dict:

@@ -26,6 +26,7 @@ HELD = {
     "oprag": {"langchain_oprag/", "llamaindex_oprag/", "oprag/"},
     "langchain-oprag": set(),
     "llama-index-postprocessor-oprag": {"llama_index/postprocessor/oprag/"},
+    "oprag-eval": {"oprag_eval/"},
 }
 """The packages that a wheel holds, beside its metadata."""
 
@@ -46,9 +47,9 @@ def wrong_versions(root: Path, tag: str) -> Iterator[str]:
         if table["version"] != version:
             yield f"{file} has version {table['version']}, the tag says {version}."
     for name, extra in EXTRAS.items():
-        wanted = [f"oprag[{extra}]=={version}"]
-        if project(root, name)["dependencies"] != wanted:
-            yield f"{FOLDERS[name]}/pyproject.toml: dependencies should be {wanted}."
+        wanted = f"oprag[{extra}]=={version}"
+        if wanted not in project(root, name)["dependencies"]:
+            yield f"{FOLDERS[name]}/pyproject.toml: {wanted} should be a dependency."
     if f"\nversion: {version}\n" not in (root / "CITATION.cff").read_text("utf-8"):
         yield f"CITATION.cff: version should be {version}."
 

@@ -1,4 +1,4 @@
-"""oprag by the names that the frameworks' users look for."""
+"""What is installed beside oprag: names that users look for, and `oprag-eval`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,12 @@ def environment(folder: Path, *, without: str = "") -> Path:
     """
     venv.create(folder / "venv", symlinks=True)
     (folder / "others").mkdir()
-    hidden = ("oprag-", "_oprag.pth", "pip", *filter(None, [without.replace("-", "_")]))
+    hidden = (
+        "oprag-",
+        "oprag_eval-",
+        "pip",
+        *filter(None, [without.replace("-", "_")]),
+    )
     for path in SITE.iterdir():
         if not path.name.startswith(hidden):
             (folder / "others" / path.name).symlink_to(path)
@@ -76,6 +81,24 @@ def test_installing_it_brings_oprag_of_its_version_and_its_readme_runs(
     where = "import oprag; print(oprag.__file__)"
     found = subprocess.check_output([python, "-I", "-c", where], text=True)
     assert Path(found).is_relative_to(tmp_path), "the one that was installed"
+
+
+@pytest.mark.slow
+def test_oprag_eval_adds_commands_that_say_how_to_install_it_before(dist, tmp_path):
+    python = environment(tmp_path)
+    evaluate = [python, "-I", "-m", "oprag", "evaluate", "--list"]
+
+    install(python, "oprag", dist)
+    before = subprocess.run(evaluate, check=False, capture_output=True, text=True)
+    install(python, "oprag-eval", dist)
+    after = subprocess.run(evaluate, check=False, capture_output=True, text=True)
+
+    assert (before.returncode, before.stdout) == (1, "")
+    assert before.stderr.endswith(
+        "is not installed. Get it with: pip install oprag-eval\n"
+    )
+    assert (after.returncode, after.stderr) == (0, "")
+    assert "dos-rag" in after.stdout
 
 
 @pytest.mark.slow

@@ -74,7 +74,7 @@ def test_nothing_is_wrong_with_a_tree_whose_changelog_names_the_version(tree, tm
         (
             f"{THIN}/pyproject.toml",
             f"oprag[langchain]=={VERSION}",
-            f"{THIN}/pyproject.toml: dependencies should be ['oprag[langchain]==",
+            f"{THIN}/pyproject.toml: oprag[langchain]=={VERSION} should be",
         ),
         ("CITATION.cff", f"version: {VERSION}", "CITATION.cff: version should be"),
     ],
@@ -107,7 +107,7 @@ def test_what_the_changelog_lacks_is_told(tree):
 def test_wheels_hold_their_packages_and_descriptions_without_dead_links(dist):
     wheels = sorted(dist.glob("*.whl"))
 
-    assert [list(wrong_contents(wheel)) for wheel in wheels] == [[], [], []]
+    assert [list(wrong_contents(wheel)) for wheel in wheels] == [[]] * len(FOLDERS)
 
 
 @pytest.mark.parametrize(

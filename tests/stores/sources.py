@@ -8,8 +8,8 @@ from pathlib import Path
 from pydoc_data.topics import topics
 from typing import NamedTuple
 
-from oprag.evaluation.files.pdf import pdf_pages
-from tests.evaluation.files.mixed_files import pdf
+from oprag.files.pdf import pdf_pages
+from tests.files.mixed_files import pdf
 
 UNICODE = 'Verträge/Käse 日本 "neu" – d\'été 🧀.txt'
 URL = "https://example.org/a%20b/§?q='x'&n=1#part-2"

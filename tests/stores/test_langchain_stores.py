@@ -20,8 +20,8 @@ from langchain_oprag.stores import chunk_store
 from oprag import place_of
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
-from oprag.evaluation.files import read_files
-from tests.evaluation.files.mixed_files import pdf
+from oprag.files import read_files
+from tests.files.mixed_files import pdf
 from tests.stores.langchain_places import (
     AWKWARD_NAMES,
     PLACES,

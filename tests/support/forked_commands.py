@@ -20,9 +20,9 @@ from oprag.cli import main
 ROOT = Path(__file__).parents[2]
 MODULES = (
     "matplotlib.pyplot",
-    "oprag.cli.advice",
+    "oprag_eval.cli.advice",
     "oprag.cli.app",
-    "oprag.cli.evaluation_run",
+    "oprag_eval.cli.run",
     "oprag.cli.searching",
     "sentence_transformers",
 )

@@ -5,7 +5,10 @@ from __future__ import annotations
 from threading import Thread
 from typing import Any
 
-from oprag.cli.play.session import Session, Step, attempt
+from oprag.calls import TokenUsage, without_secrets
+from oprag.cli.play.session import Session, Step
+from oprag.cli.telling import note
+from oprag.errors import OpragError
 
 HOW = (
     "No chat model is named. Start the page with one to have questions answered: "
@@ -28,7 +31,7 @@ class Answering:
         self.text = ""
         self.problem = ""
         self.facts: list[str] = []
-        """What was read, the route, and the tokens."""
+        """What was read, the route, tokens and money."""
         self.working = False
 
     def start(self) -> None:
@@ -56,7 +59,13 @@ class Answering:
         }
 
     def _work(self, step: Step) -> None:
-        self.problem = attempt(lambda: self._answer(step))
+        try:
+            self._answer(step)
+        except OpragError as error:
+            self.problem = without_secrets(error.message)
+        except Exception as error:  # noqa: BLE001 -- else the page waits for ever
+            note(f"The question could not be answered: {error!r}")
+            self.problem = "The question could not be answered; the terminal says why."
         self.working = False
         self._session.version += 1
 
@@ -65,27 +74,42 @@ class Answering:
         self._session.version += 1
 
     def _answer(self, step: Step) -> None:
-        from oprag.cli.answers import answer_by_self_route
-        from oprag.cli.chat_models import load_chat_model
+        from oprag.cli.routing import route_report, stream_routed_answer
         from oprag.cli.searching import Search
-        from oprag.tokens import resolve_token_counter
 
-        workshop, desk = self._workshop, step.desk
-        answer = answer_by_self_route(
-            load_chat_model(workshop.chat_model),
+        workshop = self._workshop
+        answer = stream_routed_answer(
+            workshop.client(),
             workshop.chat_model,
-            Search(desk.shelf.read, desk.index, step.retrieved),
+            Search(step.desk.shelf.read, step.desk.index, step.retrieved),
             self._write,
             token_budget=step.options.token_budget,
             order=step.options.order.value,
             max_context_tokens=workshop.max_context_tokens,
         )
-        names = {passage.name for passage in step.retrieved.passages}
-        whole = sum(map(resolve_token_counter(), [desk.whole[name] for name in names]))
-        self.facts = [
-            *answer.report().splitlines(),
-            "",
-            f"The full documents alone: {whole:,} tokens in.",
-        ]
+        report = route_report(answer)
+        for source, name in step.desk.shelf.names.items():
+            report = report.replace(source, name)
+        self.facts = [*report.splitlines(), "", *self._cost(step, answer.usage)]
         if answer.cut:
             self.facts.append("The answer is cut off: its longest length was reached.")
+
+    def _cost(self, step: Step, usage: dict[str, Any]) -> list[str]:
+        """Tokens, and money where there is a price, beside the full documents'."""
+        from oprag.tokens import resolve_token_counter
+
+        counter = resolve_token_counter()
+        names = {passage.name for passage in step.retrieved.passages}
+        full = sum(counter(step.desk.whole[name]) for name in names)
+        sent = TokenUsage(
+            usage["input_tokens"],
+            usage["output_tokens"],
+            usage["cached_tokens"],
+            estimated=usage["estimated"],
+        )
+        said = f"Tokens: {sent.input_tokens:,} in, {sent.output_tokens:,} out."
+        lines = [f"{said} The full documents alone: {full:,} in."]
+        if price := self._workshop.price:
+            paid, whole = price.cost(sent), price.cost(TokenUsage(full, 0))
+            lines.append(f"Cost: {paid:.4f}. The full documents alone: {whole:.4f}.")
+        return lines

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from oprag.errors import UnreadableFileError
-from oprag.evaluation.files import FilesRead, FileText, files_in, read_file
+from oprag.files import FilesRead, FileText, files_in, read_files
 
 LARGEST = 20_000_000
 """Bytes of a file at most: what a machine without a GPU indexes in some minutes."""
@@ -17,9 +18,9 @@ class Shelf(NamedTuple):
     """What was read."""
 
     read: FilesRead
-    """The texts, by what the files are called on the page."""
-    paths: Mapping[str, Path]
-    """Where each file is, by its name."""
+    """The texts, named by their paths."""
+    names: Mapping[str, str]
+    """What each is called on the page, by its name."""
     sentences: tuple[str, ...]
     """One for each file that cannot be used."""
 
@@ -32,25 +33,27 @@ def read_shelf(paths: Iterable[tuple[Path, str]]) -> Shelf:
     """
     texts: list[FileText] = []
     skipped: list[UnreadableFileError] = []
-    named: dict[str, Path] = {}
+    names: dict[str, str] = {}
     sentences: list[str] = []
+    seen: set[str] = set()
     for path, called in paths:
         for file in _files(path, skipped):
-            name = called or str(file)
-            if name in named:
+            if (real := os.path.realpath(file)) in seen:
                 continue
-            try:
-                sentence = too_large(name, _size(file))
-                found = [] if sentence else read_file(file)
-            except UnreadableFileError as error:
-                sentence = f"{name} {error.reason}."
-            if sentence:
+            seen.add(real)
+            shown = called if called and file == path else str(file)
+            if sentence := too_large(shown, _size(file)):
                 sentences.append(sentence)
                 continue
-            named[name] = file
-            texts += [text._replace(source=name) for text in found]
+            try:
+                found = read_files([file]).texts
+            except UnreadableFileError as error:
+                sentences.append(f"{shown} {error.reason}.")
+            else:
+                texts += found
+                names[found[0].source] = shown
     sentences += [f"{error.path} {error.reason}." for error in skipped]
-    return Shelf(FilesRead(tuple(texts), ()), named, tuple(sentences))
+    return Shelf(FilesRead(tuple(texts), ()), names, tuple(sentences))
 
 
 def too_large(name: str, size: int) -> str:
@@ -63,15 +66,15 @@ def too_large(name: str, size: int) -> str:
     )
 
 
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0  # reading it says what is wrong
-
-
 def _files(path: Path, skipped: list[UnreadableFileError]) -> Iterator[Path]:
     if path.is_dir():
         yield from files_in(path, skipped)
     else:
         yield path
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0  # reading it says what is wrong

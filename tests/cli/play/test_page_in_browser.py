@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 
 from oprag.cli.app import app
 from tests.cli.play.test_session import HOSTILE, QUESTION
-from tests.evaluation.files.mixed_files import LEASE, MEETING, pdf
 from tests.evaluation.reports.browsers import opened_browser
+from tests.files.mixed_files import LEASE, MEETING, pdf
 from tests.support.serving import HOST, listens, serving
 
 pytestmark = pytest.mark.browser
@@ -234,6 +234,8 @@ def test_bad_files_have_a_sentence_each_and_markup_is_text(
     )
     page.get_by_text("huge.txt has 200 MB").wait_for()
     ask(page, "<img src=x onerror=alert(2)>{{ 7*7 }}")
+    page.get_by_role("tab", name="Evidence").click()
+    page.get_by_text("<img src=x onerror=alert(2)>{{ 7*7 }}").last.wait_for()
 
     said = page.locator(".op-problems li").all_inner_texts()
     assert sorted(sentence.split()[0] for sentence in said) == [
@@ -310,7 +312,7 @@ def test_axe_finds_nothing_wrong(open_tab, address, report, scheme):
     drop(page, report)
     ask(page)
     found = []
-    for tab in ("Context", "In the source", "Answer"):
+    for tab in ("Context", "In the source", "Answer", "Evidence"):
         page.get_by_role("tab", name=tab).click()
         if tab == "In the source":
             page.locator(".op-passage").first.click()

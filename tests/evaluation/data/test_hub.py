@@ -4,8 +4,8 @@ import datasets
 import pytest
 
 from oprag.errors import UnreadableFileError
-from oprag.evaluation.data import load, read_longbench, read_longrag_corpus
-from oprag.evaluation.data.hub import hub_table, parquet_rows
+from oprag_eval.data import load, read_longbench, read_longrag_corpus
+from oprag_eval.data.hub import hub_table, parquet_rows
 from tests.fresh_interpreter import run
 
 pytestmark = pytest.mark.usefixtures("counts_differ")
@@ -67,7 +67,7 @@ def test_a_file_that_is_no_parquet(tmp_path):
 
 OFFLINE = """
 from oprag.errors import UnreadableFileError
-from oprag.evaluation.data import load
+from oprag_eval.data import load
 for name in ("infinitebench/en.qa", "longbench/qasper", "longrag/nq", "narrativeqa"):
     try:
         load(name)

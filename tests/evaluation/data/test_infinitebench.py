@@ -3,7 +3,7 @@
 import pytest
 
 from oprag.errors import InvalidOptionError, OpragWarning, UnreadableFileError
-from oprag.evaluation.data import load
+from oprag_eval.data import load
 
 BOOK = "Mara lit the lamp.\n\nThen she left."
 OTHER = "Eli stayed on the island."

@@ -8,11 +8,11 @@ import dataclasses
 import pytest
 
 from oprag.errors import InvalidOptionError
-from oprag.evaluation.catalogue import make_system
-from oprag.evaluation.data import Dataset, load
-from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import Plan, run
-from oprag.evaluation.scoring import score
+from oprag_eval.catalogue import make_system
+from oprag_eval.data import Dataset, load
+from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.running.runner import Plan, run
+from oprag_eval.scoring import score
 from tests.evaluation.data.test_papers import longrag
 from tests.evaluation.small import Replies, bench_of
 

@@ -11,9 +11,9 @@ from oprag.errors import (
     OpragWarning,
     UnreadableFileError,
 )
-from oprag.evaluation.data import load, read_own
-from oprag.evaluation.metrics import evidence_recall
-from tests.evaluation.files.mixed_files import pdf
+from oprag_eval.data import load, read_own
+from oprag_eval.metrics import evidence_recall
+from tests.files.mixed_files import pdf
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
 """Sets in the project's own format; they lie beside the repository, if at all."""

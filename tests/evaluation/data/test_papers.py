@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from oprag.errors import InvalidOptionError, OpragWarning, UnreadableFileError
-from oprag.evaluation.data import (
+from oprag_eval.data import (
     HeldRows,
     load,
     read_longrag,

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from oprag.errors import InvalidOptionError
-from oprag.evaluation.data import DATASETS, load, make_passkey
+from oprag_eval.data import DATASETS, load, make_passkey
 from tests.fresh_interpreter import run
 
 VARIANTS = ("literal", "reworded", "larger")
@@ -60,7 +60,7 @@ def test_both_answers_to_which_is_larger_occur():
 
 def test_one_seed_gives_one_set_under_every_hash_seed():
     code = (
-        "from oprag.evaluation.data import make_passkey as m;"
+        "from oprag_eval.data import make_passkey as m;"
         "print([d.text for d in m('larger', questions=3, characters=900)"
         ".documents.values()])"
     )

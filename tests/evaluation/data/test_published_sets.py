@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from oprag.evaluation.data import DATASETS, load
-from oprag.evaluation.published import all_published, published_for
+from oprag_eval.data import DATASETS, load
+from oprag_eval.published import all_published, published_for
 from tests.evaluation.data.test_infinitebench import mc
 from tests.evaluation.data.test_papers import (
     annotation,

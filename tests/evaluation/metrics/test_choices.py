@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oprag.errors import InvalidOptionError
-from oprag.evaluation.metrics import bracketed_match, bracketed_option, choice_match
+from oprag_eval.metrics import bracketed_match, bracketed_option, choice_match
 from tests.evaluation.metrics.cases import seeded
 
 TEXT = "Oliver Twist"

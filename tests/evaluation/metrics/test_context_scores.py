@@ -7,7 +7,7 @@ from scipy.stats import kendalltau
 
 from oprag.calls import Price, TokenUsage
 from oprag.errors import InvalidOptionError, PositionError
-from oprag.evaluation.metrics import (
+from oprag_eval.metrics import (
     evidence_coverage,
     evidence_recall,
     kept_at_budget,

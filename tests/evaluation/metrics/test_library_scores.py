@@ -8,13 +8,7 @@ import pytest
 from nltk.translate import bleu_score as nltk_bleu
 
 from oprag.errors import InvalidOptionError, UnreadableFileError
-from oprag.evaluation.metrics import (
-    bleu,
-    corpus_bleu,
-    meteor,
-    meteor_unavailable,
-    rouge_l,
-)
+from oprag_eval.metrics import bleu, corpus_bleu, meteor, meteor_unavailable, rouge_l
 from tests.evaluation.metrics.cases import seeded
 from tests.fresh_interpreter import run
 
@@ -235,7 +229,7 @@ def test_meteor_equals_an_independent_alignment_on_random_sentences():
 METEOR = """
 import pathlib
 from oprag.errors import UnreadableFileError
-from oprag.evaluation.metrics import meteor, meteor_unavailable
+from oprag_eval.metrics import meteor, meteor_unavailable
 print(meteor_unavailable())
 try:
     meteor("a", ["a"])

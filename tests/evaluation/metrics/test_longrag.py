@@ -7,8 +7,8 @@ import pytest
 import regex
 
 from oprag.errors import InvalidOptionError
-from oprag.evaluation.metrics import answer_recall, exact_match, longrag_match
-from oprag.evaluation.metrics.longrag import plain_tokens
+from oprag_eval.metrics import answer_recall, exact_match, longrag_match
+from oprag_eval.metrics.longrag import plain_tokens
 from tests.evaluation.metrics.cases import CASES, answers, seeded
 
 _TOKEN = regex.compile(r"[\p{L}\p{N}\p{M}]+|[^\p{Z}\p{C}]")

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from oprag.errors import InvalidOptionError
-from oprag.evaluation import metrics
-from oprag.evaluation.metrics import exact_match, first_number_match, token_f1
+from oprag_eval import metrics
+from oprag_eval.metrics import exact_match, first_number_match, token_f1
 from tests.evaluation.metrics.cases import CASES, answers
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from oprag.chunk import Span
 from oprag.errors import BudgetTooSmallError
-from oprag.evaluation.catalogue import make_system
-from oprag.evaluation.official.dos_rag import (
+from oprag_eval.catalogue import make_system
+from oprag_eval.official.dos_rag import (
     fill_officially,
     join_officially,
     split_officially,

@@ -10,9 +10,9 @@ from langchain_openai import ChatOpenAI
 
 from oprag.calls.client_errors import status_of
 from oprag.errors import ModelCallError
-from oprag.evaluation.asking import read_reply
-from oprag.evaluation.models import Call, Completion
-from oprag.evaluation.readers.chat import ChatModel, _Waits, is_transient, retry_after
+from oprag_eval.asking import read_reply
+from oprag_eval.models import Call, Completion
+from oprag_eval.readers.chat import ChatModel, _Waits, is_transient, retry_after
 from tests.support.openai_server import (
     Failure,
     Reply,

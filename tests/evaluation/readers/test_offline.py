@@ -17,18 +17,13 @@ from hypothesis import strategies as st
 from langchain_core.embeddings import Embeddings
 
 from oprag.cli.embedding_models import load_embedding_model, packaged_weights
-from oprag.evaluation.asking import answer_call, read_reply
-from oprag.evaluation.data import Question
-from oprag.evaluation.making import (
-    gist_call,
-    look_up_call,
-    page_break_call,
-    summary_call,
-)
-from oprag.evaluation.models import Call
-from oprag.evaluation.readers.offline import OfflineReader, SentenceVectors
-from oprag.evaluation.vectors import Vectors
 from oprag.splitting import punkt_sentence_spans
+from oprag_eval.asking import answer_call, read_reply
+from oprag_eval.data import Question
+from oprag_eval.making import gist_call, look_up_call, page_break_call, summary_call
+from oprag_eval.models import Call
+from oprag_eval.readers.offline import OfflineReader, SentenceVectors
+from oprag_eval.vectors import Vectors
 from tests.evaluation.small import HARBOUR, MILL
 
 CONTEXT = "The lamp was lit.\nIt was cold.\n\nThe wheel was oak. Anna Holm was keeper."

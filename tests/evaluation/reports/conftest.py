@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from oprag.calls import Price
-from oprag.evaluation.reports import write_reports
-from oprag.evaluation.running.run_directory import RunDirectory
+from oprag_eval.reports import write_reports
+from oprag_eval.running.run_directory import RunDirectory
 from tests.evaluation.reports.runs import ask, ledgers
 
 PRICE = Price(2.5, 1.25, 10.0)

@@ -7,16 +7,16 @@ import zlib
 from pathlib import Path
 
 from oprag.chunk import Span
-from oprag.evaluation.bench import Bench
-from oprag.evaluation.data import Dataset, Document, Question
-from oprag.evaluation.models import Call
-from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import Plan, run
-from oprag.evaluation.system import System
-from oprag.evaluation.systems.full_document import FullDocuments
-from oprag.evaluation.systems.retrieved import dos_rag, order_control, vanilla_rag
-from oprag.evaluation.systems.self_route import SelfRoute
-from oprag.evaluation.vectors import Vectors
+from oprag_eval.bench import Bench
+from oprag_eval.data import Dataset, Document, Question
+from oprag_eval.models import Call
+from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.running.runner import Plan, run
+from oprag_eval.system import System
+from oprag_eval.systems.full_document import FullDocuments
+from oprag_eval.systems.retrieved import dos_rag, order_control, vanilla_rag
+from oprag_eval.systems.self_route import SelfRoute
+from oprag_eval.vectors import Vectors
 from tests.evaluation.small import Replies, WordVectors
 
 HOSTILE = "</script><script>document.title = 'taken'</script><b>&amp; bold</b>"

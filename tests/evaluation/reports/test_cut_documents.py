@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from oprag.evaluation.data import load
-from oprag.evaluation.reports.summarizing import summarize
-from oprag.evaluation.reports.tables import tables_of
-from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import Plan, run
-from oprag.evaluation.scoring import score
-from oprag.evaluation.systems.full_document import FullDocuments
-from oprag.evaluation.systems.retrieved import dos_rag
-from oprag.evaluation.systems.self_route import SelfRoute
+from oprag_eval.data import load
+from oprag_eval.reports.summarizing import summarize
+from oprag_eval.reports.tables import tables_of
+from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.running.runner import Plan, run
+from oprag_eval.scoring import score
+from oprag_eval.systems.full_document import FullDocuments
+from oprag_eval.systems.retrieved import dos_rag
+from oprag_eval.systems.self_route import SelfRoute
 from tests.evaluation.small import Replies, bench_of, set_of_four
 
 COVIDQA = Path(__file__).parents[4] / "shared" / "data" / "covidqa"

@@ -10,13 +10,13 @@ from html.parser import HTMLParser
 import pytest
 
 from oprag.chunk import Span
-from oprag.evaluation.data import Dataset, Document, Question
-from oprag.evaluation.files import joined, page_places, pdf_page_image, read_file
-from oprag.evaluation.reports.page import ReadTexts, page_data
-from oprag.evaluation.reports.pictures import pictures_of
-from oprag.evaluation.running.run_directory import AnswerKey
-from tests.evaluation.files.mixed_files import pdf
+from oprag.files import joined, page_places, pdf_page_image, read_file
+from oprag_eval.data import Dataset, Document, Question
+from oprag_eval.reports.page import ReadTexts, page_data
+from oprag_eval.reports.pictures import pictures_of
+from oprag_eval.running.run_directory import AnswerKey
 from tests.evaluation.reports.runs import HOSTILE, ledgers
+from tests.files.mixed_files import pdf
 
 pytestmark = pytest.mark.slow
 
@@ -134,8 +134,8 @@ def test_every_table_and_setting_is_there(page, reported):
 
 @pytest.fixture(scope="module")
 def lines(answered):
-    from oprag.evaluation.running.run_directory import RunDirectory
-    from oprag.evaluation.scoring import score_answers
+    from oprag_eval.running.run_directory import RunDirectory
+    from oprag_eval.scoring import score_answers
 
     answers = RunDirectory(answered).answers()
     return answers, list(score_answers(answers, ledgers()))

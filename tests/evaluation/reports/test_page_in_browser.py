@@ -8,16 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from oprag.evaluation.data import Dataset, Document, Question
-from oprag.evaluation.files import joined, page_places, read_file
-from oprag.evaluation.reports import write_reports
-from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import Plan, run
-from oprag.evaluation.systems.retrieved import dos_rag
-from tests.evaluation.files.mixed_files import pdf
+from oprag.files import joined, page_places, read_file
+from oprag_eval.data import Dataset, Document, Question
+from oprag_eval.reports import write_reports
+from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.running.runner import Plan, run
+from oprag_eval.systems.retrieved import dos_rag
 from tests.evaluation.reports.browsers import opened_browser
 from tests.evaluation.reports.runs import HOSTILE
 from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
+from tests.files.mixed_files import pdf
 
 pytestmark = pytest.mark.browser
 

@@ -10,16 +10,16 @@ from xml.etree import ElementTree as ET
 import pytest
 from matplotlib.figure import Figure
 
-from oprag.evaluation.published import Published
-from oprag.evaluation.reports import write_reports
-from oprag.evaluation.reports.plots import (
+from oprag_eval.published import Published
+from oprag_eval.reports import write_reports
+from oprag_eval.reports.plots import (
     PLOT_NAMES,
     _routed_by_k,
     _six_lines,
     draw_routing_by_k,
     plots_of,
 )
-from oprag.evaluation.systems.self_route import SelfRoute
+from oprag_eval.systems.self_route import SelfRoute
 from tests.evaluation.reports.runs import ask
 
 
@@ -42,8 +42,8 @@ def test_images_are_whole_and_hold_no_date(reported):
 
 
 def _arms(*systems):
-    from oprag.evaluation.reports.summary import ArmSummary
-    from oprag.evaluation.reports.summary import Figure as Mean
+    from oprag_eval.reports.summary import ArmSummary
+    from oprag_eval.reports.summary import Figure as Mean
 
     mean = Mean(0.5, 0.4, 0.6, None, 9, 3)
     return tuple(
@@ -73,7 +73,7 @@ def test_the_curves_have_a_name_for_every_system_and_paper():
     """The legend is drawn as shapes, so it is read from the axes."""
     from matplotlib.figure import Figure
 
-    from oprag.evaluation.reports.curves import draw_against_tokens
+    from oprag_eval.reports.curves import draw_against_tokens
 
     summary = _summary(_arms("vanilla-rag", "dos-rag"))
     axes = Figure().add_subplot()
@@ -111,7 +111,7 @@ def test_a_plot_has_six_lines_at_most():
 
 
 def _summary(arms):
-    from oprag.evaluation.reports.summary import Summary
+    from oprag_eval.reports.summary import Summary
 
     return Summary(
         "s", 9, 3, "token_f1", ("token_f1",), "documents", 3, 10, 1, {}, tuple(arms)

@@ -11,18 +11,18 @@ import pytest
 
 from oprag.calls import Price
 from oprag.errors import InvalidOptionError
-from oprag.evaluation.data import Dataset, Document, Question
-from oprag.evaluation.failure_classes import declined_first
-from oprag.evaluation.metrics import corpus_bleu
-from oprag.evaluation.published import Published
-from oprag.evaluation.reports.arms import Arm, arms_of
-from oprag.evaluation.reports.measuring import main_measure
-from oprag.evaluation.reports.summarizing import summarize
-from oprag.evaluation.reports.tables import as_markdown, tables_of
-from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.scoring import score
-from oprag.evaluation.statistics import adjusted
-from oprag.evaluation.systems.retrieved import dos_rag
+from oprag_eval.data import Dataset, Document, Question
+from oprag_eval.failure_classes import declined_first
+from oprag_eval.metrics import corpus_bleu
+from oprag_eval.published import Published
+from oprag_eval.reports.arms import Arm, arms_of
+from oprag_eval.reports.measuring import main_measure
+from oprag_eval.reports.summarizing import summarize
+from oprag_eval.reports.tables import as_markdown, tables_of
+from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.scoring import score
+from oprag_eval.statistics import adjusted
+from oprag_eval.systems.retrieved import dos_rag
 from tests.evaluation.reports.runs import NUMBERS, ask, ledgers
 
 
@@ -307,7 +307,7 @@ class TestACountedSet:
     ):
         import nltk
 
-        from oprag.evaluation import metrics
+        from oprag_eval import metrics
 
         monkeypatch.setattr(nltk.data, "path", [])
         if metrics.meteor_unavailable() is None:  # a corpus stays once it was loaded

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from oprag.cli.app import app
 from oprag.errors import InvalidOptionError, UnreadableFileError
-from oprag.evaluation.reports.together import together
+from oprag_eval.reports.together import together
 
 
 def reported(folder: Path, dataset: str, model: str, **means: float) -> Path:

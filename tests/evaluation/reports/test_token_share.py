@@ -7,15 +7,15 @@ import asyncio
 import pytest
 from langchain_openai import ChatOpenAI
 
-from oprag.evaluation.readers.chat import ChatModel
-from oprag.evaluation.reports.summarizing import summarize
-from oprag.evaluation.reports.tables import tables_of
-from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import Plan, run
-from oprag.evaluation.scoring import score
-from oprag.evaluation.systems.full_document import FullDocuments
-from oprag.evaluation.systems.self_route import SelfRoute
 from oprag.tokens import resolve_token_counter
+from oprag_eval.readers.chat import ChatModel
+from oprag_eval.reports.summarizing import summarize
+from oprag_eval.reports.tables import tables_of
+from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.running.runner import Plan, run
+from oprag_eval.scoring import score
+from oprag_eval.systems.full_document import FullDocuments
+from oprag_eval.systems.self_route import SelfRoute
 from tests.evaluation.reports.runs import ledgers
 from tests.evaluation.small import bench_of
 from tests.support.openai_server import Reply, ScriptedServer, Usage

@@ -7,14 +7,14 @@ import dataclasses
 import pytest
 
 from oprag.chunk import Span
-from oprag.evaluation.data import Dataset, Question
-from oprag.evaluation.reports.summarizing import summarize
-from oprag.evaluation.reports.summary import Summary
-from oprag.evaluation.reports.tables import as_markdown, tables_of
-from oprag.evaluation.reports.views import evidence_place
-from oprag.evaluation.scoring import score
-from oprag.evaluation.systems.full_document import FullDocuments
-from oprag.evaluation.systems.retrieved import dos_rag
+from oprag_eval.data import Dataset, Question
+from oprag_eval.reports.summarizing import summarize
+from oprag_eval.reports.summary import Summary
+from oprag_eval.reports.tables import as_markdown, tables_of
+from oprag_eval.reports.views import evidence_place
+from oprag_eval.scoring import score
+from oprag_eval.systems.full_document import FullDocuments
+from oprag_eval.systems.retrieved import dos_rag
 from tests.evaluation.reports.runs import NUMBERS, ask, ledgers
 
 

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from oprag.evaluation.bench import Bench
-from oprag.evaluation.reports import write_reports
-from oprag.evaluation.reports.plots import Plot
-from oprag.evaluation.reports.writing import _write_plots
-from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import Plan, run
-from oprag.evaluation.systems.retrieved import dos_rag
-from oprag.evaluation.vectors import Vectors
+from oprag_eval.bench import Bench
+from oprag_eval.reports import write_reports
+from oprag_eval.reports.plots import Plot
+from oprag_eval.reports.writing import _write_plots
+from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.running.runner import Plan, run
+from oprag_eval.systems.retrieved import dos_rag
+from oprag_eval.vectors import Vectors
 from tests.evaluation.reports.runs import ledgers
 from tests.evaluation.small import Replies, WordVectors
 
@@ -34,8 +34,8 @@ from pathlib import Path
 import matplotlib
 matplotlib.rcParams["figure.facecolor"] = "pink"
 matplotlib.rcParams["lines.linewidth"] = 9
-from oprag.evaluation.reports import write_reports
-from oprag.evaluation.running.run_directory import RunDirectory
+from oprag_eval.reports import write_reports
+from oprag_eval.running.run_directory import RunDirectory
 from tests.evaluation.reports.conftest import PRICE
 from tests.evaluation.reports.runs import ledgers
 write_reports(RunDirectory(Path(sys.argv[1])), ledgers(), price=PRICE)

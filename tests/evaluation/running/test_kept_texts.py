@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from oprag.evaluation.catalogue import make_system
-from oprag.evaluation.running.packed_file import packed_lines
-from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import Plan, run
+from oprag_eval.catalogue import make_system
+from oprag_eval.running.packed_file import packed_lines
+from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.running.runner import Plan, run
 from tests.evaluation.small import Replies, bench_of, set_of_four
 
 MADE = {"gist": "A short gist.", "page_break": "<1>", "look_up": "[1]"}

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from oprag.errors import UnreadableFileError
-from oprag.evaluation.running.packed_file import PackedFile, order_packed, packed_lines
+from oprag_eval.running.packed_file import PackedFile, order_packed, packed_lines
 
 
 def written(path, *numbers):

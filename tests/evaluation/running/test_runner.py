@@ -15,11 +15,11 @@ from oprag.errors import (
     OpragWarning,
     UnreadableFileError,
 )
-from oprag.evaluation.models import Call, Model
-from oprag.evaluation.running.limits import CappedModel, Spending
-from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import Plan, run
-from oprag.evaluation.systems.retrieved import dos_rag, vanilla_rag
+from oprag_eval.models import Call, Model
+from oprag_eval.running.limits import CappedModel, Spending
+from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.running.runner import Plan, run
+from oprag_eval.systems.retrieved import dos_rag, vanilla_rag
 from tests.evaluation.small import Replies, bench_of, set_of_four
 
 

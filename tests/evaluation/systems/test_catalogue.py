@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from oprag.errors import InvalidOptionError
-from oprag.evaluation.catalogue import SYSTEMS, make_system
-from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import Plan, run
+from oprag_eval.catalogue import SYSTEMS, make_system
+from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.running.runner import Plan, run
 from tests.evaluation.small import Replies, bench_of, set_of_four
 
 NAMES = {

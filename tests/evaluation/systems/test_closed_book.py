@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from oprag.evaluation.catalogue import make_system
-from oprag.evaluation.running.runner import Plan
-from oprag.evaluation.wording import Wording
+from oprag_eval.catalogue import make_system
+from oprag_eval.running.runner import Plan
+from oprag_eval.wording import Wording
 from tests.evaluation.small import Replies, bench_of, set_of_four
 
 

@@ -12,8 +12,8 @@ from oprag.errors import (
     InvalidOptionError,
     ModelCallError,
 )
-from oprag.evaluation.catalogue import make_system
-from oprag.evaluation.data import Dataset, Document, Question
+from oprag_eval.catalogue import make_system
+from oprag_eval.data import Dataset, Document, Question
 from tests.evaluation.small import HARBOUR, MILL, Replies, bench_of
 
 LONG = HARBOUR * 20

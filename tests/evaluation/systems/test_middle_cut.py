@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.errors import InvalidOptionError
-from oprag.evaluation.systems.middle_cut import cut_middle, truncate_middle
 from oprag.routing import FullDocument, Layout
 from oprag.tokens import resolve_token_counter
+from oprag_eval.systems.middle_cut import cut_middle, truncate_middle
 
 
 def words(text: str) -> int:

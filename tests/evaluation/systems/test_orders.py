@@ -9,12 +9,12 @@ import pytest
 from oprag.chunk import Hit
 from oprag.context import ContextOptions
 from oprag.errors import InvalidOptionError
-from oprag.evaluation.catalogue import make_system
-from oprag.evaluation.contexts import check_chunk_sets, chunk_set, order_chosen
-from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import Plan, run
-from oprag.evaluation.system import Piece
 from oprag.tokens import resolve_token_counter
+from oprag_eval.catalogue import make_system
+from oprag_eval.contexts import check_chunk_sets, chunk_set, order_chosen
+from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.running.runner import Plan, run
+from oprag_eval.system import Piece
 from tests.evaluation.small import Replies, bench_of, set_of_four
 
 ORDERS = ("document", "score", "reverse", "shuffled", "edges")

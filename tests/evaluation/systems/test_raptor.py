@@ -15,12 +15,12 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from oprag.errors import BudgetTooSmallError, InvalidOptionError
-from oprag.evaluation.catalogue import make_system
-from oprag.evaluation.readers.chat import ChatModel
-from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import Plan, run
-from oprag.evaluation.systems.clustering import soft_clusters
-from oprag.evaluation.systems.raptor import tree_of
+from oprag_eval.catalogue import make_system
+from oprag_eval.readers.chat import ChatModel
+from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.running.runner import Plan, run
+from oprag_eval.systems.clustering import soft_clusters
+from oprag_eval.systems.raptor import tree_of
 from tests.evaluation.small import Replies, bench_of, set_of_one
 from tests.fresh_interpreter import run as run_fresh
 from tests.support.openai_server import ScriptedServer
@@ -110,24 +110,11 @@ def test_the_best_nodes_come_first_and_stop_at_the_budget():
 @pytest.mark.slow
 def test_importing_the_systems_loads_no_clustering():
     code = (
-        "import oprag.evaluation.catalogue\n"
+        "import oprag_eval.catalogue\n"
         "print([n for n in ('umap', 'sklearn', 'numba') if n in sys.modules])"
     )
 
     assert run_fresh(code).strip() == "[]"
-
-
-@pytest.mark.slow
-def test_missing_clustering_is_named_with_its_extra():
-    code = (
-        "import numpy as np\n"
-        "from oprag.errors import MissingDependencyError\n"
-        "from oprag.evaluation.systems.clustering import soft_clusters\n"
-        "try: soft_clusters(np.eye(4), [1] * 4, max_tokens=9, seed=1)\n"
-        "except MissingDependencyError as error: print(error.package, error.extra)"
-    )
-
-    assert run_fresh(code, without=["umap"]).split() == ["umap", "eval"]
 
 
 def reply(request) -> str:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.errors import ModelCallError
-from oprag.evaluation.catalogue import make_system
-from oprag.evaluation.systems.paging import PagingRules, page_steps, parts_of
-from oprag.evaluation.systems.readagent import named_pages
+from oprag_eval.catalogue import make_system
+from oprag_eval.systems.paging import PagingRules, page_steps, parts_of
+from oprag_eval.systems.readagent import named_pages
 from tests.evaluation.small import Replies, bench_of, set_of_one
 
 RULES = PagingRules(page=10, earliest=5, rest=6)

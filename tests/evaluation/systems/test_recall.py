@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from oprag import order_context
-from oprag.evaluation.catalogue import make_system
-from oprag.evaluation.splittings import Splitting
+from oprag_eval.catalogue import make_system
+from oprag_eval.splittings import Splitting
 from tests.evaluation.small import HARBOUR, Replies, bench_of
 
 

@@ -13,10 +13,10 @@ from llama_index.core import Document as LlamaDocument
 from llama_index.core import MockEmbedding, VectorStoreIndex
 
 from langchain_oprag import OffsetSentenceSplitter, OrderPreservingRetriever
-from oprag.evaluation.bench import Bench
-from oprag.evaluation.catalogue import make_system
-from oprag.evaluation.running.runner import Plan
-from oprag.evaluation.vectors import Vectors
+from oprag_eval.bench import Bench
+from oprag_eval.catalogue import make_system
+from oprag_eval.running.runner import Plan
+from oprag_eval.vectors import Vectors
 from tests.evaluation.small import Replies, WordVectors, bench_of, set_of_one
 
 LONG = " ".join(f"Entry {n} tells of crate {n * 7 % 911}." for n in range(6_000))

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from oprag.evaluation.asking import answer_call
-from oprag.evaluation.catalogue import make_system
+from oprag_eval.asking import answer_call
+from oprag_eval.catalogue import make_system
 from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
 
 QUESTION = set_of_four().questions[0]

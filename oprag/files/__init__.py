@@ -1,0 +1,60 @@
+"""Files of users: text in its encoding, HTML as it is shown, pages of PDF files.
+
+Also files of our own that a kill leaves whole. Nothing is imported that a format needs
+until a file of this format is read.
+"""
+
+from oprag.files.html import Shown, shown_text
+from oprag.files.pdf_places import (
+    PdfRectangle,
+    highlight_pdf,
+    pdf_page_image,
+    pdf_places,
+)
+from oprag.files.reading import (
+    HTML_ENDINGS,
+    FilesRead,
+    FileText,
+    PagePlace,
+    files_in,
+    joined,
+    page_places,
+    read_file,
+    read_files,
+    unreadable,
+)
+from oprag.files.safe_files import (
+    LineFile,
+    alone_in,
+    cut_half_line,
+    encoded,
+    json_line,
+    write_whole,
+    write_whole_of,
+)
+
+__all__ = [
+    "HTML_ENDINGS",
+    "FileText",
+    "FilesRead",
+    "LineFile",
+    "PagePlace",
+    "PdfRectangle",
+    "Shown",
+    "alone_in",
+    "cut_half_line",
+    "encoded",
+    "files_in",
+    "highlight_pdf",
+    "joined",
+    "json_line",
+    "page_places",
+    "pdf_page_image",
+    "pdf_places",
+    "read_file",
+    "read_files",
+    "shown_text",
+    "unreadable",
+    "write_whole",
+    "write_whole_of",
+]

@@ -1,0 +1,181 @@
+"""Where characters of a PDF's text are on its pages: rectangles, marks, highlights.
+
+The spans are of the page's text as `pdf_pages` gives it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from collections.abc import Mapping, Sequence
+from ctypes import c_double
+from typing import NamedTuple
+
+from oprag.chunk import Span
+from oprag.files.pdf import ALONE, OpenPage, open_page, open_pdf, pdfium
+
+_COLOUR = (255, 214, 0)
+"""Of a highlight: red, green, blue."""
+
+_SAME_LINE = 0.5
+"""Points between what two characters of one line stand on, at most."""
+
+_NAMES = re.compile(rb"(/ID\[)(.*?)<[0-9A-F]{32}>\]", re.DOTALL)
+"""The two names of a document, the second as PDFium writes it."""
+
+
+class PdfRectangle(NamedTuple):
+    """A part of a page, in points (1/72 inch) of the page's own coordinates.
+
+    They count from the lower left corner to the right and upwards, before the page is
+    turned, if it is.
+    """
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+
+def pdf_places(data: bytes, page: int, spans: Sequence[Span]) -> list[PdfRectangle]:
+    """Find where characters of a page's text are: rectangles, line by line.
+
+    Args:
+        data: The PDF.
+        page: Its number, counted from 0.
+        spans: Which characters of the page's text, in any order.
+
+    Raises:
+        MissingDependencyError: pypdfium2 is not installed.
+        NoTextError: It is damaged or locked.
+        IndexError: There is no such page.
+    """
+    with open_pdf(data) as document, open_page(document, page) as opened:
+        return [line for span in spans for line in _lines(opened, span)]
+
+
+def pdf_page_image(
+    data: bytes, page: int, spans: Sequence[Span] = (), *, width: int = 900
+) -> bytes:
+    """Draw a page with characters of it marked, as a viewer shows it.
+
+    Args:
+        data: The PDF.
+        page: Its number, counted from 0.
+        spans: Which characters of the page's text are marked.
+        width: In pixels; the height is as the page's form has it.
+
+    Returns:
+        A PNG file.
+
+    Raises:
+        As `pdf_places`.
+    """
+    with open_pdf(data) as document, open_page(document, page) as opened:
+        _highlight(opened, spans)
+        # PDFium rounds up, and may be given a little more than was meant.
+        scale = (width - 0.5) / opened.page.get_width()
+        bitmap = opened.page.render(scale=scale, rev_byteorder=True)
+        written = io.BytesIO()
+        try:
+            bitmap.to_pil().save(written, "PNG")
+        finally:
+            bitmap.close()
+        return written.getvalue()
+
+
+def highlight_pdf(data: bytes, spans: Mapping[int, Sequence[Span]]) -> bytes:
+    """Add a highlight for each span to a PDF; everything else stays.
+
+    Args:
+        data: The PDF. It is left as it is.
+        spans: Which characters of a page's text, by the page's number from 0.
+
+    Returns:
+        The new PDF; the same bytes each time, unless it is encrypted by AES.
+
+    Raises:
+        As `pdf_places`.
+    """
+    written = io.BytesIO()
+    with open_pdf(data) as document:
+        for page in sorted(spans):
+            with open_page(document, page) as opened:
+                _highlight(opened, spans[page])
+        with ALONE:
+            document.save(written)
+            had_name = bool(document.get_identifier())
+    return _named(written.getvalue(), had_name=had_name)
+
+
+def _named(data: bytes, *, had_name: bool) -> bytes:
+    """Name a version of a PDF by its content, where PDFium wrote a random name.
+
+    A document has two names: its own, kept where it had one, and that of the version.
+    """
+    found = _NAMES.search(data, max(data.rfind(b"/ID["), 0))
+    if found is None:
+        return data
+    before, behind = data[: found.end(1)], data[found.end() :]
+    own = found[2] if had_name else b""
+    hashed = hashlib.md5(before + own + behind, usedforsecurity=False).hexdigest()
+    name = b"<%s>" % hashed.upper().encode()
+    return before + (own or name) + name + b"]" + behind
+
+
+def _lines(opened: OpenPage, span: Span) -> list[PdfRectangle]:
+    """The rectangles of a span, one for each stretch on one line.
+
+    What is raised or lowered, such as the mark of a note, stands on a line of its own:
+    one rectangle around both would reach into the next line.
+    """
+    lines: list[PdfRectangle] = []
+    line: tuple[float, float] | None = None
+    for index in range(*slice(*span).indices(len(opened.text))):
+        character, found = opened.text[index], opened.indices[index]
+        if character == "\n":
+            line = None
+        if character.isspace():
+            continue
+        start = _origin(opened, found)
+        box = PdfRectangle(*opened.characters.get_charbox(found))
+        if line and min(abs(start[0] - line[0]), abs(start[1] - line[1])) < _SAME_LINE:
+            lines[-1] = _around([lines[-1], box])
+        else:
+            lines.append(box)
+        line = start
+    return lines
+
+
+def _origin(opened: OpenPage, index: int) -> tuple[float, float]:
+    """The point of the line that a character stands on where it begins."""
+    x, y = c_double(), c_double()
+    pdfium().raw.FPDFText_GetCharOrigin(opened.characters, index, x, y)
+    return x.value, y.value
+
+
+def _around(boxes: Sequence[PdfRectangle]) -> PdfRectangle:
+    left, bottom, right, top = zip(*boxes, strict=True)
+    return PdfRectangle(min(left), min(bottom), max(right), max(top))
+
+
+def _highlight(opened: OpenPage, spans: Sequence[Span]) -> None:
+    """Add one annotation for each span to a page."""
+    raw = pdfium().raw
+    for span in spans:
+        lines = _lines(opened, span)
+        if not lines:
+            continue
+        annotation = raw.FPDFPage_CreateAnnot(opened.page, raw.FPDF_ANNOT_HIGHLIGHT)
+        left, bottom, right, top = _around(lines)
+        raw.FPDFAnnot_SetRect(annotation, raw.FS_RECTF(left, top, right, bottom))
+        raw.FPDFAnnot_SetColor(annotation, raw.FPDFANNOT_COLORTYPE_Color, *_COLOUR, 255)
+        raw.FPDFAnnot_SetFlags(annotation, raw.FPDF_ANNOT_FLAG_PRINT)
+        for each in lines:
+            corners = raw.FS_QUADPOINTSF(
+                *(each.left, each.top, each.right, each.top),
+                *(each.left, each.bottom, each.right, each.bottom),
+            )
+            raw.FPDFAnnot_AppendAttachmentPoints(annotation, corners)
+        raw.FPDFPage_CloseAnnot(annotation)

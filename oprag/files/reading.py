@@ -1,0 +1,239 @@
+"""Files and folders as texts, one per page of a PDF, and what had to be skipped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from oprag.errors import MissingDependencyError, UnreadableFileError
+from oprag.files.html import html_text
+from oprag.files.pdf import pdf_pages
+from oprag.files.text import NoTextError, decode
+
+HTML_ENDINGS = (".html", ".htm", ".xhtml")
+_PDF_MAGIC = b"%PDF-"
+_PAGE_BREAK = "\n\n"
+
+
+class FileText(NamedTuple):
+    """The text of a file, or of one page of a PDF."""
+
+    source: str
+    """Name of the file."""
+    text: str
+    page: int | None = None
+    """Counted from 0; None for a file without pages."""
+    page_label: str = ""
+    """As it is printed on the page."""
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Everything but the text, under the names that LangChain's loaders use."""
+        if self.page is None:
+            return {"source": self.source}
+        page = {"page": self.page, "page_label": self.page_label}
+        return {"source": self.source, **page}
+
+
+class FilesRead(NamedTuple):
+    """What files and folders hold."""
+
+    texts: tuple[FileText, ...]
+    """In reading order."""
+    skipped: tuple[UnreadableFileError, ...]
+    """Files inside folders that hold no text, in the order they were come upon. Only
+    the error of one that could not be read has a `__cause__`."""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the files that were read, in reading order."""
+        return list(dict.fromkeys(each.source for each in self.texts))
+
+    @property
+    def empty(self) -> list[str]:
+        """Names of the skipped files that have nothing in them."""
+        return [
+            error.path
+            for error in self.skipped
+            if getattr(error.__context__, "nothing", None) == "empty"
+        ]
+
+    @property
+    def whole(self) -> dict[str, str]:
+        """The text of each file by its name, in reading order; pages are joined."""
+        return {name: joined(texts) for name, texts in self.by_file.items()}
+
+    @property
+    def by_file(self) -> dict[str, list[FileText]]:
+        """The texts of each file by its name, in reading order."""
+        pages: dict[str, list[FileText]] = {}
+        for each in self.texts:
+            pages.setdefault(each.source, []).append(each)
+        return pages
+
+
+def joined(pages: Sequence[FileText]) -> str:
+    """Join the pages of a file by a blank line."""
+    return _PAGE_BREAK.join(page.text for page in pages)
+
+
+class PagePlace(NamedTuple):
+    """Where a page of a file begins in the pages joined."""
+
+    start: int
+    """Its first character there."""
+    file: str
+    number: int
+    """Counted from 0."""
+    label: str
+    """As it is printed on the page."""
+
+
+def page_places(pages: Sequence[FileText]) -> tuple[PagePlace, ...]:
+    """Say where the pages of a file begin in its text (`joined`); none has none."""
+    places, start = [], 0
+    for each in pages:
+        if each.page is not None:
+            places.append(PagePlace(start, each.source, each.page, each.page_label))
+        start += len(each.text) + len(_PAGE_BREAK)
+    return tuple(places)
+
+
+def read_files(
+    paths: Sequence[Path],
+    *,
+    if_missing: str = "",
+    may_be_empty: bool = False,
+    links_out: bool = True,
+) -> FilesRead:
+    """Read text, Markdown, HTML and PDF files, and folders of them.
+
+    Folders are read as `files_in` goes through them. A file that is named twice is
+    read once.
+
+    Args:
+        paths: Files and folders. Not empty.
+        if_missing: What to do about a path that is not there, for the error.
+        may_be_empty: Whether a folder may hold no file that can be read.
+        links_out: See `files_in`.
+
+    Raises:
+        UnreadableFileError: A file that was named is missing, unreadable, empty or
+            binary, or in another encoding; or nothing in a folder can be read.
+    """
+    texts: list[FileText] = []
+    skipped: list[UnreadableFileError] = []
+    seen: set[str] = set()
+    for path in paths:
+        before = len(texts)
+        inside = files_in(path, skipped, links_out=links_out)
+        for found in inside if path.is_dir() else [path]:
+            if (real := os.path.realpath(found)) in seen:
+                before = -1  # it was read already: the folder is not without text
+                continue
+            seen.add(real)
+            try:
+                texts += read_file(found)
+            except UnreadableFileError as error:
+                if isinstance(error.__cause__, FileNotFoundError) and if_missing:
+                    reason = f"{error.reason}; {if_missing}"
+                    raise unreadable(found, reason) from error
+                if found is path:
+                    raise
+                skipped.append(error)
+        if path.is_dir() and len(texts) == before and not may_be_empty:
+            raise unreadable(path, "holds no file that can be read", skipped)
+    return FilesRead(tuple(texts), tuple(skipped))
+
+
+def files_in(
+    folder: Path, skipped: list[UnreadableFileError], *, links_out: bool = True
+) -> Iterator[Path]:
+    """Go through a folder and the folders in it, sorted by name, without hidden files.
+
+    Args:
+        folder: The folder.
+        skipped: Gets an error for each folder inside that cannot be opened, and for
+            each link that is left out.
+        links_out: Whether links to files that lie outside of the folder count.
+    """
+    root = os.path.realpath(folder)
+
+    def closed(error: OSError) -> None:
+        skipped.append(unreadable(Path(error.filename), _said(error)))
+
+    for parent, folders, files in os.walk(folder, onerror=closed):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            path = Path(parent, name)
+            if name.startswith(".") or not path.is_file():
+                continue
+            if links_out or Path(os.path.realpath(path)).is_relative_to(root):
+                yield path
+            else:
+                reason = "is a link that leads out of the folder"
+                skipped.append(unreadable(path, reason))
+
+
+def read_file(path: Path) -> list[FileText]:
+    """Read one file. What is not called HTML and is no PDF is text in UTF-8.
+
+    Returns:
+        One text; of a PDF one for each page that holds text.
+
+    Raises:
+        UnreadableFileError: It is missing, unreadable, empty or binary, or in another
+            encoding; or a PDF, and pypdfium2 is not installed.
+    """
+    try:
+        return _texts(path, path.read_bytes())
+    except OSError as error:
+        raise unreadable(path, _said(error)) from error
+    except NoTextError as error:
+        cause = None if error.nothing else error
+        raise unreadable(path, str(error)) from cause
+    except MissingDependencyError as error:
+        raise unreadable(path, f"is a PDF. {error}") from error
+
+
+def _texts(path: Path, data: bytes) -> list[FileText]:
+    name = _name(path)
+    if not data.strip():
+        raise NoTextError("is empty", "empty")
+    if path.suffix.lower() == ".pdf" or data.startswith(_PDF_MAGIC):
+        return [FileText(name, *page) for page in pdf_pages(data)]
+    is_html = path.suffix.lower() in HTML_ENDINGS
+    text = html_text(data) if is_html else decode(data)
+    if not text.strip():
+        raise NoTextError("holds no text", "empty")
+    return [FileText(name, text)]
+
+
+def _name(path: Path) -> str:
+    """The path as text that can be stored: names on disk may be any bytes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _said(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "is not there"
+    return f"cannot be read ({error.strerror or error})"
+
+
+def unreadable(
+    path: Path, reason: str, inside: Sequence[UnreadableFileError] = ()
+) -> UnreadableFileError:
+    """Return the error for a file or folder that cannot be used.
+
+    Args:
+        path: The file.
+        reason: What is wrong with it, behind its name.
+        inside: Files inside a folder that could not be read.
+    """
+    name = _name(path)
+    message = f"{name!r} {reason}."
+    if inside:
+        message += f" Skipped in it: {'; '.join(error.message for error in inside)}"
+    return UnreadableFileError(message, path=name, reason=reason)

@@ -1,0 +1,102 @@
+"""A question and a context as one call of a model, and the reply as a prediction."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from oprag.calls import SENTINEL, fill_prompt, without_reasoning
+from oprag.routing import declines
+from oprag_eval.data import Question
+from oprag_eval.metrics import bracketed_option
+from oprag_eval.models import Call, CallKind
+from oprag_eval.wording import AnswerStyle, Wording
+
+_STANDING_FIRST = re.compile(rf"\W*(?:answer\W+)?{SENTINEL}\b", re.IGNORECASE)
+
+
+def number_options(options: Sequence[str]) -> str:
+    """Write options one to a line, numbered from 1: `1. first`, `2. second`."""
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(options, 1))
+
+
+def letter_options(options: Sequence[str]) -> str:
+    """Write at most 26 options one to a line, lettered: `A. first`, `B. second`."""
+    lettered = zip(string.ascii_uppercase, options, strict=False)
+    return "\n".join(f"{letter}. {text}" for letter, text in lettered)
+
+
+class Reading(NamedTuple):
+    """What a reply says."""
+
+    prediction: str
+    """The reply without blanks around it; empty when it declines."""
+    answered: bool
+    """False when it declines."""
+
+
+_OWN = Wording()
+
+
+def answer_call(
+    question: Question,
+    context: str | None,
+    style: AnswerStyle = "letter",
+    wording: Wording = _OWN,
+    *,
+    routing: bool = False,
+) -> Call:
+    """Ask a question of a context. All systems of a run ask with the same words.
+
+    Args:
+        question: With options it is asked as a multiple-choice question.
+        context: What the model may read; None: nothing, it answers by itself.
+        style: How the answer is to be written.
+        wording: In which words it is asked.
+        routing: Whether a refusal leads on to another step: it may always be refused.
+    """
+    facts = {"question": question.question, "context": context or ""}
+    given = bool(question.options)
+    if context is None:
+        template = wording.closed_book(style, options=given)
+    else:
+        template = wording.template(style, options=given, routing=routing)
+    if not given:
+        return Call("answer", fill_prompt(template, **facts), facts)
+    options = _written(question.options, style)
+    kind: CallKind = "explained_choice" if style == "brackets" else "choice"
+    prompt = fill_prompt(template, options=options, **facts)
+    return Call(kind, prompt, {**facts, "options": question.options})
+
+
+def choice_question(question: Question, style: AnswerStyle = "letter") -> str:
+    """Return a question as one text, its options below it, as the style writes them."""
+    if not question.options:
+        return question.question
+    return f"{question.question}\n{_written(question.options, style)}"
+
+
+def read_reply(
+    reply: str, question: Question | None = None, style: AnswerStyle = "letter"
+) -> Reading:
+    """Return whether a reply answers, by the rules of Self-Route, and what.
+
+    Args:
+        reply: As the model wrote it; the prediction keeps its explanation.
+        question: What was asked; None: an open question.
+        style: How the answer was asked for. A reply in the style `"brackets"` may say
+            of one part of the text that the question is unanswerable from it, and go
+            on to an option. So where a choice names one, only a refusal that stands
+            first counts.
+    """
+    said = without_reasoning(reply)
+    explained = style == "brackets" and question is not None and question.options
+    chosen = bool(explained) and bracketed_option(said) is not None
+    answered = not declines(reply) or (chosen and not _STANDING_FIRST.match(said))
+    return Reading(said.strip() if answered else "", answered)
+
+
+def _written(options: Sequence[str], style: AnswerStyle) -> str:
+    return (number_options if style == "brackets" else letter_options)(options)

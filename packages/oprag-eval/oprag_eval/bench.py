@@ -1,0 +1,296 @@
+"""What every system works with: documents, chunks, vectors, the model, the cache."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import hashlib
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from oprag.chunk import Hit
+from oprag.metadata import chunk_metadata
+from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+from oprag_eval.artifacts import Artifacts, Facts
+from oprag_eval.corpus import ChunkPlace, Corpus
+from oprag_eval.data import Dataset, Document, Question
+from oprag_eval.errors import check_one_of
+from oprag_eval.models import Model
+from oprag_eval.splittings import Splitting
+from oprag_eval.vectors import Matrix, Vectors, best_first
+from oprag_eval.wording import ANSWER_STYLES, AnswerStyle, Wording
+from oprag_eval.words import WordSearch
+
+Made = TypeVar("Made")
+
+Search: TypeAlias = Literal["vectors", "bm25", "hybrid"]
+"""How chunks are found. `"vectors"`: by cosine with the question. `"bm25"`: by its
+words. `"hybrid"`: by both, fused as `bm25=True` does it in a retriever."""
+
+_KEPT_DOCUMENTS = 64
+"""Documents that are kept in memory, of each splitting: at least so many, and all that
+one question is asked of. A run asks in the order of the set."""
+_KEPT_OF_ALL = 1000
+"""Where a question is asked of all documents, not more than so many are kept."""
+_FOUND_OF_ALL = 1000
+"""Chunks that are found by vectors for such a question, where no number is asked for:
+as many as fill the largest budgets."""
+_KEPT_RANKINGS = 8
+"""Rankings that are kept: the budgets of one question use the same."""
+
+
+class Bench:
+    """Documents, their chunks and vectors, the model, and a place for what is made.
+
+    Args:
+        dataset: Questions and documents.
+        model: Answers, and chooses pages to look up.
+        index_model: Writes what is made of documents beforehand: summaries, pages,
+            gists; None: the same.
+        vectors: Of the embedding model.
+        token_counter: Counts budgets and contexts; None for cl100k.
+        window: Tokens that the model reads and writes; None when not known.
+        cache: Folder for what systems make of a document (trees, pages, gists);
+            None: in memory.
+        seed: Of everything that is drawn.
+        answer_style: How answers are asked for; reports read it from the run's
+            settings, where it has the same name.
+        wording: In which words it is asked; None: our own.
+
+    Raises:
+        InvalidOptionError: There is no such style.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        model: Model,
+        vectors: Vectors,
+        *,
+        token_counter: TokenizerSpec = None,
+        window: int | None = None,
+        cache: Path | None = None,
+        seed: int = 42,
+        answer_style: AnswerStyle = "letter",
+        wording: Wording | None = None,
+        index_model: Model | None = None,
+    ) -> None:
+        check_one_of("answer_style", answer_style, ANSWER_STYLES)
+        self.dataset = dataset
+        self.model = model
+        self.index_model = index_model or model
+        self.on_made: Callable[[str, Document, Mapping[str, Any]], None] | None = None
+        """Told the kind and the content of what is used of a document's."""
+        self.vectors = vectors
+        self.counter: NamedTokenCounter = resolve_token_counter(token_counter)
+        self.window = window
+        self.artifacts = Artifacts(cache)
+        self.seed = seed
+        self.answer_style = answer_style
+        self.wording = wording or Wording()
+        of_all = min(len(dataset.documents), _KEPT_OF_ALL)
+        asked = (len(q.doc_ids) or of_all for q in dataset.questions)
+        self._most_documents = max(_KEPT_DOCUMENTS, *asked, 0)
+        self._hits: dict[Splitting, OrderedDict[Hashable, list[Hit]]] = {}
+        self._matrices: dict[Splitting, OrderedDict[Hashable, Matrix]] = {}
+        self._rankings: OrderedDict[Hashable, list[Hit]] = OrderedDict()
+        self._other: OrderedDict[Hashable, Any] = OrderedDict()
+        self._corpora: dict[tuple[Splitting, ...], Corpus] = {}
+        self._names: list[str] = []
+
+    def trial(self, model: Model) -> Bench:
+        """Return the same bench with another model; nothing that it makes is kept."""
+        trial = copy.copy(self)
+        trial.model = trial.index_model = model
+        trial.artifacts = Artifacts()
+        trial._other = OrderedDict()  # noqa: SLF001 -- of the same class
+        return trial
+
+    def asking(self, model: Model) -> Bench:
+        """Return the same bench with another model for the answers; all else shared."""
+        bench = copy.copy(self)
+        bench.model = model
+        return bench
+
+    async def made(
+        self,
+        kind: str,
+        document: Document,
+        of: Facts,
+        make: Callable[[], Awaitable[Facts]],
+    ) -> dict[str, Any]:
+        """Return what is made of a document by a model, made now if it never was.
+
+        Args:
+            kind: What it is, such as `raptor-tree`.
+            document: The document.
+            of: Everything else that decides it, see `Artifacts.made`.
+            make: Makes it.
+
+        Raises:
+            UnreadableFileError: Its file is damaged.
+        """
+        digest = hashlib.sha256(document.text.encode("utf-8", "surrogatepass"))
+        of = {"text": digest.hexdigest(), "model": self.index_model.name, **of}
+        made = await self.artifacts.made(kind, of, make)
+        if self.on_made is not None:
+            self.on_made(kind, document, made)
+        return made
+
+    def documents(self, question: Question) -> list[Document]:
+        """The documents a question is asked of, in the order of the set."""
+        return list(self.dataset.documents_of(question))
+
+    def chunks(self, document: Document, splitting: Splitting) -> list[Hit]:
+        """A document's chunks in reading order, with positions and token counts."""
+        return self._chunks(document.doc_id, splitting, lambda: document)
+
+    def _chunks(
+        self, name: str, splitting: Splitting, read: Callable[[], Document]
+    ) -> list[Hit]:
+        def split() -> list[Hit]:
+            text = read().text
+            found = splitting.split(text, self.counter)
+            (written,) = chunk_metadata(name, [found], self.counter.name)
+            return [
+                Hit(text[chunk.start : chunk.end], metadata)
+                for chunk, metadata in zip(found, written, strict=True)
+            ]
+
+        kept = self._hits.setdefault(splitting, OrderedDict())
+        return _kept(kept, name, split, self._most_documents)
+
+    def chunk_vectors(self, document: Document, splitting: Splitting) -> Matrix:
+        """One row per chunk, in the same order."""
+        return _kept(
+            self._matrices.setdefault(splitting, OrderedDict()),
+            document.doc_id,
+            lambda: self.vectors.of_texts(
+                [hit.text for hit in self.chunks(document, splitting)]
+            ),
+            self._most_documents,
+        )
+
+    def ranked(
+        self,
+        question: Question,
+        *splittings: Splitting,
+        search: Search = "vectors",
+        k: int | None = None,
+    ) -> list[Hit]:
+        """Chunks of the question's documents, best first.
+
+        Args:
+            question: It is searched for with `query_text`.
+            splittings: How the documents are cut; several: chunks of all of them.
+            search: How chunks are found. Of equals, those come first that stand
+                first, in the order of documents and positions.
+            k: What each of the searches finds, at most; None: all chunks; by words,
+                all that have one. Of a question that is asked of all documents the
+                best 1,000 by vectors, which are then on disk; to search by words, all
+                chunks are in memory.
+        """
+
+        def rank() -> list[Hit]:
+            if search == "vectors" and not question.doc_ids:
+                return self._of_all(question, splittings, k or _FOUND_OF_ALL)
+            hits, matrices = self._searched(question, splittings, search)
+            query = self.vectors.of_query(query_text(question))
+            scores = [one for rows in matrices for one in (rows @ query).tolist()]
+            found = best_first(scores)[:k]
+            if search == "vectors":
+                return [hits[place]._replace(score=scores[place]) for place in found]
+            key = ("words", question.doc_ids, splittings)
+            words = self.kept(key, lambda: WordSearch(hits))
+            most = len(hits) if k is None else k
+            return [
+                hits[place] for place in words.fused(query_text(question), found, most)
+            ]
+
+        key = (question.question_id, splittings, search, k)
+        return _kept(self._rankings, key, rank, _KEPT_RANKINGS)
+
+    def _of_all(
+        self, question: Question, splittings: tuple[Splitting, ...], k: int
+    ) -> list[Hit]:
+        """The best chunks of the whole set; only these are read again."""
+        names = self._names = self._names or list(self.dataset.documents)
+
+        def chunks() -> Iterator[tuple[ChunkPlace, str]]:
+            for number, name in enumerate(names):
+                document = self.dataset.document(name)
+                for of, splitting in enumerate(splittings):
+                    for place, hit in enumerate(self.chunks(document, splitting)):
+                        yield ChunkPlace(number, of, place), hit.text
+
+        corpus = self._corpora.get(splittings)
+        if corpus is None:
+            corpus = self._corpora[splittings] = Corpus(chunks(), self.vectors)
+        query = self.vectors.of_query(query_text(question))
+        found = []
+        for place, score in corpus.best(query, k):
+            name = names[place.document]
+            read = functools.partial(self.dataset.document, name)
+            hits = self._chunks(name, splittings[place.splitting], read)
+            found.append(hits[place.chunk]._replace(score=score))
+        return found
+
+    def _searched(
+        self, question: Question, splittings: tuple[Splitting, ...], search: Search
+    ) -> tuple[list[Hit], list[Matrix]]:
+        """The chunks of a question's documents, and their vectors where these are used.
+
+        Those of all documents, of which many questions are asked, are kept together.
+        """
+
+        def gather() -> tuple[list[Hit], list[Matrix]]:
+            hits: list[Hit] = []
+            matrices: list[Matrix] = []
+            for document in self.documents(question):
+                for splitting in splittings:
+                    if not (chunks := self.chunks(document, splitting)):
+                        continue
+                    hits += chunks
+                    if search != "bm25":
+                        matrices.append(self.chunk_vectors(document, splitting))
+            return hits, matrices
+
+        if question.doc_ids:
+            return gather()
+        return self.kept(("all chunks", splittings, search == "bm25"), gather)
+
+    def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what a system makes without a model, made once while it is in use.
+
+        Args:
+            key: What it is and everything that decides it; of one type of value.
+            make: Makes it; of many things the longest unused goes.
+        """
+        made: Made = _kept(self._other, key, make, self._most_documents)
+        return made
+
+
+def query_text(question: Question) -> str:
+    """What is searched for: the question, and its options where it has some.
+
+    Source:
+        DOS RAG's code searches with the options; we do so for every system.
+    """
+    return "\n".join([question.question, *question.options])
+
+
+def _kept(
+    kept: OrderedDict[Hashable, Made],
+    key: Hashable,
+    make: Callable[[], Made],
+    most: int,
+) -> Made:
+    if key in kept:
+        kept.move_to_end(key)
+    else:
+        kept[key] = make()
+        if len(kept) > most:
+            kept.popitem(last=False)
+    return kept[key]

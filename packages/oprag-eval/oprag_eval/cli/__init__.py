@@ -1,0 +1,1 @@
+"""The commands `evaluate`, `reproduce` and `sweep` of the script `oprag`."""

@@ -1,0 +1,193 @@
+"""The questions and documents of an evaluation: a set of the papers, or one's own."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from oprag.cli.telling import note
+from oprag.errors import InvalidOptionError
+from oprag.files import joined, page_places, read_files, unreadable
+from oprag_eval.data import Dataset, Document, Question, load, read_own
+from oprag_eval.running.run_directory import RunDirectory
+
+
+def load_data(spec: str, split: str, corpus: str = "") -> Dataset:
+    """Read a set of the papers.
+
+    Args:
+        spec: `NAME=PATH`, or `NAME` alone: from the hub, or generated.
+        split: Where there are several; empty: the papers'.
+        corpus: Path of LongRAG's units, or `hub`; empty: none.
+    """
+    name, _, path = spec.partition("=")
+    where = path.strip() or None
+    return load(name.strip(), where, split=split, corpus=corpus or None)
+
+
+def load_own(
+    paths: Sequence[Path], questions: Path, out: Path | None = None
+) -> Dataset:
+    """Read one's own questions on text, Markdown, HTML and PDF files.
+
+    Args:
+        paths: Files and folders; see `own_documents` for their names.
+        questions: A CSV or JSON Lines file. It is no document, wherever it lies.
+        out: The folder of the run, which holds no documents either; None: none.
+    """
+    check_out(paths, out)
+    return read_own(questions, own_documents(paths, questions, out))
+
+
+def restrict(dataset: Dataset, most: int | None) -> Dataset:
+    """Keep the first questions."""
+    if most is None or most >= len(dataset.questions):
+        return dataset
+    return dataclasses.replace(dataset, questions=dataset.questions[:most])
+
+
+def data_facts(dataset: Dataset) -> dict[str, Any]:
+    """Return which set it is, so that no run is resumed with another.
+
+    Every text is read for it.
+    """
+    asked, read = hashlib.sha256(), hashlib.sha256()
+    facts = [f.name for f in dataclasses.fields(Question) if f.name != "metadata"]
+    for question in dataset.questions:
+        values = [getattr(question, name) for name in facts]
+        asked.update(json.dumps(values).encode("ascii"))
+    for document in dataset.documents.values():
+        of_text = hashlib.sha256(document.text.encode("utf-8", "surrogatepass"))
+        parts = (document.doc_id, document.title, of_text.hexdigest())
+        read.update(json.dumps(parts).encode("ascii"))
+    return {
+        "name": dataset.name,
+        "questions": len(dataset.questions),
+        "documents": len(dataset.documents),
+        "questions_sha256": asked.hexdigest(),
+        "documents_sha256": read.hexdigest(),
+    }
+
+
+def check_out(paths: Sequence[Path], out: Path | None) -> None:
+    """See that the files of a run do not come among the documents.
+
+    Raises:
+        InvalidOptionError: `out` is one of the folders, or one holds a run.
+    """
+    for path in paths:
+        if out is not None and _real(out) == _real(path):
+            message = (
+                f"--out {str(out)!r} is where the documents are: the files of the run "
+                "would come among them. Give a folder of its own."
+            )
+            raise InvalidOptionError(message, option="out", value=str(out))
+        if RunDirectory(path).is_begun:
+            message = (
+                f"{str(path)!r} holds the files of a run (run.json) among its own: "
+                "move them elsewhere, they are no documents."
+            )
+            raise InvalidOptionError(message, option="documents", value=str(path))
+
+
+def _real(path: Path) -> Path:
+    """Where it really is; a loop of links stays as it is (`resolve` raises for it)."""
+    return Path(os.path.realpath(path))
+
+
+def own_documents(
+    paths: Sequence[Path], questions: Path, out: Path | None = None
+) -> dict[str, Document]:
+    """Read the documents, without the questions and without the files of runs.
+
+    What is left out and what is skipped is noted.
+
+    Args:
+        paths: Files and folders.
+        questions: The file of the questions, which holds the answers too.
+        out: The folder of the run; None: none is written.
+
+    Returns:
+        Each by its path in the folder that was given, or by its file's name;
+        where two would have one name, by the path that was given. In reading order.
+
+    Raises:
+        InvalidOptionError: Two have one name all the same.
+        UnreadableFileError: See `read_files`; or nothing is left.
+    """
+    read = read_files(paths)
+    sources = [*read.names, *(error.path for error in read.skipped)]
+    left_out = _left_out(sources, paths, questions, out)
+    for why in dict.fromkeys(left_out.values()):
+        note(f"Left out of the documents: {why}.")
+    for error in read.skipped:
+        if error.path not in left_out:
+            note(f"Skipped: {error.message}")
+    files = {
+        name: texts for name, texts in read.by_file.items() if name not in left_out
+    }
+    if not files:
+        raise unreadable(paths[0], "holds no documents beside what is left out")
+    return {
+        name: Document(name, name, joined(texts), pages=page_places(texts))
+        for name, texts in zip(_names(list(files), paths), files.values(), strict=True)
+    }
+
+
+def _left_out(
+    sources: Iterable[str], paths: Sequence[Path], questions: Path, out: Path | None
+) -> dict[str, str]:
+    """Why a file is no document, by its name; those that are one are not there."""
+    found = {}
+    runs = {} if out is None else {_real(out): True}
+    roots = {_real(path) for path in paths}
+    asked = _real(questions)
+    for source in sources:
+        file = _real(Path(source))
+        if file == asked:
+            found[source] = f"{str(questions)!r}, the questions"
+            continue
+        if file in roots:
+            continue
+        for folder in file.parents:
+            if folder in roots:
+                break
+            if folder not in runs:
+                runs[folder] = RunDirectory(folder).is_begun
+            if runs[folder]:
+                found[source] = f"{str(folder)!r}, the folder of a run"
+                break
+    return found
+
+
+def _names(sources: Sequence[str], paths: Sequence[Path]) -> list[str]:
+    short = [_short(source, paths) for source in sources]
+    times = Counter(short)
+    names = [
+        name if times[name] == 1 else source
+        for name, source in zip(short, sources, strict=True)
+    ]
+    seen: dict[str, str] = {}
+    for name, source in zip(names, sources, strict=True):
+        if name in seen:
+            message = (
+                f"Two documents would be named {name!r}: {seen[name]!r} and "
+                f"{source!r}. Name their folders from one place above them."
+            )
+            raise InvalidOptionError(message, option="documents", value=name)
+        seen[name] = source
+    return names
+
+
+def _short(source: str, paths: Sequence[Path]) -> str:
+    path = Path(source)
+    for folder in paths:
+        if folder.is_dir() and path.is_relative_to(folder):
+            return path.relative_to(folder).as_posix()
+    return path.name

@@ -1,0 +1,184 @@
+"""`oprag evaluate`: the papers' systems on the papers' data, or on one's own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from oprag.cli.options import takes
+from oprag.cli.telling import told
+from oprag_eval.cli.options import RunOptions, read_budgets, read_specs
+
+_NO_DATA = (
+    "No questions are named. Give --data NAME=PATH (`oprag evaluate --list` shows the "
+    "names), or your own with --questions FILE --documents FOLDER."
+)
+
+Systems = Annotated[
+    list[str],
+    typer.Option(
+        metavar="NAME[:KEY=VALUE,…],…",
+        help="Systems, separated by commas; --list shows them.",
+    ),
+]
+
+_SYSTEMS = [
+    "langchain-default,llamaindex-default,vanilla-rag,op-rag,dos-rag,full-document"
+]
+
+
+@takes(RunOptions)
+def evaluate(
+    *,
+    data: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME=PATH",
+            help="A data set of the papers and where it is; without =PATH from the "
+            "Hugging Face hub.",
+            show_default=False,
+        ),
+    ] = "",
+    split: Annotated[
+        str,
+        typer.Option(help="Of the data set; without it, the one that the papers use."),
+    ] = "",
+    corpus: Annotated[
+        str,
+        typer.Option(
+            metavar="PATH|hub",
+            help="The units of a LongRAG set, of which all questions are asked; "
+            "without it, each has what the authors retrieved.",
+            show_default=False,
+        ),
+    ] = "",
+    questions: Annotated[
+        Path | None, typer.Option(help="Your own questions: a CSV or JSON Lines file.")
+    ] = None,
+    documents: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Files and folders that your questions are about; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    systems: Systems = _SYSTEMS,
+    budgets: Annotated[
+        str, typer.Option(help="Tokens of the context, separated by commas.")
+    ] = "1500,5000,10000,20000,30000,40000",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the run. A run that is already there is continued.",
+            show_default=False,
+        ),
+    ] = None,
+    published: Annotated[
+        bool,
+        typer.Option(
+            "--published", help="Show the papers' own figures for comparison."
+        ),
+    ] = False,
+    label_declined: Annotated[
+        bool,
+        typer.Option(
+            "--label-declined", help="Let the model classify why it refused to answer."
+        ),
+    ] = False,
+    together: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Show a run beside others in one table, and ask nothing; may be "
+            "repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    show_list: Annotated[
+        bool, typer.Option("--list", help="Show the data sets and the systems.")
+    ] = False,
+    options: RunOptions,
+) -> None:
+    """Compare systems at equal tokens, on published data or yours.
+
+    Asks every question of every system at every budget, scores the answers, and
+    writes tables, plots and a page to the folder of the run. Give the same command
+    again to continue a run that was stopped.
+
+    \b
+      oprag evaluate --data quality=QuALITY/ --dry-run --model openai:gpt-4o-mini
+      oprag evaluate --questions q.csv --documents notes/ --out runs/notes
+
+    Exit codes: 0 when every answer is there, 1 when it cannot begin, as where another
+    command writes to the folder, 3 when some answers failed, 4 when a cap stopped it,
+    130 after Ctrl-C.
+    """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
+    if show_list:
+        from oprag_eval.cli.display import listing
+
+        typer.echo("\n".join(listing()))
+        return
+    if together:
+        from oprag_eval.cli.display import table_lines
+        from oprag_eval.reports.together import together as one_table
+
+        table = one_table(together)
+        typer.echo("\n".join(table_lines([table.headings, *table.rows])))
+        return
+    specs, tokens = read_specs(systems), read_budgets(budgets)
+    if wrong := _wrong_data(data, corpus, questions, documents):
+        raise told(wrong, code=2)
+    if out is None and not options.dry_run:
+        raise told("No folder is named for the run: give --out FOLDER.", code=2)
+
+    from oprag_eval.catalogue import make_system
+    from oprag_eval.cli.data import load_data, load_own, restrict
+    from oprag_eval.cli.run import perform
+    from oprag_eval.published import published_for
+    from oprag_eval.sweeping import sweep_measure, with_answer_recall
+
+    options.check()
+    chosen = [make_system(spec) for spec in specs]
+    if questions is not None:
+        dataset = load_own(documents or [], questions, out)
+    else:
+        dataset = load_data(data, split, corpus)
+    dataset = restrict(dataset, options.limit_questions)
+    figures = published_for(dataset.name) if published else ()
+    if published and not figures:
+        told_none = f"The papers published no figures for {dataset.name!r}."
+        dataset = replace(dataset, notes=(*dataset.notes, told_none))
+    measure = options.measure or sweep_measure(dataset, offline=options.offline)
+    if options.offline:  # its answers say little: show what contexts hold
+        dataset = with_answer_recall(dataset)
+    perform(
+        dataset,
+        chosen,
+        tokens,
+        options,
+        None if options.dry_run else out,
+        label=label_declined,
+        published=figures,
+        measure=measure,
+    )
+
+
+def _wrong_data(
+    data: str, corpus: str, questions: Path | None, documents: list[Path] | None
+) -> str | None:
+    """What is wrong with the options that name the data; None: nothing."""
+    if corpus and not data:
+        return "--corpus belongs to a set of the papers: give --data longrag/nq."
+    if data and (questions or documents):
+        return (
+            "--data is given beside --questions or --documents: give a set of the "
+            "papers, or questions and documents of your own."
+        )
+    if questions and not documents:
+        return "--documents is missing: the files or folders the questions are about."
+    if documents and not questions:
+        return "--questions is missing: a CSV or JSON Lines file."
+    return None if data or questions else _NO_DATA

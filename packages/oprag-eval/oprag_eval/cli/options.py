@@ -1,0 +1,283 @@
+"""The options of a run, which `oprag evaluate` and `oprag sweep` share."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from oprag.calls import Price
+from oprag.cli.options import DEFAULT_EMBEDDING_MODEL, EmbeddingModel, read_price
+from oprag.cli.telling import told
+from oprag_eval.models import OFFLINE
+
+_NUMBER = re.compile(r"\s*\d*\.?\d+\s*")
+
+
+class Style(StrEnum):
+    """What `--answer-style` takes."""
+
+    LETTER = "letter"
+    BRACKETS = "brackets"
+
+
+def read_temperature(written: str | float) -> float | None:
+    """Read a number from 0 on; `default`: None, it is left to the provider.
+
+    Raises:
+        typer.Exit: It is neither.
+    """
+    text = str(written)
+    if text == "default":
+        return None
+    if not _NUMBER.fullmatch(text):
+        raise told(f"--temperature {text!r}: it takes a number, or default.", code=2)
+    return float(text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """What a user says of a run, apart from the data and the systems."""
+
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="PROVIDER:MODEL|offline",
+            help="The chat model, such as openai:gpt-4o-mini; or offline, which gives "
+            "the best-matching sentence and is not a language model.",
+        ),
+    ] = OFFLINE
+    index_model: Annotated[
+        str,
+        typer.Option(
+            metavar="PROVIDER:MODEL",
+            help="Writes summaries, pages and gists; without it, --model does.",
+        ),
+    ] = ""
+    judge_model: Annotated[
+        str,
+        typer.Option(
+            metavar="PROVIDER:MODEL",
+            help="Judges what was declined (oprag evaluate --label-declined); without "
+            "it, --model does.",
+        ),
+    ] = ""
+    answer_style: Annotated[
+        Style,
+        typer.Option(
+            help="How options are answered: by letter, or as in DOS RAG with an "
+            "explanation and [[n]]; open questions then in 1 to 20 words."
+        ),
+    ] = Style.LETTER
+    prompts: Annotated[
+        str,
+        typer.Option(
+            metavar="own|paper|FOLDER",
+            help="Words of the prompts: own; paper, with the content of the papers' "
+            "prompts for the set; or a folder with answer.txt and choice.txt.",
+        ),
+    ] = "own"
+    no_decline: Annotated[
+        bool,
+        typer.Option(
+            "--no-decline",
+            help="Do not let the model decline, but where Self-Route goes on.",
+        ),
+    ] = False
+    runs: Annotated[
+        int, typer.Option(min=1, help="How often each question is asked.")
+    ] = 1
+    limit_questions: Annotated[
+        int | None,
+        typer.Option(min=1, help="Ask only so many of the questions, from the first."),
+    ] = None
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Estimate tokens and cost; send and write nothing."
+        ),
+    ] = False
+    price: Annotated[
+        Price | None,
+        typer.Option(
+            parser=read_price,
+            metavar="INPUT,OUTPUT",
+            help="Price of a million tokens, in any currency: input,output or "
+            "input,cached input,output.",
+            show_default=False,
+        ),
+    ] = None
+    index_price: Annotated[
+        Price | None,
+        typer.Option(
+            parser=read_price,
+            metavar="INPUT,OUTPUT",
+            help="Price of --index-model.",
+            show_default=False,
+        ),
+    ] = None
+    judge_price: Annotated[
+        Price | None,
+        typer.Option(
+            parser=read_price,
+            metavar="INPUT,OUTPUT",
+            help="Price of --judge-model.",
+            show_default=False,
+        ),
+    ] = None
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Stop before prompts and replies together pass this many tokens.",
+        ),
+    ] = None
+    max_cost: Annotated[
+        float | None, typer.Option(min=0, help="Stop before the cost passes this.")
+    ] = None
+    keep_prompts: Annotated[
+        bool,
+        typer.Option(
+            "--keep-prompts/--no-keep-prompts",
+            help="Keep what the model read and wrote, compressed, with the run and on "
+            "its page.",
+        ),
+    ] = True
+    concurrency: Annotated[
+        int, typer.Option(min=1, help="Questions asked at a time.")
+    ] = 4
+    window: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Tokens of the model's context window: prompt and reply together.",
+        ),
+    ] = None
+    max_reply: Annotated[
+        int, typer.Option(min=1, help="Tokens that a reply may have.")
+    ] = 1024
+    temperature: Annotated[
+        float | None,
+        typer.Option(
+            parser=read_temperature,
+            metavar="NUMBER|default",
+            help="Of the chat model; default is the provider's own.",
+        ),
+    ] = 0
+    seed: Annotated[int, typer.Option(help="Of every random draw.", min=0)] = 42
+    measure: Annotated[
+        str,
+        typer.Option(
+            help="What systems are compared by, such as evidence_recall; without it, "
+            "the set's own.",
+            show_default=False,
+        ),
+    ] = ""
+    baseline: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="The system that the others are compared with at the same budget; "
+            "without it, vanilla-rag, or the first.",
+            show_default=False,
+        ),
+    ] = ""
+    embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL
+    query_prefix: Annotated[
+        str,
+        typer.Option(
+            metavar="TEXT",
+            help="Words that the embedding model wants before a question, as BGE does.",
+            show_default=False,
+        ),
+    ] = ""
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder that keeps vectors, summaries and gists; without it, one in "
+            "your cache folder."
+        ),
+    ] = None
+
+    @property
+    def offline(self) -> bool:
+        """Whether no language model is asked."""
+        return self.model == OFFLINE
+
+    def check(self) -> None:
+        """Refuse what cannot be, before anything is loaded.
+
+        Raises:
+            typer.Exit: With code 2.
+        """
+        if not self.offline and not _is_named(self.model):
+            message = (
+                f"--model {self.model!r} names no provider and model. Write "
+                "provider:model, such as openai:gpt-4o-mini, or offline."
+            )
+            raise told(message, code=2)
+        for role in ("index", "judge"):
+            self._check_other(role)
+        if self.max_cost is not None and self.price is None:
+            raise told("--max-cost needs --price: what a million tokens cost.", code=2)
+
+    def _check_other(self, role: str) -> None:
+        """Refuse another model that cannot be, or whose cost would not be known."""
+        model, price = getattr(self, f"{role}_model"), getattr(self, f"{role}_price")
+        if model and not _is_named(model):
+            message = (
+                f"--{role}-model {model!r} names no provider and model. Write "
+                "provider:model, such as openai:gpt-4o-mini."
+            )
+            raise told(message, code=2)
+        if model and self.offline:
+            raise told(f"--{role}-model needs --model: who answers.", code=2)
+        if bool(model and self.price) != bool(price):
+            message = (
+                f"--{role}-price goes with --{role}-model and --price: give all three, "
+                "or no price at all."
+            )
+            raise told(message, code=2)
+
+    @property
+    def prices(self) -> dict[str, Price]:
+        """Prices of the other models, by their names."""
+        named = {self.index_model: self.index_price, self.judge_model: self.judge_price}
+        return {name: price for name, price in named.items() if price is not None}
+
+
+def _is_named(model: str) -> bool:
+    provider, _, name = model.partition(":")
+    return bool(provider.strip() and name.strip())
+
+
+def read_budgets(text: str) -> list[int]:
+    """Read `500,1000` as numbers of tokens, ascending, each once.
+
+    Raises:
+        typer.Exit: One is no number from 1 on.
+    """
+    parts = text.replace(",", " ").split()
+    if not parts or not all(part.isdecimal() and int(part) for part in parts):
+        message = f"--budgets {text!r}: it takes numbers of tokens, such as 500,1000."
+        raise told(message, code=2)
+    return sorted({int(part) for part in parts})
+
+
+def read_specs(texts: list[str]) -> list[str]:
+    """Read systems, separated by commas or blanks: `dos-rag:size=200,name=a,op-rag`.
+
+    A part with `=` and no colon before it is a setting of the system before.
+    """
+    specs: list[str] = []
+    for part in re.split(r"[,\s]+", " ".join(texts).strip(", \n\t")):
+        name, equals, _ = part.partition("=")
+        if equals and ":" not in name and specs:
+            specs[-1] += f",{part}"
+        elif part:
+            specs.append(part)
+    return specs

@@ -1,0 +1,244 @@
+"""`oprag reproduce`: a paper's table, beside one's own under the same conditions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from oprag.cli.options import takes
+from oprag.cli.telling import told
+from oprag_eval.cli.options import RunOptions, Style
+
+if TYPE_CHECKING:
+    from oprag_eval.estimating import RunEstimate
+    from oprag_eval.reproducing import Recipe
+
+MISSED = 5
+"""Exit code where the table did not come out."""
+
+_NO_NAME = "No table is named. Give one; `oprag reproduce --list` shows them."
+
+
+@takes(RunOptions)
+def reproduce(
+    ctx: typer.Context,
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="The table.", show_default=False)
+    ] = "",
+    *,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]PATH",
+            help="Where the authors' data is: of a set (longbench/qasper=…), of its "
+            "family (longbench=…), or of all; without it, from the Hugging Face hub. "
+            "May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    reader: Annotated[
+        str,
+        typer.Option(
+            help="Whose figures are compared, such as GPT-4o; without it, those of the "
+            "model whose name --model has.",
+            show_default=False,
+        ),
+    ] = "",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the run; without it, oprag-reproduce/NAME/READER. A run "
+            "that is already there is continued.",
+            show_default=False,
+        ),
+    ] = None,
+    show_list: Annotated[
+        bool, typer.Option("--list", help="Show the tables, and who answered.")
+    ] = False,
+    options: RunOptions,
+) -> None:
+    """Run a paper's table again and say whether it comes out.
+
+    The paper's conditions are in a recipe: data, model, embeddings, prompts, window,
+    budgets, systems, runs, seed. An option that you give takes the place of the
+    recipe's, and the result says so; what is shown below as a default holds where the
+    recipe says nothing. Give the same command again to continue a run.
+
+    \b
+      oprag reproduce --list
+      oprag reproduce dos-rag/en.mc --dry-run --price 2.5,10 --index-price 0.15,0.6
+      oprag reproduce dos-rag/quality --data QuALITY/ --reader GPT-4o-mini
+
+    Exit codes: as `oprag evaluate`, and 5 when the table does not come out.
+    """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
+    if show_list:
+        from oprag_eval.cli.reproduction_display import listing
+
+        typer.echo("\n".join(listing()))
+        return
+    if not name:
+        raise told(_NO_NAME, code=2)
+
+    from oprag_eval.cli.reproduction_display import heading
+    from oprag_eval.reproducing import recipe_named
+
+    recipe = recipe_named(name)
+    given = {key for key in vars(options) if _is_given(ctx, key)}
+    reader = recipe.reader(reader, model=options.model if "model" in given else "")
+    options, differs = _under(recipe, reader, options, given)
+    options.check()
+    paths = _paths(recipe, data or [])
+    typer.echo("\n".join(heading(recipe, reader, differs)))
+    folder = out or Path("oprag-reproduce", *name.split("/"), reader)
+    table = _Table(recipe, reader, options, paths, folder)
+    if options.dry_run:
+        _estimate(table)
+    else:
+        _carry_out(table, differs)
+
+
+class _Table(NamedTuple):
+    """A table that is run."""
+
+    recipe: Recipe
+    reader: str
+    options: RunOptions
+    paths: Mapping[str, str]
+    """Where each set is; empty: on the hub."""
+    folder: Path
+
+    @property
+    def several(self) -> bool:
+        """Whether it has several sets, each with a folder of its own."""
+        return len(self.recipe.sets) > 1
+
+    def own(self, name: str) -> Path:
+        """Return the folder of a set."""
+        return self.folder / name if self.several else self.folder
+
+
+def _is_given(ctx: typer.Context, key: str) -> bool:
+    source = ctx.get_parameter_source(key)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _under(
+    recipe: Recipe, reader: str, options: RunOptions, given: set[str]
+) -> tuple[RunOptions, list[str]]:
+    """Put the recipe's conditions where the user gave none, and tell the others."""
+    wanted: dict[str, Any] = {**recipe.readers[reader]._asdict(), **recipe.options}
+    if "answer_style" in wanted:
+        wanted["answer_style"] = Style(wanted["answer_style"])
+    taken = {key: value for key, value in wanted.items() if key not in given}
+    options = replace(options, **taken)
+    unasked = options.offline and "index_model" not in given
+    if unasked or options.index_model == options.model:
+        options = replace(options, index_model="")
+        wanted["index_model"] = ""
+    kept = vars(options)
+    differs = [
+        f"{_option(key)} is {_plain(kept[key])}, in the paper {_plain(value)}"
+        for key, value in wanted.items()
+        if kept[key] != value
+    ]
+    if options.limit_questions is not None:
+        differs.append(f"the first {options.limit_questions:,} questions alone")
+    if options.measure:
+        differs.append(f"compared by {options.measure}")
+    return options, differs
+
+
+def _option(key: str) -> str:
+    return f"--{key.replace('_', '-')}"
+
+
+def _plain(value: object) -> object:
+    return value.value if isinstance(value, Style) else value
+
+
+def _paths(recipe: Recipe, data: Sequence[str]) -> dict[str, str]:
+    """Where each set of the table is; empty: on the hub."""
+    paths = dict.fromkeys(recipe.sets, "")
+    families = {one.partition("/")[0] for one in recipe.sets}
+    for each in data:
+        name, equals, path = each.partition("=")
+        if not equals:
+            name, path = "", each
+        if name and name not in paths and name not in families:
+            message = f"--data {each!r}: {recipe.name} asks {', '.join(recipe.sets)}."
+            raise told(message, code=2)
+        for one in recipe.sets:
+            if name in ("", one, one.partition("/")[0]):
+                paths[one] = path
+    return paths
+
+
+def _estimate(table: _Table) -> None:
+    """Tell what it takes, of every set and of all together."""
+    from oprag_eval.cli.display import estimate_lines
+    from oprag_eval.estimating import of_several
+
+    found = [_run(table, name) for name in table.recipe.sets]
+    if table.several:
+        estimate = of_several([each for each in found if each is not None])
+        prices = table.options.price, table.options.index_price
+        lines = estimate_lines(estimate, *prices)
+        typer.echo("\n".join(["", "All sets:", *lines]))
+
+
+def _carry_out(table: _Table, differs: Sequence[str]) -> None:
+    """Run every set, and compare.
+
+    Raises:
+        typer.Exit: As `evaluation_run.perform`; or with `MISSED`.
+    """
+    from oprag.files import write_whole
+    from oprag_eval.cli.reproduction_display import comparison_lines
+    from oprag_eval.cli.run import FAILED
+    from oprag_eval.reproducing import as_json, compare, verdict_of
+
+    recipe, reader = table.recipe, table.reader
+    failed = None
+    for name in recipe.sets:
+        try:
+            _run(table, name)
+        except typer.Exit as stopped:  # with answers missing there is still a table
+            if stopped.exit_code != FAILED:
+                raise
+            failed = stopped
+    files = [table.own(name) / "summary.json" for name in recipe.sets]
+    summaries = [json.loads(file.read_text("utf-8")) for file in files]
+    rows = compare(recipe, reader, summaries)
+    values = as_json(recipe, reader, rows, differs)
+    text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
+    write_whole(table.folder / "reproduction.json", text.encode())
+    typer.echo("\n".join(["", *comparison_lines(recipe, reader, rows)]))
+    if failed is not None:
+        raise failed
+    if verdict_of(rows) not in {"pass", "no figure"}:
+        raise typer.Exit(MISSED)
+
+
+def _run(table: _Table, name: str) -> RunEstimate | None:
+    """Ask one set, as `oprag evaluate` does."""
+    from oprag_eval.cli.data import load_data, restrict
+    from oprag_eval.cli.run import perform
+
+    typer.echo(f"\n{name}\n" if table.several else "")
+    dataset = load_data(f"{name}={table.paths[name]}", "")
+    dataset = restrict(dataset, table.options.limit_questions)
+    return perform(
+        dataset,
+        [arm.system for arm in table.recipe.arms],
+        table.recipe.budgets,
+        table.options,
+        None if table.options.dry_run else table.own(name),
+        published=table.recipe.figures(table.reader, dataset.name),
+        measure=table.options.measure,
+        spent_in=table.folder / "spending.jsonl",
+    )

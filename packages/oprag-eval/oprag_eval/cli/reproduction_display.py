@@ -1,0 +1,104 @@
+"""What `oprag reproduce` prints: the tables there are, and ours beside the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from oprag_eval.cli.display import table_lines
+from oprag_eval.published import Published
+from oprag_eval.reports.measuring import number_of, title_of
+from oprag_eval.reproducing import (
+    DEVIATIONS,
+    POINTS,
+    Compared,
+    Ours,
+    Recipe,
+    recipes,
+    verdict_of,
+)
+
+_RULE = (
+    "A figure passes if the paper's lies in the 95 % interval of our run, or if the "
+    f"two are at most {DEVIATIONS} standard deviations apart (over runs, ours and the "
+    f"paper's together); one with neither may be off by {POINTS * 100:g} points. A "
+    "table passes if all its figures do."
+)
+
+
+def listing() -> Iterator[str]:
+    """Name the tables with their readers, the paper's first."""
+    width = max(map(len, recipes()))
+    for name, recipe in recipes().items():
+        yield f"{name.ljust(width)}  {recipe.title}"
+        readers, sets = ", ".join(recipe.readers), recipe.sets
+        asked = sets[0] if len(sets) == 1 else number_of(len(sets), "set")
+        yield f"{' ' * width}  {recipe.source}; {readers}; {asked}"
+
+
+def heading(recipe: Recipe, reader: str, differs: Sequence[str]) -> Iterator[str]:
+    """Tell what is run, and what is not as in the paper."""
+    yield f"{recipe.name}: {recipe.title}"
+    yield f"{recipe.source}; figures of {reader}"
+    for text in recipe.notes:
+        yield f"Note: {text}"
+    if differs:
+        yield f"Not as in the paper: {'; '.join(differs)}."
+
+
+def comparison_lines(
+    recipe: Recipe, reader: str, rows: Sequence[Compared]
+) -> Iterator[str]:
+    """Show ours beside the paper's, and say whether the table came out."""
+    yield f"{recipe.name}, ours beside {reader} in {recipe.source}, in percent:"
+    yield ""
+    head = ("system", "measure", "ours", "published", "")
+    yield from table_lines([head, *map(_row, rows)])
+    yield ""
+    yield "In brackets the 95 % interval, behind ± the standard deviation over runs."
+    yield _RULE
+    verdicts = [row.verdict for row in rows]
+    judged = [each for each in verdicts if each != "no figure"]
+    counted = f"{verdicts.count('pass')} of {number_of(len(judged), 'figure')} passed"
+    missing = verdicts.count("not measured")
+    if missing:
+        counted += f", {missing} not measured"
+    if widths := [each for each in map(_half_width, rows) if each is not None]:
+        counted += f"; intervals of up to ±{max(widths) * 100:.1f} points"
+    verdict = verdict_of(rows)
+    if verdict == "no figure":
+        yield "The paper has no figures of it: nothing is judged."
+    else:
+        yield f"{recipe.name}: {verdict.upper()} ({counted})"
+
+
+def _half_width(row: Compared) -> float | None:
+    """Half of the interval that a figure is judged by; None where there is none."""
+    ours = row.ours if row.published is not None else None
+    if ours is None or ours.low is None or ours.high is None:
+        return None
+    return (ours.high - ours.low) / 2
+
+
+def _row(row: Compared) -> tuple[str, ...]:
+    verdict = "" if row.verdict == "no figure" else row.verdict
+    ours, published = _ours(row.ours), _published(row.published)
+    return (row.arm, title_of(row.measure), ours, published, verdict)
+
+
+def _ours(ours: Ours | None) -> str:
+    if ours is None:
+        return "-"
+    text = f"{ours.mean * 100:.1f}"
+    if ours.low is not None and ours.high is not None:
+        text += f" [{ours.low * 100:.1f}, {ours.high * 100:.1f}]"
+    return text + _spread(ours.deviation)
+
+
+def _published(figure: Published | None) -> str:
+    if figure is None:
+        return "-"
+    return f"{figure.value * 100:.1f}{_spread(figure.deviation)}"
+
+
+def _spread(deviation: float | None) -> str:
+    return "" if deviation is None else f" ± {deviation * 100:.1f}"

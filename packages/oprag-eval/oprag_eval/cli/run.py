@@ -1,0 +1,280 @@
+"""A run carried out: estimated, asked, scored and reported, with its exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from oprag.calls import TokenUsage
+from oprag.cli import INTERRUPTED
+from oprag.cli.display import make_console
+from oprag.cli.embedding_models import load_model
+from oprag.cli.telling import note, told
+from oprag.errors import ModelCallError, invalid_option
+from oprag.files import alone_in
+from oprag.tokens import resolve_token_counter
+from oprag_eval.cli.advice import advice_lines
+from oprag_eval.cli.display import estimate_lines, result_lines
+from oprag_eval.cli.options import RunOptions
+from oprag_eval.cli.progress import CountedEmbeddings, answering, spent
+from oprag_eval.cli.setup import Evaluation, make_evaluation
+from oprag_eval.data import Dataset
+from oprag_eval.errors import SpendingCapError
+from oprag_eval.estimating import RunEstimate, estimate_run
+from oprag_eval.failure_classes import label_declined
+from oprag_eval.models import Model
+from oprag_eval.published import Published
+from oprag_eval.reports import write_reports
+from oprag_eval.reports.comparing import baseline_of
+from oprag_eval.reports.measuring import number_of
+from oprag_eval.running.limits import CappedModel, Spending, less
+from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.running.runner import RunReport, run
+from oprag_eval.scoring import compared_by
+from oprag_eval.system import System
+
+FAILED = 3
+"""Exit code where some questions could not be answered."""
+CAPPED = 4
+"""Exit code where a cap stopped the run."""
+
+_NAMED = 5
+"""Questions that a note names at most."""
+
+_OFFLINE = (
+    "The reader was offline: it gives the best-matching sentence and is no language "
+    "model. What contexts hold can be compared; its answers say nothing about a "
+    "model's."
+)
+
+
+def perform(
+    dataset: Dataset,
+    systems: Sequence[System],
+    budgets: Sequence[int],
+    options: RunOptions,
+    out: Path | None,
+    **more: Any,
+) -> RunEstimate | None:
+    """Estimate a run, and carry it out if a folder is given for it; see `carry_out`.
+
+    Returns:
+        The estimate of a run that is not carried out.
+
+    Raises:
+        InvalidOptionError: The set has no such measure, or the run no such baseline.
+        UnreadableFileError: Another process carries out a run in that folder.
+        typer.Exit: See `carry_out`; and where the disk is full.
+    """
+    if options.offline:
+        dataset = replace(dataset, notes=(_OFFLINE, *dataset.notes))
+    _check_comparison(dataset, systems, options)
+    console = make_console(stderr=True)
+    embeddings = CountedEmbeddings(load_model(options.embedding_model, console))
+    evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
+    if out is None:
+        return _show_estimate(evaluation, options)
+    _tell_without_answers(dataset)
+    directory = RunDirectory(out)
+    with alone_in(out):
+        directory.begin(evaluation.settings)
+        if not options.offline:
+            _show_estimate(evaluation, options)
+            typer.echo("")
+        try:
+            carry_out(evaluation, options, embeddings, directory, **more)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            kept = _kept(evaluation, directory)
+            raise told(f"The disk is full. {kept}") from error
+    return None
+
+
+def _check_comparison(
+    dataset: Dataset, systems: Sequence[System], options: RunOptions
+) -> None:
+    """Refuse, before anything is asked, what could not be compared in the end."""
+    baseline_of([system.name for system in systems], options.baseline)
+    names = compared_by(dataset)
+    if options.measure and options.measure not in names:
+        takes = f"The set has {', '.join(names) or 'none'}."
+        raise invalid_option("measure", options.measure, takes)
+
+
+def _tell_without_answers(dataset: Dataset) -> None:
+    """Tell, before anything is asked, that nothing will be measured, and why."""
+    if dataset.metrics or any(question.evidence for question in dataset.questions):
+        return
+    lacking = [
+        question.question_id
+        for question in dataset.questions
+        if not question.answers and question.gold_option is None
+    ]
+    if not lacking:
+        return
+    more = len(lacking) - _NAMED
+    named = ", ".join(lacking[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    of = number_of(len(dataset.questions), "question")
+    have = "has" if len(lacking) == 1 else "have"
+    note(
+        f"Nothing will be measured: {len(lacking):,} of {of} {have} no answer (by id: "
+        f"{named}). Give answers to all, or leave these out."
+    )
+
+
+def _show_estimate(evaluation: Evaluation, options: RunOptions) -> RunEstimate:
+    estimate = asyncio.run(estimate_run(evaluation.plan, evaluation.bench))
+    prices = options.price, options.index_price
+    for line in estimate_lines(estimate, *prices):
+        typer.echo(line)
+    made = sum((each.low_made for each in estimate.systems), TokenUsage())
+    least = {"": less(estimate.low, made), options.index_model: made}
+    if not options.index_model:
+        least = {"": estimate.low}
+    if _account(options).passed(least) is not None:
+        note(
+            "That is more than the cap: the run will stop there, and can be continued."
+        )
+    return estimate
+
+
+def carry_out(
+    evaluation: Evaluation,
+    options: RunOptions,
+    embeddings: CountedEmbeddings,
+    directory: RunDirectory,
+    *,
+    label: bool = False,
+    published: tuple[Published, ...] = (),
+    measure: str = "",
+    spent_in: Path | None = None,
+) -> None:
+    """Ask what is still to be asked, score, report, and print the result.
+
+    Systems are compared by `measure`; empty: the set's own. What is spent is entered
+    in `spent_in`, so that several runs share one cap; None: in the run's folder.
+
+    Raises:
+        typer.Exit: With `FAILED`, `CAPPED` or `INTERRUPTED` where answers are missing.
+    """
+    out = directory.path
+    # No language model, no account.
+    record = spent_in or directory.spending_path
+    spending = None if options.offline else _account(options, record)
+    console = make_console(stderr=True)
+    try:
+        with answering(console, len(evaluation.plan), spending, embeddings) as answered:
+            # In one event loop: clients keep their connections from call to call.
+            report = asyncio.run(
+                _ask(evaluation, options, directory, spending, answered, label=label)
+            )
+    except KeyboardInterrupt as interrupt:
+        note(f"Stopped. {_kept(evaluation, directory)}")
+        raise typer.Exit(INTERRUPTED) from interrupt
+    finally:
+        evaluation.bench.vectors.close()
+    if report.known or report.asked:
+        summary = write_reports(
+            directory,
+            evaluation.bench.dataset,
+            price=options.price,
+            index_price=options.index_price,
+            published=published,
+            measure=measure,
+            baseline=options.baseline,
+            seed=options.seed,
+            stopped=report.stopped is not None,
+        )
+        lines = [*result_lines(summary), *_spent(spending), *advice_lines(summary)]
+        typer.echo("\n".join([*lines, "", f"Report: {out / 'report.html'}"]))
+    if not report.complete:
+        raise _incomplete(report, spending, out)
+
+
+def _kept(evaluation: Evaluation, directory: RunDirectory) -> str:
+    return (
+        f"{len(directory.answers()):,} of {len(evaluation.plan):,} answers are kept in "
+        f"{directory.path}. Give the same command again to continue."
+    )
+
+
+def _account(options: RunOptions, record: Path | None = None) -> Spending:
+    """What the run may spend and has spent."""
+    return Spending(
+        resolve_token_counter(None),
+        max_tokens=options.max_tokens,
+        max_cost=options.max_cost,
+        price=options.price,
+        prices=options.prices,
+        record=record,
+    )
+
+
+async def _ask(
+    evaluation: Evaluation,
+    options: RunOptions,
+    directory: RunDirectory,
+    spending: Spending | None,
+    answered: Callable[[Mapping[str, Any]], None],
+    *,
+    label: bool,
+) -> RunReport:
+    """Ask everything within the caps, and why what was declined was."""
+    bench, judge = evaluation.bench, evaluation.judge
+
+    def capped(model: Model) -> Model:
+        if spending is None:
+            return model
+        return CappedModel(model, spending, longest_reply=options.max_reply)
+
+    judge = capped(judge)
+    bench.index_model = capped(bench.index_model)
+    bench.model = capped(bench.model)
+    report = await run(
+        evaluation.plan,
+        bench,
+        directory,
+        # The offline reader never waits. One after the other, every run embeds the
+        # same texts together, and so gets the same vectors to the last digit.
+        concurrency=1 if options.offline else options.concurrency,
+        keep_read=options.keep_prompts,
+        answered=answered,
+        # With a model the estimate has told it.
+        too_small=note if options.offline else lambda _: None,
+    )
+    if label and report.stopped is None:
+        try:
+            await label_declined(directory, bench.dataset, judge)
+        except SpendingCapError as error:
+            report.stopped = error
+        except ModelCallError as error:
+            note(f"Not all declined questions are labelled. {error.message}")
+    return report
+
+
+def _spent(spending: Spending | None) -> list[str]:
+    """Tell what was spent, in all, since the run was begun."""
+    return [] if spending is None else ["", f"Spent: {spent(spending)}"]
+
+
+def _incomplete(report: RunReport, spending: Spending | None, out: Path) -> typer.Exit:
+    """Tell what is missing; give the exit code."""
+    if report.stopped is not None:
+        message = " ".join([report.stopped.message, *_spent(spending)])
+        return told(message, code=CAPPED)
+    first = report.errors[0]
+    missing = number_of(len(report.errors), "answer")
+    are = "is" if len(report.errors) == 1 else "are"
+    message = (
+        f"{missing} {are} missing. The first: {first['system']}, "
+        f"question {first['question_id']}. {first['message']} All are in "
+        f"{out / 'errors.jsonl'}; the same command asks them again."
+    )
+    return told(message, code=FAILED)

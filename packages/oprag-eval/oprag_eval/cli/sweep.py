@@ -1,0 +1,93 @@
+"""`oprag sweep`: how many tokens to use for one's own documents, and with what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from oprag.cli.options import Files, takes
+from oprag_eval.cli.options import RunOptions, read_budgets, read_specs
+
+Systems = Annotated[
+    list[str],
+    typer.Option(
+        metavar="NAME[:KEY=VALUE,…],…",
+        help="Systems, separated by commas; `oprag evaluate --list` shows them.",
+    ),
+]
+
+_SYSTEMS = [
+    "langchain-default,llamaindex-default,dos-rag,op-rag,recommended,full-document"
+]
+"""What the frameworks do if nothing is changed stands beside what may be changed."""
+
+
+@takes(RunOptions)
+def sweep(
+    files: Files,
+    *,
+    questions: Annotated[
+        Path,
+        typer.Option(
+            help="Your questions: a CSV file with the columns question, answer and "
+            "document, or JSON Lines.",
+            show_default=False,
+        ),
+    ],
+    budgets: Annotated[
+        str,
+        typer.Option(
+            help="Tokens of the context, separated by commas; without it, from 250 "
+            "up to the length of your documents.",
+            show_default=False,
+        ),
+    ] = "",
+    systems: Systems = _SYSTEMS,
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Folder of the run. A run that is already there is continued."
+        ),
+    ] = Path("oprag-sweep"),
+    options: RunOptions,
+) -> None:
+    """Find out how many tokens your own documents need.
+
+    Asks your questions of your documents at growing token budgets, each with chunks
+    in document order, as this project recommends it, and of the whole documents;
+    and once each as LangChain and LlamaIndex do it untouched. Ends with the fewest
+    tokens that are shown to do as well as the best, and the evidence; or with how many
+    more questions it takes to tell.
+
+    Without a chat model it measures whether the passages hold the evidence or the
+    answers that your questions name; with one, its answers.
+
+    \b
+      oprag sweep notes/ --questions questions.csv
+      oprag sweep notes/ --questions questions.csv --model openai:gpt-4o-mini --dry-run
+
+    Exit codes: as `oprag evaluate`.
+    """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
+    specs = read_specs(systems)
+    tokens = read_budgets(budgets) if budgets else []
+
+    from oprag.tokens import resolve_token_counter
+    from oprag_eval.catalogue import make_system
+    from oprag_eval.cli.data import load_own, restrict
+    from oprag_eval.cli.run import perform
+    from oprag_eval.sweeping import budgets_for, sweep_measure, with_answer_recall
+
+    options.check()
+    chosen = [make_system(spec) for spec in specs]
+    dataset = restrict(load_own(files, questions, out), options.limit_questions)
+    dataset = with_answer_recall(dataset)
+    perform(
+        dataset,
+        chosen,
+        tokens or budgets_for(dataset, resolve_token_counter(None)),
+        options,
+        None if options.dry_run else out,
+        measure=options.measure or sweep_measure(dataset, offline=options.offline),
+    )

@@ -1,0 +1,190 @@
+"""Data sets by name, from a local path or from the Hugging Face hub."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+from oprag.errors import invalid_option
+from oprag_eval.data import infinitebench, longbench, longrag
+from oprag_eval.data.hub import hub_file, hub_table, parquet_rows, unavailable
+from oprag_eval.data.jsonl import read_jsonl
+from oprag_eval.data.narrativeqa import read_narrativeqa_folder, read_narrativeqa_rows
+from oprag_eval.data.passkey import PasskeyVariant, make_passkey
+from oprag_eval.data.qasper import read_qasper
+from oprag_eval.data.quality import read_quality
+from oprag_eval.data.records import Dataset
+from oprag_eval.data.rows import JsonlRows, Rows, zip_rows
+from oprag_eval.errors import check_one_of
+
+_INFINITEBENCH = "xinrongzhang2022/InfiniteBench"
+_LONGBENCH = "THUDM/LongBench"
+_LONGRAG = "TIGER-Lab/LongRAG"
+_NARRATIVEQA = "deepmind/narrativeqa"
+
+
+class _Set(NamedTuple):
+    read: Callable[[str, Path | None, str], Dataset]
+    """From the part of the name after the slash, the path and the split."""
+    path: str
+    """What the path is, for people."""
+    parts: tuple[str, ...] = ("",)
+    """What may follow the slash."""
+    split: str = ""
+    """The one that the papers use."""
+
+
+def load(
+    name: str,
+    path: Path | str | None = None,
+    *,
+    split: str = "",
+    corpus: Path | str | None = None,
+) -> Dataset:
+    """Read a data set of the papers.
+
+    Args:
+        name: One of `DATASETS`.
+        path: The authors' file, or its folder; see the readers. None: from the
+            Hugging Face hub, which keeps what it fetched on this machine.
+        split: Where there are several. Empty: the one that the papers use.
+        corpus: Of a LongRAG set, the units of which all questions are asked: the
+            authors' files, or `"hub"`. None: every question has its own text.
+
+    Returns:
+        The set. What differs from the papers' counts is in its `notes`, and a
+        `OpragWarning` says it.
+
+    Raises:
+        UnreadableFileError: No path was given and the hub cannot be reached or
+            does not have the set.
+        InvalidOptionError: There is no such set or split, or it has no corpus.
+        UnreadableFileError: A line is not as it should be; with file and line.
+        UnreadableFileError: A file is not there.
+    """
+    check_one_of("name", name, DATASETS)
+    family, _, part = name.partition("/")
+    known = _SETS[family]
+    where = None if path is None else Path(path)
+    if corpus is not None:
+        if family != "longrag":
+            takes = "Only LongRAG's sets have one: leave it out."
+            raise invalid_option("corpus", str(corpus), takes)
+        return _longrag(part, where, split or known.split, corpus)
+    return known.read(part, where, split or known.split)
+
+
+def _file(path: Path, *names: str) -> Path:
+    """The path itself, or in a folder the first of these files that is there."""
+    if not path.is_dir():
+        return path
+    there = (path / name for name in names if (path / name).is_file())
+    return next(there, path / names[0])
+
+
+def _infinitebench(task: str, path: Path | None, _: str) -> Dataset:
+    name = infinitebench.FILES[task]
+    file = hub_file(_INFINITEBENCH, name) if path is None else _file(path, name)
+    return infinitebench.read_infinitebench(task, JsonlRows(file))
+
+
+def _longbench(task: str, path: Path | None, _: str) -> Dataset:
+    name = f"{task}.jsonl"
+    member = f"data/{name}"
+    if path is None:
+        file = hub_file(_LONGBENCH, "data.zip")
+    else:
+        file = _file(path, name, member, "data.zip")
+    rows: Rows = zip_rows(file, member) if file.suffix == ".zip" else JsonlRows(file)
+    return longbench.read_longbench(task, rows)
+
+
+def _longrag(
+    task: str, path: Path | None, split: str, corpus: Path | str | None = None
+) -> Dataset:
+    def table(name: str, part: str, where: Path | None) -> Rows:
+        if where is None:
+            return hub_table(_LONGRAG, config=name, split=part)
+        return _table(where, name, part)
+
+    units = None
+    if corpus is not None:
+        there = None if corpus == "hub" else Path(corpus)
+        units = table(f"{task}_corpus", "train", there)
+    rows = table(task, split, path)
+    return longrag.read_longrag(task, rows, split=split, corpus=units)
+
+
+def _table(path: Path, name: str, split: str) -> Rows:
+    """A table on disk: JSON Lines, a Parquet file, or the hub's folder of them."""
+    if path.suffix == ".parquet":
+        return parquet_rows([path])
+    for folder in (path / name, path):
+        if files := sorted(folder.glob(f"{split}-*.parquet")):
+            return parquet_rows(files)
+    return JsonlRows(_file(path, f"{name}.jsonl"))
+
+
+def _narrativeqa(_: str, path: Path | None, split: str) -> Dataset:
+    if path is not None:
+        return read_narrativeqa_folder(path, split=split)
+    name = "validation" if split == "valid" else split
+    rows = hub_table(_NARRATIVEQA, config=None, split=name)
+    return read_narrativeqa_rows(rows, split=split)
+
+
+def _quality(_: str, path: Path | None, split: str) -> Dataset:
+    name = f"QuALITY.v1.0.1.htmlstripped.{split}"
+    here = _here(path, "quality", f"the file {name} of github.com/nyu-mll/quality")
+    return read_quality(JsonlRows(_file(here, name)), split=split)
+
+
+def _qasper(_: str, path: Path | None, split: str) -> Dataset:
+    name = f"qasper-{split}-v0.3.json"
+    here = _here(path, "qasper", f"the file {name} of allenai.org/data/qasper")
+    return read_qasper(_file(here, name), split=split)
+
+
+def _passkey(variant: str, _path: Path | None, _split: str) -> Dataset:
+    # The name is one of DATASETS, so the variant is one of the three.
+    return make_passkey(variant)  # type: ignore[arg-type]  # checked by the caller
+
+
+def _here(path: Path | None, name: str, what: str) -> Path:
+    """Return the path of a set that is not on the hub; it must be given."""
+    if path is None:
+        reason = "its authors' files are not on the Hugging Face hub"
+        raise unavailable(name, reason, f"Give the path of {what}.")
+    return path
+
+
+_TWO_FILES = "a folder with docs.jsonl and questions.jsonl"
+_SETS = {
+    "infinitebench": _Set(
+        _infinitebench, "the task's .jsonl or its folder", tuple(infinitebench.FILES)
+    ),
+    "jsonl": _Set(
+        lambda _, path, _split: read_jsonl(_here(path, "jsonl", _TWO_FILES)), _TWO_FILES
+    ),
+    "longbench": _Set(
+        _longbench, "data.zip, a .jsonl, or its folder", tuple(longbench.TASKS)
+    ),
+    "longrag": _Set(
+        _longrag,
+        "the hub's .parquet files or their folder, or .jsonl",
+        longrag.TASKS,
+        "full",
+    ),
+    "narrativeqa": _Set(_narrativeqa, "the authors' repository", split="test"),
+    "passkey": _Set(_passkey, "generated", get_args(PasskeyVariant)),
+    "qasper": _Set(_qasper, "the split's .json or its folder", split="dev"),
+    "quality": _Set(_quality, "the split's file or its folder", split="dev"),
+}
+
+DATASETS = {
+    f"{family}/{part}" if part else family: known.path
+    for family, known in _SETS.items()
+    for part in known.parts
+}
+"""Names that `load` takes, and what the path of each is."""

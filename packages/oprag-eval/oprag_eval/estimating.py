@@ -1,0 +1,214 @@
+"""An estimate of what a run will send, before anything is sent.
+
+A sample of the questions is asked of a stand-in that counts every prompt and gives
+fixed replies: once it always answers, once it always declines and looks everything up.
+These are the least and the most that Self-Route and ReadAgent cost.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from oprag.calls import SENTINEL, TokenUsage
+from oprag.errors import OpragError
+from oprag.tokens import TokenCounter
+from oprag_eval.bench import Bench
+from oprag_eval.data import Question
+from oprag_eval.making import WORDS_PER_TOKEN
+from oprag_eval.models import Call, CallKind, Completion, Model
+from oprag_eval.running.runner import Arm, Plan
+
+_OF_DOCUMENTS: frozenset[CallKind] = frozenset({"gist", "page_break", "summary"})
+"""Made once for a document, whatever is asked of it."""
+_REPLY_TOKENS: dict[CallKind, int] = {
+    "explained_choice": 60,
+    "long_answer": 100,
+    "short_answer": 10,
+}
+_OTHER_REPLY = 20
+_GIST_PARTS = 4
+"""A gist is taken to have a quarter of its page's words."""
+
+
+class SystemEstimate(NamedTuple):
+    """What one system takes, over all budgets, runs and questions."""
+
+    system: str
+    low: TokenUsage
+    """Where every first reply answers."""
+    high: TokenUsage
+    """Where every reply declines and every page is looked up."""
+    low_made: TokenUsage = TokenUsage()
+    """Of the first, what is made of documents beforehand."""
+    high_made: TokenUsage = TokenUsage()
+    """Of the second."""
+    low_calls: int = 0
+    """Calls of the first."""
+    high_calls: int = 0
+    """Calls of the second."""
+
+
+def together(systems: Sequence[SystemEstimate], name: str) -> SystemEstimate:
+    """Add up what systems take, or one system on several sets."""
+    nothing = TokenUsage()
+    return SystemEstimate(
+        name,
+        low=sum((each.low for each in systems), nothing),
+        high=sum((each.high for each in systems), nothing),
+        low_made=sum((each.low_made for each in systems), nothing),
+        high_made=sum((each.high_made for each in systems), nothing),
+        low_calls=sum(each.low_calls for each in systems),
+        high_calls=sum(each.high_calls for each in systems),
+    )
+
+
+class RunEstimate(NamedTuple):
+    """What a run takes; all of it is estimated."""
+
+    systems: tuple[SystemEstimate, ...]
+    """In the order of the plan."""
+    sampled: int
+    """Questions of the sample."""
+    questions: int
+    """Questions of the plan, that the figures stand for."""
+    failed: tuple[str, ...]
+    """Why arms cannot answer sampled questions, once for each: `dos-rag, 50: …`."""
+    answers: int
+    """Of all arms and runs."""
+
+    @property
+    def low(self) -> TokenUsage:
+        """All systems together, at least."""
+        return sum((each.low for each in self.systems), TokenUsage())
+
+    @property
+    def high(self) -> TokenUsage:
+        """All systems together, at most."""
+        return sum((each.high for each in self.systems), TokenUsage())
+
+
+def of_several(estimates: Sequence[RunEstimate]) -> RunEstimate:
+    """Add up what the runs of several sets take, system by system."""
+    found: dict[str, list[SystemEstimate]] = {}
+    for each in (system for estimate in estimates for system in estimate.systems):
+        found.setdefault(each.system, []).append(each)
+    return RunEstimate(
+        tuple(together(systems, name) for name, systems in found.items()),
+        sum(estimate.sampled for estimate in estimates),
+        sum(estimate.questions for estimate in estimates),
+        (),  # told with each set
+        sum(estimate.answers for estimate in estimates),
+    )
+
+
+async def estimate_run(plan: Plan, bench: Bench, *, sample: int = 10) -> RunEstimate:
+    """Estimate what a plan takes. No model is asked; texts are embedded.
+
+    Answers are taken to be short (20 tokens; with an explanation 60, a long answer of
+    LongRAG 100), summaries as long as they may be, gists a quarter of their pages.
+    What is asked of a question is scaled from the sample to all questions and runs,
+    what is made of a document from the sample's documents to all.
+
+    Args:
+        plan: What is asked.
+        bench: What it is asked with. Its model is only named, and what is made for
+            the sample is not kept; vectors are.
+        sample: Questions of the sample, spread evenly over the plan's.
+    """
+    asked_of = plan.questions
+    count = min(sample, len(asked_of))
+    questions = [asked_of[n * len(asked_of) // count] for n in range(count)]
+    sampled = max(1, bench.dataset.count_documents(questions))
+    documents = bench.dataset.count_documents(plan.questions) / sampled
+    runs = 1 + max(arm.run for arm in plan.arms)
+    asked = len(plan.questions) / len(questions) * runs
+    failed: dict[str, str] = {}
+    systems = []
+    for _, arms in itertools.groupby(plan.arms, key=lambda arm: arm.system.name):
+        first_runs = [arm for arm in arms if arm.run == 0]
+        bounds, made, calls = [], [], []
+        for declines in (False, True):
+            counting = _Counting(bench.model.name, bench.counter, declines=declines)
+            failed |= await _go_through(first_runs, questions, bench.trial(counting))
+            made.append(_times(counting.of_documents, documents))
+            bounds.append(_times(counting.of_questions, asked) + made[-1])
+            of_documents = counting.calls_of_documents * documents
+            calls.append(round(counting.calls_of_questions * asked + of_documents))
+        name = first_runs[0].system.name
+        (low, high), (low_made, high_made), (fewest, most) = bounds, made, calls
+        systems.append(
+            SystemEstimate(name, low, high, low_made, high_made, fewest, most)
+        )
+    return RunEstimate(
+        tuple(systems),
+        len(questions),
+        len(plan.questions),
+        tuple(f"{arm}: {why}" for arm, why in failed.items()),
+        len(plan),
+    )
+
+
+class _Counting(Model):
+    """Gives fixed replies and counts."""
+
+    def __init__(self, name: str, count: TokenCounter, *, declines: bool) -> None:
+        self.name = name
+        self.count = count
+        self._declines = declines
+        self.of_documents = TokenUsage(estimated=True)
+        self.of_questions = TokenUsage(estimated=True)
+        self.calls_of_documents = self.calls_of_questions = 0
+
+    async def complete(self, call: Call) -> Completion:
+        """Reply as a model might that declines always, or never."""
+        text = self._text(call)
+        most = call.max_output_tokens
+        said = max(self.count(text), _REPLY_TOKENS.get(call.kind, _OTHER_REPLY))
+        said = said if most is None else min(said, most)
+        usage = TokenUsage(self.count(call.prompt), said, estimated=True)
+        if call.kind in _OF_DOCUMENTS:
+            self.of_documents += usage
+            self.calls_of_documents += 1
+        else:
+            self.of_questions += usage
+            self.calls_of_questions += 1
+        return Completion(text, usage)
+
+    def _text(self, call: Call) -> str:
+        if call.kind in {"gist", "summary"}:
+            words = str(call.facts["text"]).split()
+            most = len(words) // _GIST_PARTS
+            if call.max_output_tokens is not None:
+                most = int(call.max_output_tokens * WORDS_PER_TOKEN)
+            return " ".join(words[: max(1, most)])
+        if call.kind == "page_break":
+            return f"<{len(call.facts['breaks'])}>"
+        if call.kind == "look_up":
+            pages = range(1, 1 + (call.facts["pages"] if self._declines else 1))
+            return f"[{', '.join(map(str, pages))}]"
+        return SENTINEL if self._declines else "A"
+
+
+def _times(usage: TokenUsage, factor: float) -> TokenUsage:
+    return TokenUsage(
+        round(usage.input_tokens * factor),
+        round(usage.output_tokens * factor),
+        estimated=True,
+    )
+
+
+async def _go_through(
+    arms: Sequence[Arm], questions: Sequence[Question], bench: Bench
+) -> dict[str, str]:
+    """Ask everything; give what cannot be asked, by arm."""
+    failed: dict[str, str] = {}
+    for question in questions:
+        for arm in arms:
+            try:
+                await arm.system.attempt(question, arm.budget, bench)
+            except OpragError as error:
+                budget = "" if arm.budget is None else f", {arm.budget:,}"
+                failed.setdefault(f"{arm.system.name}{budget}", error.message)
+    return failed

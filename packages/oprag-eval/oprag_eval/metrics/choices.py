@@ -1,0 +1,135 @@
+"""Multiple choice: by letter, with ∞Bench's rules or without their losses; by [[n]]."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TypeAlias, get_args
+
+from oprag.errors import InvalidOptionError, invalid_option
+from oprag_eval.errors import check_one_of
+from oprag_eval.metrics.answers import check_text
+from oprag_eval.metrics.choice_reading import reads_as
+
+ChoiceRules: TypeAlias = Literal["official", "fixed"]
+
+_LETTERS = "ABCD"
+_STATEMENTS = ("answer is:", "answer:", "answer is", "option is")
+_TO_BLANKS = str.maketrans(dict.fromkeys("\n\"'.,?!{}", " "))
+_BLANKS = re.compile(" {2,}")
+
+
+def choice_match(
+    prediction: str, *, gold_letter: str, gold_text: str, rules: ChoiceRules = "fixed"
+) -> bool:
+    """Return whether a reply names the right option.
+
+    `"official"` is what published ∞Bench En.MC figures were made with, fault by
+    fault. The first rule that applies decides:
+
+    1. Blanks around the reply do not count. An empty reply is wrong.
+    2. A first character in `ABCD` is the choice, so *Certainly: A* chooses C.
+    3. A reply that equals the letter or the option's text is right.
+    4. Of line breaks and `" ' . , ? ! { }` blanks are made, runs of blanks become
+       one. The first of `answer is:`, `answer:`, `answer is`, `option is` that occurs
+       (in that order, case-sensitive) decides: what follows it and one more
+       character must begin with the letter or the option's text. So *Answer: C* is
+       not read.
+    5. The first word that is a part of `ABCD` is the choice.
+
+    `"fixed"` reads `(C)`, `**C**`, *Answer: C*, *Certainly: A* and the option's text
+    as a person would; its rules are those of `reads_as`. Report both side by side.
+
+    Args:
+        prediction: What the reader answered.
+        gold_letter: The right option's letter: `A` to `D`; up to `Z` for `"fixed"`.
+        gold_text: The right option's text, not empty.
+        rules: See above.
+
+    Raises:
+        InvalidOptionError: The prediction or the text is no text; the letter or the
+            rules are none of those; the option's text is empty.
+
+    Source:
+        ∞Bench (arXiv:2402.13718), `get_score_one_longbook_choice_eng`.
+    """
+    check_text("prediction", prediction)
+    check_text("gold_text", gold_text)
+    _check(gold_letter, gold_text, rules)
+    if rules == "official":
+        return _official(prediction.strip(), gold_letter, gold_text)
+    return reads_as(prediction, letter=gold_letter, text=gold_text)
+
+
+def _official(reply: str, letter: str, text: str) -> bool:
+    right = (letter, text)
+    if not reply:
+        return False
+    if reply[0] in _LETTERS:
+        return reply[0] in right
+    if reply in right:
+        return True
+    reply = _BLANKS.sub(" ", reply.translate(_TO_BLANKS))
+    for statement in _STATEMENTS:
+        _, found, rest = reply.partition(statement)
+        if found:
+            return rest[1:].startswith(right)
+    for word in reply.split():
+        if word in _LETTERS:
+            return word in right
+    return False
+
+
+def _check(letter: str, text: str, rules: str) -> None:
+    check_one_of("rules", rules, get_args(ChoiceRules))
+    last = "D" if rules == "official" else "Z"
+    if not (isinstance(letter, str) and len(letter) == 1 and "A" <= letter <= last):
+        takes = f"With these rules it takes A to {last}."
+        raise invalid_option("gold_letter", letter, takes)
+    if not text.strip():
+        message = "gold_text is empty: every reply would begin with it."
+        raise InvalidOptionError(message, option="gold_text", value=text)
+
+
+_BRACKETED = re.compile(r"\[\[\s*([0-9]+)\s*\]\]")
+
+
+def bracketed_option(prediction: str, *, rules: ChoiceRules = "fixed") -> int | None:
+    """Return the number in the last `[[n]]` of a reply.
+
+    The last one, because the reply explains before it decides; `"official"` takes the
+    first one, as the authors' code does. Blanks inside the brackets are let pass.
+
+    Returns:
+        The number as written, where 1 is the first option; None when there is none.
+
+    Raises:
+        InvalidOptionError: The prediction is no text; there are no such rules.
+
+    Source:
+        DOS RAG (arXiv:2506.03989), appendix A.8.
+    """
+    check_text("prediction", prediction)
+    check_one_of("rules", rules, get_args(ChoiceRules))
+    numbers = _BRACKETED.findall(prediction)
+    return int(numbers[0 if rules == "official" else -1]) if numbers else None
+
+
+def bracketed_match(
+    prediction: str, *, gold_option: int, rules: ChoiceRules = "fixed"
+) -> bool:
+    """Return whether the last `[[n]]` names the right option; without one, it is wrong.
+
+    Args:
+        prediction: What the reader answered.
+        gold_option: Index of the right option, 0 = first, as in `Question`.
+        rules: See `bracketed_option`.
+
+    Raises:
+        InvalidOptionError: The index is no number of at least 0; there are no such
+            rules.
+    """
+    is_number = isinstance(gold_option, int) and not isinstance(gold_option, bool)
+    if not is_number or gold_option < 0:
+        takes = "It takes the index of an option, 0 for the first."
+        raise invalid_option("gold_option", gold_option, takes)
+    return bracketed_option(prediction, rules=rules) == gold_option + 1

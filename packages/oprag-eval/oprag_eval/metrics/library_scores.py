@@ -1,0 +1,235 @@
+"""BLEU, ROUGE-L and METEOR, each counted by the library that the papers use."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from oprag.errors import InvalidOptionError, UnreadableFileError, invalid_option
+from oprag_eval.metrics.answers import check_answers
+
+_LONGEST = 4
+
+
+def bleu(prediction: str, references: Sequence[str], *, max_order: int = 4) -> float:
+    """Return the BLEU of one answer.
+
+    `corpus_bleu` of this answer alone; not smoothed, so an answer of fewer than
+    `max_order` tokens scores 0. The mean over answers is not the BLEU of the set:
+    published figures are `corpus_bleu`.
+
+    Args:
+        prediction: What the reader answered.
+        references: Answers that are right, at least one; never a bare string.
+        max_order: 1 for BLEU-1, up to 4 for BLEU-4.
+
+    Returns:
+        From 0 to 1.
+
+    Raises:
+        InvalidOptionError: See `check_answers`; the order is not 1 to 4.
+    """
+    return corpus_bleu([prediction], [references], max_order=max_order)
+
+
+def corpus_bleu(
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    *,
+    max_order: int = 4,
+) -> float:
+    """Return the BLEU of a set of answers, n-grams counted over the whole set.
+
+    BLEU = penalty · (p_1 · … · p_n)^(1/n), where p_i is the share of the
+    predictions' i-grams that occur in their references (each as often as in the
+    reference that has it most often). penalty = 1 where the predictions hold more
+    tokens, c, than the references, r, else exp(1 − r / c); r adds up the shortest
+    reference of each question. Some p_i = 0, or no token: 0. Case counts; tokens
+    are those of WMT's `13a` tokenizer. Not smoothed.
+
+    Args:
+        predictions: What the reader answered, one per question, at least one.
+        references: For each question, the answers that are right.
+        max_order: 1 for BLEU-1, up to 4 for BLEU-4.
+
+    Returns:
+        From 0 to 1.
+
+    Raises:
+        InvalidOptionError: The two lists differ in length or are empty; see
+            `check_answers`; the order is not 1 to 4.
+
+    Source:
+        Papineni et al. 2002; counted by the package `sacrebleu`. The penalty takes
+        the shortest reference, as the `evaluate` library of the DOS RAG paper
+        (arXiv:2506.03989, appendix A.4) does; sacrebleu itself takes the closest.
+    """
+    _check_bleu(predictions, references, max_order)
+    most = max(len(answers) for answers in references)
+    streams = [
+        [answers[n] if n < len(answers) else None for answers in references]
+        for n in range(most)
+    ]
+    score = _bleu_scorer(max_order).corpus_score(list(predictions), streams)
+    words = _bleu_scorer(1).tokenizer
+    wanted = sum(min(len(words(a).split()) for a in answers) for answers in references)
+    if not score.sys_len or not all(score.counts):
+        return 0.0
+    logs = [
+        math.log(count / total)
+        for count, total in zip(score.counts, score.totals, strict=True)
+    ]
+    penalty = 1.0 if score.sys_len > wanted else math.exp(1 - wanted / score.sys_len)
+    return penalty * math.exp(sum(logs) / max_order)
+
+
+def _check_bleu(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], max_order: int
+) -> None:
+    if len(predictions) != len(references):
+        message = (
+            f"There are {len(references)} lists of references for {len(predictions)} "
+            "predictions. One belongs to each."
+        )
+        raise InvalidOptionError(message, option="references", value=references)
+    if not predictions:
+        message = "predictions is empty: the BLEU of no answer is not defined."
+        raise InvalidOptionError(message, option="predictions", value=predictions)
+    if max_order not in range(1, _LONGEST + 1):
+        raise invalid_option("max_order", max_order, f"It takes 1 to {_LONGEST}.")
+    for prediction, answers in zip(predictions, references, strict=True):
+        check_answers(prediction, answers)
+
+
+@cache
+def _bleu_scorer(max_order: int) -> Any:
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(
+        max_ngram_order=max_order, tokenize="13a", smooth_method="none", force=True
+    )
+
+
+_ROUGE_WORD = re.compile(r"[^\W_]+")
+
+
+def rouge_l(prediction: str, references: Sequence[str]) -> float:
+    """Return ROUGE-L's F1, the best over the references.
+
+    With l the length of the longest common subsequence of words:
+    precision = l / words of the prediction, recall = l / words of the reference,
+    F1 = 2 · precision · recall / (precision + recall); 0 without a common word.
+    Words are runs of letters and digits in lower case, not stemmed. The library's
+    own words are ASCII only and would give every answer in another script 0; on
+    ASCII texts the two are the same.
+
+    Args:
+        prediction: What the reader answered.
+        references: Answers that are right, at least one; never a bare string.
+
+    Returns:
+        From 0 to 1.
+
+    Raises:
+        InvalidOptionError: See `check_answers`.
+
+    Source:
+        Lin 2004, through the package `rouge-score`, as the `evaluate` library of
+        the DOS RAG paper (arXiv:2506.03989, appendix A.4) calls it.
+    """
+    check_answers(prediction, references)
+    score = _rouge_scorer().score_multi(list(references), prediction)["rougeL"].fmeasure
+    return float(score)
+
+
+class _RougeWords:
+    """The tokenizer that the scorer asks for."""
+
+    @staticmethod
+    def tokenize(text: str) -> list[str]:
+        return _ROUGE_WORD.findall(text.lower())
+
+
+@cache
+def _rouge_scorer() -> Any:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    return RougeScorer(["rougeL"], tokenizer=_RougeWords())
+
+
+def meteor(prediction: str, references: Sequence[str], *, wordnet: Any = None) -> float:
+    """Return METEOR, the best over the references.
+
+    Words are matched by form, then by stem (Porter), then by WordNet synonym (which
+    NLTK looks up by the stem, so that it misses those of words like *large*). With
+    m matches: P = m / words of the prediction, R = m / words of the reference,
+    F = P · R / (0.9 · P + 0.1 · R). The matches form c runs that stand together on
+    both sides: METEOR = F · (1 − 0.5 · (c / m)³); 0 without a match. Lower case;
+    words and punctuation by NLTK's Treebank tokenizer, the text taken as one
+    sentence.
+
+    Args:
+        prediction: What the reader answered.
+        references: Answers that are right, at least one; never a bare string.
+        wordnet: A corpus reader with a method `synsets`. None: NLTK's WordNet, whose
+            data must be installed.
+
+    Returns:
+        From 0 to 1.
+
+    Raises:
+        InvalidOptionError: See `check_answers`.
+        UnreadableFileError: WordNet's data is not installed or damaged. Never a
+            score without synonyms instead: it would be lower without a word.
+
+    Source:
+        Banerjee and Lavie 2005; NLTK's `meteor_score` at its defaults, as the
+        `evaluate` library of the DOS RAG paper (arXiv:2506.03989, appendix A.4)
+        calls it. That one splits into sentences first, which differs where a full
+        stop stands inside an answer.
+    """
+    from nltk.tokenize import word_tokenize
+    from nltk.translate.meteor_score import meteor_score
+
+    check_answers(prediction, references)
+    if wordnet is None:
+        wordnet = _wordnet()
+    score = meteor_score(
+        [word_tokenize(reference, preserve_line=True) for reference in references],
+        word_tokenize(prediction, preserve_line=True),
+        wordnet=wordnet,
+    )
+    return float(score)
+
+
+def meteor_unavailable() -> str | None:
+    """Return why METEOR cannot be computed here; None when it can.
+
+    For reports: the column stays and says this.
+    """
+    try:
+        _wordnet()
+    except UnreadableFileError as error:
+        return error.reason
+    return None
+
+
+def _wordnet() -> Any:
+    from nltk.corpus import wordnet as corpus
+
+    try:
+        corpus.ensure_loaded()
+    except (LookupError, OSError) as error:
+        missing = isinstance(error, LookupError)
+        what = "is not installed" if missing else "is damaged"
+        reason = f"NLTK's WordNet data {what}"
+        message = (
+            f"METEOR is not available: {reason}. With a network: "
+            "python -m nltk.downloader wordnet; without one, unpack wordnet.zip into "
+            "the folder corpora of a folder that the variable NLTK_DATA names."
+        )
+        raise UnreadableFileError(message, path="wordnet", reason=reason) from error
+    return corpus

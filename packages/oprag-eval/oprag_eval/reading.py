@@ -1,0 +1,83 @@
+"""Systems that choose a context and have it read in one call: most of them."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from oprag.calls import TokenUsage
+from oprag_eval.asking import answer_call, read_reply
+from oprag_eval.bench import Bench
+from oprag_eval.contexts import Context
+from oprag_eval.data import Question
+from oprag_eval.system import Attempt, Step, System
+
+_NO_USAGE: Mapping[str, TokenUsage] = {}
+_NO_CALLS: Mapping[str, int] = {}
+
+
+async def read(
+    question: Question,
+    context: Context,
+    bench: Bench,
+    *,
+    choice: str = "",
+    step: Step | None = None,
+    usage: Mapping[str, TokenUsage] = _NO_USAGE,
+    calls: Mapping[str, int] = _NO_CALLS,
+    closed_book: bool = False,
+) -> Attempt:
+    """Have a context read, and the question answered from it.
+
+    Args:
+        question: With options it is asked as a multiple-choice question.
+        context: What is read.
+        bench: Holds the model.
+        choice: See `Attempt`.
+        step: The call before, if there was one for this question.
+        usage: Of the stages before, by name.
+        calls: Of the stages before, by name.
+        closed_book: Whether there is nothing to read.
+    """
+    style = bench.answer_style
+    text = None if closed_book else context.text
+    call = answer_call(question, text, style, bench.wording)
+    completion = await bench.model.complete(call)
+    reading = read_reply(completion.text, question, style)
+    last = Step("answer", completion.text, not reading.answered, completion.usage)
+    return Attempt(
+        prediction=reading.prediction,
+        answered=reading.answered,
+        reply=completion.text,
+        pieces=context.pieces,
+        context_tokens=context.tokens,
+        chunk_set=context.chunk_set,
+        choice=choice,
+        steps=() if step is None else (step, last),
+        whole=context.whole,
+        usage={**usage, "answer": completion.usage},
+        calls={**calls, "answer": 1},
+    )
+
+
+class Reader(System):
+    """A system that chooses a context, has it read and the question answered."""
+
+    @abstractmethod
+    def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
+        """Choose what is read and order it; no model is asked."""
+
+    @property
+    def choice(self) -> Mapping[str, Any]:
+        """What decides about the chunks, see `Attempt`; empty where there are none."""
+        return {}
+
+    async def attempt(
+        self, question: Question, budget: int | None, bench: Bench
+    ) -> Attempt:
+        """Read what was chosen and answer."""
+        choice = json.dumps(self.choice, sort_keys=True) if self.choice else ""
+        context = self.context(question, budget, bench)
+        return await read(question, context, bench, choice=choice)

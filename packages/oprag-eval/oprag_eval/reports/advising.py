@@ -1,0 +1,121 @@
+"""What a run says to use, and why: the sentences of the page and of the terminal."""
+
+from __future__ import annotations
+
+from oprag_eval.reports.measuring import figure_text, number_of, title_of
+from oprag_eval.reports.summary import ArmSummary, Figure, Summary, SweetSpotSummary
+from oprag_eval.sweeping import CONFIDENCE, MARGIN
+
+_NO_MEASURE = (
+    "No advice: there is nothing to measure by. Give answers, options or evidence to "
+    "all questions."
+)
+_ONE_ARM = (
+    "No advice: only {arm} was answered, and there is nothing to compare it with. Give "
+    "several budgets or systems."
+)
+_ALL_ZERO = (
+    "No advice: nothing did better than 0 by {measure}. Look at the answers in the "
+    "report, and whether the questions and their answers fit the documents."
+)
+_STOPPED = (
+    "No advice: the run was stopped before everything was asked. Give the same command "
+    "with a higher cap to continue it."
+)
+_AS_GOOD = (
+    f"at most {100 * MARGIN:g} points worse than the best, with {CONFIDENCE:.0%} "
+    "confidence"
+).replace("%", " %")
+_TWO_DIGITS = 100
+
+
+def advice_of(summary: Summary) -> tuple[str, ...]:
+    """Say what to use and what speaks for it.
+
+    Returns:
+        The advice, then its reasons, a sentence or some each; one line that says why
+        not where the run is no ground for advice.
+    """
+    if summary.stopped:
+        return (_STOPPED,)
+    if not summary.sweet_spots:
+        only = summary.arms[0].label if len(summary.arms) == 1 else ""
+        told = summary.measure and only
+        return (_ONE_ARM.format(arm=only) if told else _NO_MEASURE,)
+    spot = summary.sweet_spots[-1]  # of all systems; with one system only, of that
+    arms = {arm.label: arm for arm in summary.arms}
+    best = arms[spot.best]
+    if best.measures[summary.measure].mean <= 0:
+        return (_ALL_ZERO.format(measure=title_of(summary.measure)),)
+    if spot.chosen is None:
+        return _cannot_tell(summary, spot, best)
+    return _use(summary, spot, arms[spot.chosen], best)
+
+
+def _cannot_tell(
+    summary: Summary, spot: SweetSpotSummary, best: ArmSummary
+) -> tuple[str, ...]:
+    highest = (
+        f"Highest so far: {best.label}, with {_scored(summary, best)}. It may be "
+        f"{100 * spot.at_most_behind:.1f} points below another."
+    )
+    if spot.more_questions is None:
+        return ("Cannot tell: there are too few questions.", highest)
+    more = f"about {_rounded(spot.more_questions):,} more questions"
+    return (
+        f"Cannot tell; {more}.",
+        f"No setting is shown to be {_AS_GOOD}.",
+        highest,
+        f"Where the scores stay as they are, {more} would show it, on more documents.",
+    )
+
+
+def _use(
+    summary: Summary, spot: SweetSpotSummary, chosen: ArmSummary, best: ArmSummary
+) -> tuple[str, ...]:
+    if chosen.budget is None:
+        use = f"Use {chosen.name}: about {chosen.tokens:,.0f} tokens for a question."
+    else:
+        use = f"Use {chosen.budget:,} tokens with {chosen.system}."
+    why = [f"Why: {_scored(summary, chosen)}, {_AS_GOOD}."]
+    behind = spot.difference
+    if behind is None:
+        why.append("Nothing scored higher.")
+    else:
+        points = [100 * value for value in (behind.mean, behind.low, behind.high)]
+        why.append(
+            f"The best, {best.label}, has "
+            f"{figure_text(best.measures[summary.measure])} for {best.tokens:,.0f} "
+            f"tokens instead of {chosen.tokens:,.0f}. On the same questions the "
+            f"difference is {points[0]:+.1f} points [{points[1]:+.1f}, "
+            f"{points[2]:+.1f}]; worse on {behind.worse:,}, better on "
+            f"{behind.better:,} of {behind.questions:,}."
+        )
+    cheaper = "Nothing that takes fewer tokens is shown to be as good."
+    why += [cheaper] if spot.cheaper else []
+    if chosen.missing:
+        why.append(f"{number_of(chosen.missing, 'answer')} of it failed.")
+    return (use, *why)
+
+
+def _scored(summary: Summary, arm: ArmSummary) -> str:
+    figure = arm.measures[summary.measure]
+    name = title_of(summary.measure)
+    return f"{name} {figure_text(figure)} on {_asked(summary, figure)}"
+
+
+def _asked(summary: Summary, figure: Figure) -> str:
+    """Documents are the summary's: a figure's are groups, "all of them" being one."""
+    measured = (
+        "" if figure.questions == summary.questions else f"{figure.questions:,} of "
+    )
+    questions = number_of(summary.questions, "question")
+    return f"{measured}{questions} about {number_of(summary.documents, 'document')}"
+
+
+def _rounded(count: int) -> int:
+    """Two digits, upwards: more would be no estimate."""
+    step = 1
+    while count > _TWO_DIGITS * step:
+        step *= 10
+    return -(-count // step) * step

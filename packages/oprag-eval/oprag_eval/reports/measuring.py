@@ -1,0 +1,150 @@
+"""Which measures a report shows, which one it compares by, and names for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from oprag_eval import metrics
+from oprag_eval.data import Dataset
+from oprag_eval.published import Published
+from oprag_eval.reports.summary import Figure
+from oprag_eval.scoring import CORPUS_MEASURES, NOT_MEASURES, scored_text
+
+_TITLES = {
+    "token_f1": "F1",
+    "exact_match": "exact match",
+    "longrag_match": "LongRAG's match",
+    "first_number_match": "first number",
+    "choice_match": "accuracy",
+    "choice_match_official": "accuracy, ∞Bench's rules",
+    "bracketed_match": "accuracy, [[n]]",
+    "bracketed_match_official": "accuracy, first [[n]]",
+    "rouge_l": "ROUGE-L",
+    "bleu_1": "BLEU-1",
+    "bleu_4": "BLEU-4",
+    "meteor": "METEOR",
+    "average": "mean over the sets",
+    "answer_recall": "answer recall",
+    "title_recall": "title recall",
+    "evidence_recall": "evidence recall",
+    "evidence_coverage": "evidence coverage",
+    "wrong_order": "wrong order",
+    "answerable": "answered from the chunks",
+    "token_share": "share of tokens",
+}
+"""In the order of tables."""
+_OF_ROUTING = ("answerable", "token_share")
+CONTEXT_MEASURES = ("evidence_recall", "answer_recall", "title_recall")
+"""What is compared by where a set has no answers, the first that it has."""
+
+
+def title_of(measure: str) -> str:
+    """Name a measure for people."""
+    return _TITLES.get(measure, measure)
+
+
+def in_order(measures: Iterable[str]) -> list[str]:
+    """Order measures as tables show them: those of answers before those of contexts."""
+    order = {name: place for place, name in enumerate(_TITLES)}
+    return sorted(set(measures), key=lambda name: (order.get(name, -1), name))
+
+
+def measures_in(scores: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Name the measures that score at least one answer, in order.
+
+    METEOR stays where its data is missing: its column is empty, and a note says why.
+    """
+    found = {
+        name
+        for line in scores
+        for name, value in line.items()
+        if name not in NOT_MEASURES and (value is not None or name == "meteor")
+    }
+    return in_order(found)
+
+
+def main_measure(
+    dataset: Dataset, measures: Sequence[str], *, brackets: bool = False
+) -> str:
+    """Choose the measure that arms are compared by.
+
+    The first of the set's own that scores answers one by one; for options the reading
+    of what the prompt asked for; for a set without answers, whether the context holds
+    the evidence.
+
+    Returns:
+        Empty where there is none.
+    """
+    named = [name for name in dataset.metrics if name in measures]
+    of_options = "bracketed_match" if brackets else "choice_match"
+    if of_options in named:
+        return of_options
+    of_context = [name for name in CONTEXT_MEASURES if name in measures]
+    return next(iter([*named, *of_context]), "")
+
+
+def corpus_scores(
+    answers: Sequence[Mapping[str, Any]], dataset: Dataset
+) -> dict[str, float]:
+    """Return the measures of one run's answers of an arm together.
+
+    Args:
+        answers: Lines of `answers.jsonl`; questions without references are left out.
+        dataset: The set that they answer.
+
+    Returns:
+        Empty where the set names no such measure, or nothing can be scored.
+    """
+    if "corpus_bleu" not in dataset.metrics:
+        return {}
+    references = {q.question_id: q.answers for q in dataset.questions if q.answers}
+    scored = [answer for answer in answers if answer["question_id"] in references]
+    if not scored:
+        return {}
+    texts = [scored_text(answer) for answer in scored]
+    gold = [references[answer["question_id"]] for answer in scored]
+    return {
+        name: metrics.corpus_bleu(texts, gold, max_order=order)
+        for name, order in CORPUS_MEASURES.items()
+    }
+
+
+def figures_of(
+    published: Iterable[Published], measures: Iterable[str], *, routed: bool
+) -> tuple[Published, ...]:
+    """Keep the papers' figures of what a run measures.
+
+    Args:
+        published: Of its set.
+        measures: That the run shows. What papers publish of options is accuracy,
+            however it was asked for.
+        routed: Whether one of its systems routes.
+    """
+    shown = {_published_as(measure) for measure in measures}
+    shown.update(_OF_ROUTING if routed else ())
+    return tuple(each for each in published if each.measure in shown)
+
+
+def published_by(published: Iterable[Published], measure: str) -> tuple[Published, ...]:
+    """Keep the papers' figures of one measure."""
+    wanted = _published_as(measure)
+    return tuple(each for each in published if each.measure == wanted)
+
+
+def _published_as(measure: str) -> str:
+    return "choice_match" if measure.startswith("bracketed_match") else measure
+
+
+def figure_text(figure: Figure | None) -> str:
+    """A mean and its interval."""
+    if figure is None:
+        return "-"
+    if figure.low is None or figure.high is None:
+        return f"{figure.mean:.3f}"
+    return f"{figure.mean:.3f} [{figure.low:.3f}, {figure.high:.3f}]"
+
+
+def number_of(count: int, thing: str) -> str:
+    """Return a number and the thing's name, in the plural where it is not one."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"

@@ -1,0 +1,256 @@
+"""The page of a run: one file that needs nothing else, and may run nothing else.
+
+Its content security policy allows the one script and the one style sheet by their
+hashes, and images that stand in the page itself.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from oprag_eval.data import Dataset, Document, Question
+from oprag_eval.reports.arms import arms_of
+from oprag_eval.reports.measuring import number_of, title_of
+from oprag_eval.reports.pictures import pictures_of
+from oprag_eval.reports.plots import Plot
+from oprag_eval.reports.summary import Summary
+from oprag_eval.reports.tables import Table
+from oprag_eval.running.run_directory import AnswerKey, key_of
+
+_FOLDER = Path(__file__).parent / "templates"
+
+
+def as_page(
+    summary: Summary,
+    tables: Sequence[Table],
+    plots: Sequence[Plot],
+    questions: Mapping[str, Any],
+    read: Sequence[str] = (),
+) -> str:
+    """Write the page.
+
+    Args:
+        summary: Of the run.
+        tables: Of the summary.
+        plots: Of the summary.
+        questions: See `page_data`.
+        read: See `ReadTexts`.
+    """
+    import jinja2
+    from jinja2 import utils
+
+    environment = jinja2.Environment(
+        autoescape=True,
+        loader=jinja2.FileSystemLoader(_FOLDER),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    script = (_FOLDER / "report.js").read_text("utf-8")
+    style = (_FOLDER / "report.css").read_text("utf-8")
+    page: str = environment.get_template("report.html.jinja").render(
+        summary=summary,
+        questions_asked=number_of(summary.questions, "question"),
+        documents_asked=number_of(summary.documents, "document"),
+        measure=title_of(summary.measure),
+        settings={
+            key: json.dumps(value, ensure_ascii=False, sort_keys=True)
+            for key, value in sorted(summary.settings.items())
+        },
+        tables=tables,
+        plots=[
+            (plot, f"data:image/svg+xml;base64,{base64.b64encode(plot.svg).decode()}")
+            for plot in plots
+        ],
+        # Escapes <, >, & and ', so that no text can end the element.
+        questions=utils.htmlsafe_json_dumps(questions, separators=(",", ":")),
+        read=utils.htmlsafe_json_dumps(list(read), separators=(",", ":")),
+        script=script,
+        style=style,
+        script_hash=_hash(script),
+        style_hash=_hash(style),
+    )
+    return page
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+MOST_ANSWERS = 20_000
+"""Answers that a page holds at most."""
+MOST_PIECES = 300_000
+"""Passages that a page holds at most; with both a page stays under some 20 MB."""
+MOST_READ = 8_000_000
+"""Bytes, packed, of what models read that a page holds at most, on top of that."""
+
+
+def page_data(
+    answers: Sequence[Mapping[str, Any]],
+    scores: Sequence[Mapping[str, Any]],
+    dataset: Dataset,
+    measure: str,
+    *,
+    read: ReadTexts | None = None,
+    numbered: bool = False,
+    most_answers: int = MOST_ANSWERS,
+    most_pieces: int = MOST_PIECES,
+) -> dict[str, Any]:
+    """Return what the page's script shows, as plain values.
+
+    Args:
+        answers: Lines of `answers.jsonl`.
+        scores: Their scores, in the same order.
+        dataset: The set that was asked.
+        measure: The score that is shown; empty: none.
+        read: What the model read; None: nothing was kept.
+        numbered: Whether options were asked for by number, not by letter.
+        most_answers: See `MOST_ANSWERS`.
+        most_pieces: See `MOST_PIECES`.
+
+    Returns:
+        `numbered`: as given. `arms`: `[system, budget]` each. `documents`:
+        `[id, title, length]` each, of a PDF with its pages, `[start, label]` each.
+        `pictures`: see `pictures_of`.
+        `total` and `every`: all questions, and that each `every`-th is here.
+        `questions`: see `_question`; documents and arms by their place in the lists.
+    """
+    asked: dict[str, list[int]] = {}
+    for place, answer in enumerate(answers):
+        asked.setdefault(answer["question_id"], []).append(place)
+    questions = [q for q in dataset.questions if q.question_id in asked]
+    pieces = sum(len(answer["pieces"]) for answer in answers)
+    every = math.ceil(max(len(answers) / most_answers, pieces / most_pieces, 1))
+    arms = [(arm.system, arm.budget) for arm in arms_of(scores)]
+    read = read or ReadTexts((), tuple)
+    places = {arm: place for place, arm in enumerate(arms)}
+    page = _Page(dataset, places, measure, read, {})
+    shown = [
+        page.question(
+            question, [(answers[n], scores[n]) for n in asked[question.question_id]]
+        )
+        for question in questions[::every]
+    ]
+    described = page.described()
+    return {
+        "arms": [list(arm) for arm in arms],
+        "documents": described,
+        "every": every,
+        "numbered": numbered,
+        "pictures": pictures_of(shown, described, dataset),
+        "questions": shown,
+        "total": len(questions),
+    }
+
+
+class ReadTexts:
+    """What the model read and wrote for answers, as a page holds it.
+
+    Whole questions in the order of the set, up to some size.
+
+    Args:
+        question_ids: In that order.
+        texts: Gives what was kept, packed, by answer; called twice.
+        most: Bytes of the packed texts together.
+    """
+
+    def __init__(
+        self,
+        question_ids: Iterable[str],
+        texts: Callable[[], Iterable[tuple[AnswerKey, bytes]]],
+        most: int = MOST_READ,
+    ) -> None:
+        sizes: Counter[str] = Counter()
+        for key, packed in texts():
+            sizes[key.question_id] += len(packed)
+        kept: set[str] = set()
+        for name in question_ids:
+            most -= sizes[name]
+            if most < 0:
+                break
+            kept.add(name)
+        self.packed: list[str] = []
+        """Gzip files in base64: one JSON object each, with `calls`."""
+        self.places: dict[AnswerKey, int] = {}
+        """Where in them an answer's is."""
+        for key, packed in texts():
+            if key.question_id in kept:
+                self.places[key] = len(self.packed)
+                self.packed.append(base64.b64encode(packed).decode("ascii"))
+
+
+@dataclass
+class _Page:
+    dataset: Dataset
+    arms: Mapping[tuple[str, int | None], int]
+    measure: str
+    read: ReadTexts
+    documents: dict[str, int]
+    """Place of each document by its id, in the order in which questions name them."""
+
+    def question(
+        self,
+        question: Question,
+        answered: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
+    ) -> dict[str, Any]:
+        """Return one question: `documents` that its strip is drawn over, and `answers`.
+
+        An answer is `[arm, run, prediction or None, score, tokens, route, pieces,
+        made, read]`; pieces are `[document, start, end]`, in the order they were read;
+        made counts the texts that stand in no document, such as summaries; read is
+        the place of what the model read in `ReadTexts.packed`, or None.
+        """
+        rows = [self._answer(answer, score) for answer, score in answered]
+        read = {piece[0] for row in rows for piece in row[6]}
+        over = [self._place(name) for name in question.doc_ids] or sorted(read)
+        return {
+            "answers": rows,
+            "documents": over,
+            "evidence": [
+                [over[0], start, end] for start, end in question.evidence if over
+            ],
+            "gold": question.gold_option,
+            "id": question.question_id,
+            "options": list(question.options),
+            "question": question.question,
+            "right": list(question.answers),
+        }
+
+    def _answer(self, answer: Mapping[str, Any], score: Mapping[str, Any]) -> list[Any]:
+        value = score.get(self.measure)
+        placed = [piece for piece in answer["pieces"] if piece[1] is not None]
+        return [
+            self.arms[answer["system"], answer["budget"]],
+            answer["run"],
+            answer["prediction"] if answer["answered"] else None,
+            None if value is None else round(float(value), 4),
+            answer["context_tokens"],
+            answer["route"],
+            [[self._place(name), start, end] for name, start, end, _ in placed],
+            len(answer["pieces"]) - len(placed),
+            self.read.places.get(key_of(answer)),
+        ]
+
+    def _place(self, name: str) -> int:
+        return self.documents.setdefault(name, len(self.documents))
+
+    def described(self) -> list[list[Any]]:
+        """Return id, title, length and pages of each document, in their places."""
+        return [
+            [each.doc_id, each.title, len(each.text), *_pages(each)]
+            for each in map(self.dataset.document, self.documents)
+        ]
+
+
+def _pages(document: Document) -> list[Any]:
+    pages = [[page.start, page.label] for page in document.pages]
+    return [pages] if pages else []

@@ -1,0 +1,228 @@
+"""What a run showed, as plain values: the content of `summary.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from oprag_eval.published import Published
+
+_SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A mean over questions."""
+
+    mean: float
+    low: float | None
+    """Lower end of the 95 % interval; None for a measure of all answers together."""
+    high: float | None
+    """Upper end of it."""
+    deviation: float | None
+    """Standard deviation of the runs' means; None for a single run."""
+    questions: int
+    documents: int
+
+
+@dataclass(frozen=True)
+class ArmSummary:
+    """One system at one budget."""
+
+    system: str
+    budget: int | None
+    runs: int
+    questions: int
+    """Questions that it answered or declined in at least one run."""
+    answers: int
+    """Answers of all runs, the declining ones included."""
+    missing: int
+    """Answers that are not there: they failed, or the run is not complete."""
+    declined: int
+    """Answers that decline. They are scored, as wrong where the set does not say that
+    the question is unanswerable."""
+    measures: Mapping[str, Figure]
+    """Measures that fit no question of the arm are absent."""
+    context_tokens: float
+    """Mean tokens of the context of the last call."""
+    input_tokens: float
+    """Mean input tokens of a question, over all its calls."""
+    output_tokens: float
+    index_tokens: int
+    """Input and output tokens of all that was made of the documents beforehand."""
+    estimated: bool
+    """Whether some tokens were counted here and not reported by the provider."""
+    cost: float | None
+    """Mean cost of a question; None without a price."""
+    index_cost: float | None
+    """Cost of what was made beforehand; None without a price."""
+    read_whole: int = 0
+    """Answers for which the full documents were read whole."""
+    cut: int = 0
+    """Answers for which the window did not take them whole."""
+
+    @property
+    def label(self) -> str:
+        """Name it in a table."""
+        return arm_label(self.system, self.budget, cut=bool(self.cut))
+
+    @property
+    def name(self) -> str:
+        """Name its system, and say where documents were cut."""
+        return arm_label(self.system, None, cut=bool(self.cut))
+
+    @property
+    def tokens(self) -> float:
+        """What quality is drawn against.
+
+        Input tokens; those of the context where a reader takes no prompt.
+        """
+        return self.input_tokens or self.context_tokens
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two arms on the same questions; the first minus the second."""
+
+    first: str
+    first_tokens: float
+    second: str
+    second_tokens: float
+    mean: float
+    low: float
+    high: float
+    better: int
+    worse: int
+    questions: int
+    documents: int
+    p: float
+    """Of this comparison alone."""
+    p_adjusted: float | None = None
+    """Corrected for the number of comparisons, see `adjusted`; None for one that was
+    made after looking at the scores, as with the best."""
+
+    @property
+    def significant(self) -> bool:
+        """Whether it is no accident, of all comparisons that are made."""
+        return self.p_adjusted is not None and self.p_adjusted < _SIGNIFICANT
+
+
+@dataclass(frozen=True)
+class SweetSpotSummary:
+    """The smallest arm that is shown to be as good as the best, see `sweet_spot`."""
+
+    system: str
+    """Of the arms compared; empty: all of the run."""
+    chosen: str | None
+    """Label of the arm; None: it cannot be told."""
+    best: str
+    """The arm that scored highest."""
+    at_most_behind: float
+    """With 90 % confidence the chosen arm is at most so much below the best one; where
+    none is chosen, the one that scored highest so far."""
+    difference: Difference | None
+    """The chosen minus the best; None where they are one, or none is chosen."""
+    more_questions: int | None
+    """About so many more would tell; 0 where an arm is chosen, None where not even that
+    can be told."""
+    cheaper: bool
+    """Whether some arm takes fewer tokens than the chosen one."""
+
+
+@dataclass(frozen=True)
+class Routing:
+    """How often a routed system answered early, and what that saved."""
+
+    arm: str
+    answerable: float
+    """Share of answers that came without the full documents."""
+    token_share: float | None
+    """Its input tokens over those that the full documents alone take; None where
+    these are not known."""
+    answers: int
+    """What the first share is of."""
+    compared: int
+    """Answers that the second is over."""
+    estimated: int = 0
+    """Of these, those for which what the full documents take is estimated."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One arm on a part of the questions."""
+
+    arm: str
+    by: str
+    """What the questions are parted by, such as `difficulty`."""
+    part: str
+    figure: Figure
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """One arm beside the full text; shares are of the answers that both have."""
+
+    arm: str
+    full: str
+    answers: int
+    same: float
+    """Share of equal predictions, but for case and white space."""
+    near: float
+    """Share of scores that differ by less than ten points."""
+    better: float
+    """Share of those on which the arm is at least so much better."""
+    worse: float
+    oracle: float
+    """Mean of the higher of both scores."""
+    oracle_tokens: float
+    """Mean tokens, the full text's only where it does better."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Everything that the tables, plots and the page show."""
+
+    dataset: str
+    questions: int
+    documents: int
+    measure: str
+    """The measure that arms are compared by; empty where the set has none."""
+    measures: tuple[str, ...]
+    """All that are shown, that one first."""
+    unit: str
+    """What the intervals draw: documents or questions."""
+    groups: int
+    """How many of them there are."""
+    resamples: int
+    """How often chance is drawn for the sweet spots."""
+    seed: int
+    settings: Mapping[str, Any]
+    """Of `run.json`."""
+    arms: tuple[ArmSummary, ...]
+    comparisons: tuple[Difference, ...] = ()
+    sweet_spots: tuple[SweetSpotSummary, ...] = ()
+    """Of each system with several budgets; then of all arms together."""
+    routing: tuple[Routing, ...] = ()
+    failure_classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Declined questions by arm and class; empty where they were not labelled."""
+    published: tuple[Published, ...] = ()
+    """Figures of papers on what the run measures; those of the measure that arms are
+    compared by are drawn."""
+    parts: tuple[Part, ...] = ()
+    """Scores on parts of the questions; empty where these have no parts, or what is
+    compared by is no measure of answers."""
+    agreements: tuple[Agreement, ...] = ()
+    """Arms beside the full text; empty as above, or where that was not asked."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know: what differs from the papers, what is missing."""
+    stopped: bool = False
+    """Whether a cap ended the run before everything was asked."""
+    advice: tuple[str, ...] = ()
+    """What to use, then why: sentences for the page, the table and the terminal."""
+
+
+def arm_label(system: str, budget: int | None, *, cut: bool = False) -> str:
+    """Name an arm: `dos-rag, 1,500`; `full-document, cut` where a window cut it."""
+    name = f"{system}, cut" if cut else system
+    return name if budget is None else f"{name}, {budget:,}"

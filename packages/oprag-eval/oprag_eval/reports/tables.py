@@ -1,0 +1,315 @@
+"""The tables of a summary: headings and rows of text, for Markdown and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from oprag_eval.failure_classes import FAILURE_CLASSES
+from oprag_eval.published import Published
+from oprag_eval.reports.measuring import title_of
+from oprag_eval.reports.summary import ArmSummary, Difference, Figure, Summary
+from oprag_eval.reports.views import EVIDENCE_PLACE
+from oprag_eval.sweeping import CONFIDENCE, MARGIN
+
+_NONE = "–"
+
+
+class Table(NamedTuple):
+    """Rows of text under headings."""
+
+    title: str
+    note: str
+    """How to read it."""
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def tables_of(summary: Summary) -> list[Table]:
+    """Make every table that a summary has rows for."""
+    made = [
+        _results(summary),
+        _tokens(summary),
+        _sweet_spots(summary),
+        _comparisons(summary),
+        *_parts(summary),
+        _agreements(summary),
+        _routing(summary),
+        _declines(summary),
+        _published(summary),
+    ]
+    return [table for table in made if table.rows]
+
+
+def as_markdown(table: Table) -> str:
+    """Write a table in Markdown, its title and note above it."""
+
+    def line(cells: Sequence[str]) -> str:
+        escaped = (cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
+        return f"| {' | '.join(escaped)} |"
+
+    rule = f"|{'---|' * len(table.headings)}"
+    body = [line(table.headings), rule, *map(line, table.rows)]
+    return "\n".join([f"## {table.title}", "", table.note, "", *body, ""])
+
+
+def _results(summary: Summary) -> Table:
+    measures = summary.measures
+    several = any(arm.runs > 1 for arm in summary.arms)
+    note = (
+        "Scores times 100, with 95 % intervals over "
+        f"{summary.unit} ({summary.groups:,} of them) in brackets"
+        + (", ± the standard deviation over runs" if several else "")
+        + "; n is the number of questions. Wrong order is the share of pairs of "
+        "passages that the reader got in the wrong order."
+    )
+    told = ["declined"]
+    if any(arm.read_whole or arm.cut for arm in summary.arms):
+        told.append("read whole")
+    headings = ("system", "budget", "n", *map(title_of, measures), *told)
+    rows = tuple(
+        (
+            arm.name,
+            _count(arm.budget),
+            _count(arm.questions),
+            *(_figure(arm.measures.get(measure)) for measure in measures),
+            *(_count(arm.declined), _read_whole(arm))[: len(told)],
+        )
+        for arm in summary.arms
+    )
+    return Table("Results", note, headings, rows)
+
+
+def _tokens(summary: Summary) -> Table:
+    priced = any(arm.cost is not None for arm in summary.arms)
+    note = (
+        "Means per question, over all calls for it. Made beforehand is the sum of "
+        "what trees, pages and gists took, once for all questions."
+        + (" Costs are in the currency of the prices given." if priced else "")
+    )
+    headings = ["system", "budget", "context", "input", "output", "made beforehand"]
+    if priced:
+        headings += ["cost of a question", "cost beforehand"]
+    rows = []
+    for arm in summary.arms:
+        means = (arm.context_tokens, arm.input_tokens, arm.output_tokens)
+        told = [f"{mean:,.0f}" for mean in means]
+        row = [arm.name, _count(arm.budget), *told, _count(arm.index_tokens)]
+        if priced:
+            row += [_money(arm.cost), _money(arm.index_cost)]
+        rows.append(tuple(row))
+    return Table("Tokens and cost", note, tuple(headings), tuple(rows))
+
+
+def _sweet_spots(summary: Summary) -> Table:
+    note = (
+        "The smallest budget that is shown to be at most "
+        f"{100 * MARGIN:g} points worse than the best, with {100 * CONFIDENCE:g} % "
+        f"confidence, by {title_of(summary.measure)}; for all systems together, the "
+        "fewest tokens. At most behind: how far it may be below the best, or where it "
+        "cannot be told, how far the highest so far may be; about so many more "
+        "questions would tell."
+    )
+    headings = (
+        "system",
+        "use",
+        "highest",
+        "difference",
+        "at most behind",
+        "more questions",
+    )
+    rows = tuple(
+        (
+            spot.system or "all",
+            spot.chosen or "cannot tell",
+            spot.best,
+            _NONE if spot.difference is None else f"{100 * spot.difference.mean:+.2f}",
+            f"{100 * spot.at_most_behind:.2f}",
+            _count(spot.more_questions or None),
+        )
+        for spot in summary.sweet_spots
+    )
+    return Table("Sweet spots", note, headings, rows)
+
+
+def _comparisons(summary: Summary) -> Table:
+    note = (
+        f"Paired differences of {title_of(summary.measure)} times 100, first minus "
+        "second, on the questions that both have, at the same budget. p is corrected "
+        "for the number of comparisons (Holm); * marks what is below 0.05. The "
+        "intervals are of each alone. Better and worse count the questions on which "
+        "the first is."
+    )
+    headings = (
+        "first",
+        "its tokens",
+        "second",
+        "its tokens",
+        "difference",
+        "95 % interval",
+        "p",
+        "better",
+        "worse",
+        "n",
+    )
+    rows = tuple(map(_difference, summary.comparisons))
+    return Table("Comparisons", note, headings, rows)
+
+
+def _difference(found: Difference) -> tuple[str, ...]:
+    star = "*" if found.significant else ""
+    return (
+        found.first,
+        f"{found.first_tokens:,.0f}",
+        found.second,
+        f"{found.second_tokens:,.0f}",
+        f"{100 * found.mean:+.2f}{star}",
+        f"{100 * found.low:+.2f} to {100 * found.high:+.2f}",
+        _NONE if found.p_adjusted is None else f"{found.p_adjusted:.3f}",
+        _count(found.better),
+        _count(found.worse),
+        _count(found.questions),
+    )
+
+
+def _parts(summary: Summary) -> Iterator[Table]:
+    """One table for each way in which the questions fall into parts."""
+    cells = {(each.arm, each.by, each.part): each.figure for each in summary.parts}
+    for by in dict.fromkeys(each.by for each in summary.parts):
+        parts = dict.fromkeys(each.part for each in summary.parts if each.by == by)
+        note = (
+            f"{title_of(summary.measure)} times 100 with 95 % intervals, of the "
+            "questions of each kind; n is how many of them."
+        )
+        if by == EVIDENCE_PLACE:
+            note += (
+                " The third of the context in which the evidence began; in it may also "
+                "mean that a part of it was."
+            )
+        rows = []
+        for arm in dict.fromkeys(each.arm for each in summary.parts if each.by == by):
+            found = [cells.get((arm, by, part)) for part in parts]
+            counts = (_count(each.questions if each else 0) for each in found)
+            told = zip(map(_figure, found), counts, strict=True)
+            rows.append((arm, *(cell for pair in told for cell in pair)))
+        headings = ("arm", *(cell for part in parts for cell in (part, "n")))
+        yield Table(f"By {by}", note, headings, tuple(rows))
+
+
+def _agreements(summary: Summary) -> Table:
+    note = (
+        "Each arm beside the full text on the same questions (Self-Route, figure 2): "
+        "the share of equal answers, and of scores less than ten points apart, or at "
+        "least ten points higher on one side. Oracle router: the higher score of both, "
+        f"{title_of(summary.measure)} times 100, and what that takes if the full text "
+        "is read only where it does better."
+    )
+    headings = (
+        "arm",
+        "n",
+        "same answer",
+        "same score",
+        "arm better",
+        "full text better",
+        "oracle router",
+        "its tokens",
+    )
+    rows = tuple(
+        (
+            each.arm,
+            _count(each.answers),
+            *map(_percent, (each.same, each.near, each.better, each.worse)),
+            f"{100 * each.oracle:.2f}",
+            f"{each.oracle_tokens:,.0f}",
+        )
+        for each in summary.agreements
+    )
+    return Table("Beside the full text", note, headings, rows)
+
+
+def _routing(summary: Summary) -> Table:
+    note = (
+        "Answerable: answered from the chunks, without the full documents, of all its "
+        "answers. Tokens: input tokens of all steps over those that the full documents "
+        "alone take, over the answers for which these are known; above 100 %, routing "
+        "costs more than it saves. ≈: of some answers the full documents were sent by "
+        "nothing in this run; their tokens are counted here, and scaled to the "
+        "provider's count. A full-document arm measures them."
+    )
+    rows = tuple(
+        (
+            row.arm,
+            _percent(row.answerable),
+            _count(row.answers),
+            f"{'≈ ' if row.estimated else ''}{_percent(row.token_share)}",
+            _count(row.compared),
+        )
+        for row in summary.routing
+    )
+    return Table(
+        "Self-Route", note, ("arm", "answerable", "of", "tokens", "over"), rows
+    )
+
+
+def _declines(summary: Summary) -> Table:
+    counts = summary.failure_classes
+    found = {label for of_arm in counts.values() for label in of_arm}
+    extra = sorted(found - set(FAILURE_CLASSES))
+    labels = [c for c in FAILURE_CLASSES if c != "unread" or c in found] + extra
+    rows = tuple(
+        (arm, *(_count(of_arm.get(label, 0)) for label in labels))
+        for arm, of_arm in counts.items()
+    )
+    note = (
+        "Declined answers by what makes the question hard to search for; of a system "
+        "that routes, what its first step declined."
+    )
+    return Table("Why questions were declined", note, ("arm", *labels), rows)
+
+
+def _published(summary: Summary) -> Table:
+    note = (
+        "The papers' figures times 100, with their models, embeddings and splitting, ± "
+        "the standard deviation over their runs where it is told; those of "
+        f"{title_of(summary.measure)} are drawn in grey."
+    )
+    headings = ("model", "method", "tokens", "measure", "value", "source")
+    rows = tuple(
+        (p.model, p.method, _count(p.tokens), title_of(p.measure), _value(p), p.source)
+        for p in summary.published
+    )
+    return Table("Published figures", note, headings, rows)
+
+
+def _value(figure: Published) -> str:
+    deviation = figure.deviation
+    spread = "" if deviation is None else f" ± {100 * deviation:.2f}"
+    return f"{100 * figure.value:.2f}{spread}"
+
+
+def _figure(figure: Figure | None) -> str:
+    if figure is None:
+        return _NONE
+    text = f"{100 * figure.mean:.2f}"
+    if figure.deviation is not None:
+        text += f" ± {100 * figure.deviation:.2f}"
+    if figure.low is not None and figure.high is not None:
+        text += f" [{100 * figure.low:.1f}, {100 * figure.high:.1f}]"
+    return text
+
+
+def _read_whole(arm: ArmSummary) -> str:
+    read = arm.read_whole + arm.cut
+    return f"{arm.read_whole:,} of {read:,}" if read else _NONE
+
+
+def _count(value: int | None) -> str:
+    return _NONE if value is None else f"{value:,}"
+
+
+def _percent(share: float | None) -> str:
+    return _NONE if share is None else f"{100 * share:.2f} %"
+
+
+def _money(amount: float | None) -> str:
+    return _NONE if amount is None else f"{amount:,.6f}".rstrip("0").rstrip(".")

@@ -1,0 +1,322 @@
+"""A paper's table asked again: its conditions, and whether it came out.
+
+Each file of `recipes/` holds the conditions of one table: the sets, the readers, the
+options of the run, the budgets, the arms, and which published figure each arm has.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from oprag.errors import invalid_option
+from oprag_eval.catalogue import make_system
+from oprag_eval.published import AVERAGE, Published, published_for
+from oprag_eval.reports.summary import arm_label
+from oprag_eval.system import System
+
+Verdict: TypeAlias = Literal["pass", "fail", "not measured", "no figure"]
+
+DEVIATIONS = 2
+"""How many standard deviations, ours and the paper's together, a figure may be off."""
+POINTS = 0.02
+"""How much a figure may be off that has neither a deviation nor an interval."""
+
+_DIGITS = 9
+_FOLDER = Path(__file__).with_name("recipes")
+_OF_ROUTING = ("answerable", "token_share")
+
+
+class ReaderModel(NamedTuple):
+    """The model that a paper's reader was."""
+
+    model: str
+    """As `--model` takes it."""
+    window: int
+    """Tokens of its context window."""
+
+
+class RecipeArm(NamedTuple):
+    """One row of a table."""
+
+    system: System
+    figures: Sequence[Mapping[str, Any]] = ()
+    """Its published figures: the `method`, and where they are not the reader's or the
+    budget's the `model` and the `tokens`."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The conditions of one table."""
+
+    name: str
+    title: str
+    source: str
+    """The paper, as `Published.source` has it."""
+    sets: tuple[str, ...]
+    """As `data.load` takes them; of several the means are compared."""
+    readers: Mapping[str, ReaderModel]
+    """By the name that the figures have, the paper's own first."""
+    options: Mapping[str, Any]
+    """Of `oprag evaluate`, by name, as far as the paper decides them."""
+    arms: tuple[RecipeArm, ...]
+    budgets: tuple[int, ...] = ()
+    scored_by: Mapping[str, str] = field(default_factory=dict)
+    """Our measure that is the authors', where it is not the one that is published."""
+    notes: tuple[str, ...] = ()
+
+    def figures(self, reader: str, dataset: str) -> tuple[Published, ...]:
+        """Find the figures that arms have on a set, of all that the paper has.
+
+        Args:
+            reader: Whose figures, where an arm names no other.
+            dataset: One of `sets`, or `dataset`.
+        """
+        named = [figure for arm in self.arms for figure in arm.figures]
+        wanted = {(each.get("model", reader), each["method"]) for each in named}
+        return tuple(
+            figure
+            for figure in published_for(dataset)
+            if figure.source == self.source and (figure.model, figure.method) in wanted
+        )
+
+    @property
+    def dataset(self) -> str:
+        """What the figures stand under."""
+        return self.sets[0] if len(self.sets) == 1 else AVERAGE
+
+    def reader(self, wanted: str = "", *, model: str = "") -> str:
+        """Choose whose figures are compared.
+
+        Args:
+            wanted: What the user said, without regard to case; empty: the reader
+                whose name is part of the model's, or the paper's first.
+            model: Who will answer.
+
+        Raises:
+            InvalidOptionError: The table has no such reader.
+        """
+        if wanted:
+            named = {name.lower(): name for name in self.readers}
+            if wanted.lower() in named:
+                return named[wanted.lower()]
+            takes = f"{self.name} has figures of {', '.join(self.readers)}."
+            raise invalid_option("reader", wanted, takes)
+        asked = _letters(model)
+        found = [name for name in self.readers if _letters(name) in asked]
+        return max(found, key=len, default=next(iter(self.readers)))
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+@cache
+def recipes() -> Mapping[str, Recipe]:
+    """Return every recipe by name, sorted; tables may share their conditions."""
+    found = {}
+    for path in _FOLDER.glob("*.json"):
+        told = json.loads(path.read_text("utf-8"))
+        tables = told.pop("tables")
+        readers = {name: ReaderModel(**one) for name, one in told["readers"].items()}
+        arms = [
+            RecipeArm(make_system(arm["system"]), arm.get("figures", ()))
+            for arm in told["arms"]
+        ]
+        lists = {key: tuple(told.get(key, ())) for key in ("budgets", "notes")}
+        told |= {**lists, "readers": readers, "arms": tuple(arms)}
+        for name, sets in tables.items():
+            found[name] = Recipe(name=name, sets=tuple(sets), **told)
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def recipe_named(name: str) -> Recipe:
+    """Return one recipe.
+
+    Raises:
+        InvalidOptionError: There is none of this name.
+    """
+    if name not in recipes():
+        takes = f"There are {', '.join(recipes())}."
+        raise invalid_option("table", name, takes)
+    return recipes()[name]
+
+
+class Ours(NamedTuple):
+    """What our run measured."""
+
+    mean: float
+    low: float | None = None
+    """Lower end of the 95 % interval."""
+    high: float | None = None
+    deviation: float | None = None
+    """Over runs."""
+
+
+class Compared(NamedTuple):
+    """One figure of a table beside ours."""
+
+    arm: str
+    measure: str
+    ours: Ours | None
+    published: Published | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Say whether the paper's figure came out; the rule is `agree`."""
+        if self.published is None:
+            return "no figure"
+        if self.ours is None:
+            return "not measured"
+        return "pass" if agree(self.ours, self.published) else "fail"
+
+
+def agree(ours: Ours, published: Published) -> bool:
+    """Say whether a published figure came out.
+
+    It did if it lies in the 95 % interval of our run, or if the two are no more than
+    `DEVIATIONS` standard deviations apart, the paper's over its runs and ours over
+    ours taken together. A figure that has neither may be off by `POINTS`.
+    """
+    apart = round(abs(ours.mean - published.value), _DIGITS)
+    known = False
+    if ours.low is not None and ours.high is not None:
+        known = True
+        if ours.low <= published.value <= ours.high:
+            return True
+    if published.deviation is not None:
+        known = True
+        spread = math.hypot(published.deviation, ours.deviation or 0)
+        if apart <= round(DEVIATIONS * spread, _DIGITS):
+            return True
+    return not known and apart <= POINTS
+
+
+def verdict_of(rows: Sequence[Compared]) -> Verdict:
+    """Say of a whole table: it passes when each of its figures does."""
+    verdicts = {row.verdict for row in rows} - {"no figure"}
+    for worst in ("fail", "not measured", "pass"):
+        if worst in verdicts:
+            return worst
+    return "no figure"
+
+
+def compare(
+    recipe: Recipe, reader: str, summaries: Sequence[Mapping[str, Any]]
+) -> list[Compared]:
+    """Put our figures beside the paper's.
+
+    Args:
+        recipe: The table.
+        reader: Whose figures are compared.
+        summaries: What `summary.json` holds, of each set in turn.
+
+    Returns:
+        Arm by arm; an arm without a figure has one row, of the table's first measure.
+    """
+    figures = recipe.figures(reader, recipe.dataset)
+    rows: list[tuple[str, int | None, Published | None]] = []
+    for arm in recipe.arms:
+        for budget in recipe.budgets if arm.system.budgeted else [None]:
+            found: list[Published | None] = [*_of_arm(figures, arm, budget, reader)]
+            rows += [(arm.system.name, budget, each) for each in found or [None]]
+    measures = [figure.measure for _, _, figure in rows if figure is not None]
+    main = next(iter([*measures, summaries[0]["measure"]]))
+    compared = []
+    for system, budget, figure in rows:
+        measure = main if figure is None else figure.measure
+        ours = [_measured(s, system, budget, measure, recipe) for s in summaries]
+        label = arm_label(system, budget)
+        compared.append(Compared(label, measure, _mean(ours), figure))
+    return compared
+
+
+def _of_arm(
+    figures: Sequence[Published], arm: RecipeArm, budget: int | None, reader: str
+) -> Iterator[Published]:
+    for wanted in arm.figures:
+        model, tokens = wanted.get("model", reader), wanted.get("tokens", budget)
+        for figure in figures:
+            if (figure.method, figure.model) == (wanted["method"], model) and (
+                tokens is None or figure.tokens == tokens
+            ):
+                yield figure
+
+
+def _measured(
+    summary: Mapping[str, Any],
+    system: str,
+    budget: int | None,
+    measure: str,
+    recipe: Recipe,
+) -> Ours | None:
+    """What one run measured of an arm; the set's own measure stands for `average`."""
+    if measure in _OF_ROUTING:
+        labels = [arm_label(system, budget, cut=cut) for cut in (False, True)]
+        found = [row[measure] for row in summary["routing"] if row["arm"] in labels]
+        return Ours(found[0]) if found and found[0] is not None else None
+    name = summary["measure"] if measure == "average" else measure
+    name = recipe.scored_by.get(name, name)
+    for arm in summary["arms"]:
+        if (arm["system"], arm["budget"]) == (system, budget):
+            figure = arm["measures"].get(name)
+            kept = ("mean", "low", "high", "deviation")
+            return figure and Ours(*(figure[key] for key in kept))
+    return None
+
+
+def _mean(found: Sequence[Ours | None]) -> Ours | None:
+    """The mean over sets, whose runs have nothing to do with one another."""
+    known = [each for each in found if each is not None]
+    if len(known) < len(found):
+        return None
+    if len(known) == 1:
+        return known[0]
+    count = len(known)
+    mean = sum(each.mean for each in known) / count
+    low = [each.mean - each.low for each in known if each.low is not None]
+    high = [each.high - each.mean for each in known if each.high is not None]
+    deviations = [each.deviation for each in known if each.deviation is not None]
+    return Ours(
+        mean,
+        mean - math.hypot(*low) / count if len(low) == count else None,
+        mean + math.hypot(*high) / count if len(high) == count else None,
+        math.hypot(*deviations) / count if len(deviations) == count else None,
+    )
+
+
+def as_json(
+    recipe: Recipe, reader: str, rows: Sequence[Compared], differs: Sequence[str]
+) -> dict[str, Any]:
+    """Return a comparison as plain JSON values."""
+    return {
+        "table": recipe.name,
+        "title": recipe.title,
+        "source": recipe.source,
+        "reader": reader,
+        "verdict": verdict_of(rows),
+        "not_as_in_the_paper": list(differs),
+        "notes": list(recipe.notes),
+        "rows": [
+            {
+                "arm": row.arm,
+                "measure": row.measure,
+                "ours": None if row.ours is None else row.ours._asdict(),
+                "published": None
+                if row.published is None
+                else {
+                    "value": row.published.value,
+                    "deviation": row.published.deviation,
+                },
+                "verdict": row.verdict,
+            }
+            for row in rows
+        ],
+    }

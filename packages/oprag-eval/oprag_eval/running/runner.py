@@ -1,0 +1,265 @@
+"""Which answers a run consists of, and the asking of those that are not there yet."""
+
+from __future__ import annotations
+
+import itertools
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from oprag.calls import said_by, without_secrets
+from oprag.errors import (
+    BudgetTooSmallError,
+    InvalidOptionError,
+    OpragError,
+    OpragWarning,
+    invalid_option,
+)
+from oprag_eval.bench import Bench
+from oprag_eval.data import Question
+from oprag_eval.errors import SpendingCapError
+from oprag_eval.models import Exchange, Recorder
+from oprag_eval.reading import Reader
+from oprag_eval.running.run_directory import AnswerKey, RunDirectory, key_of
+from oprag_eval.system import Attempt, System
+from oprag_eval.workers import map_concurrently
+
+_LOOKED_AT = 3
+"""Questions whose contexts are made before anything is asked."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One system at one budget, in one of several runs."""
+
+    system: System
+    budget: int | None
+    run: int
+
+    def key(self, question: Question) -> AnswerKey:
+        """Name its answer to a question."""
+        return AnswerKey(self.system.name, self.budget, self.run, question.question_id)
+
+
+class Plan:
+    """Every question, for every system, budget and run.
+
+    Args:
+        systems: With names of their own.
+        budgets: Tokens, ascending.
+        questions: In the order of the set.
+        runs: How often each question is asked of each.
+
+    Raises:
+        InvalidOptionError: Two systems have one name, or there is nothing to do.
+    """
+
+    def __init__(
+        self,
+        systems: Sequence[System],
+        budgets: Sequence[int],
+        questions: Sequence[Question],
+        *,
+        runs: int = 1,
+    ) -> None:
+        names = [system.name for system in systems]
+        if len(set(names)) < len(names):
+            takes = "Each needs a name of its own."
+            raise invalid_option("systems", names, takes)
+        self.questions = tuple(questions)
+        self.arms = tuple(
+            Arm(system, budget, run)
+            for system in systems
+            for budget in (sorted(set(budgets)) if system.budgeted else [None])
+            for run in range(runs)
+        )
+        if not self.arms or not self.questions:
+            message = (
+                f"There is nothing to run: systems={names}, budgets={list(budgets)}, "
+                f"runs={runs}, {len(self.questions)} questions."
+            )
+            raise InvalidOptionError(message, option="systems", value=names)
+
+    def __len__(self) -> int:
+        return len(self.arms) * len(self.questions)
+
+    def tasks(self) -> Iterator[Task]:
+        """In the order in which they are asked: a question's arms together.
+
+        They share its ranking and its documents.
+        """
+        for question in self.questions:
+            for arm in self.arms:
+                yield Task(arm, question)
+
+    def keys(self) -> list[AnswerKey]:
+        """In the order in which they are kept: an arm's questions together."""
+        return [arm.key(question) for arm in self.arms for question in self.questions]
+
+
+class Task(NamedTuple):
+    """A question that one arm is asked."""
+
+    arm: Arm
+    question: Question
+
+
+class Outcome(NamedTuple):
+    """What came of a task."""
+
+    result: dict[str, Any]
+    """Of an answer everything but its key, as plain JSON values; of a failure, the
+    error's type and message."""
+    failed: bool
+    """Whether there is no answer."""
+    seconds: float = 0.0
+    """How long it took."""
+    exchanges: Sequence[Exchange] = ()
+    """What the model was asked for it, and replied."""
+
+
+@dataclass
+class RunReport:
+    """How a run ended."""
+
+    asked: int = 0
+    """Answers that came now."""
+    known: int = 0
+    """Answers that were there before."""
+    errors: list[dict[str, Any]] = field(default_factory=list)
+    """What could not be answered: its key, and the error's type and message."""
+    stopped: SpendingCapError | None = None
+    """The cap that was reached; None where there was none."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every answer is there."""
+        return not self.errors and self.stopped is None
+
+
+async def attempt(task: Task, bench: Bench) -> Outcome:
+    """Do one task; an error of the question is what came of it.
+
+    Raises:
+        SpendingCapError: The run may not spend more.
+    """
+    arm, question = task
+    began = time.perf_counter()
+    recorder = Recorder(bench.model)
+    try:
+        made = await arm.system.attempt(question, arm.budget, bench.asking(recorder))
+    except SpendingCapError:
+        raise
+    except Exception as error:  # noqa: BLE001 -- no text may end a paid run
+        told = {"error": type(error).__name__, "message": _message(error)}
+        return Outcome(told, failed=True)
+    seconds = time.perf_counter() - began
+    return Outcome(
+        as_json(made), failed=False, seconds=seconds, exchanges=recorder.exchanges
+    )
+
+
+async def run(
+    plan: Plan,
+    bench: Bench,
+    directory: RunDirectory,
+    *,
+    concurrency: int = 4,
+    keep_read: bool = True,
+    answered: Callable[[Mapping[str, Any]], None] = lambda _: None,
+    too_small: Callable[[str], None] = lambda told: warnings.warn(
+        told, OpragWarning, stacklevel=2
+    ),
+) -> RunReport:
+    """Ask everything that the directory does not have.
+
+    An error of one question does not end the run: it is told, and the question is
+    asked again when the run is resumed. A cap does.
+
+    Args:
+        plan: What belongs to the run.
+        bench: What the systems work with.
+        directory: Begun, with the plan's settings.
+        concurrency: Questions that are asked at a time.
+        keep_read: Whether what the model read and wrote is kept, packed.
+        answered: Called with each answer that is there, those of before first.
+        too_small: Told, before anything is asked, which budgets hold not one chunk;
+            unless something else is given, it warns.
+
+    Returns:
+        How it ended. The answers that are there are in the plan's order.
+    """
+    known = {key_of(answer): answer for answer in directory.answers()}
+    keys = plan.keys()
+    report = RunReport(known=sum(key in known for key in keys))
+    for key in keys:
+        if key in known:
+            answered(known[key])
+
+    def keep(task: Task, outcome: Outcome) -> None:
+        line = {**task.arm.key(task.question)._asdict(), **outcome.result}
+        if outcome.failed:
+            report.errors.append(line)
+            return
+        file.add(line, outcome.seconds, outcome.exchanges)
+        report.asked += 1
+        answered(line)
+
+    tasks = [task for task in plan.tasks() if task.arm.key(task.question) not in known]
+    for told in _too_small(tasks, bench):
+        too_small(told)
+    with directory.open_answers(keep_read=keep_read) as file:
+        own = bench.asking(bench.model)
+        own.on_made = file.add_made
+
+        async def ask(task: Task) -> None:
+            keep(task, await attempt(task, own))
+
+        try:
+            await map_concurrently(ask, tasks, at_once=concurrency)
+        except SpendingCapError as error:
+            report.stopped = error
+    order = {key: place for place, key in enumerate(keys)}
+    report.errors.sort(key=lambda error: order[key_of(error)])
+    directory.write_errors(report.errors)
+    directory.arrange(keys)
+    return report
+
+
+def _too_small(tasks: Sequence[Task], bench: Bench) -> Iterator[str]:
+    """Which budgets hold no chunk, of systems that choose before a model is asked."""
+    found: set[str] = set()
+    questions = itertools.groupby(tasks, key=lambda task: task[1].question_id)
+    for _, asked in itertools.islice(questions, _LOOKED_AT):
+        for arm, question in asked:
+            system, budget = arm.system, arm.budget
+            if budget is None or not isinstance(system, Reader):
+                continue
+            name = f"{system.name}, {budget:,}"
+            try:
+                system.context(question, budget, bench)
+            except BudgetTooSmallError as error:
+                if name not in found:
+                    yield f"Cannot be asked: {name}: {error.message}"
+                found.add(name)
+            except Exception:  # noqa: BLE001, S112 -- told where it is asked
+                continue
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OpragError):
+        return without_secrets(error.message)
+    return f"{type(error).__name__}: {said_by(error)}"
+
+
+def as_json(attempt: Attempt) -> dict[str, Any]:
+    """Return an attempt as plain JSON values."""
+    return {
+        **vars(attempt),
+        "pieces": [[p.document, p.start, p.end, p.note] for p in attempt.pieces],
+        "steps": [{**vars(s), "usage": s.usage.to_dict()} for s in attempt.steps],
+        "usage": {stage: usage.to_dict() for stage, usage in attempt.usage.items()},
+        "calls": dict(attempt.calls),
+    }

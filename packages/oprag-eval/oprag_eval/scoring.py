@@ -1,0 +1,284 @@
+"""Scores of a run's answers: every measure that fits the set, one line per answer.
+
+`score(directory, dataset)` writes `scores.jsonl`; `reports.write_reports` calls it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from oprag.calls import SENTINEL, TokenUsage
+from oprag.errors import InvalidOptionError
+from oprag_eval import metrics
+from oprag_eval.contexts import check_chunk_sets
+from oprag_eval.data import Dataset, Question
+from oprag_eval.failure_classes import declined_first
+from oprag_eval.running.run_directory import RunDirectory, key_of
+
+Score: TypeAlias = float | bool | None
+"""None: the measure does not fit this question, or lacks its data."""
+Measure: TypeAlias = Callable[[str, Question], Score]
+
+NOT_MEASURES = frozenset(
+    {
+        "answered",
+        "budget",
+        "context_tokens",
+        "declined_first",
+        "doc_ids",
+        "long_context_estimated",
+        "long_context_tokens",
+        "question_id",
+        "route",
+        "run",
+        "system",
+        "usage",
+        "whole",
+    }
+)
+"""Fields of a line of `scores.jsonl` that are no measures."""
+
+CORPUS_MEASURES = {"bleu_1": 1, "bleu_4": 4}
+"""Measures of all answers of an arm together, with the longest n-gram; the sets name
+them `corpus_bleu`. They have no score per question."""
+
+_CONTEXT_DIGITS = 6
+_SUPPORTING = "sp"
+"""In a question's metadata: titles of the articles that its answer needs."""
+
+
+def scored_text(answer: Mapping[str, Any]) -> str:
+    """What is scored of an answer.
+
+    A reply that declines is scored as the word *unanswerable*: it is right where the
+    set's own answer says so (Qasper), and wrong everywhere else.
+    """
+    return str(answer["prediction"]) if answer["answered"] else SENTINEL
+
+
+def measures_of(dataset: Dataset) -> dict[str, Measure]:
+    """Name the measures of an answer's text that fit a set, the set's own first.
+
+    `choice_match` and `bracketed_match` stand for two each, by the fixed and by their
+    authors' official rules.
+    METEOR is among them where the set names it, whether or not its data is here.
+    """
+    wanted: dict[str, Measure] = {}
+    for name in dataset.metrics:
+        if name == "choice_match":
+            wanted[name] = _choice("fixed")
+            wanted["choice_match_official"] = _choice("official")
+        elif name == "bracketed_match":
+            wanted[name] = _bracketed("fixed")
+            wanted["bracketed_match_official"] = _bracketed("official")
+        elif name == "meteor" and metrics.meteor_unavailable() is not None:
+            wanted[name] = lambda _text, _question: None
+        elif name in _BY_REFERENCE:
+            wanted[name] = _referenced(_BY_REFERENCE[name])
+    return wanted
+
+
+def compared_by(dataset: Dataset) -> tuple[str, ...]:
+    """Name the measures that arms of a set may be compared by: more is better."""
+    names = [*measures_of(dataset), *_context_measures(dataset)]
+    return tuple(name for name in names if name != "wrong_order")
+
+
+def score_answers(
+    answers: Iterable[Mapping[str, Any]], dataset: Dataset
+) -> Iterator[dict[str, Any]]:
+    """Score answers one by one.
+
+    Yields:
+        For each answer, in the same order: which answer it is, `doc_ids`, its
+        `usage` (`asked`: the calls for this question; `index`: what was made of its
+        documents beforehand), each measure of `measures_of`, and of the context
+        `wrong_order` (the share of pairs of passages that stand in the wrong order),
+        `evidence_recall` and `evidence_coverage` where the set has evidence, else
+        `answer_recall` where it is LongRAG's, and `title_recall` where it names the
+        articles that are needed. A measure that does not fit the
+        question is None.
+
+    Raises:
+        InvalidOptionError: An answer's question is not in the set.
+    """
+    questions = {question.question_id: question for question in dataset.questions}
+    measures = measures_of(dataset)
+    context_measures = _context_measures(dataset)
+    for answer in answers:
+        question = questions.get(answer["question_id"])
+        if question is None:
+            message = (
+                f"{dataset.name} has no question {answer['question_id']!r}: these "
+                "answers are of another set."
+            )
+            raise InvalidOptionError(message, option="dataset", value=dataset.name)
+        text = scored_text(answer)
+        yield {
+            **key_of(answer)._asdict(),
+            "doc_ids": list(question.doc_ids),
+            "answered": answer["answered"],
+            "route": answer["route"],
+            "context_tokens": answer["context_tokens"],
+            "long_context_tokens": answer["long_context_tokens"],
+            "long_context_estimated": answer.get("long_context_estimated", False),
+            "declined_first": declined_first(answer),
+            "whole": answer.get("whole"),  # runs of before do not say
+            "usage": _usage(answer),
+            **{name: measure(text, question) for name, measure in measures.items()},
+            **{name: of(answer, question) for name, of in context_measures.items()},
+        }
+
+
+def score(
+    directory: RunDirectory,
+    dataset: Dataset,
+    *,
+    answers: Sequence[Mapping[str, Any]] | None = None,
+) -> list[dict[str, Any]]:
+    """Score a run and write `scores.jsonl` beside its answers.
+
+    Args:
+        directory: Holds `answers.jsonl`.
+        dataset: The set that they answer.
+        answers: Its lines, where they are at hand; None: they are read.
+
+    Returns:
+        The lines. The same answers give the same bytes.
+
+    Raises:
+        InvalidOptionError: Order controls of one question did not read the same chunks.
+        InvalidOptionError: There is no answer, or they are of another set.
+        UnreadableFileError: A line of the answers is damaged.
+    """
+    answers = directory.answers() if answers is None else answers
+    if not answers:
+        message = f"{directory.path} holds no answers to score."
+        raise InvalidOptionError(message, option="directory", value=str(directory.path))
+    check_chunk_sets(answers)
+    scores = list(score_answers(answers, dataset))
+    directory.write_lines("scores.jsonl", scores)
+    return scores
+
+
+def _usage(answer: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Tokens of this question's calls, and of what was made of its documents."""
+    usage = {stage: TokenUsage(**used) for stage, used in answer["usage"].items()}
+    index = usage.pop("index", TokenUsage())
+    asked = sum(usage.values(), TokenUsage())
+    return {"asked": asked.to_dict(), "index": index.to_dict()}
+
+
+_BY_REFERENCE: dict[str, Callable[[str, Sequence[str]], float | bool]] = {
+    "exact_match": metrics.exact_match,
+    "first_number_match": metrics.first_number_match,
+    "longrag_match": metrics.longrag_match,
+    "meteor": metrics.meteor,
+    "rouge_l": metrics.rouge_l,
+    "token_f1": metrics.token_f1,
+}
+
+
+def _referenced(score: Callable[[str, Sequence[str]], float | bool]) -> Measure:
+    def measure(text: str, question: Question) -> Score:
+        return score(text, question.answers) if question.answers else None
+
+    return measure
+
+
+def _choice(rules: metrics.choices.ChoiceRules) -> Measure:
+    def measure(text: str, question: Question) -> Score:
+        letter, option = question.gold_letter, question.gold_text
+        official = rules == "official"
+        if letter is None or option is None or (official and letter > "D"):
+            return None  # the official rules know four letters
+        return metrics.choice_match(
+            text, gold_letter=letter, gold_text=option, rules=rules
+        )
+
+    return measure
+
+
+def _bracketed(rules: metrics.choices.ChoiceRules) -> Measure:
+    def measure(text: str, question: Question) -> Score:
+        gold = question.gold_option
+        if gold is None:
+            return None
+        return metrics.bracketed_match(text, gold_option=gold, rules=rules)
+
+    return measure
+
+
+_OfContext: TypeAlias = Callable[[Mapping[str, Any], Question], Score]
+
+
+def _context_measures(dataset: Dataset) -> dict[str, _OfContext]:
+    measures: dict[str, _OfContext] = {"wrong_order": _wrong_order}
+    if any(question.evidence for question in dataset.questions):
+        measures["evidence_recall"] = _of_evidence(metrics.evidence_recall)
+        measures["evidence_coverage"] = _of_evidence(metrics.evidence_coverage)
+    elif "longrag_match" in dataset.metrics:
+        measures["answer_recall"] = lambda answer, question: _answer_recall(
+            answer, question, dataset
+        )
+    if any(_SUPPORTING in question.metadata for question in dataset.questions):
+        measures["title_recall"] = lambda answer, question: _title_recall(
+            answer, question, dataset
+        )
+    return measures
+
+
+def _kept(answer: Mapping[str, Any], doc_id: str) -> list[tuple[int, int]]:
+    return [
+        (start, end)
+        for name, start, end, _ in answer["pieces"]
+        if name == doc_id and start is not None
+    ]
+
+
+def _of_evidence(measure: Callable[..., float | bool]) -> _OfContext:
+    def of_context(answer: Mapping[str, Any], question: Question) -> Score:
+        if not question.evidence:
+            return None
+        kept = _kept(answer, question.doc_id)
+        found = measure(question.evidence, kept, kind=question.evidence_kind)
+        return found if isinstance(found, bool) else round(found, _CONTEXT_DIGITS)
+
+    return of_context
+
+
+def _answer_recall(
+    answer: Mapping[str, Any], question: Question, dataset: Dataset
+) -> Score:
+    """None for a context that holds text of its own, such as summaries."""
+    pieces = answer["pieces"]
+    if not question.answers or any(start is None for _, start, _, _ in pieces):
+        return None
+    texts = [dataset.document(name).text[start:end] for name, start, end, _ in pieces]
+    return metrics.answer_recall("\n\n".join(texts), question.answers)
+
+
+def _title_recall(
+    answer: Mapping[str, Any], question: Question, dataset: Dataset
+) -> Score:
+    """Whether something was read of a unit with each article that the answer needs.
+
+    Source:
+        LongRAG (arXiv:2406.15319), recall of HotpotQA.
+    """
+    needed = set(question.metadata.get(_SUPPORTING, ()))
+    if not needed:
+        return None
+    names = {name for name, start, _, _ in answer["pieces"] if start is not None}
+    return needed.issubset(
+        title for name in names for title in dataset.document(name).titles
+    )
+
+
+def _wrong_order(answer: Mapping[str, Any], _question: Question) -> Score:
+    places = [
+        (name, start) for name, start, _, _ in answer["pieces"] if start is not None
+    ]
+    share = metrics.order_statistics(places).wrong_share
+    return None if share is None else round(share, _CONTEXT_DIGITS)

@@ -1,0 +1,316 @@
+"""Means and differences with 95 % intervals, by document and not by question.
+
+Questions on one document share its text, its splitting and its difficulties: a run on
+ten books with a hundred questions each has seen ten books, not a thousand. So what
+varies is measured between documents, each with all its questions.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from oprag.errors import InvalidOptionError
+from oprag_eval.data import Question
+
+Values: TypeAlias = npt.NDArray[np.float64]
+
+_FEWEST = 2
+_DIGITS = 12
+"""Kept of every figure, so that 0.3 - (0.1 + 0.2) is no difference."""
+_ADDED = 2
+"""Questions that are added at each end of the scale, see `Sampling`."""
+_SCALE = (0.0, 1.0)
+_DIFFERENCES = (-1.0, 1.0)
+
+
+class Estimate(NamedTuple):
+    """A mean, how sure it is, and of what."""
+
+    mean: float
+    low: float
+    """Lower end of the 95 % interval."""
+    high: float
+    """Upper end of it."""
+    questions: int
+    """Questions that have a value."""
+    documents: int
+    """Groups that they fall into (see `clusters_of`)."""
+
+
+class Comparison(NamedTuple):
+    """How one arm differs from another on the same questions."""
+
+    difference: Estimate
+    """First minus second."""
+    better: int
+    """Questions on which the first is higher."""
+    worse: int
+    """Questions on which it is lower."""
+    p: float
+    """Chance of such a difference, or a larger one, where there is none."""
+
+
+class Spread(NamedTuple):
+    """A mean and its standard error; see `Sampling`."""
+
+    mean: float
+    centre: float
+    error: float
+    freedom: float
+    """Degrees of freedom; 0 where one group says nothing about others."""
+    parts: Values
+    """What each group has in the error, in standard errors; the sum of squares is 1,
+    or less where the error is the least that may be."""
+    questions: int
+    documents: int
+
+
+def clusters_of(questions: Sequence[Question]) -> list[int]:
+    """Group questions that share a document, directly or through others.
+
+    A question that is asked of all documents of a set is a group of its own: the
+    documents are then the same for all, and only questions vary.
+
+    Returns:
+        For each question the number of its group; groups are numbered from 0 in the
+        order of their first question.
+    """
+    parents: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while parents.setdefault(name, name) != name:
+            name = parents[name]
+        return name
+
+    for question in questions:
+        for doc_id in question.doc_ids[1:]:
+            parents[root(doc_id)] = root(question.doc_ids[0])
+    numbers: dict[tuple[str, str], int] = {}
+    return [
+        numbers.setdefault(
+            ("document", root(question.doc_ids[0]))
+            if question.doc_ids
+            else ("question", question.question_id),
+            len(numbers),
+        )
+        for question in questions
+    ]
+
+
+class Sampling:
+    """Documents as a sample of all that could have been asked of.
+
+    The standard error of a mean is that of a ratio, from the sums of the documents;
+    Student's t has as many degrees of freedom as there are documents, fewer where
+    some have most of the questions. Where nearly all values are at one end of the
+    scale, such an interval is too narrow, or has no width. So two questions at each
+    end are added to find its middle, and it is never narrower than these four alone
+    make it. Where questions on one document are alike, an added one counts as many.
+    Of differences, the ends are the largest that was seen, up and down.
+
+    Args:
+        clusters: Group of each question, from 0 without gaps.
+
+    Raises:
+        InvalidOptionError: There is no question.
+
+    With a single group nothing can be said about other documents; each question is
+    then a group, and `unit` says so.
+
+    Source:
+        Cochran 1977, the variance of a ratio of cluster totals. Agresti and Coull
+        1998, the added questions; there, each counts as one. How often the intervals
+        hold the truth is measured in `benchmarks/sampling.md`.
+    """
+
+    unit: Literal["documents", "questions"]
+    """What the groups are."""
+    groups: int
+    """How many of them there are."""
+
+    def __init__(self, clusters: Sequence[int]) -> None:
+        if not clusters:
+            message = "There is no question, and so no document."
+            raise InvalidOptionError(message, option="clusters", value=clusters)
+        self.clusters = np.asarray(clusters, dtype=np.intp)
+        count = int(self.clusters.max()) + 1
+        self.unit = "documents" if count >= _FEWEST else "questions"
+        of_documents = self.unit == "documents"
+        self._group_of = self.clusters if of_documents else np.arange(len(clusters))
+        self.groups = int(self._group_of.max()) + 1
+
+    def estimate(self, values: Sequence[float | None]) -> Estimate | None:
+        """Return the mean over questions and its interval.
+
+        Args:
+            values: One per question, from 0 to 1; None where there is none.
+
+        Returns:
+            None where no question has a value.
+
+        Raises:
+            InvalidOptionError: There is not one value per question.
+        """
+        spread = self._spread(self._array(values), _SCALE)
+        return None if spread is None else _estimate(spread, _SCALE)
+
+    def compare(
+        self, first: Sequence[float | None], second: Sequence[float | None]
+    ) -> Comparison | None:
+        """Return the difference of two arms over the questions that both have.
+
+        Args:
+            first: One value per question, as in `estimate`.
+            second: Of the other arm, for the same questions.
+
+        Returns:
+            None where no question has both.
+
+        Raises:
+            InvalidOptionError: There is not one value of each per question.
+        """
+        differences = self._differences(first, second)
+        spread = self.spread(first, second)
+        if spread is None:
+            return None
+        better, worse = int((differences > 0).sum()), int((differences < 0).sum())
+        found = _estimate(spread, _DIFFERENCES)
+        return Comparison(found, better, worse, round(_chance(spread), _DIGITS))
+
+    def spread(
+        self, first: Sequence[float | None], second: Sequence[float | None]
+    ) -> Spread | None:
+        """Return the mean of the differences of two arms, and its error.
+
+        Args:
+            first: As in `compare`.
+            second: The same.
+
+        Returns:
+            None where no question has both.
+
+        Raises:
+            InvalidOptionError: There is not one value of each per question.
+        """
+        differences = self._differences(first, second)
+        return self._spread(differences, _widest(differences))
+
+    def _array(self, values: Sequence[float | None]) -> Values:
+        if len(values) != len(self.clusters):
+            message = (
+                f"There are {len(values)} values for {len(self.clusters)} questions. "
+                "One belongs to each."
+            )
+            raise InvalidOptionError(message, option="values", value=values)
+        return np.array([np.nan if v is None else float(v) for v in values])
+
+    def _differences(
+        self, first: Sequence[float | None], second: Sequence[float | None]
+    ) -> Values:
+        differences: Values = self._array(first) - self._array(second)
+        return np.round(differences, _DIGITS)
+
+    def _spread(self, values: Values, ends: tuple[float, float]) -> Spread | None:
+        """Return the mean of what is not NaN and its error; None where all is."""
+        present = ~np.isnan(values)
+        given, groups = values[present], self._group_of[present]
+        questions = len(given)
+        if not questions:
+            return None
+        counts = np.bincount(groups, minlength=self.groups)
+        mean = float(given.mean())
+        parts = np.bincount(groups, given - mean, minlength=self.groups) / questions
+        documents = len(np.unique(self.clusters[present]))
+        held = int(np.count_nonzero(counts))
+        if held < _FEWEST:
+            return Spread(mean, mean, 0.0, 0.0, parts, questions, documents)
+        parts *= math.sqrt(held / (held - 1))
+        variance = float(parts @ parts)
+        alone = float(given.var()) / questions
+        alike = questions / held  # were all questions on a document one question
+        each = min(max(variance / alone, 1.0), alike) if alone else alike
+        added = _ADDED * each
+        total = questions + 2 * added
+        low, high = ends
+        centre = (questions * mean + added * (low + high)) / total
+        least = each * added * ((high - centre) ** 2 + (centre - low) ** 2) / total**2
+        error = math.sqrt(max(variance, least))
+        freedom = max(questions**2 / float(counts @ counts) - 1, 1.0)
+        return Spread(mean, centre, error, freedom, parts / error, questions, documents)
+
+
+def _widest(differences: Values) -> tuple[float, float]:
+    """What differences may be expected to reach; the scale where none is seen."""
+    seen = np.abs(differences[~np.isnan(differences)])
+    most = float(seen.max(initial=0.0)) or 1.0
+    return -most, most
+
+
+def _estimate(spread: Spread, ends: tuple[float, float]) -> Estimate:
+    """The interval stays on the scale, and the mean in it."""
+    low, high = ends
+    if spread.freedom:
+        from scipy import special
+
+        half = float(special.stdtrit(spread.freedom, 0.975)) * spread.error
+        low = max(low, min(spread.centre - half, spread.mean))
+        high = min(high, max(spread.centre + half, spread.mean))
+    mean, low, high = (round(value, _DIGITS) for value in (spread.mean, low, high))
+    return Estimate(mean, low, high, spread.questions, spread.documents)
+
+
+def _chance(spread: Spread) -> float:
+    """The two-sided p of Student's t."""
+    if not spread.freedom:
+        return 1.0
+    from scipy import special
+
+    below = -abs(spread.centre) / spread.error
+    return float(2 * special.stdtr(spread.freedom, below))
+
+
+def adjusted(chances: Sequence[float]) -> list[float]:
+    """Correct the p of several comparisons for their number.
+
+    Args:
+        chances: One p for each.
+
+    Returns:
+        The corrected p, in the same order. What is below 0.05 there is no accident
+        in 95 % of such families of comparisons.
+
+    Source:
+        Holm 1979.
+    """
+    corrected = [1.0] * len(chances)
+    highest = 0.0
+    order = sorted(range(len(chances)), key=lambda place: chances[place])
+    for rank, place in enumerate(order):
+        highest = max(highest, min((len(chances) - rank) * chances[place], 1.0))
+        corrected[place] = highest
+    return corrected
+
+
+def mean_and_deviation(values: Sequence[float]) -> tuple[float, float | None]:
+    """Return the mean of several runs and their standard deviation.
+
+    Args:
+        values: One figure per run, at least one.
+
+    Returns:
+        The deviation is the sample's, with n − 1 in the divisor; None for one run.
+
+    Raises:
+        InvalidOptionError: There is no run.
+    """
+    if not values:
+        message = "values is empty: the mean of no run is not defined."
+        raise InvalidOptionError(message, option="values", value=values)
+    mean = statistics.fmean(values)
+    return mean, statistics.stdev(values) if len(values) >= _FEWEST else None

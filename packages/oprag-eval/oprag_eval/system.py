@@ -1,0 +1,125 @@
+"""What every system is: from a question and a token budget to an attempt at it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+from pydantic import Field
+
+from oprag.calls import TokenUsage
+from oprag_eval.data import Question
+
+if TYPE_CHECKING:
+    from oprag_eval.bench import Bench
+
+Count: TypeAlias = Annotated[int, Field(ge=1)]
+"""A setting that is a number from 1 on; checked where systems are made from specs."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One part of what the model was given to read, in the order it was given."""
+
+    document: str
+    """Id of the document."""
+    start: int | None = None
+    """First character; None for text that stands in no document, such as a summary."""
+    end: int | None = None
+    """One past the last character; None as above."""
+    note: str = ""
+    """What such a text is: `summary`, `gist`."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One of several model calls that a question took, and what came back."""
+
+    name: str
+    """What it was: a rung of Self-Route, `long`, `short`, `look_up`."""
+    reply: str
+    """The reply, as it came."""
+    declined: bool
+    """Whether it declined."""
+    usage: TokenUsage
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One system's answer to one question."""
+
+    prediction: str
+    """The answer as it is scored; empty when it declined."""
+    answered: bool
+    """False when the system declined."""
+    reply: str
+    """The model's last reply, as it came."""
+    pieces: tuple[Piece, ...]
+    """What the model read for it, in that order."""
+    context_tokens: int
+    """Tokens of the context of the last call, separators included."""
+    chunk_set: str = ""
+    """SHA-256 of the chunks that were chosen, whatever their order; empty where a
+    system chooses none."""
+    choice: str = ""
+    """What decided about the chunks beside the question and the budget: answers of
+    one choice differ in the order of their chunks alone. Empty as above."""
+    route: str = ""
+    """The rung that answered; empty where a system does not route."""
+    steps: tuple[Step, ...] = ()
+    """Every call of this question, for a system that makes several."""
+    long_context_tokens: int | None = None
+    """Input tokens that the full documents alone take, for a system that routes; None
+    for others, and where a document could not be read."""
+    long_context_estimated: bool = False
+    """Whether these were not sent: they are then counted here, and scaled by what the
+    provider counted of the prompts that were."""
+    whole: bool | None = None
+    """Whether the full documents that it read were whole; None where it read none."""
+    usage: Mapping[str, TokenUsage] = field(default_factory=dict)
+    """Tokens of the model calls by stage: `retrieve` and `answer`, of this question;
+    `index`, of all that was made of its documents beforehand (summaries, gists): the
+    same figure at each of their questions, whoever asked first."""
+    calls: Mapping[str, int] = field(default_factory=dict)
+    """Model calls by stage."""
+
+
+class System(ABC):
+    """One way from a question to an answer.
+
+    Systems hold settings and nothing else; what they work with (documents, vectors,
+    the model, the cache) is the bench.
+    """
+
+    name: str
+    """Short and unique, such as `dos-rag`; names its rows and files."""
+
+    @property
+    def budgeted(self) -> bool:
+        """Whether it takes a token budget; one without runs once, not per budget."""
+        return True
+
+    def settings(self) -> dict[str, Any]:
+        """Return everything that decides what it does, as plain JSON values.
+
+        Unless a system says otherwise: all that it was made with, but its name.
+        """
+        return {key: value for key, value in vars(self).items() if key != "name"}
+
+    @abstractmethod
+    async def attempt(
+        self, question: Question, budget: int | None, bench: Bench
+    ) -> Attempt:
+        """Answer a question.
+
+        Args:
+            question: The question, its options included.
+            budget: Tokens of the context that the answering call reads, at most;
+                None for a system without a budget.
+            bench: Documents, chunks, vectors, the model, the cache.
+
+        Raises:
+            OpragError: It cannot be answered; never an empty prediction instead.
+        """

@@ -1,0 +1,100 @@
+"""The driver of evaluations: a bench's model with the prompts of one question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar
+
+from oprag.calls import (
+    Dialogue,
+    Finished,
+    PromptedModel,
+    PromptSize,
+    ReadDocuments,
+    Reply,
+    advance,
+)
+from oprag.chunk import FullText
+from oprag_eval.asking import answer_call, read_reply
+from oprag_eval.bench import Bench
+from oprag_eval.data import Question
+from oprag_eval.models import Call
+from oprag_eval.system import Step
+
+_ResultT = TypeVar("_ResultT")
+
+
+class BenchModel(PromptedModel):
+    """The model of a bench, asked one question.
+
+    Args:
+        question: The question.
+        bench: Model, counter, window, documents.
+        reserved: Tokens kept free for a reply.
+        calls: Makes the call of a prompt out of its values; None for the question
+            asked of the `context`, whatever the prompt is called.
+        routing: Prompts of such calls that must let the model decline.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        bench: Bench,
+        reserved: int,
+        calls: Callable[[str, Mapping[str, str]], Call] | None = None,
+        routing: Collection[str] = (),
+    ) -> None:
+        self._question = question
+        self._bench = bench
+        self._reserved = reserved
+        self.steps: list[Step] = []
+        """What was asked, and what came back."""
+        self.sent: list[str] = []
+        """The prompts of these."""
+        self._call = calls or (
+            lambda prompt, values: answer_call(
+                question,
+                values["context"],
+                bench.answer_style,
+                bench.wording,
+                routing=prompt in routing,
+            )
+        )
+
+    def size(self, prompt: str) -> PromptSize:
+        """Say how long a prompt is, and may be."""
+
+        def tokens(values: Mapping[str, str]) -> int:
+            return self._bench.counter(self._call(prompt, values).prompt)
+
+        return PromptSize(tokens, self._bench.window, self._reserved)
+
+    def model(self, prompt: str) -> str:  # noqa: ARG002 -- of every prompt the same
+        """Name the model."""
+        return self._bench.model.name
+
+    async def carry_out(self, dialogue: Dialogue[_ResultT]) -> _ResultT:
+        """Do what a dialogue asks for; return its result.
+
+        Raises:
+            OpragError: As the model or the dialogue raises it.
+        """
+        bench = self._bench
+        request = advance(dialogue)
+        while not isinstance(request, Finished):
+            answer: Any
+            if isinstance(request, ReadDocuments):
+                found = map(bench.dataset.document, request.names)
+                answer = [FullText(document.text) for document in found]
+            else:
+                call = self._call(request.prompt, request.values)
+                completion = await bench.model.complete(call)
+                text = completion.text
+                reading = read_reply(text, self._question, bench.answer_style)
+                declined, usage = not reading.answered, completion.usage
+                self.sent.append(call.prompt)
+                self.steps.append(Step(request.prompt, text, declined, usage))
+                # Seconds differ from run to run, and no answer holds them.
+                answer = Reply(text, declined, usage, seconds=0)
+            request = advance(dialogue, answer)
+        return request.result

@@ -1,0 +1,229 @@
+"""LongRAG (arXiv 2406.15319): long units, found by their chunks, read in two calls."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from oprag.calls import Ledger, fill_prompt
+from oprag.chunk import Hit
+from oprag.context import Order
+from oprag.errors import BudgetTooSmallError, InvalidOptionError
+from oprag.units import (
+    DIRECT_PROMPT,
+    LONG_PROMPT,
+    SHORT_PROMPT,
+    FoundUnit,
+    LongUnit,
+    UnitIndex,
+    group_documents,
+    read_long,
+    reading_order,
+)
+from oprag_eval.asking import answer_call, choice_question, read_reply
+from oprag_eval.bench import Bench
+from oprag_eval.contexts import Context
+from oprag_eval.data import Question
+from oprag_eval.models import Call
+from oprag_eval.splittings import Splitting
+from oprag_eval.system import Attempt, Count, Piece, System
+from oprag_eval.systems.dialogue import BenchModel
+from oprag_eval.systems.full_document import REPLY_TOKENS
+from oprag_eval.systems.retrieved import Compat
+
+Links: TypeAlias = Literal["found", "none"]
+"""`"found"`: those in the texts, else neighbours in a folder (`oprag.units`). `"none"`:
+every document is a unit by itself, as where a set gives units already."""
+
+_SEPARATOR = "\n\n"
+_SEARCHED = 200
+"""Chunks that are searched for units; the authors' depth."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongRag(System):
+    """Reads the units of the best chunks, whole.
+
+    Documents are grouped by the links between those of one question. A unit is as
+    good as its best chunk, of the best 200. The defaults are the paper's for NQ; for
+    HotpotQA it reads 8 units.
+
+    Raises:
+        InvalidOptionError: `compat="official"` with `links="none"`: the authors' code
+            loses every document that has no link.
+    """
+
+    name: str = "longrag"
+    k: Count | None = 4
+    """Units that are read; None: as many as fit the run's token budget."""
+    max_tokens: Count = 4000
+    """Tokens of a unit at most."""
+    chunk_size: Count = 512
+    """Tokens of the chunks that are searched."""
+    links: Links = "found"
+    order: Order = "document"
+    """Of the units that are read."""
+    compat: Compat = "fixed"
+    """`"official"` groups as the authors' code does, and loses what that loses: see
+    `oprag.units.group_documents`."""
+    reserved: Count = REPLY_TOKENS
+    """Tokens of the window that are kept for the reply."""
+
+    def __post_init__(self) -> None:
+        if self.compat == "official" and self.links == "none":
+            message = (
+                'compat="official" with links="none" is not possible: the authors\' '
+                "grouping loses every document without links. Leave one of them out."
+            )
+            raise InvalidOptionError(message, option="links", value=self.links)
+
+    @property
+    def budgeted(self) -> bool:
+        """Whether units are read up to a token budget."""
+        return self.k is None
+
+    async def attempt(
+        self, question: Question, budget: int | None, bench: Bench
+    ) -> Attempt:
+        """Find units, read them, and take the short answer out of the long one.
+
+        A multiple-choice question names its options in the first call and is put to
+        the long answer in the second.
+
+        Raises:
+            BudgetTooSmallError: Not even the best unit fits.
+            ContextWindowError: The units do not fit the model's window.
+            ModelCallError: A reply was empty.
+        """
+        context = self.context(question, budget, bench)
+        ledger = Ledger()
+        calls = functools.partial(_call, question, bench, _titles(context, bench))
+        model = BenchModel(question, bench, self.reserved, calls)
+        reading_long = read_long(
+            context.text,
+            choice_question(question, bench.answer_style),
+            model,
+            ledger=ledger,
+            token_counter=bench.counter,
+        )
+        text = (await model.carry_out(reading_long)).answer or ""
+        reading = read_reply(text, question, bench.answer_style)
+        return Attempt(
+            prediction=reading.prediction,
+            answered=reading.answered,
+            reply=text,
+            pieces=context.pieces,
+            context_tokens=context.tokens,
+            steps=tuple(model.steps),
+            usage={"answer": ledger.usage},
+            calls={"answer": len(ledger.entries)},
+        )
+
+    def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
+        """Choose units and order them; no model is asked.
+
+        Raises:
+            BudgetTooSmallError: Not even the best unit fits.
+        """
+        if self.links == "none":  # each document is a unit: a corpus has very many
+            found = self._searched(question, bench)[:_SEARCHED]
+            names = tuple(dict.fromkeys(hit.metadata["doc_uri"] for hit in found))
+        else:
+            names = question.doc_ids or tuple(bench.dataset.documents)
+        texts = {name: bench.dataset.document(name).text for name in names}
+        units = bench.kept(
+            ("long units", tuple(texts), self.max_tokens, self.links, self.compat),
+            lambda: group_documents(
+                texts,
+                None if self.links == "found" else (),
+                max_tokens=self.max_tokens,
+                token_counter=bench.counter,
+                compat="official" if self.compat == "official" else None,
+            ),
+        )
+        ranked = self._found(question, units, bench)
+        kept = ranked[: self.k]
+        if budget is not None and ranked:
+            kept = _fitting(ranked, texts, budget, bench)
+        placed = reading_order(kept, len(kept), order=self.order)
+        text = _text(placed, texts)
+        pieces = [
+            Piece(name, *span)
+            for each in placed
+            for name, span in zip(
+                each.unit.documents, each.unit.spans(texts.__getitem__), strict=True
+            )
+        ]
+        return Context(text, tuple(pieces), bench.counter(text), "")
+
+    def _found(
+        self, question: Question, units: Sequence[LongUnit], bench: Bench
+    ) -> list[FoundUnit]:
+        """The units of the best chunks; official grouping has lost some documents."""
+        if not units:
+            return []
+        grouped = {name for unit in units for name in unit.documents}
+        ranked = self._searched(question, bench)
+        hits = [hit for hit in ranked if hit.metadata["doc_uri"] in grouped]
+        return UnitIndex(units).find(hits[:_SEARCHED])
+
+    def _searched(self, question: Question, bench: Bench) -> list[Hit]:
+        splitting = Splitting("tokens", self.chunk_size)
+        k = _SEARCHED if self.links == "none" else None
+        return bench.ranked(question, splitting, k=k)
+
+
+def _call(
+    question: Question,
+    bench: Bench,
+    titles: str,
+    prompt: str,
+    values: Mapping[str, str],
+) -> Call:
+    """The call of one of the long reader's prompts.
+
+    With options the call that gives the final answer is a multiple-choice question.
+    """
+    if prompt == "long":
+        facts = {**values, "options": question.options}
+        template = bench.wording.before_units() + LONG_PROMPT
+        filled = fill_prompt(template, titles=titles, **values)
+        return Call("long_answer", filled, facts)
+    if question.options:
+        key = "context" if prompt == "direct" else "long_answer"
+        return answer_call(question, values[key], bench.answer_style, bench.wording)
+    if prompt == "direct":
+        return Call("answer", fill_prompt(DIRECT_PROMPT, **values), values)
+    return Call("short_answer", fill_prompt(SHORT_PROMPT, **values), values)
+
+
+def _titles(context: Context, bench: Bench) -> str:
+    """The titles of what is read, in its order."""
+    read = dict.fromkeys(piece.document for piece in context.pieces)
+    documents = map(bench.dataset.document, read)
+    return ", ".join(each.title or each.doc_id for each in documents)
+
+
+def _fitting(
+    ranked: Sequence[FoundUnit], texts: dict[str, str], budget: int, bench: Bench
+) -> list[FoundUnit]:
+    """Best first, up to the first unit with which the text would be too long."""
+    kept: list[FoundUnit] = []
+    for each in ranked:
+        tokens = bench.counter(_text([*kept, each], texts))
+        if tokens > budget:
+            break
+        kept.append(each)
+    if not kept:
+        message = (
+            f"token_budget={budget} holds no unit: the best takes {tokens} tokens. "
+            "Give a larger budget, or a smaller max_tokens for the units."
+        )
+        raise BudgetTooSmallError(message, token_budget=budget, needed=tokens)
+    return kept
+
+
+def _text(ranked: Sequence[FoundUnit], texts: dict[str, str]) -> str:
+    return _SEPARATOR.join(each.unit.text(texts.__getitem__) for each in ranked)

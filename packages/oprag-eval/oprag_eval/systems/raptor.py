@@ -1,0 +1,263 @@
+"""RAPTOR (arXiv 2401.18059): chunks and summaries of them, searched as one pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from oprag.calls import TokenUsage
+from oprag.chunk import Chunk
+from oprag.context import fill_budget, too_small
+from oprag.errors import invalid_option
+from oprag.tokens import NamedTokenCounter
+from oprag_eval.artifacts import Facts
+from oprag_eval.bench import Bench, query_text
+from oprag_eval.contexts import Context
+from oprag_eval.data import Document, Question
+from oprag_eval.making import kept_reply, summary_call
+from oprag_eval.models import Completion
+from oprag_eval.official.dos_rag import (
+    join_officially,
+    official_choice,
+    official_chunks,
+    official_vectors,
+)
+from oprag_eval.reading import read
+from oprag_eval.splittings import Splitting, SplitUnit
+from oprag_eval.system import Attempt, Count, Piece, System
+from oprag_eval.systems.clustering import soft_clusters
+from oprag_eval.systems.retrieved import Compat
+from oprag_eval.vectors import Matrix, best_first
+from oprag_eval.workers import map_concurrently
+
+_ENOUGH = 11
+"""A layer of so many nodes or fewer has none above it."""
+_SEPARATOR = "\n\n"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What is above the chunks of a document."""
+
+    summaries: tuple[str, ...]
+    """Layer by layer from below."""
+    children: tuple[tuple[int, ...], ...]
+    """Nodes that each is of: the chunks are numbered first, then the summaries."""
+    usage: TokenUsage
+    """Of all calls that it took, whether they were made now or before."""
+    calls: int
+    """How many they were."""
+
+
+async def tree_of(document: Document, system: Raptor, bench: Bench) -> Tree:
+    """Return a document's tree, built if it was not built before.
+
+    It is kept by content and settings: the text, the splitting, the counter, both
+    models, the seed.
+
+    Raises:
+        ModelCallError: A summary cannot be had.
+        SpendingCapError: The run may not spend more.
+    """
+
+    async def make() -> Facts:
+        return await _built(document, system, bench)
+
+    made = await bench.made(
+        "raptor-tree",
+        document,
+        {
+            "settings": system.settings(),
+            "counter": bench.counter.name,
+            "embeddings": bench.vectors.name,
+            "prompt": summary_call("", system.summary_tokens).prompt,
+            "seed": bench.seed,
+        },
+        make,
+    )
+    return Tree(
+        tuple(made["summaries"]),
+        tuple(map(tuple, made["children"])),
+        TokenUsage(**made["usage"]),
+        len(made["summaries"]),
+    )
+
+
+async def _built(document: Document, system: Raptor, bench: Bench) -> Facts:
+    layer = [leaf.text for leaf in system.leaves(document, bench)]
+    vectors = system.leaf_vectors(document, bench)
+    below = 0
+    summaries: list[str] = []
+    children: list[list[int]] = []
+    usage = TokenUsage()
+
+    async def summary(members: Sequence[int]) -> Completion:
+        text = _SEPARATOR.join(layer[one] for one in members)
+        return await kept_reply(bench, summary_call(text, system.summary_tokens))
+
+    for _ in range(system.layers):
+        if len(layer) <= _ENOUGH:
+            break
+        clusters = soft_clusters(
+            np.asarray(vectors),
+            [bench.counter(text) for text in layer],
+            max_tokens=system.cluster_tokens,
+            seed=bench.seed,
+        )
+        written = await map_concurrently(summary, clusters)
+        children += [[below + one for one in each] for each in clusters]
+        below += len(layer)
+        layer = [each.text.strip() for each in written]
+        summaries += layer
+        usage = sum((each.usage for each in written), usage)
+        vectors = bench.vectors.of_texts(layer)
+    return {"summaries": summaries, "children": children, "usage": usage.to_dict()}
+
+
+class Node(NamedTuple):
+    """A chunk or a summary."""
+
+    text: str
+    pieces: tuple[Piece, ...]
+    """One, but for the authors' chunks that are no slice of their document."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Raptor(System):
+    """Reads the best nodes of its documents' trees that fit the budget, best first.
+
+    The tree is collapsed: chunks and summaries compete as equals, by cosine. Each
+    document has a tree of its own; the nodes of all of a question's are one pool. The
+    defaults are the DOS RAG paper's.
+    """
+
+    name: str = "raptor"
+    unit: SplitUnit = "sentences"
+    """Of the leaves."""
+    size: Count = 100
+    """Of the leaves, in that unit."""
+    summary_tokens: Count = 100
+    """Tokens of a summary at most."""
+    cluster_tokens: Count = 3500
+    """Tokens of the texts that one summary is of, at most."""
+    layers: Count = 5
+    """Of summaries, at most; none above a layer of 11 nodes or fewer."""
+    compat: Compat = "fixed"
+    """`"official"`: the leaves, the filling and the joining of `vanilla-rag` with the
+    same setting, which is then RAPTOR without its summaries."""
+
+    def __post_init__(self) -> None:
+        if self.compat == "official" and self.unit != "sentences":
+            takes = "The authors split into sentences: leave out unit with it."
+            raise invalid_option("compat", "official", takes)
+
+    @property
+    def splitting(self) -> Splitting:
+        """How the leaves are cut."""
+        return Splitting(self.unit, self.size)
+
+    def settings(self) -> dict[str, Any]:
+        """Return how the trees are built."""
+        official = self.compat == "official"
+        return {
+            **({"compat": "official"} if official else {}),
+            "splitting": self.splitting.settings(),
+            "summary_tokens": self.summary_tokens,
+            "cluster_tokens": self.cluster_tokens,
+            "layers": self.layers,
+            "enough": _ENOUGH,
+        }
+
+    async def attempt(
+        self, question: Question, budget: int | None, bench: Bench
+    ) -> Attempt:
+        """Build the trees if they are not there, choose nodes, and answer.
+
+        Raises:
+            BudgetTooSmallError: Not even the best node fits.
+            ModelCallError: See `tree_of`.
+        """
+        nodes: list[Node] = []
+        scores: list[float] = []
+        usage, calls = TokenUsage(), 0
+        query = bench.vectors.of_query(query_text(question))
+        for document in bench.documents(question):
+            tree = await tree_of(document, self, bench)
+            usage, calls = usage + tree.usage, calls + tree.calls
+            if found := self._nodes(document, tree, bench):
+                nodes += found
+                scores += (self._vectors(document, tree, bench) @ query).tolist()
+        ranked = [nodes[place] for place in best_first(scores)]
+        if self.compat == "official":
+            named = [(node, node.text) for node in ranked]
+            kept = official_choice(named, budget, bench)
+            text = join_officially([node.text for node in kept])
+        else:
+            kept = _fitting(ranked, budget, bench.counter)
+            text = _SEPARATOR.join(node.text for node in kept)
+        pieces = tuple(piece for node in kept for piece in node.pieces)
+        context = Context(text, pieces, bench.counter(text), "")
+        return await read(
+            question, context, bench, usage={"index": usage}, calls={"index": calls}
+        )
+
+    def _nodes(self, document: Document, tree: Tree, bench: Bench) -> list[Node]:
+        summary = (Piece(document.doc_id, note="summary"),)
+        summaries = [Node(text, summary) for text in tree.summaries]
+        return self.leaves(document, bench) + summaries
+
+    def leaves(self, document: Document, bench: Bench) -> list[Node]:
+        """Return a document's chunks in reading order."""
+        name = document.doc_id
+        if self.compat == "official":
+            return [
+                Node(chunk.text, tuple(Piece(name, *span) for span in chunk.spans))
+                for chunk in official_chunks(document, self.size, bench)
+            ]
+        return [
+            Node(
+                hit.text,
+                (Piece(name, hit.metadata["char_start"], hit.metadata["char_end"]),),
+            )
+            for hit in bench.chunks(document, self.splitting)
+        ]
+
+    def leaf_vectors(self, document: Document, bench: Bench) -> Matrix:
+        """Return one row per leaf."""
+        if self.compat == "official":
+            return official_vectors(document, self.size, bench)
+        return bench.chunk_vectors(document, self.splitting)
+
+    def _vectors(self, document: Document, tree: Tree, bench: Bench) -> Matrix:
+        def stacked() -> Matrix:
+            leaves = self.leaf_vectors(document, bench)
+            if not tree.summaries:
+                return leaves
+            return np.vstack([leaves, bench.vectors.of_texts(tree.summaries)])
+
+        return bench.kept(("raptor vectors", document.doc_id, self), stacked)
+
+
+def _fitting(
+    ranked: Sequence[Node], budget: int | None, counter: NamedTokenCounter
+) -> list[Node]:
+    """Take nodes up to the first that does not fit; separators count."""
+    if budget is None or not ranked:
+        return list(ranked)
+    chunks = [Chunk(node.text, "", rank) for rank, node in enumerate(ranked)]
+    filled = fill_budget(
+        chunks,
+        budget,
+        cost=lambda chunk: counter(chunk.text),
+        join_cost=counter(_SEPARATOR),
+    )
+    kept = list(ranked[: len(filled)])
+    # Joined, texts may take a few tokens more than apart.
+    while (tokens := counter(_SEPARATOR.join(node.text for node in kept))) > budget:
+        if len(kept) == 1:
+            raise too_small(budget, tokens)
+        kept.pop()
+    return kept

@@ -1,0 +1,216 @@
+"""ReadAgent (arXiv 2402.09727): gists of all pages, and a few pages in full."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Generator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from oprag.calls import TokenUsage
+from oprag.chunk import Span
+from oprag_eval.artifacts import Facts
+from oprag_eval.asking import choice_question
+from oprag_eval.bench import Bench
+from oprag_eval.contexts import Context
+from oprag_eval.data import Document, Question
+from oprag_eval.making import gist_call, kept_reply, look_up_call, page_break_call
+from oprag_eval.reading import read
+from oprag_eval.system import Attempt, Count, Piece, Step, System
+from oprag_eval.systems.paging import (
+    Break,
+    Pages,
+    PageUnit,
+    PagingRules,
+    page_steps,
+    parts_of,
+)
+from oprag_eval.workers import map_concurrently
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Pages of a document in reading order, and a gist of each."""
+
+    pages: tuple[Span, ...]
+    gists: tuple[str, ...]
+    usage: TokenUsage
+    """Of all calls that it took, whether they were made now or before."""
+    calls: int
+    """How many they were."""
+    unusable: int
+    """Replies that named no place for the end of a page."""
+
+
+_PAGING = page_break_call(["a", "b"], [1], "before", "after").prompt
+"""Pages that other words were asked for are made again."""
+
+
+async def memory_of(
+    document: Document, unit: PageUnit, rules: PagingRules, bench: Bench
+) -> Memory:
+    """Return a document's pages and gists, made if they were not made before.
+
+    They are kept by what decides them: the text, the lengths, the model, the prompts.
+
+    Raises:
+        ModelCallError: A reply cannot be had, or a gist is empty.
+        SpendingCapError: The run may not spend more.
+    """
+
+    async def make() -> Facts:
+        return await _made(document.text, unit, rules, bench)
+
+    made = await bench.made(
+        "readagent-memory",
+        document,
+        {
+            "settings": {"unit": unit, "words": asdict(rules)},
+            "prompts": [gist_call("").prompt, _PAGING],
+        },
+        make,
+    )
+    return Memory(
+        tuple(Span(*page) for page in made["pages"]),
+        tuple(made["gists"]),
+        TokenUsage(**made["usage"]),
+        made["calls"],
+        made["unusable"],
+    )
+
+
+async def _made(text: str, unit: PageUnit, rules: PagingRules, bench: Bench) -> Facts:
+    steps = page_steps(text, parts_of(text, unit), rules)
+    pages, usage, asked = await _paged(steps, bench)
+    calls = [gist_call(text[slice(*page)]) for page in pages.spans]
+    gists = await map_concurrently(partial(kept_reply, bench), calls)
+    return {
+        "pages": pages.spans,
+        "gists": [gist.text.strip() for gist in gists],
+        "usage": sum((gist.usage for gist in gists), usage).to_dict(),
+        "calls": asked + len(gists),
+        "unusable": pages.unusable,
+    }
+
+
+async def _paged(
+    steps: Generator[Break, str, Pages], bench: Bench
+) -> tuple[Pages, TokenUsage, int]:
+    """Ask page by page: where one ends decides what the next is asked about."""
+    usage, calls = TokenUsage(), 0
+    try:
+        asked = next(steps)
+        while True:
+            completion = await kept_reply(bench, page_break_call(*asked))
+            usage, calls = usage + completion.usage, calls + 1
+            asked = steps.send(completion.text)
+    except StopIteration as stop:
+        return stop.value, usage, calls
+
+
+_SEPARATOR = "\n\n"
+_LIST = re.compile(r"\[([^\[\]]*)\]")
+
+
+class _Page(NamedTuple):
+    gist: str
+    text: str
+    piece: Piece
+    """Of the full page."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadAgent(System):
+    """Reads the gists of all pages, and in their places the pages that were looked up.
+
+    Its tokens stand by stage: pages and gists under `index`, the look-up under
+    `retrieve`, the answer under `answer`. The defaults are the DOS RAG paper's.
+    """
+
+    name: str = "readagent"
+    unit: PageUnit = "sentences"
+    """What pages are made of; `"paragraphs"` as in ReadAgent's own paper."""
+    pages: Count = 6
+    """Pages that may be looked up."""
+    page_words: Count = 600
+    """Words of a page, about."""
+
+    budgeted = False
+    """The model decides how much it looks up."""
+
+    def settings(self) -> dict[str, Any]:
+        """Return how documents are divided, and how many pages may be looked up."""
+        words = asdict(PagingRules(self.page_words))
+        return {"unit": self.unit, "words": words, "pages": self.pages}
+
+    async def attempt(
+        self,
+        question: Question,
+        budget: int | None,  # noqa: ARG002 -- it has none
+        bench: Bench,
+    ) -> Attempt:
+        """Make pages and gists if they are not there, look up, and answer."""
+        rules = PagingRules(self.page_words)
+        pages: list[_Page] = []
+        usage, calls = TokenUsage(), 0
+        for document in bench.documents(question):
+            memory = await memory_of(document, self.unit, rules, bench)
+            usage, calls = usage + memory.usage, calls + memory.calls
+            for span, gist in zip(memory.pages, memory.gists, strict=True):
+                piece = Piece(document.doc_id, *span)
+                pages.append(_Page(gist, document.text[slice(*span)], piece))
+        # Options stay lettered here, whatever the style: pages have the numbers.
+        call = look_up_call(
+            choice_question(question),
+            question.options,
+            [page.gist for page in pages],
+            self.pages,
+        )
+        completion = await bench.model.complete(call)
+        wanted = named_pages(completion.text, len(pages), self.pages)
+        return await read(
+            question,
+            _context(pages, wanted, bench),
+            bench,
+            step=Step(
+                "look_up", completion.text, declined=False, usage=completion.usage
+            ),
+            usage={"index": usage, "retrieve": completion.usage},
+            calls={"index": calls, "retrieve": 1},
+        )
+
+
+def named_pages(reply: str, n_pages: int, most: int) -> list[int]:
+    """Read which pages a reply names.
+
+    Args:
+        reply: Numbers from 1 in square brackets, such as `[3, 7]`; of several
+            brackets the first that holds one.
+        n_pages: How many pages there are.
+        most: How many may be named; those named first are taken.
+
+    Returns:
+        Their indices from 0, ascending, each once. Pages that do not exist are left
+        out; empty where none is named.
+    """
+    for found in _LIST.findall(reply):
+        numbers = [int(number) for number in re.findall(r"\d+", found)]
+        if numbers:
+            known = [number - 1 for number in numbers if 1 <= number <= n_pages]
+            return sorted(list(dict.fromkeys(known))[:most])
+    return []
+
+
+def _context(pages: Sequence[_Page], wanted: Collection[int], bench: Bench) -> Context:
+    texts: list[str] = []
+    pieces: list[Piece] = []
+    for number, page in enumerate(pages):
+        if number in wanted:
+            texts.append(page.text.strip())
+            pieces.append(page.piece)
+        else:
+            texts.append(page.gist)
+            pieces.append(Piece(page.piece.document, note="gist"))
+    text = _SEPARATOR.join(texts)
+    return Context(text, tuple(pieces), bench.counter(text), "")

@@ -1,0 +1,174 @@
+"""Systems that read the best chunks: vanilla RAG, OP-RAG, DOS RAG, what is default.
+
+They are one pipeline. Vanilla RAG and DOS RAG differ in the order alone, as in the
+DOS RAG paper; order controls read one chunk set in every order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from oprag.context import ContextOptions
+from oprag.errors import invalid_option
+from oprag_eval.bench import Bench, Search
+from oprag_eval.contexts import ChunkOrder, Context, order_chosen
+from oprag_eval.data import Question
+from oprag_eval.official.dos_rag import OfficialRag
+from oprag_eval.reading import Reader
+from oprag_eval.splittings import Splitting, SplitUnit
+from oprag_eval.system import Count, System
+
+Compat: TypeAlias = Literal["fixed", "official"]
+"""`"official"`: as the authors' code does it, losses included."""
+
+
+@dataclass(frozen=True)
+class Retrieved(Reader):
+    """Reads the best chunks that fit the budget, in some order.
+
+    Each budget is filled best first, up to the first chunk that does not fit; the
+    separators count. With `top_n` it reads so many chunks, as OP-RAG's paper does, and
+    takes no budget.
+    """
+
+    name: str
+    splitting: Splitting
+    order: ChunkOrder
+    options: dict[str, Any] = field(default_factory=dict)
+    """More of `ContextOptions`, such as `selection`."""
+    search: Search = "vectors"
+
+    @property
+    def budgeted(self) -> bool:
+        """Whether a budget bounds what is read, and not a number of chunks."""
+        return "top_n" not in self.options
+
+    def settings(self) -> dict[str, Any]:
+        """Return the splitting, the order, and what chooses."""
+        return {**self.choice, "order": self.order}
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        """What chooses, whatever the order."""
+        return {
+            "splitting": self.splitting.settings(),
+            **self.options,
+            **({} if self.search == "vectors" else {"search": self.search}),
+        }
+
+    def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
+        """Choose and order; no model is asked."""
+        options = ContextOptions(
+            token_budget=budget, token_counter=bench.counter, **self.options
+        )
+        return order_chosen(
+            bench.ranked(question, self.splitting, search=self.search),
+            order=self.order,
+            options=options,
+            counter=bench.counter,
+            seed=f"{bench.seed}/{question.question_id}",
+        )
+
+
+def _best_chunks(
+    default: str, order: Literal["document", "score"]
+) -> Callable[..., System]:
+    """Return the maker of a system that differs from its siblings in the order alone.
+
+    The maker raises `InvalidOptionError` for `compat="official"` with another unit,
+    search or `top_n`.
+    """
+
+    def make(
+        *,
+        name: str = default,
+        unit: SplitUnit = "sentences",
+        size: Count = 100,
+        search: Search = "vectors",
+        top_n: Count | None = None,
+        compat: Compat = "fixed",
+    ) -> System:
+        if compat == "official":
+            _check_official(unit, search, top_n)
+            return OfficialRag(name, size, order)
+        options = _options(top_n)
+        return Retrieved(name, Splitting(unit, size), order, options, search)
+
+    return make
+
+
+vanilla_rag = _best_chunks("vanilla-rag", "score")
+"""Best first: what most applications do."""
+dos_rag = _best_chunks("dos-rag", "document")
+"""Whole sentences up to 100 tokens, in document order (arXiv 2506.03989)."""
+
+
+def op_rag(
+    *,
+    name: str = "op-rag",
+    unit: SplitUnit = "tokens",
+    size: Count = 128,
+    search: Search = "vectors",
+    top_n: Count | None = None,
+) -> Retrieved:
+    """Uniform windows of 128 tokens, in document order (arXiv 2409.01666)."""
+    options = _options(top_n)
+    return Retrieved(name, Splitting(unit, size), "document", options, search)
+
+
+def _framework_default(
+    default: str, splitting: Splitting, k: int
+) -> Callable[..., Retrieved]:
+    """Return the maker of what a framework does if it is told nothing."""
+
+    def make(*, name: str = default, top_n: Count = k) -> Retrieved:
+        return Retrieved(name, splitting, "score", {"top_n": top_n})
+
+    return make
+
+
+langchain_default = _framework_default(
+    "langchain-default", Splitting("langchain", 1000), 4
+)
+"""LangChain untouched: `RecursiveCharacterTextSplitter` with 1,000 characters, as its
+guides have it, and the 4 best chunks of `as_retriever()`."""
+llamaindex_default = _framework_default(
+    "llamaindex-default", Splitting("llamaindex", 1024), 2
+)
+"""LlamaIndex untouched: `SentenceSplitter` with 1,024 tokens and the 2 best nodes of
+`as_query_engine()`; without metadata, which it would count and send."""
+
+
+def _options(top_n: int | None) -> dict[str, Any]:
+    """Return what differs from the defaults, so that equal choices look equal."""
+    return {} if top_n is None else {"top_n": top_n}
+
+
+def _check_official(unit: SplitUnit, search: Search, top_n: int | None) -> None:
+    if (unit, search, top_n) != ("sentences", "vectors", None):
+        takes = (
+            "The authors split into sentences, search by vectors, stop at the first "
+            "chunk that does not fit, and take one chunk for each 50 tokens of the "
+            "budget: leave out unit, search and top_n with it."
+        )
+        raise invalid_option("compat", "official", takes)
+
+
+def order_control(order: ChunkOrder) -> Callable[..., Retrieved]:
+    """Return the maker of an order control: one chunk set, read in this order.
+
+    Its chunks are those of DOS RAG at the same budget; the hash of the chunk set stands
+    with every answer, and `contexts.check_chunk_sets` compares them.
+    """
+
+    def make(
+        *,
+        name: str = f"order-{order}",
+        unit: SplitUnit = "sentences",
+        size: Count = 100,
+    ) -> Retrieved:
+        return Retrieved(name, Splitting(unit, size), order)
+
+    return make

@@ -1,0 +1,194 @@
+"""Self-Route (arXiv 2407.16833): chunks first, the full documents where they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from oprag.calls import Ledger
+from oprag.chunk import Hit
+from oprag.context import ContextOptions, Order
+from oprag.errors import InvalidOptionError
+from oprag.routing import (
+    RouteOptions,
+    Rung,
+    RungContext,
+    as_rungs,
+    chunks_of_documents,
+    route,
+)
+from oprag_eval.asking import read_reply
+from oprag_eval.bench import Bench
+from oprag_eval.data import Question
+from oprag_eval.splittings import Splitting, SplitUnit
+from oprag_eval.system import Attempt, Count, Piece, System
+from oprag_eval.systems.dialogue import BenchModel
+from oprag_eval.systems.full_document import BASELINE_OVERFLOW, REPLY_TOKENS, pieces_of
+from oprag_eval.systems.middle_cut import CUTS, WindowOverflow
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfRoute(System):
+    """Asks with the best chunks, and climbs while the model declines.
+
+    The steps, the fit to the window and the account are the core's
+    (`oprag.routing.route`). The last rung's reply is final. The defaults are the
+    paper's two steps: 5 chunks of 300 words, then the full documents.
+
+    Raises:
+        InvalidOptionError: The rungs are not possible, or `k` bounds token budgets.
+    """
+
+    name: str = "self-route"
+    k: Count | None = 5
+    """Best chunks that the first rungs choose from; the paper has 1, 5, 10, 50 and
+    100. None: all, as far as the run's token budget goes."""
+    order: Order = "document"
+    """`"score"` as in the paper: best first, each chunk behind its number."""
+    unit: SplitUnit = "words"
+    """Of the chunks."""
+    size: Count = 300
+    """Of the chunks, in that unit."""
+    rungs: tuple[str, ...] = ("retrieved", "full")
+    """As `oprag.routing.as_rungs` takes them; numbers are written as text. Rungs of
+    token budgets choose from all chunks, so they need `k=None`."""
+    window_overflow: WindowOverflow = BASELINE_OVERFLOW
+    """Of the full documents, as for `full-document`."""
+    reserved: Count = REPLY_TOKENS
+    """Tokens of the window that are kept for the reply."""
+
+    def __post_init__(self) -> None:
+        bounded = any(rung.token_budget for rung in self.ladder)
+        if self.k is not None and (self.k < 1 or bounded):
+            message = (
+                f"k={self.k} is not possible with rungs={list(self.rungs)}. It takes "
+                "at least 1, and token budgets are filled from all chunks: give k=none "
+                "with them."
+            )
+            raise InvalidOptionError(message, option="k", value=self.k)
+
+    @property
+    def ladder(self) -> tuple[Rung, ...]:
+        """The rungs as the core has them."""
+        given = [int(rung) if rung.isdecimal() else rung for rung in self.rungs]
+        return as_rungs(given)
+
+    @property
+    def splitting(self) -> Splitting:
+        """How the chunks are cut."""
+        return Splitting(self.unit, self.size)
+
+    @property
+    def budgeted(self) -> bool:
+        """Whether the first rung takes the run's token budget."""
+        return self.k is None and any(rung.name == "retrieved" for rung in self.ladder)
+
+    def settings(self) -> dict[str, Any]:
+        """Return what is retrieved, the rungs, and how they meet the window."""
+        return {
+            "k": self.k,
+            "order": self.order,
+            "splitting": self.splitting.settings(),
+            "rungs": [rung.name for rung in self.ladder],
+            "window_overflow": self.window_overflow,
+            "reserved": self.reserved,
+        }
+
+    async def attempt(
+        self, question: Question, budget: int | None, bench: Bench
+    ) -> Attempt:
+        """Climb the ladder.
+
+        Args:
+            question: The question.
+            budget: Tokens of the first rung; the full documents have none.
+            bench: What it works with.
+
+        Raises:
+            BudgetTooSmallError: Not even the best chunk fits.
+            ContextWindowError: See `oprag.routing.route`.
+        """
+        ledger = Ledger()
+        options = RouteOptions(
+            rungs=self._rungs(budget),
+            context=ContextOptions(order=self.order, token_counter=bench.counter),
+            default_documents=tuple(question.doc_ids or bench.dataset.documents),
+            cut=CUTS[self.window_overflow],
+            named=False,  # as in the papers
+        )
+        hits = bench.ranked(question, self.splitting)[: self.k]
+        before_last = [rung.name for rung in self.ladder[:-1]]
+        model = BenchModel(question, bench, self.reserved, routing=before_last)
+        steps = route(hits, options, model, ledger=ledger)
+        routed = await model.carry_out(steps)
+        reading = read_reply(routed.text or "", question, bench.answer_style)
+        long_context, estimated = None, False
+        if routed.rung is not None:
+            sizes = hits, options, model, ledger, bench
+            long_context, estimated = _long_context_tokens(*sizes)
+        return Attempt(
+            prediction=reading.prediction,
+            answered=routed.answered,
+            reply=routed.text or "",
+            pieces=_pieces(routed.context),
+            context_tokens=bench.counter(routed.context.text),
+            route="" if routed.rung is None else routed.rung.name,
+            steps=tuple(model.steps),
+            long_context_tokens=long_context,
+            long_context_estimated=estimated,
+            whole=routed.context.whole if routed.context.excerpts else None,
+            usage={"answer": ledger.usage},
+            calls={"answer": sum(entry.model_calls for entry in ledger.entries)},
+        )
+
+    def _rungs(self, budget: int | None) -> tuple[Rung, ...]:
+        if not self.budgeted:
+            return self.ladder
+        return tuple(
+            Rung("retrieved", token_budget=budget) if rung.name == "retrieved" else rung
+            for rung in self.ladder
+        )
+
+
+def _long_context_tokens(
+    hits: Sequence[Hit],
+    options: RouteOptions,
+    model: BenchModel,
+    ledger: Ledger,
+    bench: Bench,
+) -> tuple[int | None, bool]:
+    """Input tokens of the full documents alone, and whether they are estimated.
+
+    Of the call that sent them, if there was one. Else as they are counted here, times
+    what the provider counted of the prompts that were sent over our count of these:
+    providers count with other tokenizers. None where no rung has them.
+    """
+    full = next((rung for rung in options.rungs if rung.full), None)
+    if full is None:
+        return None, False
+    sent = [e for e in ledger.entries if e.rung == full.name and e.model_calls]
+    if sent:
+        return sent[-1].usage.input_tokens, False
+    chunks = chunks_of_documents(hits, options.context)
+    names = dict.fromkeys(chunk.name or chunk.document for chunk in chunks)
+    known = bench.kept("tokens of full documents", dict[str, int])
+    size = model.size(full.name)
+    tokens = size.with_context("")
+    for name in names or options.default_documents:
+        if name not in known:
+            known[name] = bench.counter(bench.dataset.document(name).text)
+        tokens += known[name]
+    if size.window is not None:
+        tokens = min(tokens, size.window - size.reserved)
+    scale = ledger.usage.input_tokens / sum(map(bench.counter, model.sent))
+    return round(tokens * scale), True
+
+
+def _pieces(context: RungContext) -> tuple[Piece, ...]:
+    if context.excerpts:
+        return pieces_of(context.excerpts)
+    return tuple(
+        Piece(chunk.name or chunk.document, *(chunk.span or (None, None)))
+        for chunk in context.chunks
+    )

@@ -1,0 +1,336 @@
+"""The words in which questions are asked: our own, the papers' content, or a user's.
+
+One task line for each set says how its answers are to look, because its measure
+compares words: QMSum's are sentences, Qasper's may be yes or no. All words here are our
+own; what they say is told with its source.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+from oprag.calls import CONTEXT_PART, QA_VARIABLES, SENTINEL, check_prompt
+from oprag.errors import InvalidOptionError
+from oprag_eval.data import Dataset
+
+AnswerStyle: TypeAlias = Literal["letter", "brackets"]
+"""`"letter"`: multiple choice is answered with the option's letter alone, and an open
+question in as few words as it takes. `"brackets"`: multiple choice with a short
+explanation and then the option's number as `[[n]]`, and an open question in 1 to 20
+words. LongRAG's calls for open questions are its own in both.
+
+Source:
+    `"brackets"`: DOS RAG (arXiv:2506.03989), appendix A.8.
+"""
+
+ANSWER_STYLES: tuple[AnswerStyle, ...] = get_args(AnswerStyle)
+"""The default first."""
+
+WordingSource: TypeAlias = Literal["own", "paper", "folder"]
+"""`"own"`: the same for every set, but for its task line; all may be declined.
+`"paper"`: what the papers' prompts say. `"folder"`: a user's files."""
+
+_OPEN_REFUSAL = f"""
+If the text does not hold the answer to the question, write the following and \
+nothing more: {SENTINEL}
+"""
+_CHOICE_REFUSAL = f"""
+If the text does not show which option is right, write the following and nothing \
+more: {SENTINEL}
+"""
+CHOICE_VARIABLES = ("context", "question", "options")
+CHOICE_PROMPT = (
+    CONTEXT_PART
+    + _CHOICE_REFUSAL
+    + """\
+Otherwise write the letter of the right option and nothing more.
+
+Question: {question}
+{options}
+Answer:"""
+)
+"""For multiple-choice questions."""
+_ASKED = "\n\nQuestion: {question}\n"
+_OPTIONS = "{options}\n"
+_ANSWER = "Answer:"
+_TERSE = "alone, in as few words as it takes"
+_BRIEF = "in 1 to 20 words, and nothing beyond it"
+_LETTER = "the letter of the right option and nothing more"
+_NUMBER_LAST = """\
+and after that write the number of the right option in double square brackets, [[1]] \
+for the first."""
+_EXPLAINED = f"say in a sentence or two what the text shows, {_NUMBER_LAST}"
+
+
+def _written(refusal: str, form: str) -> str:
+    """Our own prompt for an open question."""
+    write = "Otherwise write" if refusal else "\nWrite"
+    return f"{CONTEXT_PART}{refusal}{write} the answer {form}.{_ASKED}{_ANSWER}"
+
+
+TERSE_PROMPT = _written(_OPEN_REFUSAL, _TERSE)
+"""Of open questions in the style `"letter"`; `{context}` and `{question}`. Measures
+compare words, so that each word beyond the answer would count against it."""
+
+BRIEF_PROMPT = _written(_OPEN_REFUSAL, _BRIEF)
+"""Of open questions in the style `"brackets"`."""
+
+EXPLAINED_PROMPT = (
+    f"{CONTEXT_PART}{_CHOICE_REFUSAL}Otherwise {_EXPLAINED}{_ASKED}{_OPTIONS}{_ANSWER}"
+)
+"""Of multiple choice in that style; `{options}` numbered from 1."""
+
+_FORCED_EXPLAINED = f"{CONTEXT_PART}\nFirst {_EXPLAINED}{_ASKED}{_OPTIONS}{_ANSWER}"
+_FORCED_LETTER = f"{CONTEXT_PART}\nWrite {_LETTER}.{_ASKED}{_OPTIONS}{_ANSWER}"
+
+_PAPER_CHOICE_RULE = f"Exactly one option is right: write {_LETTER}."
+_PAPER_EXPLAINED = (
+    CONTEXT_PART
+    + _ASKED
+    + _OPTIONS
+    + """
+Choose the option that fits the text best. Explain your choice briefly first, and then \
+give its number in double square brackets: [[1]] stands for the first option."""
+)
+_PAPER_BRIEF = (
+    CONTEXT_PART
+    + _ASKED
+    + """
+Answer from this text alone. Be short and factual, 1 to 20 words if you can, without \
+an explanation or a detail that is not asked for."""
+)
+_PAPER_MAY_DECLINE = f"""
+If the text does not say it outright, write: {SENTINEL}"""
+
+TITLES_PART = """\
+The text consists of articles of Wikipedia, each under its title. In this order they \
+are: {titles}
+
+"""
+"""Stands before LongRAG's first prompt; `{titles}`."""
+
+
+class Task(NamedTuple):
+    """What is particular to a set."""
+
+    material: str = ""
+    """What is read, for the papers' prompts; empty where no paper asks the set."""
+    form: str = ""
+    """How an open answer is written; empty: in as few words as it takes."""
+    titles: bool = False
+    """Whether LongRAG's first prompt names the titles of what is read."""
+
+
+_NO_TASK = Task()
+_PHRASE = "as concisely as you can, in a single phrase if possible, unexplained"
+_ALONE = "alone, without another word"
+_PASSAGES = Task("several passages", _ALONE)
+_STORY = Task("a story, which is a novel or the script of a film,", _PHRASE)
+_ARTICLE = Task(
+    "a scientific article",
+    "as concisely as you can, in a single phrase or sentence if possible, unexplained; "
+    "to a question that asks for yes or no, write yes or no",
+)
+_NUMBER = Task("a long text with something hidden in it", _ALONE)
+
+TASKS: Mapping[str, Task] = MappingProxyType(
+    {
+        "infinitebench/en.mc": Task("a book"),
+        "infinitebench/en.qa": Task("a book", f"very concisely, {_ALONE}"),
+        "infinitebench/passkey": _NUMBER,
+        "longbench/2wikimqa": _PASSAGES,
+        "longbench/hotpotqa": _PASSAGES,
+        "longbench/multifieldqa_en": Task("a text", f"briefly, {_ALONE}"),
+        "longbench/musique": _PASSAGES,
+        "longbench/narrativeqa": _STORY,
+        "longbench/qasper": _ARTICLE,
+        "longbench/qmsum": Task(
+            "the transcript of a meeting", "in one or more sentences"
+        ),
+        "longrag/hotpot_qa": Task("articles of Wikipedia", _ALONE, titles=True),
+        "longrag/nq": Task("articles of Wikipedia", _ALONE, titles=True),
+        "narrativeqa": _STORY,
+        "passkey/larger": _NUMBER,
+        "passkey/literal": _NUMBER,
+        "passkey/reworded": _NUMBER,
+        "qasper": _ARTICLE,
+        "quality": Task("an article or a story"),
+    }
+)
+"""By the names that sets are loaded by.
+
+Source:
+    Self-Route (arXiv:2407.16833), table 5, after LongBench and ∞Bench.
+"""
+
+_OWN_FORMS = {
+    "longbench/qmsum": "in one or more sentences",
+    "longbench/qasper": f"{_TERSE}; to a question that asks for yes or no, yes or no",
+}
+_OWN_FORMS["qasper"] = _OWN_FORMS["longbench/qasper"]
+"""Task lines of our own prompts, where they differ from the usual one."""
+
+_FILES = {False: "answer.txt", True: "choice.txt"}
+"""Of a user's folder: for open questions, and for those with options."""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The words of a run; see `wording_for`."""
+
+    source: WordingSource = "own"
+    decline: bool = True
+    """Whether the model may decline; the steps of Self-Route before the last one
+    always let it, or nothing would be routed."""
+    form: str = ""
+    """Of open answers; empty: in as few words as it takes."""
+    task: Task = _NO_TASK
+    files: Mapping[bool, str] = field(default_factory=dict)
+    """Templates of a folder, by whether the question has options."""
+
+    def template(
+        self, style: AnswerStyle, *, options: bool, routing: bool = False
+    ) -> str:
+        """Return the prompt of a question, to be filled.
+
+        Args:
+            style: How the answer is to be written.
+            options: Whether the question has some.
+            routing: Whether a refusal leads on to another step.
+        """
+        if self.source == "folder":
+            return self.files[options]
+        may = self.decline or routing
+        if self.source == "paper":
+            return self._of_paper(style, options=options, may=may, routing=routing)
+        if options:
+            explained, letter = (
+                (EXPLAINED_PROMPT, CHOICE_PROMPT)
+                if may
+                else (_FORCED_EXPLAINED, _FORCED_LETTER)
+            )
+            return explained if style == "brackets" else letter
+        form = self.form or (_BRIEF if style == "brackets" else _TERSE)
+        return _written(_OPEN_REFUSAL if may else "", form)
+
+    def closed_book(self, style: AnswerStyle, *, options: bool) -> str:
+        """Return the prompt of a question without a text, in our words in every run.
+
+        Args:
+            style: How the answer is to be written.
+            options: Whether the question has some.
+        """
+        form = (
+            self.form or self.task.form or (_BRIEF if style == "brackets" else _TERSE)
+        )
+        rule = f"Write the answer {form}."
+        if options:
+            explained = f"Say in a sentence or two what you know of it, {_NUMBER_LAST}"
+            rule = explained if style == "brackets" else f"Write {_LETTER}."
+        may = f" If you do not know it, write: {SENTINEL}" if self.decline else ""
+        asked = f"{_ASKED}{_OPTIONS if options else ''}{_ANSWER}"
+        return f"Answer the question from what you know. {rule}{may}{asked}"
+
+    def _of_paper(
+        self, style: AnswerStyle, *, options: bool, may: bool, routing: bool
+    ) -> str:
+        """DOS RAG's prompts in brackets, else those of Self-Route.
+
+        DOS RAG's options may not be declined. Self-Route says what is to be done
+        before the text and again behind it.
+        """
+        if style == "brackets":
+            body = _PAPER_EXPLAINED if options else _PAPER_BRIEF
+            let = routing if options else may
+            return f"{body}{_PAPER_MAY_DECLINE if let else ''}\n{_ANSWER}"
+        form = self.task.form or _TERSE
+        rule = _PAPER_CHOICE_RULE if options else f"Write the answer {form}."
+        if may:
+            rule += f" If it cannot be answered from the text, write: {SENTINEL}"
+        head = f"You are given {self.task.material} and a question on it. {rule}\n\n"
+        asked = f"{_ASKED}{_OPTIONS if options else ''}{_ANSWER}"
+        return f"{head}{CONTEXT_PART}\n{rule}{asked}"
+
+    def before_units(self) -> str:
+        """What stands before LongRAG's first prompt; with `{titles}`, or empty."""
+        return TITLES_PART if self.source == "paper" and self.task.titles else ""
+
+    def settings(self) -> dict[str, Any]:
+        """Return what decides the prompts, as plain JSON values.
+
+        Empty where they are those that every run had before there was a choice.
+        """
+        if self == Wording():
+            return {}
+        texts = [
+            self.template(style, options=options, routing=routing)
+            for style in ANSWER_STYLES
+            for options in (False, True)
+            for routing in (False, True)
+            if self.source != "folder" or options in self.files
+        ]
+        digest = hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass"))
+        told = {"source": self.source, "decline": self.decline}
+        return {**told, "sha256": digest.hexdigest()}
+
+
+def wording_for(
+    dataset: Dataset,
+    source: str = "own",
+    *,
+    decline: bool = True,
+    style: AnswerStyle = "letter",
+) -> Wording:
+    """Choose the words for a set.
+
+    Args:
+        dataset: The set; by its name the task line is found.
+        source: `own`, `paper`, or a folder with `answer.txt` (`{context}`,
+            `{question}`) and `choice.txt` (`{options}` too), those that the set needs.
+        decline: Whether the model may decline.
+        style: How answers are to be written.
+
+    Raises:
+        InvalidOptionError: No paper asks this set; or a file of the folder is not
+            there, or is no prompt, or does not let the model decline.
+    """
+    name = dataset.name
+    if name not in TASKS:
+        name = name.rpartition("/")[0]  # quality/dev
+    task = TASKS.get(name, _NO_TASK)
+    if source == "own":
+        return Wording(decline=decline, form=_OWN_FORMS.get(name, ""))
+    if source == "paper":
+        if not task.material and style == "letter":
+            message = (
+                f"prompts='paper': no paper asks the questions of {dataset.name!r} for "
+                "letters or short answers. Give own, or a folder with prompts of yours."
+            )
+            raise InvalidOptionError(message, option="prompts", value=source)
+        return Wording("paper", decline=decline, task=task)
+    kinds = {bool(question.options) for question in dataset.questions}
+    files = {kind: _read(Path(source), kind, decline=decline) for kind in sorted(kinds)}
+    return Wording("folder", decline=decline, files=files)
+
+
+def _read(folder: Path, options: bool, *, decline: bool) -> str:  # noqa: FBT001 -- a key
+    path = folder / _FILES[options]
+    try:
+        template = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        given = str(folder)
+        message = (
+            f"prompts={given!r}: it takes own, paper, or a folder of prompts, and "
+            f"{path} cannot be read. Write the prompt of "
+            f"{'multiple choice' if options else 'open questions'} there."
+        )
+        raise InvalidOptionError(
+            message, option="prompts", value=str(folder)
+        ) from error
+    variables = CHOICE_VARIABLES if options else QA_VARIABLES
+    return check_prompt(template, variables, must_decline=decline, option=str(path))

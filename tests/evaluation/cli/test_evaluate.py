@@ -1,0 +1,521 @@
+"""`oprag evaluate` from end to end: offline, and with a real client that fails."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from oprag.cli.app import app
+from oprag.tokens import resolve_token_counter
+from oprag_eval.catalogue import SYSTEMS as KNOWN
+from oprag_eval.cli.run import CAPPED, FAILED, INTERRUPTED
+from oprag_eval.data import DATASETS
+from tests.evaluation.small import HARBOUR, MILL, set_of_four
+from tests.support.openai_server import Failure, Reply, ScriptedServer, Usage
+
+ROOT = Path(__file__).parents[3]
+SYSTEMS = ["--systems", "vanilla-rag,dos-rag:size=20,name=small,full-document"]
+BUDGETS = ["--budgets", "120,200"]
+ANSWERS = (2 * 2 + 1) * 4
+"""Two systems at two budgets and one without, four questions."""
+KEPT = {
+    "answers.jsonl",
+    "report.html",
+    "run.json",
+    "scores.jsonl",
+    "summary.csv",
+    "summary.json",
+    "summary.md",
+}
+DIFFERENT = {"timings.jsonl", "spending.jsonl"}
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> list[str]:
+    """The small set as a user's own files."""
+    folder = tmp_path_factory.mktemp("evaluate")
+    (folder / "notes").mkdir()
+    (folder / "notes" / "harbour.txt").write_text(HARBOUR)
+    (folder / "notes" / "mill.md").write_text(MILL)
+    with (folder / "q.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["question", "document", "answer"])
+        for question in set_of_four().questions:
+            rows.writerow([question.question, question.doc_id, question.answers[0]])
+    documents = ["--documents", str(folder / "notes")]
+    return ["--questions", str(folder / "q.csv"), *documents]
+
+
+@pytest.fixture(scope="module")
+def shared(data, tiny_model, tmp_path_factory) -> list[str]:
+    """Options of every run here."""
+    cache = tmp_path_factory.mktemp("evaluate-cache")
+    model = ["--embedding-model", str(tiny_model), "--cache", str(cache)]
+    return [*data, *BUDGETS, *model]
+
+
+@pytest.fixture(scope="module")
+def offline(shared, tmp_path_factory) -> tuple[Path, Result]:
+    """A run without a model; nobody changes it."""
+    folder = tmp_path_factory.mktemp("evaluate-offline") / "run"
+    return folder, run(*shared, *SYSTEMS, "--out", folder)
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch) -> None:
+    """A key, and nothing else of the machine's own settings."""
+    monkeypatch.delenv("OPENAI_API_BASE", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-secret-of-the-user")
+
+
+@pytest.fixture
+def ask(shared, monkeypatch):
+    """Run with a scripted model; give the result and what was sent."""
+
+    def asked(script, *more: object, systems=SYSTEMS) -> tuple[Result, list]:
+        with ScriptedServer(script) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+            result = run(*shared, *systems, "--model", "openai:scripted", *more)
+        return result, server.requests
+
+    return asked
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in DIFFERENT
+    }
+
+
+@pytest.mark.slow
+def test_an_offline_run_ends_with_a_table_and_a_report(offline):
+    folder, result = offline
+
+    assert result.exit_code == 0, result.output
+    assert files(folder).keys() >= KEPT
+    lines = result.stdout.splitlines()
+    assert lines[0] == "q: 4 questions on 2 documents"
+    assert lines[2].split() == [
+        *("system", "budget", "F1", "answer", "recall", "tokens", "declined")
+    ]
+    assert [line.split()[0] for line in lines[3:8]] == [
+        *["vanilla-rag"] * 2,
+        *["small"] * 2,
+        "full-document",
+    ]
+    assert "Note: The reader was offline: " in result.stdout
+    assert lines[-1] == f"Report: {folder / 'report.html'}"
+    assert "The reader was offline" in (folder / "report.html").read_text()
+    assert len((folder / "answers.jsonl").read_text().splitlines()) == ANSWERS
+
+
+def test_the_same_command_again_asks_nothing_and_gives_the_same_bytes(offline, shared):
+    folder, first = offline
+    before, timings = files(folder), (folder / "timings.jsonl").read_bytes()
+
+    again = run(*shared, *SYSTEMS, "--out", folder)
+
+    assert (again.exit_code, again.stdout) == (0, first.stdout)
+    assert files(folder) == before
+    assert (folder / "timings.jsonl").read_bytes() == timings
+
+
+def test_a_run_without_what_was_cached_gives_the_same_bytes(offline, shared, tmp_path):
+    cold = ["--out", tmp_path / "cold", "--cache", tmp_path / "cache"]
+
+    assert run(*shared, *SYSTEMS, *cold).exit_code == 0
+    assert files(tmp_path / "cold") == files(offline[0])
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_goes_on_to_the_same_bytes(tiny_model, tmp_path):
+    names = "abcd"
+    docs = [{"doc_id": name, "text": f"{HARBOUR} {name} {MILL}"} for name in names]
+    questions = [
+        {"question": f"What cost {n} crowns?", "question_id": str(n), "answers": ["x"]}
+        | {"doc_id": names[n % 4]}
+        for n in range(12)
+    ]
+    for name, lines in (("docs", docs), ("questions", questions)):
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (tmp_path / f"{name}.jsonl").write_text(text)
+    options = [
+        *("--data", f"jsonl={tmp_path}", "--budgets", "150,250"),
+        *("--systems", "vanilla-rag,op-rag,self-route:k=1"),
+        *("--embedding-model", str(tiny_model)),
+    ]
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    started = [*options, "--out", str(killed), "--cache", str(tmp_path / "cache")]
+    code = "from oprag.cli import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "evaluate", *started],
+        cwd=ROOT,
+        stderr=subprocess.DEVNULL,
+    )
+    answers = killed / "answers.jsonl"
+    while process.poll() is None:
+        if answers.exists() and answers.read_bytes().count(b"\n") >= 15:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        time.sleep(0.005)
+    assert process.returncode == -signal.SIGKILL
+    assert 15 <= answers.read_bytes().count(b"\n") < 12 * 5
+    assert not (killed / "report.html").exists()
+
+    other = ["--out", whole, "--cache", tmp_path / "other"]
+    assert run(*started).exit_code == run(*options, *other).exit_code == 0
+    assert files(killed) == files(whole)
+
+
+def test_a_run_with_a_model_tells_what_it_will_send_and_what_it_sent(ask, tmp_path):
+    def answer(request):
+        return Reply("in May", usage=Usage(100, 2))
+
+    price = ["--price", "2,10", "--max-cost", "1"]
+    result, requests = ask(answer, "--out", tmp_path / "run", *price)
+
+    assert result.exit_code == 0, result.output
+    assert len(requests) == ANSWERS
+    assert all(request.body["temperature"] == 0 for request in requests)
+    assert all(request.body["seed"] == 42 for request in requests)
+    assert result.stdout.startswith(f"{ANSWERS} answers to 4 questions, estimated")
+    # 20 calls of 100 tokens in and 2 out: 2,000 · 2 + 40 · 10 = 4,400 per million.
+    assert "Spent: 2,040 tokens, cost 0.0044" in result.stdout
+    assert "offline" not in result.stdout
+    assert "more than the cap" not in result.stderr
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert written
+    assert not [p for p in written if b"sk-a-secret-of-the-user" in p.read_bytes()]
+
+
+def test_a_dry_run_sends_and_writes_nothing(ask, tmp_path):
+    result, requests = ask([], "--dry-run", "--price", "1,1", "--out", tmp_path / "no")
+
+    assert result.exit_code == 0, result.output
+    assert requests == []
+    assert not (tmp_path / "no").exists()
+    lines = result.stdout.splitlines()
+    assert lines[2].split() == [
+        *("system", "calls", "tokens", "in", "tokens", "out", "cost")
+    ]
+    assert [line.split()[0] for line in lines[3:]] == [
+        *("vanilla-rag", "small", "full-document", "together")
+    ]
+
+
+def test_the_estimate_is_what_is_sent(ask, tmp_path):
+    systems = ["--systems", "dos-rag,op-rag"]
+    estimated, _ = ask([], "--dry-run", systems=systems)
+    _, requests = ask(lambda _: "A", "--out", tmp_path / "run", systems=systems)
+
+    told = re.search(r"together +(\d+) +([\d,]+) ", estimated.stdout)
+    count = resolve_token_counter(None)
+    assert told is not None
+    assert int(told[1]) == len(requests)
+    assert int(told[2].replace(",", "")) == sum(count(r.prompt) for r in requests)
+
+
+@pytest.mark.slow
+def test_failed_questions_are_told_by_the_exit_code_and_asked_again(ask, tmp_path):
+    def refuse(request):
+        if "king" in request.prompt:
+            return Failure(400, "No kings, said sk-a-secret-of-the-user.")
+        return "in May"
+
+    result, _ = ask(refuse, "--out", tmp_path / "run")
+
+    assert result.exit_code == FAILED
+    assert "5 answers are missing." in result.stderr
+    assert "No kings, said ***." in result.stderr
+    assert "Note: Answers are missing (5 failed" in result.stdout
+    assert (tmp_path / "run" / "report.html").exists()
+
+    result, requests = ask(lambda _: "in May", "--out", tmp_path / "run")
+
+    assert result.exit_code == 0
+    assert len(requests) == 5
+    assert not (tmp_path / "run" / "errors.jsonl").exists()
+
+
+@pytest.mark.slow
+def test_a_cap_ends_the_run_before_it_is_passed_and_a_higher_one_goes_on(ask, tmp_path):
+    # Of a reply 10 tokens at most; prompts have a few hundred.
+    out = ["--out", tmp_path / "run", "--max-reply", "10", "--concurrency", "1"]
+
+    result, few = ask(lambda _: "in May", *out, "--max-tokens", "2000")
+
+    assert result.exit_code == CAPPED
+    assert "Note: That is more than the cap" in result.stderr
+    assert 0 < len(few) < ANSWERS
+    assert "max_tokens=2000 could be passed" in result.stderr
+    (spent,) = re.findall(r"^Spent: .*$", result.stdout, re.MULTILINE)
+    assert result.stderr.endswith(f" {spent}\n")
+    result, rest = ask(lambda _: "in May", *out, "--max-tokens", "100000")
+    assert result.exit_code == 0
+    assert len(few) + len(rest) == ANSWERS
+
+
+def test_ctrl_c_keeps_what_is_answered_and_says_how_to_go_on(ask, tmp_path):
+    asked: list[object] = []
+
+    def interrupt(request):
+        asked.append(request)
+        if len(asked) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        return "in May"
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    out = ["--out", tmp_path / "run", "--concurrency", "1"]
+    try:
+        result, _ = ask(interrupt, *out)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+    kept = (tmp_path / "run" / "answers.jsonl").read_text().count("\n")
+    assert result.exit_code == INTERRUPTED == 130
+    assert 2 <= kept <= 3
+    assert f"Stopped. {kept} of {ANSWERS} answers are kept in " in result.stderr
+    assert "the same command again" in result.stderr
+
+    result, rest = ask(lambda _: "in May", *out)
+
+    assert result.exit_code == 0
+    assert len(rest) == ANSWERS - kept
+
+
+def test_several_runs_of_some_questions_and_why_they_were_declined(ask, tmp_path):
+    def decline(request):
+        return "C" if "<question>" in request.prompt else "unanswerable"
+
+    more = ["--runs", "3", "--limit-questions", "2", "--label-declined"]
+    out = ["--out", tmp_path / "run"]
+    result, requests = ask(decline, *out, *more, systems=["--systems", "full-document"])
+
+    assert result.exit_code == 0, result.output
+    assert "q: 2 questions on 1 document\n" in result.stdout
+    assert len(requests) == 3 * 2 + 2
+    labels = (tmp_path / "run" / "failure_classes.jsonl").read_text()
+    assert labels.count("long or complex") == 2
+
+
+@pytest.fixture
+def options_of_the_mill(data, tmp_path) -> list[str]:
+    """A question with options, on the same notes."""
+    text = "question,document,option_a,option_b,correct\nWhat is the wheel made of?,"
+    (tmp_path / "choice.csv").write_text(text + "mill.md,iron,oak,B\n")
+    return ["--questions", str(tmp_path / "choice.csv"), *data[2:]]
+
+
+@pytest.mark.slow
+def test_options_asked_for_in_brackets_are_compared_by_them(
+    ask, options_of_the_mill, tmp_path
+):
+    style = [*options_of_the_mill, "--answer-style", "brackets"]
+    out = ["--out", tmp_path / "run"]
+    reply = "A wheel of oak is named: [[2]]"
+    result, requests = ask(lambda _: reply, *style, *out)
+
+    assert result.exit_code == 0, result.output
+    assert len(requests) == ANSWERS // 4
+    assert all("\n1. iron\n2. oak\n" in request.prompt for request in requests)
+    assert all("[[1]]" in request.prompt for request in requests)
+    assert "accuracy, [[n]]" in result.stdout
+    assert "The readings of letters are left out" in result.stdout
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["settings"]["answer_style"] == "brackets"
+    assert [arm["measures"]["bracketed_match"]["mean"] for arm in summary["arms"]] == (
+        [1.0] * 5
+    )
+
+    result, requests = ask(lambda _: "B", *options_of_the_mill, *out)
+    assert (result.exit_code, requests) == (1, [])
+    assert "answer_style was 'brackets' and now is 'letter'" in result.stderr
+
+
+def test_the_offline_reader_answers_in_brackets(shared, options_of_the_mill, tmp_path):
+    style = ["--answer-style", "brackets", "--out", tmp_path / "run"]
+    result = run(*shared, *options_of_the_mill, *SYSTEMS, *style)
+
+    assert result.exit_code == 0, result.output
+    assert "accuracy, [[n]]" in result.stdout
+    replies = {
+        json.loads(line)["reply"]
+        for line in (tmp_path / "run" / "answers.jsonl").read_text().splitlines()
+    }
+    assert replies <= {"[[1]]", "[[2]]", "unanswerable"}
+    assert replies != {"unanswerable"}
+
+
+def test_other_settings_need_another_folder(offline, shared):
+    result = run(*shared, *SYSTEMS, "--out", offline[0], "--seed", "7")
+
+    assert result.exit_code == 1
+    assert "holds a run with other settings: seed was 42 and now is 7" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "No questions are named"),
+        (["--data", "qasper", "--questions", "q.csv"], "--data is given beside"),
+        (["--data", "qasper", "--documents", "notes"], "--data is given beside"),
+        (["--questions", "q.csv"], "--documents is missing"),
+        (["--documents", "notes"], "--questions is missing"),
+        (["--data", "passkey/literal"], "give --out FOLDER"),
+        (["--data", "passkey/literal", "--budgets", "1k"], "such as 500,1000"),
+        (["--data", "passkey/literal", "--budgets", "0"], "such as 500,1000"),
+        (["--data", "passkey/literal", "--price", "2"], "input,output"),
+        (["--data", "passkey/literal", "--price", "2,-1"], "input,output"),
+        (["--data", "passkey/literal", "--temperature", "warm"], "a number, or"),
+        (["--data", "passkey/literal", "--dry-run", "--model", "gpt"], "provider:mo"),
+        (["--data", "passkey/literal", "--dry-run", "--max-cost", "1"], "--price"),
+    ],
+)
+def test_what_cannot_be_is_told_at_once(arguments, told):
+    result = run(*arguments)
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert told in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--data", "nothing", "--dry-run"], "infinitebench/en.qa"),
+        (["--data", "passkey/literal", "--systems", "rag", "--dry-run"], "vanilla-rag"),
+        (["--data", "jsonl=missing", "--dry-run"], "missing"),
+    ],
+)
+def test_what_is_not_there_is_told_with_what_there_is(arguments, told):
+    result = run(*arguments)
+
+    assert result.exit_code == 1
+    assert told in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_the_list_names_every_data_set_and_system():
+    result = run("--list")
+
+    assert result.exit_code == 0
+    words = set(re.findall(r"[\w./-]+", result.stdout))
+    assert words >= {*KNOWN, *DATASETS}
+
+
+def test_where_no_paper_has_figures_it_is_said(shared, tmp_path):
+    result = run(
+        *shared, "--systems", "dos-rag", "--published", "--out", tmp_path / "run"
+    )
+
+    assert result.exit_code == 0, result.output
+    assert "Note: The papers published no figures for 'q'." in result.stdout
+
+
+@pytest.mark.slow
+def test_the_papers_prompts_and_a_users_own_are_sent(
+    ask, options_of_the_mill, tmp_path
+):
+    def sent(name, *more):
+        out = ["--out", tmp_path / name]
+        result, requests = ask(
+            lambda _: "[[2]]", *options_of_the_mill, *out, *more, systems=SYSTEMS
+        )
+        return result, {request.prompt for request in requests}
+
+    brackets = ["--answer-style", "brackets"]
+    result, prompts = sent("paper", *brackets, "--prompts", "paper")
+    assert result.exit_code == 0, result.output
+    assert not any("unanswerable" in prompt for prompt in prompts)
+    result, prompts = sent("own", *brackets)
+    assert all("unanswerable" in prompt for prompt in prompts)
+    result, prompts = sent("forced", "--no-decline")
+    assert not any("unanswerable" in prompt for prompt in prompts)
+
+    (tmp_path / "choice.txt").write_text("Lo: {context} {question} {options}", "utf-8")
+    mine = ["--prompts", tmp_path, "--no-decline"]
+    result, prompts = sent("mine", *mine)
+    assert result.exit_code == 0, result.output
+    assert all(prompt.startswith("Lo: ") for prompt in prompts)
+
+    result, prompts = sent("mine", "--no-decline")
+    assert (result.exit_code, prompts) == (1, set())
+    assert "holds a run with other settings: prompts was" in result.stderr
+    result, prompts = sent("other", "--prompts", "paper")
+    assert (result.exit_code, prompts) == (1, set())
+    assert "no paper asks the questions of 'choice'" in result.stderr
+
+
+@pytest.mark.slow
+def test_other_models_write_the_gists_and_judge_and_have_their_prices(ask, tmp_path):
+    def answer(request):
+        return Reply("unanswerable", usage=Usage(1000, 10))
+
+    others = [
+        *("--index-model", "openai:index", "--judge-model", "openai:judge"),
+        *("--price", "2,10", "--index-price", "1,5", "--judge-price", "0.1,1"),
+    ]
+    cold = ["--cache", tmp_path / "cache", "--out", tmp_path / "run"]
+    options = [*others, *cold, "--label-declined", "--max-cost", "1"]
+    result, requests = ask(answer, *options, systems=["--systems", "readagent"])
+    by_model = Counter(request.body["model"] for request in requests)
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    (arm,) = summary["arms"]
+
+    assert result.exit_code == 0, result.output
+    # A gist of each of two documents; of four questions look-up, answer and class.
+    assert by_model == {"index": 2, "scripted": 8, "judge": 4}
+    assert arm["cost"] == pytest.approx(2 * (1000 * 2 + 10 * 10) / 1e6)
+    assert arm["index_cost"] == pytest.approx(2 * (1000 + 10 * 5) / 1e6)
+    spent = (8 * 2100 + 2 * 1050 + 4 * 110) / 1e6
+    assert f"cost {spent:.4f}" in result.stdout
+    assert summary["settings"]["index_model"] == "openai:index"
+
+    result, again = ask(answer, *options, systems=["--systems", "readagent"])
+    assert (result.exit_code, again) == (0, [])
+    assert f"cost {spent:.4f}" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--index-model", "openai:a"], "--index-model needs --model"),
+        (
+            ["--model", "openai:a", "--judge-model", "b"],
+            "--judge-model 'b' names no provider and model",
+        ),
+        (
+            ["--model", "openai:a", "--index-model", "openai:b", "--price", "1,2"],
+            "--index-price goes with --index-model and --price: give all three",
+        ),
+        (
+            ["--model", "openai:a", "--price", "1,2", "--judge-price", "1,2"],
+            "--judge-price goes with --judge-model and --price: give all three",
+        ),
+    ],
+)
+def test_another_model_that_cannot_be_or_has_no_known_cost_is_refused(
+    data, tmp_path, options, message
+):
+    result = run(*data, *options, "--out", tmp_path / "run")
+
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())

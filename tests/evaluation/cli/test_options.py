@@ -1,0 +1,146 @@
+"""What is written on the command line, read; and the bar that tells how far it is."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+
+import pytest
+import typer
+from rich.console import Console
+
+from oprag.calls import Price, TokenUsage
+from oprag_eval.cli.data import data_facts, load_own, restrict
+from oprag_eval.cli.display import table_lines
+from oprag_eval.cli.options import (
+    Style,
+    read_budgets,
+    read_price,
+    read_specs,
+    read_temperature,
+)
+from oprag_eval.cli.progress import CountedEmbeddings, answering
+from oprag_eval.running.limits import Spending
+from oprag_eval.wording import ANSWER_STYLES
+from tests.evaluation.small import WordVectors, set_of_four
+
+
+@pytest.mark.parametrize(
+    ("written", "specs"),
+    [
+        (["dos-rag,op-rag"], ["dos-rag", "op-rag"]),
+        (["dos-rag op-rag", "raptor"], ["dos-rag", "op-rag", "raptor"]),
+        (["dos-rag:size=20,name=a,op-rag"], ["dos-rag:size=20,name=a", "op-rag"]),
+        (["self-route:rungs=100+full,k=none"], ["self-route:rungs=100+full,k=none"]),
+        (["a:x=1, b:y=2 ,"], ["a:x=1", "b:y=2"]),
+        ([""], []),
+    ],
+)
+def test_settings_belong_to_the_system_before_them(written, specs):
+    assert read_specs(written) == specs
+
+
+def test_every_style_of_answers_can_be_written():
+    assert tuple(style.value for style in Style) == ANSWER_STYLES
+
+
+def test_budgets_are_ascending_and_each_once():
+    assert read_budgets("1000, 500 1000") == [500, 1000]
+
+
+@pytest.mark.parametrize(
+    ("written", "price"),
+    [
+        ("", None),
+        ("2.5,10", Price(2.5, 2.5, 10)),
+        ("2.5,1.25,10", Price(2.5, 1.25, 10)),
+        ("0,.5", Price(0, 0, 0.5)),
+    ],
+)
+def test_cached_input_costs_what_input_costs_unless_it_is_said(written, price):
+    assert read_price(written) == price
+
+
+@pytest.mark.parametrize("written", ["1", "1,2,3,4", "1,x", "1,-2", "1,,2", "nan,1"])
+def test_what_is_no_price_is_refused(written):
+    with pytest.raises(typer.Exit):
+        read_price(written)
+
+
+def test_a_temperature_may_be_left_to_the_provider():
+    assert (read_temperature("0.7"), read_temperature("default")) == (0.7, None)
+
+
+def test_files_are_named_by_their_path_in_their_folder(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text("one")
+    (tmp_path / "in" / "b.html").write_text("<p>two</p>")
+    (tmp_path / "c.txt").write_text("three")
+    (tmp_path / "q.csv").write_text("question,document\nWhat?,b\nWhy?,c.txt\n")
+
+    own = load_own([tmp_path / "in", tmp_path / "c.txt"], tmp_path / "q.csv")
+
+    assert list(own.documents) == ["a.txt", "b.html", "c.txt"]
+    assert [question.doc_id for question in own.questions] == ["b.html", "c.txt"]
+    assert own.document("b.html").text.strip() == "two"
+
+
+def test_another_set_has_other_facts():
+    whole, part = set_of_four(), restrict(set_of_four(), 3)
+
+    assert len(part.questions) == 3
+    assert restrict(whole, 9) is whole
+    assert data_facts(whole) == data_facts(set_of_four())
+    facts, of_part = data_facts(whole), data_facts(part)
+    different = {key for key in facts if facts[key] != of_part[key]}
+    assert different == {"questions", "questions_sha256"}
+
+
+def test_another_text_and_another_kind_of_evidence_are_another_set():
+    whole = set_of_four()
+    facts = data_facts(whole)
+    documents = {
+        doc_id: dataclasses.replace(document, text=document.text + "!")
+        for doc_id, document in whole.documents.items()
+    }
+    first, *rest = whole.questions
+    kind = dataclasses.replace(first, evidence_kind="any")
+    changed = {
+        "documents_sha256": dataclasses.replace(whole, documents=documents),
+        "questions_sha256": dataclasses.replace(whole, questions=(kind, *rest)),
+    }
+
+    assert first.evidence_kind == "all"
+    for name, other in changed.items():
+        of_other = data_facts(other)
+        assert {key for key in facts if facts[key] != of_other[key]} == {name}
+
+
+def test_columns_stand_below_one_another():
+    assert list(table_lines([("a", "bb"), ("ccc", "d")])) == ["a    bb", "ccc   d"]
+
+
+def test_the_bar_tells_answers_tokens_cost_and_what_is_embedded():
+    file = io.StringIO()
+    console = Console(force_terminal=True, file=file, width=150)
+    spending = Spending(len, price=Price(100, 100, 1000))
+    embeddings = CountedEmbeddings(WordVectors())
+
+    with answering(console, 3, spending, embeddings) as answered:
+        embeddings.embed_documents(["a", "b"])
+        spending.settle(TokenUsage(), TokenUsage(90, 3))
+        answered({})
+
+    # 90 · 100 + 3 · 1000 = 12,000 per million.
+    assert "1/3" in file.getvalue()
+    assert "93 tokens, cost 0.0120, 2 texts embedded" in file.getvalue()
+
+
+def test_elsewhere_than_on_a_terminal_there_is_no_bar():
+    file = io.StringIO()
+    embeddings = CountedEmbeddings(WordVectors())
+
+    with answering(Console(file=file), 3, None, embeddings) as answered:
+        answered({})
+
+    assert file.getvalue() == ""

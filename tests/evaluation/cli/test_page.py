@@ -1,0 +1,83 @@
+"""Every command of the page on evaluation is carried out, as it stands there."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from oprag.cli.app import app
+from tests.evaluation.small import HARBOUR, MILL
+from tests.support.openai_server import Reply, ScriptedServer
+
+TEXT = (Path(__file__).parents[3] / "docs" / "evaluation.md").read_text("utf-8")
+BLOCKS = dict(re.findall(r"^```(csv|json)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL))
+LINES = re.findall(r"^(oprag .*)$", TEXT, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Notes, the questions of the page, and a file of a paper."""
+    folder = tmp_path_factory.mktemp("page")
+    (folder / "notes").mkdir()
+    (folder / "notes" / "harbour.txt").write_text(HARBOUR)
+    (folder / "notes" / "mill.md").write_text(MILL)
+    (folder / "questions.csv").write_text(BLOCKS["csv"])
+    rows = [
+        {
+            "id": number,
+            "context": HARBOUR * 3,
+            "input": "Who was the keeper?",
+            "answer": [right, letter],
+            "options": ["Anna Holm", "Nobody", "The miller", "The king"],
+        }
+        for number, (right, letter) in enumerate([("Anna Holm", "A"), ("Nobody", "B")])
+    ]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / "longbook_choice_eng.jsonl").write_text(lines)
+    return folder
+
+
+def test_the_page_has_the_commands_it_speaks_of():
+    assert len(LINES) >= 8
+    assert {line.split()[1] for line in LINES} == {*("evaluate", "reproduce", "sweep")}
+
+
+# The paper's file has two questions here, and not 229.
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::oprag.errors.OpragWarning")
+@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
+@pytest.mark.parametrize(
+    # Those of a paper's table need its data: tests/cli/test_reproduce.py runs them.
+    "line",
+    [line for line in LINES if not line.startswith("oprag reproduce")],
+)
+def test_a_command_of_the_page_does_what_the_page_says(
+    folder, line, tiny_model, monkeypatch
+):
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    arguments = shlex.split(line)[1:]
+    arguments += ["--embedding-model", str(tiny_model), "--cache", str(folder / "c")]
+    with ScriptedServer(lambda _: Reply("in May")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        result = CliRunner().invoke(app, arguments)
+
+    assert result.exit_code == 0, result.output
+    asked = "--model" in line and "--dry-run" not in line
+    assert bool(server.requests) == asked
+    if "--dry-run" in line:
+        return
+    out = Path(
+        line.partition("--out ")[2].split()[0] if "--out" in line else "oprag-sweep"
+    )
+    summary = json.loads((out / "summary.json").read_text())
+    assert (out / "report.html").exists()
+    assert bool(summary["published"]) == ("--published" in line)
+    assert all(arm["cost"] is None for arm in summary["arms"]) != ("--price" in line)
+    if line.startswith("oprag sweep"):
+        assert "\nCannot tell; about " in result.stdout

@@ -1,0 +1,336 @@
+"""`oprag reproduce` from end to end: the papers' formats, a real client, a server."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from oprag.cli.app import app
+from oprag_eval.cli.reproduce import MISSED
+from oprag_eval.cli.run import FAILED
+from oprag_eval.reproducing import recipes
+from tests.evaluation.data.conftest import counts_differ, write_csv
+from tests.evaluation.data.test_infinitebench import mc
+from tests.evaluation.data.test_papers import longbench, longrag, quality, stories
+from tests.support.openai_server import Failure, ScriptedServer
+
+__all__ = ["counts_differ", "stories", "write_csv"]  # fixtures
+
+STORY = (
+    "The harbour of number {n} opened in May. Its first ship carried salt. "
+    "In autumn the lamp was lit by Mara. The keeper slept badly and left in June. "
+)
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch, tmp_path) -> None:
+    """A key, a folder of its own, and nothing else of the machine's settings."""
+    monkeypatch.delenv("OPENAI_API_BASE", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-secret-of-the-user")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def ask(tiny_model, monkeypatch, tmp_path):
+    """Reproduce with a scripted model; give the result and what was sent."""
+
+    def asked(script, name, *more: object) -> tuple[Result, list]:
+        model = ["--model", "openai:gpt-4o-scripted", "--cache", tmp_path / "cache"]
+        with ScriptedServer(script) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+            monkeypatch.setenv("GOOGLE_API_KEY", "none")
+            result = run(name, *model, "--embedding-model", tiny_model, *more)
+        return result, server.requests
+
+    return asked
+
+
+def write(path: Path, rows: list) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+
+@pytest.fixture
+def articles(tmp_path) -> Path:
+    """Ten articles in QuALITY's format, each with a question; the third is right."""
+    rows = [
+        quality(
+            article_id=str(n),
+            set_unique_id=f"{n}_X",
+            article=STORY.format(n=n) * 3,
+            question={"question_unique_id": f"{n}_X_1", "question": f"Who at {n}?"},
+        )
+        for n in range(10)
+    ]
+    write(tmp_path / "q" / "QuALITY.v1.0.1.htmlstripped.dev", rows)
+    return tmp_path / "q"
+
+
+def reading(right):
+    """A reader that writes pages and gists, and knows the answer to some questions."""
+
+    def reply(request):
+        prompt = request.prompt
+        if "[[1]]" in prompt:
+            number = re.search(r"Who at (\d+)\?", prompt)
+            return "As it says: [[3]]" if right(int(number[1])) else "It says [[1]]."
+        return "[1]" if "Who at" in prompt else "A harbour opened."
+
+    return reply
+
+
+DOS = ["--runs", 1, "--index-model", "openai:gpt-4o-scripted"]
+FEW = ["--limit-questions", 5]
+
+
+def verdict(folder: Path) -> dict:
+    return json.loads((folder / "reproduction.json").read_text("utf-8"))
+
+
+def test_a_run_made_to_match_passes_beside_the_papers_figures(ask, articles, tmp_path):
+    script = reading(lambda number: number % 5 != 0)  # 80 %, of few articles
+    result, requests = ask(script, "dos-rag/quality", "--data", articles, *DOS)
+
+    assert result.exit_code == 0, result.output
+    assert "dos-rag/quality: PASS (20 of 20 figures passed;" in result.stdout
+    row = re.search(r"^dos-rag:compat=official, 500 .*$", result.stdout, re.MULTILINE)
+    assert row[0].split() == [
+        *("dos-rag:compat=official,", "500", "accuracy"),
+        *("80.0", "[41.3,", "100.0]", "74.1", "±", "0.3", "pass"),
+    ]
+    assert "intervals of up to ±29.4 points" in result.stdout
+    assert "figures of GPT-4o" in result.stdout
+    assert "--runs is 1, in the paper 5" in result.stdout
+    assert {request.body["temperature"] for request in requests} == {0}
+    folder = tmp_path / "oprag-reproduce" / "dos-rag" / "quality" / "GPT-4o"
+    found = verdict(folder)
+    assert (found["verdict"], found["reader"]) == ("pass", "GPT-4o")
+    published = {(row["arm"], row["published"]["value"]) for row in found["rows"]}
+    summary = json.loads((folder / "summary.json").read_text("utf-8"))
+    assert {each["model"] for each in summary["published"]} == {"GPT-4o"}
+    assert ("full-document", 0.912) in published
+    assert ("readagent", 0.874) in published
+    assert ("raptor:compat=official, 8,000", 0.849) in published
+
+
+def test_a_run_made_to_miss_fails(ask, articles, tmp_path):
+    out = ["--out", tmp_path / "run", "--data", f"quality={articles}"]
+    reader = reading(lambda _: False)
+    result, _ = ask(reader, "dos-rag/quality", *out, *DOS, *FEW)
+
+    assert result.exit_code == MISSED
+    assert "dos-rag/quality: FAIL (0 of 20 figures passed;" in result.stdout
+    assert {row["verdict"] for row in verdict(tmp_path / "run")["rows"]} == {"fail"}
+
+
+def test_answers_that_failed_leave_a_table_and_their_own_exit_code(
+    ask, articles, tmp_path
+):
+    def script(request):
+        if "Who at 1?" in request.prompt:
+            return Failure(400, "Not this one.")
+        return reading(lambda number: number % 5 != 0)(request)
+
+    out = ["--out", tmp_path / "run", "--data", articles]
+    result, _ = ask(script, "dos-rag/quality", *out, *DOS, *FEW)
+
+    assert result.exit_code == FAILED
+    assert "dos-rag/quality: PASS" in result.stdout
+
+
+def test_the_dry_run_tells_calls_tokens_and_money_and_sends_nothing(
+    ask, articles, tmp_path
+):
+    price = ["--price", "2.5,10", "--index-price", "0.15,0.6", "--dry-run"]
+    out = ["--out", tmp_path / "run", "--data", articles]
+    result, requests = ask([], "dos-rag/quality", *out, *price)
+
+    assert result.exit_code == 0, result.output
+    assert requests == []
+    assert not (tmp_path / "run").exists()
+    head, *rows = [
+        re.split(r"  +", line)
+        for line in result.stdout.splitlines()
+        if line.startswith(("system", "full-document ", "together"))
+    ]
+    assert head == ["system", "calls", "tokens in", "tokens out", "cost"]
+    assert rows[0][:2] == ["full-document", "50"]  # 10 questions, 5 runs
+    # 3 systems at 6 budgets, ReadAgent's look-up and answer, the document.
+    made = 2 * 10  # a page and a gist of each article
+    assert int(rows[1][1].split()[0].replace(",", "")) == (18 + 2 + 1) * 50 + made // 2
+
+
+BOOK = STORY.format(n=1) * 30
+
+
+def test_the_sweep_over_chunks_has_figures_where_the_paper_prints_them(ask, tmp_path):
+    row = {"context": BOOK, "input": "Who lit the lamp?", "answer": ["Mara"]}
+    path = tmp_path / "longbook_qa_eng.jsonl"
+    write(path, [{**row, "id": 0, "options": []}])
+    model = ["--model", "openai:Llama-3.1-70B"]
+    result, requests = ask(lambda _: "Mara", "op-rag/en.qa", "--data", path, *model)
+
+    assert result.exit_code == 0, result.output  # one question says nothing
+    assert len(requests) == 1 + 2 * 9
+    assert not any("unanswerable" in request.prompt for request in requests)
+    assert "Not as in the paper: --model is openai:Llama-3.1-70B" in result.stdout
+    rows = re.findall(
+        r"^op-rag-(\d+) +F1 +\S+ .* (\S+) +pass$", result.stdout, re.MULTILINE
+    )
+    assert rows == [("128", "44.4"), ("192", "45.5"), ("384", "47.2")]
+    assert re.search(r"^op-rag-8 +F1 .* -$", result.stdout, re.MULTILINE)
+
+
+NINE = recipes()["self-route/average"].sets
+
+
+def test_the_average_is_taken_over_the_nine_sets_each_run_once(ask, tmp_path):
+    for name in NINE[:7]:
+        asked = longbench(context=BOOK, input="Who lit it?", answers=["Mara"])
+        write(tmp_path / f"{name.rpartition('/')[2]}.jsonl", [asked])
+    row = {"context": BOOK, "input": "Who lit it?", "answer": ["Mara"], "options": []}
+    write(tmp_path / "longbook_qa_eng.jsonl", [{**row, "id": 0}])
+    write(tmp_path / "longbook_choice_eng.jsonl", [mc(context=BOOK)])
+
+    def script(request):
+        if "A. " in request.prompt:
+            return "unanswerable"  # in En.MC all decline: wrong
+        return "Mara"
+
+    data = ["--data", f"longbench={tmp_path}", "--data", f"infinitebench={tmp_path}"]
+    out = ["--out", tmp_path / "run"]
+    result, requests = ask(script, "self-route/average", *data, *out)
+
+    assert result.exit_code == MISSED, result.output
+    assert len(requests) == 9 * 3 + 1  # one more, where step 1 declined
+    assert all((tmp_path / "run" / name / "answers.jsonl").exists() for name in NINE)
+    rows = {
+        (row["arm"], row["measure"]): (row["ours"]["mean"], row["published"]["value"])
+        for row in verdict(tmp_path / "run")["rows"]
+    }
+    assert rows["full-document", "average"] == (pytest.approx(8 / 9), 0.4867)
+    assert rows["rag-5", "average"] == (pytest.approx(8 / 9), 0.326)
+    assert rows["self-route-5", "answerable"] == (pytest.approx(8 / 9), 0.5736)
+    assert 0 < rows["self-route-5", "token_share"][0] < 1.3
+
+
+def test_one_cap_holds_for_all_sets_together(ask, tmp_path):
+    for name in recipes()["self-route/k"].sets:
+        asked = longbench(context=BOOK, input="Who lit it?", answers=["Mara"])
+        write(tmp_path / f"{name.rpartition('/')[2]}.jsonl", [asked])
+    out = ["--out", tmp_path / "run", "--data", tmp_path, "--concurrency", 1]
+    result, requests = ask(
+        lambda _: "Mara", "self-route/k", *out, "--max-tokens", 40_000
+    )
+
+    assert result.exit_code == 4, result.output
+    spent = (tmp_path / "run" / "spending.jsonl").read_text().splitlines()
+    assert len(spent) == len(requests)
+    assert 11 < len(requests) < 7 * 11  # into the second set at least
+
+
+def test_long_units_are_compared_by_their_match_and_their_recall(ask, tmp_path):
+    path = tmp_path / "nq.jsonl"
+    write(path, [longrag(query_id=n, context=f"{n} {BOOK}") for n in range(3)])
+
+    def script(request):
+        return "Eli" if request.prompt.count("0 The") else "Mara"
+
+    result, requests = ask(script, "longrag/nq", "--data", path)
+
+    assert len(requests) == 2 * 3
+    assert re.search(
+        r"^longrag +LongRAG's match .* 62\.7 ", result.stdout, re.MULTILINE
+    )
+    assert re.search(
+        r"^longrag +answer recall +100\.0 .* 86\.3 ", result.stdout, re.MULTILINE
+    )
+
+
+def test_hotpotqa_is_compared_by_the_titles_too(ask, tmp_path):
+    path = tmp_path / "hotpot_qa.jsonl"
+    rows = [longrag(query_id=1), longrag(query_id=2, sp=["Mara", "Lamp"])]
+    write(path, rows)
+    result, _ = ask(lambda _: "Mara", "longrag/hotpotqa", "--data", path)
+
+    assert re.search(r"(?m)^longrag +title recall +50\.0 .* 74\.7 ", result.stdout)
+
+
+@pytest.mark.parametrize(
+    ("name", "arms", "measure"),
+    [
+        ("dos-rag/en.mc", 3 * 6 + 1, "accuracy"),
+        ("dos-rag/en.qa", 3 * 6 + 1, "F1"),
+        ("dos-rag/narrativeqa", 3 * 6 + 1, "METEOR"),
+        ("op-rag/en.mc", 1 + 2 * 9, "accuracy"),
+        ("self-route/dragon/qmsum", 3, "ROUGE-L"),
+        ("self-route/passkey", 2, "first number"),
+    ],
+)
+def test_each_recipe_runs_on_a_set_in_its_format(
+    ask, tmp_path, request, name, arms, measure
+):
+    row = {"context": BOOK, "input": "Who at 1?", "answer": ["Mara"], "options": []}
+    write(tmp_path / "longbook_qa_eng.jsonl", [{**row, "id": 0}])
+    write(tmp_path / "longbook_choice_eng.jsonl", [mc(context=BOOK, input="Who at 1?")])
+    write(tmp_path / "passkey.jsonl", [{**row, "id": 0, "answer": ["71432"]}])
+    write(tmp_path / "qmsum.jsonl", [longbench(context=BOOK, input="Who at 1?")])
+    if name.endswith("narrativeqa"):
+        request.getfixturevalue("stories")
+    recipe = DOS if name.startswith("dos-rag") else []
+    folder = ["--data", tmp_path, "--out", tmp_path / "run"]
+    result, _ = ask(reading(lambda _: True), name, *folder, *recipe)
+
+    assert result.exit_code in {0, MISSED}, result.output
+    rows = verdict(tmp_path / "run")["rows"]
+    assert len({row["arm"] for row in rows}) == arms
+    assert all(row["ours"] for row in rows if row["measure"] != "meteor")
+    assert re.search(rf"(?m)^(full-document|readagent) +{measure} ", result.stdout)
+    if name == "dos-rag/en.qa":
+        assert result.exit_code == 0
+        assert "The paper has no figures of it" in result.stdout
+
+
+def test_without_a_key_the_offline_reader_rehearses_a_table(
+    articles, tiny_model, monkeypatch, tmp_path
+):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    options = ["--model", "offline", "--data", articles, "--limit-questions", 2]
+    model = ["--embedding-model", tiny_model, "--cache", tmp_path / "cache"]
+    result = run("dos-rag/quality", *options, *model, "--runs", 1)
+
+    assert result.exit_code in {0, MISSED}, result.output
+    assert "--model is offline, in the paper openai:gpt-4o-2024-11-20" in result.stdout
+    assert "the first 2 questions alone" in result.stdout
+
+
+def test_the_tables_are_listed_with_readers_and_sets():
+    result = run("--list")
+
+    assert result.exit_code == 0
+    assert [line.split()[0] for line in result.stdout.splitlines()[::2]] == [*recipes()]
+    assert "DOS RAG, arXiv:2506.03989; GPT-4o, GPT-4o-mini; quality" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        ([], 2, "No table is named"),
+        (["dos-rag"], 1, "There are dos-rag/en.mc, dos-rag/en.qa"),
+        (["dos-rag/quality", "--reader", "GPT-9"], 1, "figures of GPT-4o, GPT-4o-mini"),
+        (["dos-rag/quality", "--data", "nq=x"], 2, "dos-rag/quality asks quality"),
+    ],
+)
+def test_what_cannot_be_is_told_before_anything_is_loaded(arguments, code, told):
+    result = run(*arguments)
+
+    assert result.exit_code == code
+    assert told in result.stderr

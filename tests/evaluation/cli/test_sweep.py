@@ -1,0 +1,352 @@
+"""`oprag sweep`: one command to a number of tokens, with the evidence for it."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from oprag.cli.app import app
+from oprag_eval.cli.advice import advice_lines
+from oprag_eval.cli.run import CAPPED, FAILED
+from oprag_eval.reports.advising import advice_of
+from oprag_eval.reports.summary import (
+    ArmSummary,
+    Difference,
+    Figure,
+    Summary,
+    SweetSpotSummary,
+)
+from tests.evaluation.small import HARBOUR, MILL
+from tests.support.openai_server import Reply, ScriptedServer
+
+TOWNS = ["Aby", "Borg", "Ceder", "Dal", "Ek", "Fors"]
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory) -> Path:
+    """Six files with one fact each at a place of its own, and questions on them."""
+    folder = tmp_path_factory.mktemp("sweep") / "notes"
+    (folder / "inner").mkdir(parents=True)
+    with (folder.parent / "q.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["question", "document", "answer"])
+        for number, town in enumerate(TOWNS):
+            fact = f"The bell of {town} weighs {900 + number} pounds."
+            text = " ".join([HARBOUR] * number + [fact] + [MILL] * (6 - number))
+            (folder / "inner" / f"{town}.txt").write_text(text)
+            question = f"How many pounds does the bell of {town} weigh?"
+            rows.writerow([question, town, str(900 + number)])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def shared(notes, tiny_model, tmp_path_factory) -> list[str]:
+    cache = tmp_path_factory.mktemp("sweep-cache")
+    model = ["--embedding-model", str(tiny_model), "--cache", str(cache)]
+    return [str(notes), "--questions", str(notes.parent / "q.csv"), *model]
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["sweep", *map(str, arguments)])
+
+
+@pytest.mark.slow
+def test_without_a_model_it_ends_with_tokens_and_why(shared, tmp_path):
+    result = run(*shared, "--out", tmp_path / "run")
+
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0] == "q: 6 questions on 6 documents"
+    assert "answer recall" in lines[2]
+    assert {line.split()[0] for line in lines[3:] if " [" in line} >= {
+        *("dos-rag", "op-rag", "recommended", "full-document"),
+        *("langchain-default", "llamaindex-default"),
+    }
+    (advice,) = [line for line in lines if line.startswith("Cannot tell; about ")]
+    assert re.fullmatch(r"Cannot tell; about [\d,]+ more questions\.", advice)
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert advice in page
+    untouched = re.search("Note: If you changed nothing, .*", result.stdout)[0]
+    for name in ("langchain-default", "llamaindex-default"):
+        assert re.search(rf"{name} [\d.]+ for \d+ tokens", untouched)
+    assert "If you changed nothing, you would get by answer recall" in page
+    settings = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert settings["budgets"] == [250, 500]
+
+
+@pytest.mark.slow
+def test_with_a_model_its_answers_are_measured(shared, tmp_path, monkeypatch):
+    def reads(request):
+        found = re.search(r"bell of (\w+) weigh\?", request.prompt)
+        weighs = re.search(f"of {found[1]} weighs ([0-9]+)", request.prompt)
+        return Reply(weighs[1] if weighs else "unanswerable")
+
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with ScriptedServer(reads) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        model = ["--model", "openai:scripted", "--systems", "dos-rag,full-document"]
+        result = run(*shared, *model, "--budgets", "120", "--out", tmp_path / "run")
+
+    assert result.exit_code == 0, result.output
+    assert re.search(
+        r"F1 1\.000 \[0\.\d+, 1\.000\] on 6 questions about 6 documents", result.stdout
+    )
+    assert "LongRAG" not in result.stdout
+
+
+def figure(mean: float, low: float, high: float, questions: int = 60) -> Figure:
+    return Figure(mean, low, high, None, questions, 12)
+
+
+def arm(system: str, budget: int | None, tokens: float, measured: Figure) -> ArmSummary:
+    return ArmSummary(
+        system=system,
+        budget=budget,
+        runs=1,
+        questions=60,
+        answers=60,
+        missing=0,
+        declined=0,
+        measures={"evidence_recall": measured},
+        context_tokens=tokens,
+        input_tokens=tokens,
+        output_tokens=1,
+        index_tokens=0,
+        estimated=True,
+        cost=None,
+        index_cost=None,
+    )
+
+
+def summary(arms: list[ArmSummary], *spots: SweetSpotSummary) -> Summary:
+    return Summary(
+        dataset="own",
+        questions=60,
+        documents=12,
+        measure="evidence_recall",
+        measures=("evidence_recall",),
+        unit="documents",
+        groups=12,
+        resamples=2000,
+        seed=42,
+        settings={},
+        arms=tuple(arms),
+        sweet_spots=spots,
+    )
+
+
+def spot(
+    chosen: ArmSummary | None,
+    best: ArmSummary,
+    *difference: float,
+    behind: float = 0.015,
+    more: int | None = 0,
+    cheaper: bool = False,
+) -> SweetSpotSummary:
+    compared = None
+    if difference and chosen:
+        told = (chosen.label, chosen.tokens, best.label, best.tokens, *difference)
+        compared = Difference(*told, 1, 3, 60, 12, 0.3)
+    label = chosen.label if chosen else None
+    return SweetSpotSummary("", label, best.label, behind, compared, more, cheaper)
+
+
+SMALL = arm("recall", 1000, 1100.0, figure(0.92, 0.88, 0.96))
+LARGE = arm("dos-rag", 4000, 4100.0, figure(0.93, 0.9, 0.96))
+WHOLE = arm("full-document", None, 9000.0, figure(0.93, 0.9, 0.96))
+
+
+def lines_of(held: Summary) -> list[str]:
+    """The lines of the terminal; the same as those of the page, but for the code."""
+    held = dataclasses.replace(held, advice=advice_of(held))
+    lines = advice_lines(held)
+    told = [line.strip() for line in lines if "In your code" not in line]
+    assert told == ["", *held.advice]
+    return lines
+
+
+def test_advice_names_the_setting_the_evidence_and_what_is_lost():
+    lines = lines_of(
+        summary([SMALL, LARGE], spot(SMALL, LARGE, -0.010, -0.018, -0.002))
+    )
+
+    assert (
+        "\n".join(lines)
+        == """
+Use 1,000 tokens with recall.
+  In your code: OffsetSentenceSplitter(chunk_size=100), \
+OrderPreservingRetriever(token_budget=1000, selection="recall")
+  Why: evidence recall 0.920 [0.880, 0.960] on 60 questions about 12 documents, at \
+most 2 points worse than the best, with 90 % confidence.
+  The best, dos-rag, 4,000, has 0.930 [0.900, 0.960] for 4,100 tokens instead of \
+1,100. On the same questions the difference is -1.0 points [-1.8, -0.2]; worse on 3, \
+better on 1 of 60."""
+    )
+
+
+def test_where_nothing_is_shown_it_says_so_and_how_many_more_questions_would():
+    lines = lines_of(
+        summary([SMALL, LARGE], spot(None, LARGE, behind=0.0714, more=1234))
+    )
+
+    assert (
+        "\n".join(lines)
+        == """
+Cannot tell; about 1,300 more questions.
+  No setting is shown to be at most 2 points worse than the best, with 90 % confidence.
+  Highest so far: dos-rag, 4,000, with evidence recall 0.930 [0.900, 0.960] on 60 \
+questions about 12 documents. It may be 7.1 points below another.
+  Where the scores stay as they are, about 1,300 more questions would show it, on more \
+documents."""
+    )
+    (_, first, _) = lines_of(summary([SMALL, LARGE], spot(None, LARGE, more=None)))
+    assert first == "Cannot tell: there are too few questions."
+
+
+def test_the_best_needs_no_comparison():
+    lines = lines_of(summary([SMALL, LARGE], spot(LARGE, LARGE, cheaper=True)))
+
+    assert lines[1] == "Use 4,000 tokens with dos-rag."
+    assert lines[-2:] == [
+        "  Nothing scored higher.",
+        "  Nothing that takes fewer tokens is shown to be as good.",
+    ]
+    alone = lines_of(summary([LARGE], spot(LARGE, LARGE)))
+    assert alone[-1] == "  Nothing scored higher."
+
+
+def test_questions_that_failed_are_told():
+    some = dataclasses.replace(LARGE, missing=7)
+
+    assert lines_of(summary([some], spot(some, some)))[-1] == (
+        "  7 answers of it failed."
+    )
+
+
+def test_whole_documents_may_be_the_advice():
+    lines = lines_of(summary([WHOLE], spot(WHOLE, WHOLE)))
+
+    assert lines[1] == "Use full-document: about 9,000 tokens for a question."
+    assert "send the whole documents" in lines[2]
+
+
+def test_documents_are_the_runs_own_and_not_the_groups_that_are_drawn():
+    # Five documents and a question about all of them: six groups.
+    one = arm("dos-rag", 500, 600.0, Figure(0.9, 0.5, 1.0, None, 1, 6))
+    held = summary([one], spot(one, one))
+
+    lines = lines_of(dataclasses.replace(held, questions=1, documents=5))
+    assert "on 1 question about 5 documents" in "\n".join(lines)
+    lines = lines_of(dataclasses.replace(held, questions=9, documents=1))
+    assert "on 1 of 9 questions about 1 document" in "\n".join(lines)
+
+
+def test_without_a_measure_there_is_no_advice():
+    held = dataclasses.replace(summary([SMALL]), measure="")
+
+    assert "nothing to measure by" in lines_of(held)[1]
+
+
+def test_one_arm_alone_is_no_ground_for_advice():
+    (_, line) = lines_of(summary([SMALL]))
+
+    assert line.startswith("No advice: only recall, 1,000 was answered")
+    assert "several budgets or systems" in line
+
+
+def test_nothing_but_zeros_and_a_run_cut_off_are_no_ground_for_advice():
+    none = arm("dos-rag", 500, 600.0, figure(0.0, 0.0, 0.0))
+    (_, zeros) = lines_of(summary([none, SMALL], spot(none, none)))
+    better = summary([SMALL, LARGE], spot(SMALL, LARGE, -0.01, -0.018, -0.002))
+    (_, cut_off) = lines_of(dataclasses.replace(better, stopped=True))
+
+    assert zeros.startswith("No advice: nothing did better than 0 by evidence recall.")
+    assert cut_off.startswith("No advice: the run was stopped")
+
+
+def test_a_budget_below_the_smallest_chunk_is_told_before_the_first_call(
+    shared, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with ScriptedServer(lambda _: Reply("900")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        model = ["--model", "openai:scripted", "--systems", "dos-rag", "--dry-run"]
+        result = run(*shared, *model, "--budgets", "2,250")
+
+        assert "Cannot be asked: dos-rag, 2: token_budget=2 holds" in result.stdout
+        assert not server.requests
+
+
+def test_without_a_model_it_is_told_before_the_answers_too(shared, tmp_path):
+    small = ["--systems", "dos-rag", "--budgets", "2,250", "--out", tmp_path / "run"]
+    result = run(*shared, *small)
+
+    assert result.exit_code == FAILED
+    _, first, *_, last = result.stderr.splitlines()
+    assert first.startswith("Note: Cannot be asked: dos-rag, 2: token_budget=2 holds ")
+    assert last.startswith("Error: 6 answers are missing.")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a full disk")
+def test_on_a_full_disk_it_says_what_is_kept_and_goes_on_when_there_is_room(
+    shared, tmp_path
+):
+    arguments = [*shared, "--systems", "dos-rag", "--budgets", "120,250"]
+    arguments += ["--out", tmp_path / "run"]
+    (tmp_path / "run").mkdir()
+    draft = tmp_path / "run" / "summary.json.new"
+    draft.symlink_to("/dev/full")
+    full = run(*arguments)
+    draft.unlink(missing_ok=True)
+    again = run(*arguments)
+
+    assert full.exit_code == 1
+    assert "Error: The disk is full. " in full.stderr
+    kept = f"12 of 12 answers are kept in {tmp_path / 'run'}. Give the same command"
+    assert kept in full.stderr
+    assert again.exit_code == 0, again.output
+
+
+@pytest.mark.parametrize("option", ["measure", "baseline"])
+def test_what_could_not_be_compared_is_refused_before_anything_is_asked(
+    shared, tmp_path, option
+):
+    result = run(*shared, f"--{option}", "nothing", "--out", tmp_path / "run")
+
+    assert result.exit_code == 1
+    assert f"{option}='nothing'" in result.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_sweep_that_a_cap_stops_ends_without_advice(shared, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with ScriptedServer(lambda _: Reply("900")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        model = ["--model", "openai:scripted", "--systems", "dos-rag"]
+        cap = ["--budgets", "120,250", "--max-reply", "10", "--max-tokens", "800"]
+        result = run(*shared, *model, *cap, "--out", tmp_path / "run")
+
+    assert result.exit_code == CAPPED, result.output
+    assert "No advice: the run was stopped" in result.stdout
+    assert "\nUse " not in result.stdout
+
+
+def test_questions_without_an_answer_are_named_before_anything_is_asked(
+    shared, notes, tmp_path
+):
+    (tmp_path / "q.csv").write_text(
+        "question,document,answer\nHow heavy is the bell?,Aby,900\nWho rings it?,Aby,\n"
+    )
+    options = ["--questions", tmp_path / "q.csv", "--budgets", "120,200"]
+    result = run(*shared, *options, "--systems", "dos-rag", "--out", tmp_path / "run")
+
+    assert result.exit_code == 0, result.output
+    told = "Note: Nothing will be measured: 1 of 2 questions has no answer (by id: 2)."
+    assert told in result.stderr
+    assert "No advice: there is nothing to measure by." in result.stdout

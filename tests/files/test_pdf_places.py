@@ -1,0 +1,343 @@
+"""Where passages are on the pages of a PDF: what is marked is the passage."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from pathlib import Path
+
+import pypdfium2
+import pytest
+from PIL import Image
+from pypdfium2 import raw
+
+from oprag.chunk import Span
+from oprag.files import highlight_pdf, pdf_page_image, pdf_places
+from oprag.files.pdf import PdfPage, open_page, open_pdf, pdf_pages
+from oprag.files.text import NoTextError
+from oprag.splitting import split_sentences
+from tests.files.mixed_files import pdf
+from tests.files.pdf_writers import FORMS, WRITERS, Form
+
+TEXT = (
+    "The office files five affidavits on the first floor (see the annex, p. 12). "
+    "Nobody is in-\nformed of the costs: they were “small”, it said; 3.50 euros, or "
+    "so. Whoever pays the rent keeps the key, and whoever keeps the key opens the gate "
+    "at eight. Typically, gypsum was piled by the jetty. "
+)
+PARAGRAPHS = [f"Part {number}. {TEXT * (1 + number % 3)}" for number in range(24)]
+NOTES = ["Quoted from the annual report, page 7, which nobody has seen.", TEXT[:150]]
+
+DATA = os.environ.get("OPRAG_DATA", "")
+"""A folder of sets in which `docs.jsonl` has a `text` on each line."""
+REAL = 504
+
+
+def passages_of(page: PdfPage) -> list[Span]:
+    """One to three chunks that touch, from one end of a page to the other."""
+    chunks = split_sentences(page.text, chunk_size=100)
+    starts = range(0, len(chunks), 4)
+    lasts = [chunks[min(start + start // 4 % 3, len(chunks) - 1)] for start in starts]
+    return [
+        Span(chunks[start].start, last.end)
+        for start, last in zip(starts, lasts, strict=True)
+    ]
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def marked_texts(data: bytes) -> Iterator[str]:
+    """Read back each highlight of a PDF: the characters whose middle it covers."""
+    with pypdfium2.PdfDocument(data) as document:
+        for page in document:
+            characters = page.get_textpage()
+            found = [
+                (raw.FPDFText_GetUnicode(characters, index), index)
+                for index in range(characters.count_chars())
+            ]
+            for number in range(raw.FPDFPage_GetAnnotCount(page)):
+                annotation = raw.FPDFPage_GetAnnot(page, number)
+                covered = quads(annotation)
+                raw.FPDFPage_CloseAnnot(annotation)
+                texts = [
+                    "-\n" if code == 2 else chr(code)
+                    for code, index in found
+                    if chr(code).isspace()
+                    or is_inside(characters.get_charbox(index), covered)
+                ]
+                yield one_line("".join(texts))
+
+
+def quads(annotation) -> list[tuple[float, float, float, float]]:
+    found = []
+    for number in range(raw.FPDFAnnot_CountAttachmentPoints(annotation)):
+        corners = raw.FS_QUADPOINTSF()
+        raw.FPDFAnnot_GetAttachmentPoints(annotation, number, corners)
+        found.append((corners.x3, corners.y3, corners.x2, corners.y2))
+    return found
+
+
+def is_inside(
+    box: Sequence[float], rectangles: Sequence[tuple[float, float, float, float]]
+) -> bool:
+    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    return any(
+        left <= x <= right and bottom <= y <= top
+        for left, bottom, right, top in rectangles
+    )
+
+
+def compare(data: bytes) -> list[tuple[str, str]]:
+    """Passages of a PDF, each beside what its highlight marks."""
+    pages = pdf_pages(data)
+    spans = {page.number: passages_of(page) for page in pages}
+    passages = [
+        one_line(page.text[slice(*span)])
+        for page in pages
+        for span in spans[page.number]
+    ]
+    marked = list(marked_texts(highlight_pdf(data, spans)))
+    return list(zip(passages, marked, strict=True))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("writer", WRITERS)
+def test_what_is_marked_is_the_passage(writer, form):
+    compared = compare(WRITERS[writer](PARAGRAPHS, NOTES, FORMS[form]))
+
+    assert len(compared) > 10
+    for passage, marked in compared:
+        assert marked == passage
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DATA, reason="OPRAG_DATA names no folder of real texts")
+def test_what_is_marked_is_the_passage_in_real_texts():
+    paths = [Path(DATA, name, "docs.jsonl") for name in ("covidqa", "squality")]
+    texts = [
+        json.loads(line)["text"]
+        for path in paths
+        for line in path.read_text("utf-8").splitlines()
+    ]
+    looks = [(writer, form) for writer in WRITERS for form in FORMS]
+    right: Mapping[tuple[str, str], list[bool]] = {look: [] for look in looks}
+    failed = []
+    for number, look in enumerate(looks):
+        most = REAL // len(looks)
+        for text in texts[number :: len(looks)]:
+            if len(right[look]) == most:
+                break
+            paragraphs = [line for line in text.split("\n") if line.strip()][:80]
+            notes = [" ".join(line.split()[:25]) for line in paragraphs[-20:]]
+            made = WRITERS[look[0]](paragraphs, notes, FORMS[look[1]])
+            for passage, marked in compare(made)[: most - len(right[look])]:
+                right[look].append(passage == marked)
+                if passage != marked:
+                    failed.append((look, passage, marked))
+
+    found = {look: f"{sum(each)} of {len(each)}" for look, each in right.items()}
+    results = [each for marks in right.values() for each in marks]
+    assert len(results) == REAL, found
+    assert sum(results) >= 0.99 * REAL, (found, failed)
+
+
+def known_page(*, turned: int = 0, box: str = "0 0 300 200") -> bytes:
+    """`See here` and `now` in 20 points, on lines at 100 and 60 points."""
+    return written(
+        b"BT /F 20 Tf 50 100 Td (See here) Tj 0 -40 Td (now) Tj ET",
+        f"/MediaBox [{box}] /Rotate {turned}",
+    )
+
+
+def written(content: bytes, page: str, font: str = "") -> bytes:
+    """A PDF of one page, without the table that says where its objects are."""
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        f"<< /Type /Page /Parent 2 0 R /Contents 4 0 R {page} "
+        "/Resources << /Font << /F 5 0 R >> >> >>".encode(),
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(content), content),
+        f"<< /Type /Font /Subtype /Type1 /BaseFont /Courier {font} >>".encode(),
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(HALVES), HALVES),
+    ]
+    numbered = [b"%d 0 obj %s endobj" % each for each in enumerate(objects, 1)]
+    return b"\n".join([b"%PDF-1.4", *numbered, b"trailer << /Root 1 0 R >>", b"%%EOF"])
+
+
+HALVES = b"""\
+/CIDInit /ProcSet findresource begin begincmap
+1 begincodespacerange <00> <ff> endcodespacerange
+3 beginbfchar <41> <d83d> <42> <0000> <43> <d83dde00> endbfchar
+endcmap end"""
+
+
+def test_rectangles_are_points_from_the_lower_left_corner():
+    here, now = pdf_places(known_page(), 0, [Span(4, 12)])
+
+    assert 98 <= here.left < 101  # the fifth of letters 12 points wide
+    assert 143 < here.right <= 146
+    assert 99 < here.bottom <= 100
+    assert 110 < here.top < 115
+    assert 50 <= now.left < 53
+    assert 59 < now.bottom <= 60
+
+
+def test_the_raised_mark_of_a_note_has_a_rectangle_of_its_own():
+    data = written(
+        b"BT /F 20 Tf 50 100 Td (See) Tj 9 Ts /F 8 Tf (12) Tj "
+        b"0 Ts /F 20 Tf (here) Tj ET",
+        "/MediaBox [0 0 300 200]",
+    )
+    text = pdf_pages(data)[0].text
+
+    before, mark, behind = pdf_places(data, 0, [Span(0, len(text))])
+
+    assert before.bottom == pytest.approx(behind.bottom, abs=1)
+    assert mark.bottom > before.bottom + 8
+    assert before.right < mark.left < mark.right < behind.left
+
+
+def test_a_highlight_lies_around_all_its_lines():
+    places = pdf_places(known_page(), 0, [Span(4, 12)])
+    with pypdfium2.PdfDocument(highlight_pdf(known_page(), {0: [Span(4, 12)]})) as made:
+        annotation = raw.FPDFPage_GetAnnot(made[0], 0)
+        rect = raw.FS_RECTF()
+        raw.FPDFAnnot_GetRect(annotation, rect)
+        raw.FPDFPage_CloseAnnot(annotation)
+
+    around = (rect.left, rect.bottom, rect.right, rect.top)
+    lefts, bottoms, rights, tops = zip(*places, strict=True)
+    expected = (min(lefts), min(bottoms), max(rights), max(tops))
+    assert around == pytest.approx(expected, abs=0.01)
+
+
+def test_blanks_and_spans_beyond_the_text_are_nowhere():
+    data = known_page()
+
+    assert pdf_places(data, 0, [Span(3, 4), Span(50, 60)]) == []
+    assert highlight_pdf(data, {0: [Span(3, 4)]}) == highlight_pdf(data, {})
+
+
+@pytest.mark.parametrize("page", [-1, 1])
+def test_a_page_that_is_not_there_is_told(page):
+    with pytest.raises(IndexError, match=rf"no page {page}: the PDF has 1"):
+        pdf_places(known_page(), page, [])
+
+
+def test_places_of_a_locked_pdf_are_refused_as_its_text_is(tmp_path):
+    pdf(tmp_path / "locked.pdf", password="secret")
+
+    with pytest.raises(NoTextError, match="is locked by a password"):
+        highlight_pdf((tmp_path / "locked.pdf").read_bytes(), {})
+
+
+def pixels(png: bytes) -> list[list[tuple[int, int, int]]]:
+    """The pixels of a picture, row by row."""
+    with Image.open(io.BytesIO(png)) as picture:
+        assert picture.format == "PNG"
+        assert picture.mode == "RGB"
+        width, flat = picture.width, picture.tobytes()
+    colours = list(zip(flat[::3], flat[1::3], flat[2::3], strict=True))
+    return [colours[at : at + width] for at in range(0, len(colours), width)]
+
+
+def marked_part(png: bytes) -> tuple[int, int, int, int]:
+    """The first and last column, and the first and last row, with the mark's yellow."""
+    found = [
+        (x, y)
+        for y, row in enumerate(pixels(png))
+        for x, pixel in enumerate(row)
+        if pixel[0] > 2 * pixel[2]
+    ]
+    columns, rows = zip(*found, strict=True)
+    return min(columns), max(columns), min(rows), max(rows)
+
+
+@pytest.mark.parametrize("box", ["0 0 300 200", "-40 -20 260 180"])
+@pytest.mark.parametrize("turned", [0, 90])
+def test_the_picture_of_a_page_has_the_mark_where_a_viewer_shows_it(turned, box):
+    data = known_page(turned=turned, box=box)
+    (place,) = pdf_places(data, 0, [Span(4, 8)])
+    x, y = map(float, box.split()[:2])
+    left, right = 2 * (place.left - x), 2 * (place.right - x)
+    top, bottom = 2 * (200 + y - place.top), 2 * (200 + y - place.bottom)
+    upright = [left, right, top, bottom]
+    # Turned clockwise: what was at the top is at the right.
+    expected = [400 - bottom, 400 - top, left, right] if turned else upright
+
+    png = pdf_page_image(data, 0, [Span(4, 8)], width=400 if turned else 600)
+
+    assert marked_part(png) == pytest.approx(expected, abs=2)
+
+
+@pytest.mark.parametrize("width", [1, 480, 481, 900])
+def test_a_picture_is_as_wide_as_was_asked_for(width):
+    for data in (
+        known_page(),
+        WRITERS["fpdf2"](["A4."], NOTES, Form(1, embedded=True)),
+    ):
+        assert len(pixels(pdf_page_image(data, 0, width=width))[0]) == width
+
+
+def test_a_picture_without_marks_has_none():
+    rows = pixels(pdf_page_image(known_page(), 0, width=151))
+
+    assert len(rows[0]) == 151
+    assert len(rows) == 101
+    assert not any(pixel[0] > 2 * pixel[2] for row in rows for pixel in row)
+
+
+def test_highlighting_gives_the_same_bytes_and_leaves_the_text():
+    # The two names of a document are strings of any kind.
+    named = known_page().replace(b"/Root", rb"/ID [(a\)]<) (b>])] /Root")
+    made = WRITERS["fpdf2"](PARAGRAPHS, NOTES, Form(2, embedded=False))
+    for data in (known_page(), named, made):
+        spans = {0: [Span(0, 8), Span(9, 11)]}
+
+        highlighted = highlight_pdf(data, spans)
+
+        assert highlighted == highlight_pdf(data, spans)
+        assert pdf_pages(highlighted) == pdf_pages(data)
+        again = highlight_pdf(highlighted, {0: [Span(4, 8)]})
+        assert len(list(marked_texts(again))) == 3
+
+
+def test_characters_that_no_index_stores_are_replaced_where_they_stand():
+    font = "/ToUnicode 6 0 R /FirstChar 65 /LastChar 67 /Widths [600 600 600]"
+    data = written(b"BT /F 20 Tf 50 100 Td (CABC) Tj ET", "/MediaBox [0 0 99 99]", font)
+
+    (page,) = pdf_pages(data)
+
+    assert page.text == "\U0001f600\ufffd\ufffd\U0001f600"
+    first, *_, last = (pdf_places(data, 0, [Span(n, n + 1)])[0] for n in range(4))
+    assert last.left - first.left == pytest.approx(36, abs=1)
+
+
+def test_lines_that_end_in_a_hyphen_stay_two_lines():
+    data = written(
+        b"BT /F 20 Tf 50 100 Td (infor-) Tj 0 -24 Td (mation) Tj ET",
+        "/MediaBox [0 0 300 200]",
+    )
+
+    assert pdf_pages(data)[0].text == "infor-\nmation"
+    assert len(pdf_places(data, 0, [Span(0, 13)])) == 2
+
+
+def test_threads_with_pdfs_wait_for_one_another():
+    data = WRITERS["fpdf2"](PARAGRAPHS, NOTES, Form(2, embedded=True))
+    expected = pdf_pages(data)
+
+    with (
+        ThreadPoolExecutor(4) as threads,
+        open_pdf(data) as document,
+        open_page(document, 0),
+    ):
+        read = [threads.submit(pdf_pages, data) for _ in range(12)]
+        assert not wait(read, timeout=0.3, return_when=FIRST_COMPLETED).done
+
+    assert [each.result() for each in read] == [expected] * 12

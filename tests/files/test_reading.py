@@ -1,0 +1,250 @@
+"""Files as documents: what is read, in which order, and what is told of the rest."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from oprag.errors import UnreadableFileError
+from oprag.files import read_files
+from oprag.files.html import html_text
+from oprag.files.pdf import pdf_pages
+from oprag.files.text import NoTextError, decode
+from tests.files.mixed_files import LEASE, MEETING, PAGE, READABLE, make_folder, pdf
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The folder `notes` inside the current one."""
+    monkeypatch.chdir(tmp_path)
+    make_folder(tmp_path / "notes")
+    return type(tmp_path)("notes")
+
+
+def test_a_folder_is_read_in_order_without_hidden_files(folder):
+    read = read_files([folder])
+
+    assert read.names == [f"notes/{name}" for name in READABLE]
+
+
+def test_what_cannot_be_read_in_a_folder_is_skipped_and_named(folder):
+    skipped = read_files([folder]).skipped
+
+    assert [(error.path, error.reason) for error in skipped] == [
+        ("notes/empty.txt", "is empty"),
+        ("notes/logo.png", "is binary, not text"),
+        ("notes/old.txt", "is not UTF-8 text (byte 0xe9 at 3); save it as UTF-8"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["empty.txt", "logo.png", "old.txt"])
+def test_the_same_file_named_by_itself_is_an_error(folder, name):
+    with pytest.raises(UnreadableFileError, match=name):
+        read_files([folder / "lease.md", folder / name])
+
+
+def test_a_missing_file_is_an_error_with_the_hint_of_the_command(folder):
+    missing = [type(folder)("What")]
+
+    with pytest.raises(UnreadableFileError, match=r"^'What' is not there\.$"):
+        read_files(missing)
+    with pytest.raises(UnreadableFileError, match=r"^'What' is not there; quote it\.$"):
+        read_files(missing, if_missing="quote it")
+
+
+def test_text_keeps_every_character(folder):
+    meeting, lease, *_ = read_files([folder]).texts
+
+    assert meeting.text == MEETING
+    assert lease.text == LEASE
+
+
+def test_a_file_that_is_named_twice_is_read_once(folder):
+    lease = folder / "lease.md"
+
+    read = read_files([lease, folder, lease.resolve(), folder])
+
+    assert read.names[0] == "notes/lease.md"
+    assert len(read.names) == len(set(read.names)) == 4
+
+
+def test_pages_of_a_pdf_are_documents_of_one_file_and_keep_their_numbers(folder):
+    pages = read_files([folder / "report.pdf"]).texts
+
+    assert [page.metadata for page in pages] == [
+        {"source": "notes/report.pdf", "page": 0, "page_label": "1"},
+        {"source": "notes/report.pdf", "page": 2, "page_label": "3"},
+    ]
+    assert pages[1].text == "The repair costs 4,000 euros."
+
+
+def test_a_pdf_is_known_by_its_beginning_too(folder):
+    renamed = (folder / "report.pdf").rename(folder / "report")
+
+    assert len(read_files([renamed]).texts) == 2
+
+
+def test_a_folder_without_any_text_is_an_error_that_says_why(tmp_path):
+    (tmp_path / "empty.txt").write_text(" \n")
+
+    with pytest.raises(
+        UnreadableFileError, match=r"no file that.*empty\.txt' is empty"
+    ):
+        read_files([tmp_path])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are Unicode there")
+def test_a_name_that_is_no_text_can_be_stored(tmp_path):
+    path = tmp_path / os.fsdecode(b"caf\xe9.txt")
+    try:
+        path.write_text("text")
+    except OSError:
+        pytest.skip("this file system takes Unicode names only")
+
+    (document,) = read_files([path]).texts
+
+    assert document.source.endswith("caf\\xe9.txt")
+
+
+@pytest.mark.skipif(os.name == "nt" or os.getuid() == 0, reason="all may be read")
+def test_a_closed_folder_is_told(folder):
+    (folder / "deep").chmod(0)
+    try:
+        skipped = read_files([folder]).skipped
+    finally:
+        (folder / "deep").chmod(0o700)
+
+    assert skipped[-1].reason == "cannot be read (Permission denied)"
+
+
+def test_a_page_is_its_visible_text_in_blocks():
+    assert html_text(PAGE.encode()) == (
+        "House rules\n\nRules\n\nRepairs are reported to the caretaker.\n\n"
+        "No drums & horns.\nNo noise."
+    )
+
+
+def test_a_title_that_is_the_first_heading_too_is_there_once():
+    page = b"<title>Rules</title><h1>Rules</h1><p>None.</p>"
+
+    assert html_text(page) == "Rules\n\nNone."
+
+
+def test_preformatted_text_keeps_its_white_space_and_cells_stay_apart():
+    page = b"<pre>  if a:\n      b</pre><table><tr><td>x</td><td>y</td></tr></table>"
+
+    assert html_text(page) == "if a:\n      b\n\nx y"
+    assert html_text(b"<p>code:</p><pre>  a\n  b</pre>") == "code:\n\n  a\n  b"
+
+
+def test_what_a_page_leaves_open_ends_where_browsers_end_it():
+    page = (
+        b"<head><title>Prices</title><style>p {}</style>"  # the head is not closed
+        b"<body><p>One<p>Two<table><tr><td>a<td>b<tr><td>c</table><ul><li>x<li>y</ul>"
+    )
+
+    assert html_text(page) == "Prices\n\nOne\n\nTwo\n\na b\nc\n\nx\ny"
+
+
+def test_white_space_is_one_space_wherever_tags_stand_in_it():
+    assert html_text(b"<p>a <!-- no --> <b> b</b>\n<i>c </i></p>") == "a b c"
+
+
+def test_an_encoding_may_be_declared_as_xml_does_it():
+    page = '<?xml version="1.0" encoding="ISO-8859-1"?><html><p>Caf\u00e9</p></html>'
+
+    assert html_text(page.encode("latin-1")) == "Caf\u00e9"
+
+
+def test_a_page_is_read_in_the_encoding_that_it_declares():
+    page = '<meta charset="{}"><p>Café – “naïve”</p>'
+
+    assert html_text(page.format("windows-1252").encode("cp1252")) == "Café – “naïve”"
+    assert html_text(page.format("latin-1").encode("cp1252")) == "Café – “naïve”"
+    with pytest.raises(NoTextError, match="is not UTF-8 text"):
+        html_text("<p>Café</p>".encode("latin-1"))
+    with pytest.raises(NoTextError, match="not known, 'klingon'"):
+        html_text(page.format("klingon").encode())
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        ("text".encode("utf-16"), "is UTF-16 text"),
+        (b"a\0b", "is binary"),
+        (b"\xff\x01\x02", "is binary"),
+        (b"caf\xe9", r"is not UTF-8 text \(byte 0xe9 at 3\)"),
+    ],
+)
+def test_bytes_that_are_no_utf8_are_told_apart(data, fault):
+    with pytest.raises(NoTextError, match=fault):
+        decode(data)
+
+
+def test_a_byte_order_mark_is_no_text():
+    assert decode(b"\xef\xbb\xbfa\r\n") == "a\r\n"
+
+
+def test_a_pdf_is_named_where_the_library_for_it_is_missing(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
+
+    read = read_files([folder])
+
+    assert "notes/report.pdf" not in read.names
+    (skipped,) = (e for e in read.skipped if e.path == "notes/report.pdf")
+    assert "oprag[cli]" in skipped.reason
+
+
+def test_roman_page_labels_are_kept(tmp_path):
+    pdf(tmp_path / "a.pdf", ("one", "two"), label="r")
+
+    pages = pdf_pages((tmp_path / "a.pdf").read_bytes())
+
+    assert [(page.number, page.label) for page in pages] == [(0, "i"), (1, "ii")]
+
+
+@pytest.mark.parametrize("length", [9, 200, 900])
+def test_a_damaged_pdf_is_told(tmp_path, length):
+    pdf(tmp_path / "a.pdf")
+
+    with pytest.raises(NoTextError, match=r"is a damaged PDF|without text"):
+        pdf_pages((tmp_path / "a.pdf").read_bytes()[:length])
+
+
+def test_a_pdf_of_pictures_and_a_locked_one_are_told(tmp_path):
+    pdf(tmp_path / "blank.pdf", ("", ""))
+    with pytest.raises(NoTextError, match="without text; scanned pages"):
+        pdf_pages((tmp_path / "blank.pdf").read_bytes())
+
+    pdf(tmp_path / "locked.pdf", password="secret")
+    with pytest.raises(NoTextError, match="is locked by a password"):
+        pdf_pages((tmp_path / "locked.pdf").read_bytes())
+
+
+def test_a_link_that_leads_out_of_a_folder_is_not_even_read(tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.txt").write_text("The garden is closed at night.")
+    (folder / "b.txt").symlink_to("a.txt")
+    secret = tmp_path / "secret.txt"
+    secret.write_text("The password is swordfish.")
+    (folder / "link.txt").symlink_to(secret)
+    opened = []
+
+    def hook(event: str, given: tuple[object, ...]) -> None:
+        if event == "open" and isinstance(given[0], (str, Path)):
+            opened.append(str(given[0]))
+
+    sys.addaudithook(hook)
+
+    read = read_files([folder], links_out=False)
+
+    assert [each.source for each in read.texts] == [str(folder / "a.txt")]
+    assert read.skipped[0].message == (
+        f"{str(folder / 'link.txt')!r} is a link that leads out of the folder."
+    )
+    assert str(folder / "a.txt") in opened
+    assert not {str(folder / "link.txt"), str(secret)} & {*opened}
