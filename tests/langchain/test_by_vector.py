@@ -27,13 +27,6 @@ class EmbeddingEachTime(VectorStoreRetriever):
     """LangChain's own, as a class that is not known."""
 
 
-class OtherWayRound(Chroma):
-    """A search by text that does something of its own."""
-
-    def similarity_search(self, query, k=4, filter=None, **kwargs):  # noqa: A002
-        return super().similarity_search(query, k, filter, **kwargs)[::-1]
-
-
 CHUNKS = [*book(150), *(chunk(number, "other.txt") for number in range(20))]
 
 
@@ -43,10 +36,6 @@ def in_memory(folder, embedding):
 
 def chroma(folder, embedding):
     return Chroma("book", embedding, str(folder))
-
-
-def other_way_round(folder, embedding):
-    return OtherWayRound("book", embedding, str(folder))
 
 
 async def asked(retriever, how):
@@ -89,19 +78,3 @@ async def test_a_question_is_embedded_once_and_finds_the_same(
     assert len(embedding.queries) > 1
     assert found == as_before
     assert len(found) == 300 // 4
-
-
-@pytest.mark.parametrize("how", ["invoke", "ainvoke"])
-@pytest.mark.parametrize("make", [other_way_round])
-async def test_what_a_store_does_its_own_way_is_left_to_it(tmp_path, make, how):
-    embedding = Counting()
-    store = make(tmp_path, embedding)
-    store.add_documents(CHUNKS)
-
-    found = await asked(retriever_over(store), how)
-    several, embedding.queries = embedding.queries, []
-    as_before = await asked(retriever_over(store, EmbeddingEachTime), how)
-
-    assert found == as_before
-    assert found
-    assert len(several) > 1

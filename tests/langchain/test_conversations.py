@@ -161,21 +161,3 @@ def test_each_character_is_read_once_in_order_and_none_is_lost(made, data):
         if each in PLACE
     ]
     assert {*shown} == {*found}
-
-
-@settings(max_examples=cases(80), deadline=None)
-@given(st.lists(searches, min_size=1, max_size=6), st.integers(20, 120))
-def test_within_a_budget_no_character_is_read_twice(made, budget):
-    def tokens(text):
-        return len(text) // 2
-
-    once = EvidenceMiddleware(token_budget=budget, token_counter=tokens)
-    messages = [search.message(number) for number, search in enumerate(made)]
-
-    shown = []
-    for search, message in zip(made, once.apply(messages), strict=True):
-        new = read(message)
-        assert {*new} <= search.places
-        assert all(a < b for a, b in pairwise(new) if a[0] == b[0])
-        shown += new
-    assert len(shown) == len({*shown})

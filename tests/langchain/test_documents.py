@@ -1,28 +1,16 @@
 """Full texts from LangChain's stores, and from all that the core takes."""
 
 import pytest
-from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
-from langchain_core.stores import InMemoryByteStore, InMemoryStore
+from langchain_core.stores import InMemoryStore
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import (
     CharacterTextSplitter,
     RecursiveCharacterTextSplitter,
 )
 
-from langchain_oprag import (
-    OffsetTokenSplitter,
-    SelfRouteChain,
-    annotate_positions,
-    document_source,
-)
-from langchain_oprag.stores import chunk_store
-from oprag.documents import DocumentSource
-from oprag.errors import (
-    DocumentNotFoundError,
-    IncompleteDocumentError,
-    InvalidOptionError,
-)
+from langchain_oprag import SelfRouteChain, annotate_positions, document_source
+from oprag.errors import IncompleteDocumentError, InvalidOptionError
 from tests.langchain.corpus import EMBEDDING, OtherStore
 from tests.langchain.recording import RecordingChatModel
 
@@ -30,80 +18,10 @@ NAME = "notes/a b.txt"
 TEXT = "All of it.\r\nEven line breaks."
 
 
-class Shelf:
-    """A docstore of the older kind: it answers with a sentence when it has none."""
-
-    def search(self, search):
-        if search == NAME:
-            return Document(TEXT)
-        return f"ID {search} not found."
-
-
 def store_of(value, kind=InMemoryStore):
     store = kind()
     store.mset([(NAME, value)])
     return store
-
-
-def filled(store, text=TEXT):
-    """A vector store with the text in it, and another one."""
-    splitter = OffsetTokenSplitter(chunk_size=2)
-    store.add_documents(
-        splitter.split_documents(
-            [
-                Document(text, metadata={"source": NAME}),
-                Document("Some other text.", metadata={"source": "o'brien"}),
-            ]
-        )
-    )
-    return store
-
-
-def chroma(path):
-    from langchain_chroma import Chroma
-
-    return Chroma("chunks", EMBEDDING, persist_directory=str(path))
-
-
-def folder(path):
-    (path / "notes").mkdir()
-    (path / NAME).write_bytes(TEXT.encode())
-    return path
-
-
-SOURCES = {
-    "texts": lambda path: store_of(TEXT),
-    "documents": lambda path: store_of(Document(TEXT)),
-    "bytes": lambda path: store_of(TEXT.encode(), InMemoryByteStore),
-    "docstore": lambda path: Shelf(),
-    "mapping": lambda path: {NAME: TEXT},
-    "function": lambda path: {NAME: TEXT}.get,
-    "folder": folder,
-    "folder by name": lambda path: str(folder(path)),
-    "source": lambda path: document_source({NAME: TEXT}),
-    "vector store": lambda path: filled(InMemoryVectorStore(EMBEDDING)),
-    "Chroma": lambda path: filled(chroma(path)),
-    "chunk store": lambda path: chunk_store(filled(InMemoryVectorStore(EMBEDDING))),
-}
-
-
-@pytest.mark.parametrize("kind", SOURCES)
-async def test_a_source_gives_the_whole_text(tmp_path, kind):
-    source = document_source(SOURCES[kind](tmp_path))
-
-    assert isinstance(source, DocumentSource)
-    assert source.get(NAME) == TEXT
-    assert await source.aget(NAME) == TEXT
-
-
-@pytest.mark.parametrize("kind", SOURCES)
-async def test_a_document_that_is_not_there_is_named(tmp_path, kind):
-    source = document_source(SOURCES[kind](tmp_path))
-
-    with pytest.raises(DocumentNotFoundError, match="'other'"):
-        source.get("other")
-    with pytest.raises(DocumentNotFoundError, match="'other'"):
-        await source.aget("other")
 
 
 class CountingStore(InMemoryStore):

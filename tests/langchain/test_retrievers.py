@@ -289,3 +289,22 @@ def test_a_name_that_nobody_has_or_that_is_private_is_no_attribute(name):
     assert not hasattr(retriever, name)
     with pytest.raises(AttributeError, match=name):
         getattr(retriever, name)
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        ({}, 16),
+        ({"selection": "recall"}, 1200),
+        ({"selection": "recall", "k": 20}, 20),
+        ({"selection": "recall", "search_kwargs": {"k": 30}}, 30),
+    ],
+)
+async def test_a_store_is_asked_for_enough_to_choose_from(options, asked):
+    store = RecordingStore(book(40))
+    wrapped = OrderPreservingRetriever(
+        vectorstore=store, token_budget=8, token_counter=words, **options
+    )
+    wrapped.invoke(QUERY)
+    await wrapped.ainvoke(QUERY)
+    assert [call["k"] for call in store.asked] == [asked] * 2

@@ -4,9 +4,8 @@ import itertools
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
-from langchain_core.runnables import ConfigurableField, RunnablePassthrough
+from langchain_core.runnables import ConfigurableField
 
 from langchain_oprag import OrderPreservingRetriever
 from oprag.metadata import result_hash
@@ -94,17 +93,6 @@ async def test_what_was_read_is_given_back(scripted_server):
         "oprag_exact": True,
         "oprag_hash": result_hash(BOOK),
     }
-
-
-async def test_a_vector_store_is_asked_for_as_many_as_the_largest_budget_holds(
-    scripted_server,
-):
-    server = scripted_server(["In 1912."])
-    store = RecordingStore([sentence(number) for number in range(60) if number % 2])
-
-    await ask(chain_of(server, retriever=store.as_retriever(), rungs=[15, 120, "full"]))
-
-    assert store.asked[-1]["k"] >= 20  # 120 words are 20 sentences of 6
 
 
 @pytest.mark.parametrize(
@@ -279,24 +267,6 @@ async def test_a_conversation_comes_behind_the_text(scripted_server, history):
     assert told.endswith(said)
     same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(told, alone))  # noqa: B905 -- the shorter ends it
     assert len([*same]) > told.index("Question:")
-
-
-@pytest.mark.parametrize("awaited", [False, True])
-async def test_a_question_is_rewritten_before_the_chain(scripted_server, awaited):
-    server = scripted_server(["When was it built?", Reply(deltas=["In ", "1912."])])
-    retriever = ListRetriever(documents=list(RETRIEVED))
-    prompt = ChatPromptTemplate.from_messages(
-        [("placeholder", "{chat_history}"), ("human", "Rephrase: {input}")]
-    )
-    rewrite = prompt | chat_model(server) | StrOutputParser()
-    chain = chain_of(server, retriever=retriever)
-    asked = RunnablePassthrough.assign(input=rewrite) | chain
-
-    given = {"input": "And when?", "chat_history": CONVERSATION}
-    result = await ask(asked, given, "astream" if awaited else "stream")
-
-    assert retriever.queries == ["When was it built?"]
-    assert result["answer"] == "In 1912."
 
 
 @pytest.mark.parametrize(

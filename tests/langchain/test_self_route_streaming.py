@@ -161,21 +161,3 @@ async def test_after_a_refusal_the_reply_is_read_to_its_end(scripted_server, awa
     assert ends.ended == [
         rung["input_tokens"] + rung["output_tokens"] for rung in (first, second)
     ]
-
-
-async def test_events_show_the_answer_alone_and_every_piece(scripted_server):
-    server = scripted_server([REFUSAL, Reply(deltas=["In ", "1912."])])
-
-    events = [
-        event async for event in chain_of(server).astream_events(QUESTION, version="v2")
-    ]
-
-    chains = [e for e in events if e["event"].startswith("on_chain")]
-    ours = [e for e in chains if e["name"] == "SelfRouteChain"]
-    streamed = [e["data"]["chunk"] for e in ours if e["event"] == "on_chain_stream"]
-    assert deltas(streamed) == ["In ", "1912."]
-    assert ours[-1]["data"]["output"]["answer"] == "In 1912."
-    models = [e for e in events if e["event"] == "on_chat_model_end"]
-    assert [e["tags"] for e in models] == [["rung:full"]]
-    assert {e["parent_ids"][0] for e in models} == {ours[0]["run_id"]}
-    assert "on_retriever_end" in [e["event"] for e in events]

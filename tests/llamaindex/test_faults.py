@@ -6,7 +6,6 @@ tested where they are: exact node parsers, other keys.
 
 from __future__ import annotations
 
-import json
 import logging
 import random
 from collections.abc import Sequence
@@ -16,18 +15,17 @@ from llama_index.core import Document, StorageContext, VectorStoreIndex
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.node_parser import (
     HierarchicalNodeParser,
-    JSONNodeParser,
     MarkdownNodeParser,
     NodeParser,
     SentenceSplitter,
     TokenTextSplitter,
     get_leaf_nodes,
 )
-from llama_index.core.schema import BaseNode, NodeRelationship, NodeWithScore, TextNode
+from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
 from llama_index.vector_stores.chroma import ChromaVectorStore
 
 from llamaindex_oprag import OrderPreservingPostprocessor
-from oprag.errors import MissingDocumentError, MissingPositionError, PositionError
+from oprag.errors import MissingDocumentError, PositionError
 from tests.handed_out import told
 from tests.llamaindex.corpus import QUESTION, TEXT, numbers_of
 from tests.llamaindex.recording import DIMENSIONS, WordEmbedding
@@ -112,10 +110,6 @@ class TestChainedParsers:
 
         assert found.count("ordered") < SAMPLES / 4
 
-    def test_one_parser_alone_is_trusted(self):
-        assert set(outcomes(split(sentences(60)))) == {"ordered"}
-        assert set(outcomes(split(sentences(60, overlap=20)))) == {"ordered"}
-
 
 class TestHierarchicalParsers:
     """Below the top level, offsets count from the parent."""
@@ -130,14 +124,6 @@ class TestHierarchicalParsers:
         leaves = get_leaf_nodes(split(parser))
         # One alone needs no position.
         assert set(outcomes(leaves, least=2)) == {"PositionError"}
-
-    def test_the_top_level_is_trusted(self, parser):
-        top = [
-            n for n in split(parser) if NodeRelationship.PARENT not in n.relationships
-        ]
-
-        assert len(top) > 1
-        assert set(outcomes(top)) == {"ordered"}
 
 
 class TestSearchedOffsets:
@@ -164,14 +150,6 @@ class TestSearchedOffsets:
         assert positions == sorted(set(positions))
         kept = order(nodes[::-1])
         assert told(kept) == told(nodes)
-
-    def test_what_is_not_found_is_missing(self):
-        items = [{"paragraph": f"§{number}§", "bold": True} for number in range(9)]
-        nodes = split(JSONNodeParser(), text=json.dumps(items))
-        assert {node.start_char_idx for node in nodes} == {None}
-
-        with pytest.raises(MissingPositionError, match="no position that can be used"):
-            order(nodes)
 
 
 class TestPagesOfOneFile:

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from llama_index.core import (
     Document,
-    SimpleDirectoryReader,
     StorageContext,
     VectorStoreIndex,
     load_index_from_storage,
@@ -23,12 +22,11 @@ from llama_index.core.vector_stores import SimpleVectorStore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from pydantic import Field
 
-from llamaindex_oprag import OffsetSentenceNodeParser, index_documents
+from llamaindex_oprag import index_documents
 from llamaindex_oprag.stores import chunk_store
 from oprag.documents import rebuild
 from oprag.errors import IndexingError, InvalidOptionError
 from oprag.metadata import document_key
-from tests.support.interrupted import content
 from tests.support.killed_indexing import vector
 
 TEXT = "One sentence. Another one! A third? " * 20
@@ -81,42 +79,6 @@ def texts_of(index: VectorStoreIndex, *names: str) -> list[str]:
 
 def document(name: str = "a.txt", text: str = TEXT, **metadata: Any) -> Document:
     return Document(text=text, id_=name, metadata=metadata)
-
-
-def test_indexing_twice_embeds_nothing_and_doubles_nothing(index):
-    given = [document("a.txt", author="Swift", year=1726, none=None), document("b")]
-    index_documents(given, index)
-    before = content(chunk_store(index)), embedded(index)
-
-    report = index_documents(given, index)
-
-    assert report.unchanged == ("a.txt", "b")
-    assert (content(chunk_store(index)), embedded(index)) == before
-
-
-def test_nodes_of_other_ids_are_replaced(index):
-    parser = OffsetSentenceNodeParser()
-    nodes = parser.get_nodes_from_documents([document()])
-    renamed = [node.model_copy(update={"id_": f"own-{node.id_}"}) for node in nodes]
-    index.insert_nodes(renamed)
-
-    index_documents([document()], index, node_parser=parser)
-
-    stored = list(chunk_store(index).read())
-    assert len(stored) == len(nodes)
-    assert not {chunk.id for chunk in stored} & {node.node_id for node in renamed}
-
-
-def test_files_of_the_directory_reader_keep_their_names(tmp_path, index):
-    (tmp_path / "texts").mkdir()
-    file = tmp_path / "texts" / "a.txt"
-    file.write_text(TEXT)
-
-    def read():
-        return SimpleDirectoryReader(str(tmp_path / "texts")).load_data()
-
-    assert index_documents(read(), index).added == (str(file),)
-    assert index_documents(read(), index).unchanged == (str(file),)
 
 
 @pytest.mark.parametrize(

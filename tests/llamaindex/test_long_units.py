@@ -22,7 +22,6 @@ from llama_index.vector_stores.chroma import ChromaVectorStore
 
 from llamaindex_oprag import LongUnitRetriever, OffsetTokenNodeParser
 from oprag.cli.embedding_models import load_embedding_model, packaged_weights
-from oprag.errors import InvalidOptionError
 from oprag.units import group_documents
 from tests.llamaindex.recording import WordEmbedding
 from tests.support.openai_server import count_words
@@ -167,17 +166,6 @@ class TestHowMuchIsAsked:
         assert await retriever.aretrieve("word hearth") == found
         assert base.similarity_top_k == 2
 
-    @pytest.mark.parametrize(("own", "asked"), [(2, 16), (40, 40)])
-    def test_no_more_than_it_takes(self, own, asked):
-        store = RecordingStore()
-        base = self.index(store).as_retriever(similarity_top_k=own)
-
-        LongUnitRetriever(
-            base, units=UNITS, documents=TEXTS, similarity_top_k=1
-        ).retrieve("word hearth")
-
-        assert store._asked == [asked]
-
 
 class TestOutput:
     def test_metadata_are_shown_to_no_model(self):
@@ -202,11 +190,3 @@ class TestOutput:
         assert [of(each) for each in retriever.retrieve("?")] == [
             ["mill.md", "miller.md"]
         ]
-
-
-class TestBadInput:
-    def test_an_index_in_the_place_of_a_retriever(self):
-        index = VectorStoreIndex([], embed_model=WordEmbedding())
-
-        with pytest.raises(InvalidOptionError, match="as_retriever"):
-            LongUnitRetriever(index, units=UNITS, documents=TEXTS)

@@ -10,6 +10,7 @@ from llama_index.core import PromptTemplate, StorageContext, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager, LlamaDebugHandler
 from llama_index.core.callbacks.schema import CBEventType
+from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.retrievers import QueryFusionRetriever, RecursiveRetriever
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle, TextNode
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
@@ -312,3 +313,28 @@ def test_it_hands_out_no_search_of_what_it_wraps():
     with pytest.raises(AttributeError, match="method of base_retriever"):
         _ = retriever.retrieve_all
     assert retriever.base_retriever is base
+
+
+class Asked(VectorIndexRetriever):
+    """Notes how many nodes it is asked for."""
+
+    asked: list[int] = []  # noqa: RUF012 -- shared by the copies that ask
+
+    def _retrieve(self, query_bundle):
+        self.asked.append(self.similarity_top_k)
+        return super()._retrieve(query_bundle)
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        ({}, 16),
+        ({"selection": "recall"}, 1200),
+        ({"selection": "recall", "similarity_top_k": 20}, 20),
+    ],
+)
+def test_an_index_is_asked_for_enough_to_choose_from(options, asked):
+    base = Asked(index(), embed_model=WordEmbedding())
+    Asked.asked.clear()
+    OrderPreservingRetriever(base, token_budget=60, **options).retrieve(QUESTION)
+    assert Asked.asked == [asked]

@@ -25,14 +25,6 @@ class TestTheTwoSteps:
         assert TEXT in second.prompt
         assert REFUSAL not in second.prompt
 
-    async def test_reasoning_beside_the_text_is_left_out(self, way):
-        replies = [Reply("unanswerable", reasoning="the answer is May"), "In May."]
-        with ScriptedServer(replies) as server:
-            asked = await ask(server, way)
-
-        assert asked.answer == "In May."
-        assert asked.usage["rungs"][0]["output_tokens"] == 5
-
 
 class TestTheLedger:
     async def test_equals_what_the_server_reported(self, way):

@@ -104,18 +104,6 @@ class TestInAChat:
             "She.",
         ]
 
-    async def test_achat_and_astream_chat(self):
-        script = [REFUSAL, "In May.", "Who pays then?", REFUSAL, "The tenant."]
-        with ScriptedServer(script) as server:
-            _, chat = self.engines(server)
-            first = await chat.achat("When?")
-            second = await chat.astream_chat("And who?")
-            pieces = [piece async for piece in second.async_response_gen()]
-
-        assert str(first) == "In May."
-        assert "".join(pieces) == "The tenant."
-        assert first.source_nodes[0].get_content() == TEXT
-
 
 class TestInARouter:
     @every_way

@@ -72,23 +72,6 @@ class TestTheTextOfAResponse:
         assert str(response) == response.response_txt == "In May, on Sunday."
         assert response.get_response().response == "In May, on Sunday."
 
-    def test_is_whole_where_iterating_was_broken_off(self):
-        with ScriptedServer(["In. May. On Sunday."]) as server:
-            response = stream(server)
-            next(response.response_gen)
-
-            assert str(response) == "In. May. On Sunday."
-
-    async def test_is_there_after_iterating_async(self):
-        with ScriptedServer(["Last May."] * 2) as server:
-            response = await astream(server)
-            pieces = [piece async for piece in response.response_gen]
-            whole = await astream(server)
-
-            assert "".join(pieces) == "Last May."
-            assert response.response_txt == "Last May."
-            assert (await whole.get_response()).response == "Last May."
-
 
 def test_metadata_and_nodes_are_known_when_the_answer_begins_and_complete_at_its_end():
     with ScriptedServer([REFUSAL, "In May."]) as server:

@@ -96,15 +96,6 @@ async def test_on_a_terminal_there_is_a_bar_and_then_what_was_done(
     assert capsys.readouterr().out == ""
 
 
-async def test_it_can_be_turned_off(framework, how, watched, caplog):
-    terminal = watched()
-    with caplog.at_level(logging.INFO, "oprag"):
-        report = await framework.index(TEXTS, how, show_progress=False)
-
-    assert terminal.getvalue() == ""
-    assert caplog.messages == [str(report)]
-
-
 async def test_where_nobody_watches_only_the_log_is_written(
     framework, how, capfd, caplog
 ):
@@ -128,15 +119,6 @@ async def test_a_function_is_told_instead_of_a_bar(framework, how, watched):
     assert {total for _, total, _ in told} == {3}
     assert told[-1] == (3, 3, report.chunks_added)
     assert len({chunks for _, _, chunks in told}) > 3
-
-
-async def test_how_many_an_iterator_gives_is_not_known(framework, how):
-    told: list[tuple[int, int | None, int]] = []
-    documents = (framework.document(*each) for each in TEXTS.items())
-
-    await framework.index(documents, how, show_progress=lambda *at: told.append(at))
-
-    assert {total for _, total, _ in told} == {None}
 
 
 async def test_the_report_is_one_plain_sentence(framework, how, tmp_path):

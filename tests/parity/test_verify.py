@@ -105,18 +105,6 @@ def test_a_sound_index_gives_what_the_doctor_found():
         assert asyncio.run(component.averify(None)).chunks == 9
 
 
-def test_a_sample_is_the_first_chunks_and_all_are_all():
-    late = [
-        (t, m if n < 50 else {"source": "a.txt"})
-        for n, (t, m) in enumerate(
-            [(f"t {n}", {"source": "a.txt", "start_index": 9 * n}) for n in range(57)]
-        )
-    ]
-    for component in retrievers(late):
-        assert component.verify(sample=10).sampled
-    assert "7 of 57 chunks" in refused(retrievers(late), sample=None)
-
-
 def of_many_documents(documents, chunks, metadata=lambda _: {}):
     """As they lie in a store to which each document is added chunk by chunk."""
     return [
@@ -166,22 +154,6 @@ def test_documents_of_which_a_sample_has_one_chunk_are_looked_at_whole(chroma):
         langchain.invoke("text")
     with pytest.raises(MissingPositionError):
         llamaindex.retrieve("text")
-
-
-@pytest.mark.parametrize(
-    "metadata",
-    [
-        lambda n: {"page": n // 2},  # pages alone, two chunks of each
-        lambda n: {"start_index": 0},  # as Open WebUI writes it
-        lambda n: {"chunk_index": 0},
-    ],
-    ids=["pages", "start_index 0", "chunk_index 0"],
-)
-def test_places_that_more_chunks_may_share_are_looked_at_in_the_whole_store(metadata):
-    refused(
-        retrievers(of_many_documents(documents=20, chunks=6, metadata=metadata)),
-        sample=20,
-    )
 
 
 def test_chunks_that_name_no_document():
