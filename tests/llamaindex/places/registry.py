@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["PLACES", "Place", "places_of", "table"]
+__all__ = ["PLACES", "Place", "table"]
 
 _CHAINED = "MarkdownNodeParser(), SentenceSplitter(chunk_size=60, chunk_overlap=0)"
 _FUSION = "QueryFusionRetriever([retriever, other], llm=writer, similarity_top_k=10)"
@@ -168,11 +168,6 @@ PLACES = (
     ),
 )
 """In the order of the page. Ids are unique."""
-
-
-def places_of(kind: str) -> list[Place]:
-    """Return the places of one kind, in order."""
-    return [place for place in PLACES if place.kind == kind]
 
 
 def table() -> str:

@@ -1,7 +1,14 @@
 """In every place of the list the model reads the retrieved nodes in order, or not."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
 from llama_index.core import Settings
+from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.llms import ChatMessage, LLMMetadata
 from llama_index.core.node_parser import (
     HierarchicalNodeParser,
@@ -22,54 +29,161 @@ from tests.llamaindex.corpus import (
     numbers_of,
 )
 from tests.llamaindex.places.ingredients import hierarchy, ingredients
-from tests.llamaindex.places.registry import places_of
-from tests.llamaindex.places.running import (
-    answering,
-    build,
-    each_mode,
-    each_place,
-    sent,
-    with_and_without,
-)
+from tests.llamaindex.places.registry import PLACES, Place, table
 from tests.llamaindex.recording import RecordingLLM
 from tests.support.openai_server import Reply, ScriptedServer, ToolCall
 
 # LlamaIndex's agents use what pydantic and its own workflows deprecate.
-deprecations_of_agents = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+PAGE = Path(__file__).parents[3] / "docs" / "apps.md"
+MODES = {
+    "response_modes": [
+        *("compact", "refine", "tree_summarize", "accumulate"),
+        *("compact_accumulate", "simple_summarize", "context_only"),
+    ],
+    "chats": ["context", "condense_plus_context", "condense_question", "best"],
+}
+WAYS = {
+    "response_modes": ["query"],
+    "chats": ["chat", "astream_chat"],
+    "agents": ["run"],
+    "react_agents": ["run"],
+    "workflows": ["run"],
+}
 
 
-@each_mode
-@each_place(places_of("engines"))
-async def test_the_model_reads_what_was_retrieved_in_order(place, mode):
-    ordered, plain = await with_and_without(place, mode)
-
-    assert ordered == sorted(set(plain))
-    assert plain != sorted(plain)
-
-
-async def first_of_each_window(built, names, mode):
-    """Windows overlap, so what tells their order is where each begins."""
-    text = await answering(built, names, mode)
-    windows = [numbers(block) for block in text.split("\n\n")]
-    assert sum(len(window) == 3 for window in windows) == 10
-    return "".join(f"§{window[0]}§" for window in windows if window)
+def cases() -> Iterator[Any]:
+    for place in PLACES:
+        for mode in MODES.get(place.kind, [None]):
+            for way in WAYS.get(place.kind, ["query", "aquery"]):
+                name = "-".join(each for each in (place.id, mode, way) if each)
+                yield pytest.param(place, mode, way, id=name)
 
 
-@each_mode
-@each_place(places_of("windows"))
-async def test_windows_of_sentences_are_sent_in_order(place, mode):
+async def read(place: Place, mode: str | None, way: str, *, oprag: bool) -> list[int]:
+    """Numbers of the clauses as the model read them."""
+    names = {**ingredients(oprag=oprag), "mode": mode}
+    if place.kind == "agents":
+        return await over_the_wire(place, names)
+    if place.kind == "windows":
+        names["retriever"] = windows()
+    built = eval(place.how, dict(names))  # noqa: S307 -- the column of our own page
+    if place.kind == "chats":
+        await chatted(built, names, way)
+    elif place.kind == "react_agents":
+        names["llm"].replies = REASONED
+        assert str(await built.run(QUESTION)) == "Yes."
+    elif place.kind == "workflows":
+        await built.run(question=QUESTION)
+    else:
+        answer = await asked(built, names, way)
+        if place.id == "windows":
+            return first_of_each_window(sent(names))
+        return numbers(sent(names) or answer)  # one mode asks no model
+    return numbers(sent(names))
+
+
+def sent(names: dict[str, Any]) -> str:
+    """All prompts of the answering model, one after another."""
+    return "\n\n".join(names["llm"].prompts)
+
+
+async def asked(built: Any, names: dict[str, Any], way: str) -> str:
+    """Ask an engine; a retriever or a list of postprocessors gets one around it."""
+    engine = built
+    if isinstance(built, BaseRetriever):
+        engine = RetrieverQueryEngine.from_args(built, llm=names["llm"])
+    elif isinstance(built, list):
+        engine = RetrieverQueryEngine.from_args(
+            names["retriever"], llm=names["llm"], node_postprocessors=built
+        )
+    response = getattr(engine, way)(QUESTION)
+    return str(response if way == "query" else await response)
+
+
+def windows() -> BaseRetriever:
     parser = SentenceWindowNodeParser.from_defaults(window_size=1)
     lease = index(document(text=TEXT.replace("\n\n", " ")), parser=parser)
+    return lease.as_retriever(similarity_top_k=10)
 
-    ordered, plain = await with_and_without(
-        place,
-        mode,
-        first_of_each_window,
-        retriever=lease.as_retriever(similarity_top_k=10),
-    )
 
+def first_of_each_window(text: str) -> list[int]:
+    """Windows overlap, so what tells their order is where each begins."""
+    found = [numbers(block) for block in text.split("\n\n")]
+    assert sum(len(window) == 3 for window in found) == 10
+    return [window[0] for window in found if window]
+
+
+async def chatted(engine: Any, names: dict[str, Any], call: str) -> None:
+    """The model repeats the question: where it condenses one, and as its answer."""
+    names["llm"].replies = [QUESTION]
+    history = [ChatMessage("Hello."), ChatMessage("Hello!", role="assistant")]
+    response = getattr(engine, call)(QUESTION, chat_history=history)
+    if call == "astream_chat":
+        response = await response
+        answer = "".join([delta async for delta in response.async_response_gen()])
+    else:
+        answer = str(response)
+    assert answer == QUESTION
+
+
+REASONED = [
+    f'Thought: Search.\nAction: search\nAction Input: {{"input": "{QUESTION}"}}\n',
+    "Thought: I can answer without using any more tools.\nAnswer: Yes.",
+]
+
+
+async def over_the_wire(place: Place, names: dict[str, Any]) -> list[int]:
+    """A real client: its second request carries what the tool answered."""
+    openai_like = pytest.importorskip("llama_index.llms.openai_like")
+    call = ToolCall("search", {"input": QUESTION})
+    with ScriptedServer([Reply(tool_calls=[call]), "An answer."]) as server:
+        names["caller"] = openai_like.OpenAILike(
+            model="scripted",
+            api_base=server.base_url,
+            api_key="none",
+            context_window=16_000,
+            is_chat_model=True,
+            is_function_calling_model=True,
+        )
+        agent = eval(place.how, dict(names))  # noqa: S307 -- as above
+        assert str(await agent.run(QUESTION)) == "An answer."
+    return numbers(sent(names) or server.requests[1].prompt)
+
+
+@pytest.mark.parametrize(("place", "mode", "way"), [*cases()])
+async def test_the_model_reads_in_order_where_the_page_says_so(
+    place, mode, way, monkeypatch
+):
+    # `context_only` asks no model and takes none, but looks for the default one.
+    monkeypatch.setattr(Settings, "_llm", RecordingLLM())
+    if place.kind == "refused":
+        with pytest.raises(PositionError, match="documents="):
+            await read(place, mode, way, oprag=True)
+        return
+
+    ordered = await read(place, mode, way, oprag=True)
+
+    if place.instead:
+        assert ordered != sorted(ordered)
+        return
+    plain = await read(place, mode, way, oprag=False)
     assert ordered == sorted(set(plain))
     assert plain != sorted(plain)
+
+
+def test_where_order_is_lost_another_place_keeps_it():
+    by_id = {place.id: place for place in PLACES}
+
+    assert len(by_id) == len(PLACES)
+    for place in PLACES:
+        assert bool(place.instead) == (place.kind in {"order_breakers", "refused"})
+        assert not place.instead or by_id[place.instead].instead is None
+
+
+def test_the_page_lists_these_places_with_these_verdicts():
+    """If it differs, put the output of `table()` into the page."""
+    assert f"\n{table()}\n" in PAGE.read_text("utf-8")
 
 
 def test_a_leaf_beside_a_parent_that_holds_it_is_sent_once_when_merging():
@@ -90,38 +204,6 @@ def test_a_leaf_beside_a_parent_that_holds_it_is_sent_once_when_merging():
     assert numbers_of(ordered.retrieve(QUESTION)) == sorted(set(plain))
 
 
-# Response modes
-
-
-async def read(engine, names, mode):
-    """Where no model is asked, the answer itself is what was retrieved."""
-    response = engine.query(names["question"])
-    return sent(names) or str(response)
-
-
-@each_place(places_of("response_modes"))
-@pytest.mark.parametrize(
-    "response_mode",
-    [
-        "compact",
-        "refine",
-        "tree_summarize",
-        "accumulate",
-        "compact_accumulate",
-        "simple_summarize",
-        "context_only",
-    ],
-)
-async def test_every_response_mode_reads_in_order(place, response_mode, monkeypatch):
-    # `context_only` asks no model and takes none, but looks for the default one.
-    monkeypatch.setattr(Settings, "_llm", RecordingLLM())
-
-    ordered, plain = await with_and_without(place, "query", read, mode=response_mode)
-
-    assert ordered == sorted(set(plain))
-    assert plain != sorted(plain)
-
-
 class SmallLLM(RecordingLLM):
     """Its window takes a part of a long lease."""
 
@@ -140,114 +222,7 @@ def test_several_windows_follow_one_another_in_order(mode):
 
     RetrieverQueryEngine.from_args(ordered, llm=llm, response_mode=mode).query(QUESTION)
 
-    windows = [numbers(prompt) for prompt in llm.prompts if numbers(prompt)]
-    assert len(windows) > 1
-    assert windows == sorted(sorted(window) for window in windows)
-    assert {number for window in windows for number in window} == set(clauses)
-
-
-# Chats, agents, workflows
-
-
-async def chatted(engine, names, call):
-    """The model repeats the question: where it condenses one, and as its answer."""
-    names["llm"].replies = [names["question"]]
-    history = [ChatMessage("Hello."), ChatMessage("Hello!", role="assistant")]
-    response = getattr(engine, call)(names["question"], chat_history=history)
-    if call == "astream_chat":
-        response = await response
-        answer = "".join([delta async for delta in response.async_response_gen()])
-    else:
-        answer = str(response)
-    assert answer == names["question"]
-    return sent(names)
-
-
-@pytest.mark.parametrize("call", ["chat", "astream_chat"])
-@pytest.mark.parametrize(
-    "chat_mode", ["context", "condense_plus_context", "condense_question", "best"]
-)
-@each_place(places_of("chats"))
-async def test_every_chat_mode_reads_in_order(place, chat_mode, call):
-    ordered, plain = await with_and_without(place, call, chatted, mode=chat_mode)
-
-    assert ordered == sorted(set(plain))
-    assert plain != sorted(plain)
-
-
-@deprecations_of_agents
-@each_place(places_of("agents"))
-async def test_an_agent_reads_in_order_over_the_wire(place):
-    """A real client: its second request carries what the tool answered."""
-    openai_like = pytest.importorskip("llama_index.llms.openai_like")
-    read = {}
-    for oprag in (True, False):
-        names = ingredients(oprag=oprag)
-        call = ToolCall("search", {"input": QUESTION})
-        with ScriptedServer([Reply(tool_calls=[call]), "An answer."]) as server:
-            names["caller"] = openai_like.OpenAILike(
-                model="scripted",
-                api_base=server.base_url,
-                api_key="none",
-                context_window=16_000,
-                is_chat_model=True,
-                is_function_calling_model=True,
-            )
-            answer = await build(place.how, names).run(QUESTION)
-        assert str(answer) == "An answer."
-        read[oprag] = numbers(sent(names) or server.requests[1].prompt)
-
-    assert read[True] == sorted(set(read[False]))
-    assert read[False] != sorted(read[False])
-
-
-async def reasoned(agent, names, mode):
-    """The model asks for a search in words, and then answers."""
-    names["llm"].replies = [
-        f'Thought: Search.\nAction: search\nAction Input: {{"input": "{QUESTION}"}}\n',
-        "Thought: I can answer without using any more tools.\nAnswer: Yes.",
-    ]
-    assert str(await agent.run(QUESTION)) == "Yes."
-    return sent(names)
-
-
-@deprecations_of_agents
-@each_place(places_of("react_agents"))
-async def test_an_agent_that_reasons_in_words_reads_in_order(place):
-    ordered, plain = await with_and_without(place, "run", reasoned)
-
-    assert ordered == sorted(set(plain))
-    assert plain != sorted(plain)
-
-
-async def worked(workflow, names, mode):
-    await workflow.run(question=names["question"])
-    return sent(names)
-
-
-@each_place(places_of("workflows"))
-async def test_a_workflow_reads_in_order(place):
-    ordered, plain = await with_and_without(place, "run", worked)
-
-    assert ordered == sorted(set(plain))
-    assert plain != sorted(plain)
-
-
-# Where order is lost
-
-
-@each_mode
-@each_place(places_of("order_breakers"))
-async def test_what_sorts_again_undoes_the_order(place, mode):
-    undone, _ = await with_and_without(place, mode)
-
-    assert undone != sorted(undone)
-
-
-@each_mode
-@each_place(places_of("refused"))
-async def test_offsets_that_do_not_order_the_document_are_refused(place, mode):
-    names = ingredients(oprag=True)
-
-    with pytest.raises(PositionError, match="documents="):
-        await answering(build(place.how, names), names, mode)
+    read = [numbers(prompt) for prompt in llm.prompts if numbers(prompt)]
+    assert len(read) > 1
+    assert read == sorted(sorted(window) for window in read)
+    assert {number for window in read for number in window} == set(clauses)
