@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from oprag.metadata import EXACT
+from oprag.metadata import EXACT, uri_of
 
 _NO_METADATA: Mapping[str, Any] = {}
 IS_EXACT = (True, "true", "True", "1")
@@ -79,11 +79,17 @@ class Chunk(NamedTuple):
     token_count: int | None = None
     """Tokens of the text as it is sent to a model; None when not counted yet."""
     name: str | None = None
-    """The document's own name (a path, a URL), for citations and look-ups."""
+    """The document's name for people (`lease.txt`), for citations; empty or None for
+    none."""
     metadata: Mapping[str, Any] = _NO_METADATA
     """The metadata it came with, not copied."""
     source: Any = None
     """The framework's object it came from, not copied."""
+
+    @property
+    def uri(self) -> str:
+        """The name by which full texts are looked up: `doc_uri`, else the key."""
+        return uri_of(self.metadata, self.document)
 
     @property
     def exact(self) -> bool:
@@ -145,9 +151,14 @@ class Passage:
 
     @property
     def name(self) -> str:
-        """The document's own name, its key where that is not known; or nothing."""
+        """The document's name for people, its key where none is known; or nothing."""
         name = self.chunks[0].name
         return self.document if name is None else name
+
+    @property
+    def uri(self) -> str:
+        """The name by which the document's full text is looked up."""
+        return self.chunks[0].uri
 
     @property
     def citation(self) -> str:

@@ -125,6 +125,12 @@ class CountedSpan(Protocol):
         """Tokens of the chunk's own text."""
 
 
+def uri_of(metadata: Mapping[str, Any], key: str) -> str:
+    """Return the name by which full texts are looked up: `doc_uri`, else the key."""
+    uri = metadata.get(DOC_URI)
+    return uri if uri and isinstance(uri, str) else key
+
+
 def document_key(name: str) -> str:
     """Return the key of a document: 16 hex digits of the SHA-256 of its name.
 

@@ -70,7 +70,7 @@ def highlight(found: Search, copy: Path) -> None:
     spans: dict[int, list[Span]] = {}
     count = 0
     for passage in found.retrieved.passages:
-        if passage.name == name and found.source_text(passage) is not None:
+        if passage.uri == name and found.source_text(passage) is not None:
             page = passage.chunks[0].metadata["page"]
             spans.setdefault(page, []).extend(passage.spans)
             count += 1

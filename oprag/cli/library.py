@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -86,9 +86,7 @@ class FileTexts:
 
     def parts(self, name: str) -> Parts:
         """Return a file's text, or its pages."""
-        if name not in self._parts:
-            raise unknown_document(name)
-        return self._parts[name]
+        return self._parts[_only(name, self._parts)]
 
 
 class StoredTexts:
@@ -110,8 +108,7 @@ class StoredTexts:
         from oprag.documents import rebuild
         from oprag.metadata import document_key
 
-        if name not in self._names:
-            raise unknown_document(name)
+        name = _only(name, self._names)
         chunks = [*self._store.read({document_key(name): None})]
         texts = rebuild(name, chunks, where=self._store.name).parts
         named: dict[int, str] = {}
@@ -121,6 +118,16 @@ class StoredTexts:
                 named.setdefault(int(part), named_part(chunk.metadata, int(part)))
         labels = [named[part] for part in sorted(named)] or [""]
         return dict(zip(labels, texts, strict=True))
+
+
+def _only(name: str, names: Collection[str]) -> str:
+    """Return the one document that has this name, or whose path ends in it."""
+    ends = [each for each in names if each.replace("\\", "/").endswith(f"/{name}")]
+    if name in names:
+        return name
+    if len(ends) == 1:
+        return ends[0]
+    raise unknown_document(name)
 
 
 def unknown_document(name: str) -> DocumentNotFoundError:

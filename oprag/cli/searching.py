@@ -43,7 +43,7 @@ class Search:
         """
         page = passage.chunks[0].metadata.get("page")
         for each in self.files.texts:
-            if (each.source, each.page) == (passage.name, page):
+            if (each.source, each.page) == (passage.uri, page):
                 spans = [(chunk.span, chunk.text) for chunk in passage.chunks]
                 stands = all(s and each.text[slice(*s)] == text for s, text in spans)
                 return each.text if stands else None

@@ -111,7 +111,7 @@ def proved_source(run: Sequence[Chunk], source_text: SourceText) -> str | None:
     first = run[0]
     if first.part is not None or not first.exact:
         return None
-    source = source_text(first.name or first.document)
+    source = source_text(first.uri)
     if source is None:
         return None
     for chunk in run:

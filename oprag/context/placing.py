@@ -58,7 +58,7 @@ def _placed(
     """The chunks of one document, in the order of the input."""
     document = chunks[0].document
     without = [(chunk, "") for chunk in chunks if chunk.position is None]
-    full = full_text(chunks[0].name or document)
+    full = full_text(chunks[0].uri)
     if full is None:
         if without and len(chunks) > 1:
             problems[document] = not_located(chunks, without, known=False)

@@ -187,7 +187,7 @@ class Seen:
         """What was shown of its document; of an unknown version it may be of any."""
         _, _, version = _source_of(chunk)
         for (document, part, shown), pieces in self._pieces.items():
-            if document in {chunk.document, chunk.name} and (
+            if document in {chunk.document, chunk.uri, chunk.name} and (
                 shown == version or "" in {shown, version}
             ):
                 yield part, pieces
@@ -227,7 +227,7 @@ def _refused(where: str, found: Any) -> InvalidOptionError:
 def _source_of(chunk: Chunk) -> _Source:
     """By its name: of several stores that have the document not all have a key."""
     version = version_text(chunk.metadata.get(DOC_VERSION))
-    return chunk.name or chunk.document, chunk.part, version
+    return chunk.uri, chunk.part, version
 
 
 def _spans(chunk: Chunk) -> Sequence[Span]:

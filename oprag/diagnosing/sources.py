@@ -17,7 +17,7 @@ from oprag.documents import (
 )
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.locating import held, squeeze
-from oprag.metadata import DOC_KEY
+from oprag.metadata import DOC_KEY, uri_of
 from oprag.metadata import document_key as key_of
 from oprag.positions import DocumentKey, known_document
 
@@ -135,8 +135,8 @@ class Sources:
 
 
 def _names(hit: Hit, document_key: DocumentKey | None) -> Iterator[str]:
-    key, name = known_document(hit, document_key) or ("", "")
-    yield from (found for found in (name, key) if found)
+    key, _ = known_document(hit, document_key) or ("", "")
+    yield from (name for name in (uri_of(hit.metadata, key), key) if name)
     for other in _NAMES:
         value = hit.metadata.get(other)
         if isinstance(value, str) and value not in {"", "None"}:

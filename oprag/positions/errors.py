@@ -65,7 +65,7 @@ def not_located(
         known: Whether the full text of the document is at hand.
     """
     first, _ = unproved[0]
-    name = first.name or first.document
+    name = first.uri
     of = f"{len(unproved)} of its {len(chunks)} retrieved chunks"
     if known:
         listed = "; ".join(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit
@@ -63,6 +65,10 @@ _ID_KEYS = (
     *("ref_doc_id", "document_id", "doc_id", "file_id", "artifact_id"),
     *("source", "file_path", "original_file_name", "url"),
 )
+_NAMES = (DOC_URI, *_FILE_KEYS, "original_file_name", "file_name", "url", "title")
+"""Keys of what people call a document, the most telling first."""
+_OF_FILES = frozenset(_NAMES)
+_WHOLE_PATH = re.compile(r"(file://)?([/~]|[A-Za-z]:[/\\]|\\\\)")
 _ID_ATTRIBUTES = ("document_id", "file_id", "artifact_id")
 """Attributes of applications' own chunks that name a document. Not `doc_id`, which on
 LlamaIndex's documents is their own id."""
@@ -235,7 +241,9 @@ def read_documents(
             without an identity is a document of its own then.
 
     Returns:
-        One `(key, name)` per hit. The name is `doc_uri`, else the key.
+        One `(key, name)` per hit. The name is what people know: `doc_uri`, else the
+        file, URL or title that the metadata names, else the key; of a whole path its
+        last two parts. With `document_key` it is `doc_uri`, else the key.
 
     Raises:
         MissingDocumentError: No hit names a document, or one that does not has a
@@ -275,8 +283,20 @@ def _document(hit: Hit, keys: Sequence[Any] | None) -> tuple[str, str] | None:
         key = _written_key(metadata) if key is None else key
     if key is None:
         return None
-    name = metadata.get(DOCUMENT if HASH in metadata else DOC_URI)
-    return key, name if name and isinstance(name, str) else key
+    if HASH in metadata and DOCUMENT in metadata:
+        return key, str(metadata[DOCUMENT])
+    names = (DOC_URI,) if keys is not None or _OF_FILES.isdisjoint(metadata) else _NAMES
+    return key, _without_folders(
+        _first_name(metadata.get(name) for name in names) or key
+    )
+
+
+@lru_cache(maxsize=4096)
+def _without_folders(name: str) -> str:
+    """Return a name; of a whole path of a machine the last two parts."""
+    if not _WHOLE_PATH.match(name):
+        return name
+    return "/".join([part for part in re.split(r"[/\\]+", name) if part][-2:]) or name
 
 
 def _written_key(metadata: Mapping[str, Any]) -> str | None:

@@ -66,7 +66,7 @@ def within_one_version(chunks: Sequence[Chunk]) -> list[Chunk]:
             kept.append(chunk)
     if len(kept) < len(chunks):
         left_out = len(chunks) - len(kept)
-        names = dict.fromkeys(c.name or c.document for c in chunks if c not in kept)
+        names = dict.fromkeys(c.uri for c in chunks if c not in kept)
         message = (
             f"{left_out} retrieved chunks of {', '.join(map(repr, names))} were left "
             "out: they are of another version of the text (doc_version) than the best "

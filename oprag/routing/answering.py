@@ -145,9 +145,11 @@ def _context(
         # The best chunk alone is longer, and nobody asked for fewer tokens.
         return context_of_chunks(hits[:1], options, size, None)
     chunks = chunks_of_documents(hits, options.context)
-    found = dict.fromkeys(chunk.name or chunk.document for chunk in chunks)
-    documents, hidden = yield from _read(tuple(found) or options.default_documents)
-    kept = [chunk for chunk in chunks if (chunk.name or chunk.document) not in hidden]
+    titles = {chunk.uri: chunk.name or "" for chunk in chunks}
+    names = tuple(titles) or options.default_documents
+    found, hidden = yield from _read(names)
+    documents = [each._replace(title=titles.get(each.name, "")) for each in found]
+    kept = [chunk for chunk in chunks if (chunk.uri) not in hidden]
     context = context_of_documents(documents, kept, options, size)
     if not hidden:
         return context

@@ -27,11 +27,13 @@ class FullDocument(NamedTuple):
     """A document and its full text."""
 
     name: str
-    """The name that chunks carry."""
+    """The name that it is looked up by."""
     text: str
     """All of it."""
     exact: bool = True
     """See `oprag.chunk.FullText`."""
+    title: str = ""
+    """Its name for people; empty where that is the same."""
 
 
 class Excerpt(NamedTuple):
@@ -118,7 +120,7 @@ def joined(excerpts: Sequence[Excerpt], layout: Layout) -> str:
         if before is not None:
             texts.append(layout.separator)
         if before is not excerpt.document and layout.named:
-            name = " ".join(excerpt.document.name.split())
+            name = " ".join((excerpt.document.title or excerpt.document.name).split())
             texts.append(f"Document: {name}{layout.separator}")
         texts.append(excerpt.text)
         before = excerpt.document
@@ -177,7 +179,7 @@ def _found(
     places = {document.name: place for place, document in enumerate(documents)}
     found = []
     for chunk in chunks:
-        place = places.get(chunk.name or chunk.document)
+        place = places.get(chunk.uri)
         if place is None:
             continue
         text = documents[place].text
@@ -204,7 +206,7 @@ def _pieces(
     counter: NamedTokenCounter,
 ) -> Iterator[_Piece]:
     """Cut the documents, at ends of words, and where a chunk begins or ends."""
-    for place, (_, text, _) in enumerate(documents):
+    for place, text in enumerate(document.text for document in documents):
         edges = {0, len(text)}.union(*(span for at, span in found if at == place))
         for first, last in itertools.pairwise(sorted(edges)):
             start = first

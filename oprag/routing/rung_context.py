@@ -65,13 +65,14 @@ class RungContext:
         """
         chunks: dict[str, list[Chunk]] = {}
         for chunk in self.chunks:
-            chunks.setdefault(chunk.name or chunk.document, []).append(chunk)
+            chunks.setdefault(chunk.uri, []).append(chunk)
         for place, excerpt in enumerate(self.excerpts):
             name = excerpt.document.name
             read = chunks.get(name, [])
             key = read[0].document if read else document_key(name)
             rank = min((chunk.rank for chunk in read), default=place)
-            chunk = Chunk(excerpt.text, key, rank, name=name)
+            title = excerpt.document.title or name
+            chunk = Chunk(excerpt.text, key, rank, name=title)
             spans, exact = (excerpt.span,), excerpt.document.exact
             passage = Passage(excerpt.text, key, (chunk,), spans, exact)
             written = place_metadata(passage)

@@ -96,11 +96,11 @@ class UnitIndex:
                 known or are not in it.
         """
         documents = read_documents(hits, document_key=document_key)
-        units = [self._units(name, rank) for rank, (_, name) in enumerate(documents)]
         problems: dict[str, OpragError] = {}
         chunks = read_chunks(
             hits, documents, position_keys=position_keys, problems=problems
         )
+        units = [self._units(chunk.uri, chunk.rank) for chunk in chunks]
         for chunk in chunks:
             if len(units[chunk.rank]) == 1:
                 problems.pop(chunk.document, None)  # it needs no place
@@ -130,7 +130,7 @@ def _unit_of(chunk: Chunk, units: Sequence[LongUnit]) -> LongUnit:
     """The unit that has most of a chunk, of the units of its document."""
     if len(units) == 1:
         return units[0]
-    name, span = chunk.name or chunk.document, chunk.span
+    name, span = chunk.uri, chunk.span
     wrong = "does not say at which character of the whole document it begins"
     if span is not None and chunk.part is None:
         places = [unit.span or Span(0, 0) for unit in units]

@@ -78,7 +78,7 @@ def test_the_answer_then_the_passages_then_the_tokens(ask, folder):
     assert [line.split("]")[0] for line in lines[1:]] == [
         f"  [{n}" for n in range(1, 6)
     ]
-    assert f"] {folder / 'report.pdf'}, page 3, characters 0-29" in given
+    assert f"] {folder.name}/report.pdf, page 3, characters 0-29" in given
     assert tokens == "Tokens: 1,234 in, 5 out (as the provider reports)\n"
     assert "\x1b" not in result.output
 

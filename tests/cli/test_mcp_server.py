@@ -120,7 +120,8 @@ async def test_what_is_read_by_a_citation_is_the_slice_of_the_source(library, no
             span = {"start": int(start), "end": int(end)}
             where = {"document": name, **({"page": page} if page else {}), **span}
             read = inside(await asked(session, "read", **where))
-            assert read == sources[name, page or None][int(start) : int(end)]
+            source = sources[str(notes.parent / name), page or None]
+            assert read == source[int(start) : int(end)]
 
 
 async def test_a_search_is_in_document_order_within_its_budget(library):

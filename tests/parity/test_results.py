@@ -23,7 +23,7 @@ import langchain_oprag as in_langchain
 import llamaindex_oprag as in_llamaindex
 from oprag import order_context, render
 from oprag.errors import InvalidOptionError, OpragError
-from oprag.metadata import RESULT_KEYS, result_hash, without_reserved_keys
+from oprag.metadata import RESULT_KEYS, result_hash, uri_of, without_reserved_keys
 from oprag.tokens import resolve_token_counter
 from tests.effort import cases as scaled
 from tests.laws import generated_contexts
@@ -141,7 +141,7 @@ def test_where_the_characters_are_known_the_text_is_their_slice():
             metadata = document.metadata
             if not metadata["oprag_exact"] or "oprag_part" in metadata:
                 continue
-            name = metadata["oprag_document"]
+            name = uri_of(metadata, metadata["oprag_key"])
             start, end = metadata["oprag_start"], metadata["oprag_end"]
             if not {"position_keys", "document_key"} & {*case.options}:
                 assert sources[name][start:end] == document.page_content

@@ -88,8 +88,10 @@ class Answering:
             max_context_tokens=workshop.max_context_tokens,
         )
         report = route_report(answer)
-        for source, name in step.desk.shelf.names.items():
-            report = report.replace(source, name)
+        names = step.desk.shelf.names
+        for passage in step.retrieved.passages:
+            shown = names.get(passage.uri, passage.name)
+            report = report.replace(passage.name, shown)
         self.facts = [*report.splitlines(), "", *self._cost(step, answer.usage)]
         if answer.cut:
             self.facts.append("The answer is cut off: its longest length was reached.")
@@ -99,7 +101,7 @@ class Answering:
         from oprag.tokens import resolve_token_counter
 
         counter = resolve_token_counter()
-        names = {passage.name for passage in step.retrieved.passages}
+        names = {passage.uri for passage in step.retrieved.passages}
         full = sum(counter(step.desk.whole[name]) for name in names)
         sent = TokenUsage(
             usage["input_tokens"],

@@ -25,7 +25,7 @@ def source_view(step: Step, number: int) -> dict[str, Any]:
         number: Of the passage, from 1.
     """
     passage = step.retrieved.passages[number - 1]
-    given = step.desk.text_of(passage.name, passage.part)
+    given = step.desk.text_of(passage.uri, passage.part)
     text = passage.text if given is None else given.text
     return {
         "number": number,
@@ -56,10 +56,10 @@ def _marked(text: str, spans: Sequence[Span], *, whole: bool) -> list[list[Any]]
 
 def _image(desk: Desk, passage: Passage) -> str:
     """The page of a PDF as the address of a picture; empty for other files."""
-    if passage.part is None or desk.text_of(passage.name, passage.part) is None:
+    if passage.part is None or desk.text_of(passage.uri, passage.part) is None:
         return ""
     try:
-        data = Path(passage.name).read_bytes()
+        data = Path(passage.uri).read_bytes()
         image = pdf_page_image(data, passage.part, passage.spans)
     except (OpragError, OSError, ValueError, LookupError):
         return ""  # the text is shown, as it was read

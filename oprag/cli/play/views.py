@@ -59,7 +59,7 @@ def step_view(step: Step) -> dict[str, Any]:
         "passages": passages,
         "said": _said(step),
         "documents": _documents(step, shares),
-        "without": len(desk.whole) - len({p.name for p in found.passages}),
+        "without": len(desk.whole) - len({p.uri for p in found.passages}),
         "order": step.options.order.value,
         "in_order": [shares[id(chunk)] for chunk in in_order],
         "by_score": [shares[id(chunk)] for chunk in by_score],
@@ -69,7 +69,7 @@ def step_view(step: Step) -> dict[str, Any]:
 
 def _said(step: Step) -> str:
     found = step.retrieved
-    documents = len({passage.name for passage in found.passages})
+    documents = len({passage.uri for passage in found.passages})
     share = found.tokens / max(step.desk.tokens, 1)
     return (
         f"{_counted(len(found.passages), 'passage')} from "
@@ -87,7 +87,7 @@ def _documents(step: Step, shares: dict[int, float]) -> list[dict[str, Any]]:
     desk = step.desk
     marks: dict[str, list[list[float]]] = {}
     for number, passage in enumerate(step.retrieved.passages, start=1):
-        of_one = marks.setdefault(passage.name, [])
+        of_one = marks.setdefault(passage.uri, [])
         for chunk in passage.chunks:
             for start, end in _in_whole(desk, [chunk]):
                 of_one.append([start, end, number, shares[id(chunk)]])
@@ -105,7 +105,7 @@ def _in_whole(desk: Desk, chunks: Iterable[Chunk]) -> list[tuple[int, int]]:
     """Where chunks stand in the full text of their document."""
     places = []
     for chunk in chunks:
-        begin = desk.starts.get((chunk.name or "", chunk.part), 0)
+        begin = desk.starts.get((chunk.uri, chunk.part), 0)
         if chunk.span is not None:
             places.append((begin + chunk.span.start, begin + chunk.span.end))
     return places
@@ -113,7 +113,7 @@ def _in_whole(desk: Desk, chunks: Iterable[Chunk]) -> list[tuple[int, int]]:
 
 def place(desk: Desk, passage: Passage) -> str:
     """Say where a passage stands, by the name that its file has on the page."""
-    shown = desk.shelf.names.get(passage.name, passage.name)
+    shown = desk.shelf.names.get(passage.uri, passage.name)
     return shown + passage.citation.removeprefix(passage.name)
 
 
@@ -126,7 +126,7 @@ def evidence_view(session: Session) -> dict[str, Any]:
     read: dict[str, list[list[tuple[int, int]]]] = {}
     for turn, (_, step) in enumerate(steps):
         for passage in step.retrieved.passages:
-            rows = read.setdefault(passage.name, [[] for _ in steps])
+            rows = read.setdefault(passage.uri, [[] for _ in steps])
             rows[turn] += _in_whole(desk, passage.chunks)
     return {
         "questions": [

@@ -58,7 +58,7 @@ def order_chosen(
     placed = _placed(passages, order, seed)
     text = options.separator.join(passage.text for passage in placed)
     pieces = tuple(
-        Piece(passage.name, *span) for passage in placed for span in passage.spans
+        Piece(passage.uri, *span) for passage in placed for span in passage.spans
     )
     return Context(text, pieces, counter(text), chunk_set(pieces))
 

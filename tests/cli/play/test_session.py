@@ -207,7 +207,7 @@ def test_a_file_that_is_removed_is_no_longer_read(folder, workshop):
     session.remove(source)
     ready(session)
 
-    assert {p.name for p in session.step.retrieved.passages} == {
+    assert {p.uri for p in session.step.retrieved.passages} == {
         files_view(session)["files"][0]["source"]
     }
 

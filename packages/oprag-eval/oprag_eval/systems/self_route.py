@@ -171,7 +171,7 @@ def _long_context_tokens(
     if sent:
         return sent[-1].usage.input_tokens, False
     chunks = chunks_of_documents(hits, options.context)
-    names = dict.fromkeys(chunk.name or chunk.document for chunk in chunks)
+    names = dict.fromkeys(chunk.uri for chunk in chunks)
     known = bench.kept("tokens of full documents", dict[str, int])
     size = model.size(full.name)
     tokens = size.with_context("")
@@ -189,6 +189,5 @@ def _pieces(context: RungContext) -> tuple[Piece, ...]:
     if context.excerpts:
         return pieces_of(context.excerpts)
     return tuple(
-        Piece(chunk.name or chunk.document, *(chunk.span or (None, None)))
-        for chunk in context.chunks
+        Piece(chunk.uri, *(chunk.span or (None, None))) for chunk in context.chunks
     )

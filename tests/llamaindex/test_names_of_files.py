@@ -1,0 +1,57 @@
+"""LlamaIndex's own reader and index: citations name files, look-ups find them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from llama_index.core import MockEmbedding, SimpleDirectoryReader, VectorStoreIndex
+
+from llamaindex_oprag import OrderPreservingRetriever, OrderPreservingRetrieverTool
+from oprag import place_of
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "deeds").mkdir()
+    (tmp_path / "north.txt").write_text("The lease begins in March. " * 200)
+    (tmp_path / "deeds" / "north.txt").write_text("The deed is of 1931. " * 200)
+    (tmp_path / "deeds" / "notes.md").write_text("# Notes\n\nSee the deed.\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("by_path", [False, True])
+def test_files_of_a_folder_are_cited_by_their_names(folder, by_path):
+    reader = SimpleDirectoryReader(folder, recursive=True, filename_as_id=by_path)
+    index = VectorStoreIndex.from_documents(
+        reader.load_data(), embed_model=MockEmbedding(embed_dim=8)
+    )
+    retriever = OrderPreservingRetriever(
+        index.as_retriever(similarity_top_k=20), merge=True
+    )
+    places = [place_of(node) for node in retriever.retrieve("?")]
+    shown = str(OrderPreservingRetrieverTool.from_defaults(index)("?"))
+
+    names = {"deeds/north.txt", "deeds/notes.md", f"{folder.name}/north.txt"}
+    assert {place.document for place in places} == names
+    assert len({place.key for place in places}) == len(names)
+    cited = re.findall(r"^\[\d+\] (.*), characters", shown, re.MULTILINE)
+    assert set(cited) <= names
+    assert cited
+
+
+def test_full_texts_are_found_by_the_id_of_a_document_that_is_named_by_its_file(folder):
+    documents = SimpleDirectoryReader(folder, recursive=True).load_data()
+    index = VectorStoreIndex.from_documents(
+        documents, embed_model=MockEmbedding(embed_dim=8)
+    )
+    retriever = OrderPreservingRetriever(
+        index.as_retriever(similarity_top_k=20),
+        merge=True,
+        documents={document.id_: document.text for document in documents},
+    )
+    texts = {document.id_: document.text for document in documents}
+    for node in retriever.retrieve("?"):
+        place = place_of(node)
+        assert place.exact
+        assert texts[place.key][place.start : place.end] == node.node.text

@@ -1,0 +1,48 @@
+"""A document is grouped by what identifies it, and named by what people know."""
+
+from __future__ import annotations
+
+import pytest
+
+from oprag.chunk import Hit
+from oprag.positions import read_chunks, read_documents
+
+ID = "f7129805-1e94-4f0e-9a43-0b8a51b0fd5f"
+
+
+def read(metadata, **kwargs):
+    hits = [Hit("text", metadata, None, None, None, ID)]
+    documents = read_documents(hits, **kwargs)
+    return read_chunks(hits, documents)[0]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "name"),
+    [
+        ({"file_path": "/home/ann/leases/north.txt"}, "leases/north.txt"),
+        ({"file_path": "C:\\Ann\\leases\\north.txt"}, "leases/north.txt"),
+        ({"file_path": "\\\\server\\share\\leases\\north.txt"}, "leases/north.txt"),
+        ({"source": "file:///home/ann/leases/north.txt"}, "leases/north.txt"),
+        ({"source": "leases/2024/north.txt"}, "leases/2024/north.txt"),
+        ({"file_path": "/north.txt"}, "north.txt"),
+        ({"file_name": "north.txt", "title": "Lease"}, "north.txt"),
+        ({"url": "https://example.org/a/b/c"}, "https://example.org/a/b/c"),
+        ({"title": "Lease of the north house"}, "Lease of the north house"),
+        ({"author": "Ann"}, ID),
+        ({"source": "/"}, "/"),
+    ],
+)
+def test_an_id_groups_and_a_file_names(metadata, name):
+    chunk = read(metadata)
+    assert (chunk.document, chunk.uri, chunk.name) == (ID, ID, name)
+
+
+def test_what_was_indexed_by_oprag_is_looked_up_by_its_uri_and_never_shown_whole():
+    uri = "/home/ann/leases/north.txt"
+    chunk = read({"doc_key": "3f", "doc_uri": uri, "source": "elsewhere"})
+    assert (chunk.document, chunk.uri, chunk.name) == ("3f", uri, "leases/north.txt")
+
+
+def test_a_users_key_is_the_name():
+    chunk = read({"client": "K-17", "source": "a.txt"}, document_key="client")
+    assert (chunk.document, chunk.uri, chunk.name) == ("K-17", "K-17", "K-17")
