@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.files.mixed_files import pdf
-from tests.support.marked_text import marked_sections
+from tests.kit.marked_text import marked_sections
 
 __all__ = ["NAMES", "write_marked_files"]
 

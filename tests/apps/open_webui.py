@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 
-from tests.support.openai_server import ScriptedServer
-from tests.support.serving import HOST
+from tests.kit.openai_server import ScriptedServer
+from tests.kit.serving import HOST
 
 __all__ = ["PACKAGES", "PYTHONS", "OpenWebUI", "settings"]
 

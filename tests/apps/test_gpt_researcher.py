@@ -12,8 +12,8 @@ import pytest
 
 from tests.apps.environments import ENCODINGS, ROOT, variables
 from tests.apps.marked_files import NAMES, write_marked_files
-from tests.support.marked_text import inversions_by_text
-from tests.support.openai_server import Request, ScriptedServer
+from tests.kit.marked_text import inversions_by_text
+from tests.kit.openai_server import Request, ScriptedServer
 
 PACKAGES = ("gpt-researcher==0.15.1",)
 PYTHONS = ("3.12", "3.11", "3.13")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.apps.environments import ENCODINGS, ROOT, variables
-from tests.support.marked_text import inversions_by_text, marked_sections, marks
+from tests.kit.marked_text import inversions_by_text, marked_sections, marks
 
 CHECKOUT = os.environ.get("KOTAEMON", "")
 PACKAGES = [

@@ -10,7 +10,7 @@ import pytest
 
 from oprag.tokens import resolve_token_counter
 from tests.apps.environments import ENCODINGS, ROOT, variables
-from tests.support.marked_text import inversions_by_text, marked_sections, marks
+from tests.kit.marked_text import inversions_by_text, marked_sections, marks
 
 RECIPE = ROOT / "recipes" / "langflow" / "document_order.py"
 

@@ -20,7 +20,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.cli.test_mcp_server import PLACE, asked, inside, texts_of
-from tests.support.serving import HOST, listens, serving
+from tests.kit.serving import HOST, listens, serving
 
 
 @pytest.fixture(scope="module")

@@ -18,9 +18,9 @@ from oprag.tokens import resolve_token_counter
 from tests.apps.environments import ENCODINGS, ROOT, variables
 from tests.apps.open_webui import PACKAGES, PYTHONS, OpenWebUI, settings
 from tests.files.mixed_files import pdf
-from tests.support.marked_text import inversions_by_text, marked_sections, marks
-from tests.support.openai_server import Reply, Request, ScriptedServer, ToolCall
-from tests.support.serving import HOST, answers_http, serving
+from tests.kit.marked_text import inversions_by_text, marked_sections, marks
+from tests.kit.openai_server import Reply, Request, ScriptedServer, ToolCall
+from tests.kit.serving import HOST, answers_http, serving
 
 pytestmark = pytest.mark.slow
 

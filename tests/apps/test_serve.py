@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from tests.cli.test_retrieval_server import BEARER, KEY, body
-from tests.support.serving import HOST, free_port, listens, serving
+from tests.kit.serving import HOST, free_port, listens, serving
 
 
 @pytest.fixture(scope="module")

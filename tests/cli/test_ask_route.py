@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
 from tests.files.mixed_files import pdf
-from tests.support.openai_server import (
+from tests.kit.openai_server import (
     Failure,
     Reply,
     ScriptedServer,

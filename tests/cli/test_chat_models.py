@@ -7,7 +7,7 @@ from langchain_openai import ChatOpenAI
 
 from oprag.cli.chat_models import load_chat_model, stream_answer
 from oprag.errors import ModelCallError
-from tests.support.openai_server import Failure, Reply, ScriptedServer, Usage
+from tests.kit.openai_server import Failure, Reply, ScriptedServer, Usage
 
 
 def client(server: ScriptedServer, **options) -> ChatOpenAI:

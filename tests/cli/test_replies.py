@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from oprag.cli.app import app
 from tests.evaluation.small import HARBOUR
-from tests.support.openai_server import Reply, ScriptedServer
+from tests.kit.openai_server import Reply, ScriptedServer
 
 QUESTION = "When did the harbour open?"
 ODD = "In \ud800May\x00 \x1b[31mor \udfff, \ufdd0 a smile \ud83d\ude00 and </script>"

@@ -18,7 +18,7 @@ from oprag.cli.play.answering import Answering
 from oprag.cli.play.session import Session
 from oprag.errors import OpragError
 from tests.evaluation.small import HARBOUR
-from tests.support.openai_server import Failure, Reply, Request, ScriptedServer
+from tests.kit.openai_server import Failure, Reply, Request, ScriptedServer
 
 KEY = "sk-a-key-of-the-user"
 PASSWORD = "open-sesame-9"

@@ -13,7 +13,7 @@ from oprag.chunk import Hit
 from oprag.context import ContextOptions, arrange
 from oprag.errors import BudgetTooSmallError
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
-from tests.effort import cases
+from tests.kit.effort import cases
 
 PIECES = [
     *("word", " ", "  ", ".", "...", ")", "))", '."', "\n", "\n\n", "\t", "\r\n"),

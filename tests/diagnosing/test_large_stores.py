@@ -18,7 +18,7 @@ from oprag.documents import StoredChunk, StoredCopies, stored_hit
 from oprag.metadata import STAMP_KEYS, document_key
 from tests.diagnosing.test_wholeness import stored, without
 from tests.documents.damages import damaged
-from tests.effort import cases
+from tests.kit.effort import cases
 
 PER_DOCUMENT = 10
 LETTERS = "abcdefghij" * 100

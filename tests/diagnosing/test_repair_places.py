@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from oprag.diagnosing import diagnose, plan_repair
 from oprag.documents import StoredChunk
-from tests.effort import cases
+from tests.kit.effort import cases
 from tests.locating.repeating import cut_text
 
 

@@ -25,7 +25,7 @@ from tests.diagnosing.test_wholeness import (
     without,
 )
 from tests.documents.damages import changed, damaged
-from tests.effort import cases
+from tests.kit.effort import cases
 
 NO_STAMPS = (*STAMP_KEYS, DOC_VERSION)
 

@@ -28,7 +28,7 @@ from oprag.metadata import NONSPACE_HASH, OWN_KEYS, STAMP_KEYS
 from tests.diagnosing.test_doctor import applied, kinds
 from tests.documents.damages import damaged
 from tests.documents.fake_store import FakeStore
-from tests.effort import cases
+from tests.kit.effort import cases
 from tests.locating.texts import reference
 
 TEXT = reference(2_000)

@@ -10,7 +10,7 @@ import pytest
 
 from oprag.documents import rebuild
 from tests.documents.damages import DAMAGES, damaged
-from tests.effort import cases
+from tests.kit.effort import cases
 
 MANY = int(os.environ.get("OPRAG_DAMAGES", "0"))
 """How many damages to try; 0: as many as the profile has cases."""

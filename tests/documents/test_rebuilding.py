@@ -37,7 +37,7 @@ from oprag.metadata import (
     text_stamp,
 )
 from oprag.splitting import TextChunk, split_sentences, split_tokens
-from tests.strategies import awkward_texts, counter, words
+from tests.kit.strategies import awkward_texts, counter, words
 
 NAME = "o'brien \\ ünï'; DROP TABLE chunks; --.txt"
 

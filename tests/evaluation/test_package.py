@@ -1,6 +1,6 @@
 """What importing the evaluation loads."""
 
-from tests.fresh_interpreter import run
+from tests.kit.fresh_interpreter import run
 
 LIBRARIES = ("datasets", "huggingface_hub", "nltk", "rouge_score", "sacrebleu")
 

@@ -7,7 +7,7 @@ from langchain_openai import ChatOpenAI
 from llama_index.llms.openai_like import OpenAILike
 
 from tests.examples import load_example
-from tests.support.openai_server import ScriptedServer
+from tests.kit.openai_server import ScriptedServer
 
 
 def _chat_openai(server):

@@ -22,8 +22,8 @@ from oprag.indexing import IndexingReport, WantedChunk, WantedDocument, update_i
 from oprag.indexing.report import FailedDocument, SkippedFile
 from oprag.metadata import DOC_SCOPE
 from tests.documents.fake_store import FakeStore, FakeWriter
-from tests.effort import cases
 from tests.indexing.test_updating import content, document, expected, stored
+from tests.kit.effort import cases
 
 
 class OutageError(Exception):

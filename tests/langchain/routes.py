@@ -13,8 +13,8 @@ from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
 from langchain_oprag import SelfRouteChain
+from tests.kit.openai_server import ScriptedServer
 from tests.langchain.corpus import ListRetriever, words
-from tests.support.openai_server import ScriptedServer
 
 QUESTION = "When was the bridge built?"
 REFUSAL = "Unanswerable. The text does not say so."

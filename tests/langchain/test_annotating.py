@@ -14,7 +14,7 @@ from langchain_text_splitters import (
 
 from langchain_oprag import OrderPreservingCompressor, annotate_positions
 from oprag.errors import InvalidOptionError, MissingDocumentError, PositionWarning
-from tests.handed_out import told
+from tests.kit.handed_out import told
 
 TEXT = "\n".join(
     f"Line {n} of the licence.\nAll rights reserved.\nNo warranty is given at all."

@@ -13,7 +13,7 @@ from langchain_core.messages import HumanMessage, ToolMessage
 
 from langchain_oprag import EvidenceMiddleware, format_documents
 from oprag.metadata import document_key
-from tests.effort import cases
+from tests.kit.effort import cases
 
 FIRST = 0x4E00
 LENGTH = 150

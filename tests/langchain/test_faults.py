@@ -19,7 +19,7 @@ from oprag.errors import (
     MissingPositionError,
     PositionError,
 )
-from tests.handed_out import told
+from tests.kit.handed_out import told
 from tests.langchain.corpus import words
 
 SOURCE = {"source": "a.txt"}

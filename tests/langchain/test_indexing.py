@@ -11,8 +11,8 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 from langchain_oprag import index_documents
 from langchain_oprag.stores import chunk_store
 from oprag.errors import IndexingError, InvalidOptionError, PositionWarning
-from tests.support.interrupted import content
-from tests.support.killed_indexing import vector
+from tests.kit.interrupted import content
+from tests.kit.killed_indexing import vector
 
 TEXT = "One sentence. Another one! A third? " * 20
 

@@ -13,15 +13,10 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_oprag import LongReader, LongUnitRetriever
 from oprag.errors import InvalidOptionError, ModelCallError
 from oprag.units import group_documents
+from tests.kit.openai_server import Reply, count_words, scripted_server, server_error
 from tests.langchain.corpus import ListRetriever, words
 from tests.langchain.recording import RecordingChatModel
 from tests.langchain.routes import WAYS, ask, chat_model, text_in
-from tests.support.openai_server import (
-    Reply,
-    count_words,
-    scripted_server,
-    server_error,
-)
 
 pytestmark = pytest.mark.slow
 

@@ -24,10 +24,10 @@ from langchain_oprag import (
 )
 from oprag.errors import DocumentNotFoundError
 from oprag.units import group_documents
+from tests.kit.tenants import OPEN, SHARED, Tenants, told, words
 from tests.langchain.compat import ContextualCompressionRetriever, EnsembleRetriever
 from tests.langchain.corpus import EMBEDDING
 from tests.langchain.recording import RecordingChatModel
-from tests.support.tenants import OPEN, SHARED, Tenants, told, words
 
 TENANTS = Tenants("ababa")
 HIDDEN = TENANTS.words_of("b")

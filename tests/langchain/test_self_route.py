@@ -9,6 +9,7 @@ from langchain_core.runnables import ConfigurableField
 
 from langchain_oprag import OrderPreservingRetriever
 from oprag.metadata import result_hash
+from tests.kit.openai_server import Reply, Usage, count_words, scripted_server
 from tests.langchain.corpus import ListRetriever, RecordingStore
 from tests.langchain.recording import RecordingChatModel
 from tests.langchain.routes import (
@@ -26,7 +27,6 @@ from tests.langchain.routes import (
     text_in,
     timeless,
 )
-from tests.support.openai_server import Reply, Usage, count_words, scripted_server
 
 __all__ = ["scripted_server"]
 

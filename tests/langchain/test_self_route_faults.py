@@ -4,13 +4,13 @@ import openai
 import pytest
 
 from oprag.errors import ContextWindowError, ModelCallError
-from tests.langchain.routes import QUESTION, REFUSAL, WAYS, ask, chain_of
-from tests.support.openai_server import (
+from tests.kit.openai_server import (
     Reply,
     context_overflow,
     scripted_server,
     server_error,
 )
+from tests.langchain.routes import QUESTION, REFUSAL, WAYS, ask, chain_of
 
 pytestmark = pytest.mark.slow
 

@@ -16,6 +16,7 @@ from pydantic import Field
 from langchain_oprag import SelfRouteChain
 from oprag.calls import without_reasoning
 from oprag.routing import declines
+from tests.kit.openai_server import Reply, scripted_server
 from tests.langchain.corpus import ListRetriever, words
 from tests.langchain.routes import (
     BOOK,
@@ -28,7 +29,6 @@ from tests.langchain.routes import (
     summed,
 )
 from tests.routing.replies import ANSWERS, REFUSALS
-from tests.support.openai_server import Reply, scripted_server
 
 __all__ = ["scripted_server"]
 

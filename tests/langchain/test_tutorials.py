@@ -29,9 +29,9 @@ from langchain_oprag import (
     create_retrieval_tool,
 )
 from oprag.errors import PositionError
+from tests.kit.marked_text import MARK, TEXT, inverted_pairs, marks
 from tests.langchain.corpus import EMBEDDING, starts
 from tests.langchain.recording import RecordingChatModel
-from tests.support.marked_text import MARK, TEXT, inverted_pairs, marks
 
 QUESTION = "What does the lease bind?"
 OTHER_QUESTION = "Which rules bind whoever signs?"

@@ -67,7 +67,7 @@ def engines():
         llamaindex_oprag.SelfRouteQueryEngine.from_args(
             retriever, MockLLM(), documents=TEXTS
         ),
-        llamaindex_oprag.LongReaderSynthesizer(MockLLM(), examples=2),
+        llamaindex_oprag.LongReaderSynthesizer(MockLLM()),
     ]
 
 

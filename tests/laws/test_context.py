@@ -17,8 +17,8 @@ from oprag import order_context, render
 from oprag.chunk import Passage
 from oprag.errors import BudgetTooSmallError
 from oprag.tokens import resolve_token_counter
-from tests.corpora import STYLES, Retrieval, retrievals
-from tests.effort import cases
+from tests.kit.corpora import STYLES, Retrieval, retrievals
+from tests.kit.effort import cases
 
 MANY = settings(max_examples=cases(400), deadline=None)
 

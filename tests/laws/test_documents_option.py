@@ -22,11 +22,11 @@ from oprag import order_context
 from oprag.context import ContextOptions
 from oprag.documents import DocumentSource, document_source
 from oprag.errors import InvalidOptionError
+from tests.kit.openai_server import ScriptedServer
 from tests.langchain.corpus import EMBEDDING, ListRetriever
 from tests.llamaindex.recording import WordEmbedding
 from tests.llamaindex.self_routing import engine_over
 from tests.llamaindex.test_retrievers import Fixed
-from tests.support.openai_server import ScriptedServer
 
 pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
 

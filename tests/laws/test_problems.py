@@ -10,7 +10,7 @@ import pytest
 
 from oprag import order_context
 from oprag.errors import PositionError, PositionWarning
-from tests.effort import cases as scaled
+from tests.kit.effort import cases as scaled
 
 _SIZE = 10
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from langchain_oprag import OrderPreservingCompressor
 from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag.errors import BudgetTooSmallError
-from tests.corpora import Piece, Retrieval, retrievals
-from tests.effort import cases
+from tests.kit.corpora import Piece, Retrieval, retrievals
+from tests.kit.effort import cases
 from tests.parity.components import documents, nodes
 
 pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")

@@ -8,8 +8,8 @@ from llama_index.core.llms import LLM
 from llama_index.llms.openai_like import OpenAILike
 
 from llamaindex_oprag.self_route import SelfRouteQueryEngine
+from tests.kit.openai_server import ScriptedServer, count_words
 from tests.llamaindex.corpus import QUESTION, TEXT, index
-from tests.support.openai_server import ScriptedServer, count_words
 
 WAYS = ("query", "aquery", "stream", "astream")
 DOCUMENTS = {"lease.txt": TEXT}

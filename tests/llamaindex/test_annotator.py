@@ -17,7 +17,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from llamaindex_oprag import OrderPreservingPostprocessor, PositionAnnotator
 from oprag.errors import DocumentNotFoundError, MissingDocumentError, PositionError
-from tests.handed_out import told
+from tests.kit.handed_out import told
 
 TEXT = "\n\n".join(
     f"# Part {part}\n\n"

@@ -22,8 +22,8 @@ from llamaindex_oprag import (
 )
 from oprag.errors import IndexingError, OpragWarning
 from oprag.indexing import IndexingReport
-from tests.effort import FAULT_STEP
-from tests.support.interrupted import content
+from tests.kit.effort import FAULT_STEP
+from tests.kit.interrupted import content
 
 BEFORE = {name: f"The old text of {name}. " * 3 for name in ("a", "b", "c", "d")}
 AFTER = {"a": BEFORE["a"], "b": "A new text of b. " * 3, "c": "New.", "e": "Added."}

@@ -26,7 +26,7 @@ from llama_index.vector_stores.chroma import ChromaVectorStore
 
 from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag.errors import MissingDocumentError, PositionError
-from tests.handed_out import told
+from tests.kit.handed_out import told
 from tests.llamaindex.corpus import QUESTION, TEXT, numbers_of
 from tests.llamaindex.recording import DIMENSIONS, WordEmbedding
 

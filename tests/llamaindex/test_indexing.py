@@ -27,7 +27,7 @@ from llamaindex_oprag.stores import chunk_store
 from oprag.documents import rebuild
 from oprag.errors import IndexingError, InvalidOptionError
 from oprag.metadata import document_key
-from tests.support.killed_indexing import vector
+from tests.kit.killed_indexing import vector
 
 TEXT = "One sentence. Another one! A third? " * 20
 

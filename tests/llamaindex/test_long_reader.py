@@ -17,9 +17,9 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from llamaindex_oprag import LongReaderSynthesizer, LongUnitRetriever
 from oprag.errors import InvalidOptionError, ModelCallError
 from oprag.units import group_documents
+from tests.kit.openai_server import Reply, ScriptedServer, count_words, server_error
 from tests.llamaindex.recording import RecordingLLM
 from tests.llamaindex.self_routing import WAYS, scripted_llm
-from tests.support.openai_server import Reply, ScriptedServer, count_words, server_error
 
 pytestmark = pytest.mark.slow
 

@@ -23,8 +23,8 @@ from llama_index.vector_stores.chroma import ChromaVectorStore
 from llamaindex_oprag import LongUnitRetriever, OffsetTokenNodeParser
 from oprag.cli.embedding_models import load_embedding_model, packaged_weights
 from oprag.units import group_documents
+from tests.kit.openai_server import count_words
 from tests.llamaindex.recording import WordEmbedding
-from tests.support.openai_server import count_words
 
 TEXTS = {
     "bridge.md": "Ann built the bridge over the Une in 1912. It is of stone.",

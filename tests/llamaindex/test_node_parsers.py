@@ -28,7 +28,7 @@ from oprag.errors import InvalidOptionError, PositionError, TokenizerError
 from oprag.metadata import OWN_KEYS
 from oprag.testing import SplitterSuite
 from oprag.tokens import resolve_token_counter
-from tests.handed_out import told
+from tests.kit.handed_out import told
 from tests.llamaindex.corpus import TEXT, document, numbers
 
 PARSERS = [

@@ -23,9 +23,9 @@ from llamaindex_oprag import (
 from oprag.documents import SearchFilter
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.units import group_documents
+from tests.kit.tenants import OPEN, SHARED, Tenants, words
 from tests.llamaindex.recording import RecordingLLM, WordEmbedding
 from tests.llamaindex.test_retrievers import Fixed
-from tests.support.tenants import OPEN, SHARED, Tenants, words
 
 TENANTS = Tenants("ababa")
 HIDDEN = TENANTS.words_of("b")

@@ -16,8 +16,8 @@ from llama_index.core.schema import MetadataMode, NodeWithScore
 from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
 from oprag.errors import BudgetTooSmallError, InvalidOptionError, UnfilledBudgetWarning
 from oprag.tokens import resolve_token_counter
-from tests.corpora import texts
-from tests.handed_out import told
+from tests.kit.corpora import texts
+from tests.kit.handed_out import told
 from tests.llamaindex.corpus import QUESTION, clause_parser, document, numbers_of
 
 count = resolve_token_counter("cl100k_base")

@@ -6,9 +6,9 @@ import pytest
 from llama_index.core.schema import QueryBundle
 
 from llamaindex_oprag import OrderPreservingPostprocessor, OrderPreservingRetriever
+from tests.kit.openai_server import Reply, ScriptedServer, Usage, count_words
 from tests.llamaindex.corpus import QUESTION, TEXT, document, index, numbers_of
 from tests.llamaindex.self_routing import REFUSAL, WAYS, ask, scripted_llm
-from tests.support.openai_server import Reply, ScriptedServer, Usage, count_words
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("way", WAYS)]
 

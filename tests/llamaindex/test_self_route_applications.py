@@ -23,6 +23,7 @@ from llama_index.core.selectors import LLMSingleSelector
 from llama_index.core.tools import QueryEngineTool
 
 from oprag.errors import InvalidOptionError
+from tests.kit.openai_server import Reply, ScriptedServer, count_words
 from tests.llamaindex.corpus import QUESTION, TEXT, index, numbers, numbers_of
 from tests.llamaindex.self_routing import (
     REFUSAL,
@@ -32,7 +33,6 @@ from tests.llamaindex.self_routing import (
     engine_over,
     scripted_llm,
 )
-from tests.support.openai_server import Reply, ScriptedServer, count_words
 
 pytestmark = pytest.mark.slow
 

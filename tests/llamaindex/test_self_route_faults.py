@@ -8,8 +8,8 @@ import openai
 import pytest
 
 from oprag.errors import ContextWindowError, ModelCallError
+from tests.kit.openai_server import Failure, Reply, ScriptedServer, context_overflow
 from tests.llamaindex.self_routing import REFUSAL, WAYS, ask
-from tests.support.openai_server import Failure, Reply, ScriptedServer, context_overflow
 
 pytestmark = pytest.mark.slow
 

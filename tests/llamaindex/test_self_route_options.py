@@ -17,9 +17,9 @@ from llamaindex_oprag._metering import reported_usage
 from llamaindex_oprag.self_route import SelfRouteQueryEngine
 from oprag.calls import TokenUsage
 from oprag.errors import InvalidOptionError
+from tests.kit.openai_server import ScriptedServer
 from tests.llamaindex.corpus import QUESTION, index
 from tests.llamaindex.self_routing import DOCUMENTS, scripted_llm
-from tests.support.openai_server import ScriptedServer
 
 
 def make(**options: Any) -> SelfRouteQueryEngine:

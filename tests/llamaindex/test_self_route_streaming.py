@@ -16,11 +16,11 @@ from llama_index.core.callbacks import CallbackManager, TokenCountingHandler
 from llamaindex_oprag import SelfRouteQueryEngine
 from oprag.calls import without_reasoning
 from oprag.routing import declines
+from tests.kit.openai_server import Reply, ScriptedServer, count_words
 from tests.llamaindex.corpus import QUESTION, TEXT, index
 from tests.llamaindex.recording import RecordingLLM
 from tests.llamaindex.self_routing import DOCUMENTS, REFUSAL, ask_engine, engine_over
 from tests.routing.replies import ANSWERS, REFUSALS
-from tests.support.openai_server import Reply, ScriptedServer, count_words
 
 
 def stream(server: ScriptedServer, **options: Any) -> StreamingResponse:

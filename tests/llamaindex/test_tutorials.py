@@ -25,8 +25,8 @@ from llama_index.core.tools import BaseTool, QueryEngineTool, RetrieverTool
 from llama_index.core.workflow import Event, StartEvent, StopEvent, Workflow, step
 
 from llamaindex_oprag import OrderPreservingPostprocessor, OrderPreservingRetrieverTool
+from tests.kit.marked_text import TEXT, inverted_pairs, marks
 from tests.llamaindex.recording import RecordingLLM, WordEmbedding
-from tests.support.marked_text import TEXT, inverted_pairs, marks
 
 # LlamaIndex's agents use what pydantic and its own workflows deprecate.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

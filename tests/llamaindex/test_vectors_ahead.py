@@ -10,7 +10,7 @@ from llama_index.core.schema import TextNode
 from llamaindex_oprag import index_documents
 from llamaindex_oprag.vectors_ahead import VectorsAhead, texts_to_embed, vectors_of
 from oprag.indexing import WantedChunk
-from tests.support.word_vectors import word_vector
+from tests.kit.word_vectors import word_vector
 
 
 def test_an_index_gets_the_vectors_that_are_there_and_no_model_is_made(tmp_path):

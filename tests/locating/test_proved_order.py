@@ -16,7 +16,7 @@ from langchain_oprag import annotate_positions
 from llamaindex_oprag import PositionAnnotator
 from oprag.documents import SourcePart, annotate_chunks
 from oprag.errors import ConflictingPositionsError, PositionWarning
-from tests.effort import cases
+from tests.kit.effort import cases
 from tests.locating.disguise import Bare
 from tests.locating.langchain_settings import LANGCHAIN
 from tests.locating.llamaindex_settings import LLAMAINDEX

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from langchain_core.documents import Document as LangChainDocument
 from llama_index.core.schema import Document as LlamaIndexDocument
 
-from tests.corpora import texts
+from tests.kit.corpora import texts
 
 ROMAN = ("i", "ii", "iii", "iv", "v")
 FIRST = {"page": 0, "row": 0, "page_number": 1, "seq_num": 1, "page_label": 1}

@@ -9,10 +9,10 @@ from llama_index.core import VectorStoreIndex
 
 import langchain_oprag
 import llamaindex_oprag
+from tests.kit.tenants import Tenants, words
 from tests.parity.test_widening import Ranked
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
-from tests.support.tenants import Tenants, words
 
 TENANTS = Tenants("a" * 30, open=9)
 QUESTION = "s0008x, s0045x o0011x and s0047x"

@@ -16,7 +16,7 @@ from langchain_oprag import EvidenceMiddleware
 from llamaindex_oprag import OrderPreservingRetriever, OrderPreservingRetrieverTool
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, Seen, gather_evidence
-from tests.effort import cases
+from tests.kit.effort import cases
 from tests.parity.components import ListedNodes
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -27,10 +27,10 @@ from oprag.errors import (
 )
 from oprag.indexing import IndexingReport
 from oprag.metadata import document_key
+from tests.kit.interrupted import content
 from tests.parity.loaded import KINDS, Loaded, Text, document, documents
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
-from tests.support.interrupted import content
 
 SENTENCES = "One sentence here. Another one there! Is this the third? "
 

@@ -32,9 +32,9 @@ from oprag.errors import (
 from oprag.indexing import IndexingReport, WantedChunk, WantedDocument, update_index
 from oprag.metadata import document_key
 from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
-from tests.effort import FAULT_STEP
-from tests.support.interrupted import content
-from tests.support.killed_indexing import vector
+from tests.kit.effort import FAULT_STEP
+from tests.kit.interrupted import content
+from tests.kit.killed_indexing import vector
 
 
 class Outages:

@@ -16,10 +16,10 @@ import llamaindex_oprag
 from oprag.documents import ChunkStore, document_source, rebuild
 from oprag.errors import IndexingError, OpragWarning
 from oprag.metadata import document_key
+from tests.kit.interrupted import content
 from tests.parity.test_indexing import Place, of_langchain, of_llamaindex
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
-from tests.support.interrupted import content
 
 
 def langchain() -> tuple[Place, Any]:

@@ -25,10 +25,10 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_oprag
 import llamaindex_oprag
+from tests.kit.leaks import Pieces, Runs, cancelled_after, settled, threads
+from tests.kit.openai_server import Reply, ScriptedServer
 from tests.langchain.routes import BOOK, chain_of
 from tests.llamaindex.self_routing import engine_over
-from tests.support.leaks import Pieces, Runs, cancelled_after, settled, threads
-from tests.support.openai_server import Reply, ScriptedServer
 
 pytestmark = pytest.mark.slow
 

@@ -22,11 +22,11 @@ import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import SearchFilter
 from oprag.errors import DocumentNotFoundError
-from tests.effort import cases
+from tests.kit.effort import cases
+from tests.kit.tenants import OPEN, SHARED, Tenants, told, words
 from tests.langchain.recording import RecordingChatModel
 from tests.llamaindex.recording import RecordingLLM
 from tests.stores.langchain_places import HashEmbeddings
-from tests.support.tenants import OPEN, SHARED, Tenants, told, words
 
 pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
 

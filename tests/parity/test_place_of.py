@@ -17,7 +17,7 @@ import langchain_oprag as in_langchain
 import llamaindex_oprag as in_llamaindex
 from oprag import Place, Span, order_context, place_of
 from oprag.metadata import RESULT_KEYS
-from tests.effort import cases
+from tests.kit.effort import cases
 
 TEXT = "It rained. It snowed all day long. Then the sun came out over größe 🙂."
 SPANS = ((0, 11), (11, 35), (46, 60))

@@ -25,7 +25,7 @@ from oprag import order_context, render
 from oprag.errors import InvalidOptionError, OpragError
 from oprag.metadata import RESULT_KEYS, result_hash, uri_of, without_reserved_keys
 from oprag.tokens import resolve_token_counter
-from tests.effort import cases as scaled
+from tests.kit.effort import cases as scaled
 from tests.laws import generated_contexts
 from tests.laws.generated_contexts import Case
 

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 
 import langchain_oprag
 import llamaindex_oprag
-from tests.support.openai_server import ScriptedServer, count_words
+from tests.kit.openai_server import ScriptedServer, count_words
 
 pytestmark = pytest.mark.slow
 

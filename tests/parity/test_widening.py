@@ -14,9 +14,9 @@ import llamaindex_oprag
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, Widening, arrange
 from oprag.documents import SearchedChunks, SearchFilter
+from tests.kit.tenants import Tenants, words
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
-from tests.support.tenants import Tenants, words
 
 TENANTS = Tenants("a" * 30, open=9)
 OPTIONS: tuple[dict[str, Any], ...] = (

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from oprag.splitting.fitting import boundary_after, boundary_at_or_before
-from tests.fresh_interpreter import run
-from tests.strategies import awkward_texts
+from tests.kit.fresh_interpreter import run
+from tests.kit.strategies import awkward_texts
 
 regex = pytest.importorskip("regex", reason="defines the graphemes")
 

@@ -14,9 +14,9 @@ from oprag.errors import TokenizerError
 from oprag.optional import bundled_folder
 from oprag.splitting import punkt_sentence_spans
 from oprag.splitting import sentences as sentences_module
-from tests.effort import cases
-from tests.fresh_interpreter import run
-from tests.strategies import awkward_texts
+from tests.kit.effort import cases
+from tests.kit.fresh_interpreter import run
+from tests.kit.strategies import awkward_texts
 
 punkt = pytest.importorskip("nltk.tokenize.punkt", reason="its spans are the oracle")
 nltk_data = pytest.importorskip("nltk.data", reason="reads the oracle's models")

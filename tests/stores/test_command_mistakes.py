@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from oprag.cli.app import app
 from tests.cli.conftest import tiny_model
 from tests.evaluation.small import HARBOUR
-from tests.support.openai_server import Failure, ScriptedServer
+from tests.kit.openai_server import Failure, ScriptedServer
 
 __all__ = ["tiny_model"]
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli import test_secrets as secrets
 from tests.cli.conftest import tiny_model
-from tests.support.openai_server import ScriptedServer
+from tests.kit.openai_server import ScriptedServer
 
 __all__ = ["files", "tiny_model"]
 

@@ -21,11 +21,11 @@ from oprag.documents import ChunkStore, rebuild
 from oprag.errors import IndexingError
 from oprag.indexing import IndexingReport
 from oprag.metadata import document_key
+from tests.kit.interrupted import content
+from tests.kit.killed_indexing import KINDS, killed_runs
 from tests.stores.langchain_places import AWKWARD_NAMES, PLACES
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.stores.llamaindex_places import LLAMAINDEX_STORES
-from tests.support.interrupted import content
-from tests.support.killed_indexing import KINDS, killed_runs
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Payload indexes have no effect in the local Qdrant"

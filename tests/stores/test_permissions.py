@@ -14,12 +14,12 @@ import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import SearchFilter
 from oprag.errors import DocumentNotFoundError
+from tests.kit.tenants import OPEN, SHARED, Tenants, told, words
 from tests.langchain.recording import RecordingChatModel
 from tests.llamaindex.recording import RecordingLLM
 from tests.stores.langchain_places import PLACES, add, filters_of
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.stores.llamaindex_places import LLAMAINDEX_STORES, metadata_filters
-from tests.support.tenants import OPEN, SHARED, Tenants, told, words
 
 TENANTS = Tenants("abaab")
 HIDDEN = sorted(TENANTS.words_of("b"))

@@ -15,8 +15,8 @@ import pytest
 
 from tests.cli.conftest import tiny_model
 from tests.evaluation.small import HARBOUR
-from tests.support.forked_commands import Commands
-from tests.support.openai_server import Reply, ScriptedServer
+from tests.kit.forked_commands import Commands
+from tests.kit.openai_server import Reply, ScriptedServer
 
 __all__ = ["tiny_model"]
 

@@ -40,7 +40,7 @@ def test_two_processes_leave_what_one_does(request, framework, kind, tmp_path):
     arguments = [framework, kind, clean, str(tmp_path / "texts"), store]
 
     done = subprocess.run(
-        [sys.executable, "-m", "tests.support.two_indexers", *arguments],
+        [sys.executable, "-m", "tests.kit.two_indexers", *arguments],
         cwd=ROOT,
         capture_output=True,
         check=False,

@@ -15,10 +15,10 @@ import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import ChunkStore
 from oprag.metadata import document_key
+from tests.kit.tenants import SHARED, SIZE, Tenants, words
 from tests.stores.langchain_places import PLACES, add, filters_of
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.stores.llamaindex_places import LLAMAINDEX_STORES, metadata_filters
-from tests.support.tenants import SHARED, SIZE, Tenants, words
 
 TENANTS = Tenants("ababaabbaaabab", open=8)
 """A chunk of tenant b stands beside nearly every one of tenant a."""

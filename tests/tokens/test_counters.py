@@ -9,8 +9,8 @@ import pytest
 from oprag.errors import TokenizerError
 from oprag.optional import bundled_folder
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
-from tests.fresh_interpreter import run
-from tests.strategies import counter, minilm, words
+from tests.kit.fresh_interpreter import run
+from tests.kit.strategies import counter, minilm, words
 
 tiktoken = pytest.importorskip("tiktoken", reason="most of this is about it")
 

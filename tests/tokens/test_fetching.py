@@ -16,8 +16,8 @@ import pytest
 from oprag.optional import bundled_folder
 from oprag.tokens.fetching import within
 from oprag.tokens.huggingface import _check_reachable
-from tests.fresh_interpreter import run
-from tests.support.openai_server import ScriptedServer
+from tests.kit.fresh_interpreter import run
+from tests.kit.openai_server import ScriptedServer
 
 pytest.importorskip("tiktoken", reason="its file is fetched")
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oprag.tokens import TokenStart, encodable, tokenize
 from oprag.tokens.offsets import HuggingFaceText, TiktokenText
-from tests.strategies import WITH_OFFSETS, awkward_texts, counter
+from tests.kit.strategies import WITH_OFFSETS, awkward_texts, counter
 
 ENCODINGS = ("cl100k_base", "o200k_base")
 

@@ -19,7 +19,7 @@ from oprag.cli.app import app
 from tests.cli.play.test_session import HOSTILE, QUESTION
 from tests.evaluation.reports.browsers import opened_browser
 from tests.files.mixed_files import LEASE, MEETING, pdf
-from tests.support.serving import HOST, listens, serving
+from tests.kit.serving import HOST, listens, serving
 
 pytestmark = pytest.mark.browser
 

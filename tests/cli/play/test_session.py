@@ -19,7 +19,7 @@ from oprag.cli.play.sources import source_view
 from oprag.cli.play.views import evidence_view, files_view, step_view
 from oprag.cli.play.workshop import Workshop
 from tests.files.mixed_files import LEASE, make_folder, pdf
-from tests.support.openai_server import Reply, ScriptedServer, Usage
+from tests.kit.openai_server import Reply, ScriptedServer, Usage
 
 QUESTION = "Who pays for repairs?"
 HOSTILE = "<img src=x onerror=alert(1)>.txt"

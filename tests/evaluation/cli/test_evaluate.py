@@ -22,7 +22,7 @@ from oprag_eval.catalogue import SYSTEMS as KNOWN
 from oprag_eval.cli.run import CAPPED, FAILED, INTERRUPTED
 from oprag_eval.data import DATASETS
 from tests.evaluation.small import HARBOUR, MILL, set_of_four
-from tests.support.openai_server import Failure, Reply, ScriptedServer, Usage
+from tests.kit.openai_server import Failure, Reply, ScriptedServer, Usage
 
 ROOT = Path(__file__).parents[3]
 SYSTEMS = ["--systems", "vanilla-rag,dos-rag:size=20,name=small,full-document"]

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from oprag.cli.app import app
 from tests.evaluation.small import HARBOUR, MILL
-from tests.support.openai_server import Reply, ScriptedServer
+from tests.kit.openai_server import Reply, ScriptedServer
 
 TEXT = (Path(__file__).parents[3] / "docs" / "evaluation.md").read_text("utf-8")
 BLOCKS = dict(re.findall(r"^```(csv|json)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL))

@@ -16,7 +16,7 @@ from oprag_eval.reproducing import recipes
 from tests.evaluation.data.conftest import counts_differ, write_csv
 from tests.evaluation.data.test_infinitebench import mc
 from tests.evaluation.data.test_papers import longbench, longrag, quality, stories
-from tests.support.openai_server import Failure, ScriptedServer
+from tests.kit.openai_server import Failure, ScriptedServer
 
 __all__ = ["counts_differ", "stories", "write_csv"]  # fixtures
 

@@ -23,7 +23,7 @@ from oprag_eval.reports.summary import (
     SweetSpotSummary,
 )
 from tests.evaluation.small import HARBOUR, MILL
-from tests.support.openai_server import Reply, ScriptedServer
+from tests.kit.openai_server import Reply, ScriptedServer
 
 TOWNS = ["Aby", "Borg", "Ceder", "Dal", "Ek", "Fors"]
 

@@ -6,7 +6,7 @@ import pytest
 from oprag.errors import UnreadableFileError
 from oprag_eval.data import load, read_longbench, read_longrag_corpus
 from oprag_eval.data.hub import hub_table, parquet_rows
-from tests.fresh_interpreter import run
+from tests.kit.fresh_interpreter import run
 
 pytestmark = pytest.mark.usefixtures("counts_differ")
 

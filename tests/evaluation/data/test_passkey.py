@@ -6,7 +6,7 @@ import pytest
 
 from oprag.errors import InvalidOptionError
 from oprag_eval.data import DATASETS, load, make_passkey
-from tests.fresh_interpreter import run
+from tests.kit.fresh_interpreter import run
 
 VARIANTS = ("literal", "reworded", "larger")
 

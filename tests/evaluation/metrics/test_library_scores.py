@@ -10,7 +10,7 @@ from nltk.translate import bleu_score as nltk_bleu
 from oprag.errors import InvalidOptionError, UnreadableFileError
 from oprag_eval.metrics import bleu, corpus_bleu, meteor, meteor_unavailable, rouge_l
 from tests.evaluation.metrics.cases import seeded
-from tests.fresh_interpreter import run
+from tests.kit.fresh_interpreter import run
 
 WORDS = ("Mara", "Eli", "lamp", "lamps", "walks", "Straße", "北京", "été", "7", "the")
 

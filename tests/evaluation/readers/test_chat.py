@@ -13,7 +13,7 @@ from oprag.errors import ModelCallError
 from oprag_eval.asking import read_reply
 from oprag_eval.models import Call, Completion
 from oprag_eval.readers.chat import ChatModel, _Waits, is_transient, retry_after
-from tests.support.openai_server import (
+from tests.kit.openai_server import (
     Failure,
     Reply,
     ScriptedServer,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fresh_interpreter import run
+from tests.kit.fresh_interpreter import run
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from oprag_eval.systems.full_document import FullDocuments
 from oprag_eval.systems.self_route import SelfRoute
 from tests.evaluation.reports.runs import ledgers
 from tests.evaluation.small import bench_of
-from tests.support.openai_server import Reply, ScriptedServer, Usage
+from tests.kit.openai_server import Reply, ScriptedServer, Usage
 
 COUNT = resolve_token_counter(None)
 ROUTED = SelfRoute(k=2, size=20)

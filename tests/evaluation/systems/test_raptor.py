@@ -22,8 +22,8 @@ from oprag_eval.running.runner import Plan, run
 from oprag_eval.systems.clustering import soft_clusters
 from oprag_eval.systems.raptor import tree_of
 from tests.evaluation.small import Replies, bench_of, set_of_one
-from tests.fresh_interpreter import run as run_fresh
-from tests.support.openai_server import ScriptedServer
+from tests.kit.fresh_interpreter import run as run_fresh
+from tests.kit.openai_server import ScriptedServer
 
 REAL = topics["class"] + topics["try"]
 

@@ -19,6 +19,7 @@ from llama_index.core.retrievers import AutoMergingRetriever
 
 from llamaindex_oprag import OrderPreservingRetriever, PositionAnnotator
 from oprag.errors import PositionError
+from tests.kit.openai_server import Reply, ScriptedServer, ToolCall
 from tests.llamaindex.corpus import (
     QUESTION,
     TEXT,
@@ -31,7 +32,6 @@ from tests.llamaindex.corpus import (
 from tests.llamaindex.places.ingredients import hierarchy, ingredients
 from tests.llamaindex.places.registry import PLACES, Place, table
 from tests.llamaindex.recording import RecordingLLM
-from tests.support.openai_server import Reply, ScriptedServer, ToolCall
 
 # LlamaIndex's agents use what pydantic and its own workflows deprecate.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

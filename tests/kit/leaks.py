@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tests.support.openai_server import ScriptedServer
+from tests.kit.openai_server import ScriptedServer
 
 
 class Pieces:

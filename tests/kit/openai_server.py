@@ -27,8 +27,8 @@ from typing import Any, Self
 
 import pytest
 
-from tests.support.openai_wire import completion, embeddings, error_body, events, models
-from tests.support.scripted_replies import (
+from tests.kit.openai_wire import completion, embeddings, error_body, events, models
+from tests.kit.scripted_replies import (
     Answer,
     Failure,
     Reply,

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from tests.support.scripted_replies import Failure, Reply, Request, Usage, count_words
-from tests.support.word_vectors import word_vector
+from tests.kit.scripted_replies import Failure, Reply, Request, Usage, count_words
+from tests.kit.word_vectors import word_vector
 
 __all__ = ["completion", "embeddings", "error_body", "events", "models"]
 

@@ -12,14 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.support.killed_indexing import (
-    AFTER,
-    BEFORE,
-    PACKAGES,
-    forked,
-    open_store,
-    write,
-)
+from tests.kit.killed_indexing import AFTER, BEFORE, PACKAGES, forked, open_store, write
 
 
 def main(framework: str, kind: str, clean: str, texts: Path, place: str) -> None:
@@ -60,7 +53,7 @@ def _index(framework: str, kind: str, place: str, texts: Path) -> None:
 def _content(
     framework: str, kind: str, place: str, texts: Path | None = None
 ) -> list[Any]:
-    from tests.support.interrupted import content
+    from tests.kit.interrupted import content
 
     opened = open_store(framework, kind, place)
     if texts is not None:

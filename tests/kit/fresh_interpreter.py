@@ -37,7 +37,7 @@ def run(
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", "\n".join(lines)],
         env={**kept, **environment},
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[2],
         capture_output=True,
         check=False,
         text=True,

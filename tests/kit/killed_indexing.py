@@ -281,7 +281,7 @@ def main(
 
 
 def _contents(opened: Opened, texts: Path) -> Any:
-    from tests.support.interrupted import content
+    from tests.kit.interrupted import content
 
     opened.index(texts)
     return content(opened.chunks)
@@ -322,7 +322,7 @@ def _states(opened: Opened) -> dict[str, int]:
 
 def _repaired(opened: Opened, texts: Path, rows: Any) -> None:
     """See that the next run leaves what a new index holds, and another does nothing."""
-    from tests.support.interrupted import content
+    from tests.kit.interrupted import content
 
     opened.index(texts)
     assert json.loads(json.dumps(content(opened.chunks))) == rows

@@ -11,7 +11,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.llms.openai_like import OpenAILike
 from pydantic import SecretStr
 
-from tests.support.openai_server import Reply, ScriptedServer, scripted_server
+from tests.kit.openai_server import Reply, ScriptedServer, scripted_server
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ from typing import Any
 from oprag.documents import ChunkStore, rebuild
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
 from oprag.metadata import document_key
-from tests.support.killed_indexing import AFTER, BEFORE
+from tests.kit.killed_indexing import AFTER, BEFORE
 
 
 def content(store: ChunkStore) -> list[tuple[str, str, list[tuple[str, Any]]]]:

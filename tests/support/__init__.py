@@ -1,1 +1,0 @@
-"""Helpers of the tests, and the tests of those helpers."""
