@@ -71,7 +71,6 @@ ONLY_ON_1X: dict[str, str] = {
             "test_each_character_is_sent_once_in_order_and_none_is_lost",
             "test_a_restarted_agent_knows_what_its_thread_shows",
             "test_what_was_cleared_is_shown_again",
-            "test_the_state_keeps_what_the_tool_wrote",
         ),
         "agents have no middleware in LangChain 0.3",
     ),
