@@ -6,9 +6,9 @@ is one that a framework reserves: every vector store keeps such metadata as it i
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 DOC_KEY = "doc_key"
 """16 hex digits of the document's name: safe in every store's filters."""
@@ -103,26 +103,6 @@ OWN_KEYS = (
 
 _KEY_DIGITS = 16
 _SETTINGS_DIGITS, _TEXT_DIGITS = 6, 12
-_NAMESPACE = bytes.fromhex("6ba7b8129dad11d180b400c04fd430c8")
-"""uuid.NAMESPACE_OID, without importing `uuid` for it."""
-_VARIANT = dict(zip("0123456789abcdef", 4 * "89ab", strict=True))
-"""A digit of a hash as the one of a UUID that says which kind of UUID it is."""
-
-
-class CountedSpan(Protocol):
-    """What a splitter yields for each chunk."""
-
-    @property
-    def start(self) -> int:
-        """First character."""
-
-    @property
-    def end(self) -> int:
-        """One past the last character."""
-
-    @property
-    def token_count(self) -> int:
-        """Tokens of the chunk's own text."""
 
 
 def uri_of(metadata: Mapping[str, Any], key: str) -> str:
@@ -216,7 +196,7 @@ def version_text(version: Any) -> str:
 
 
 def _digest(text: str) -> str:
-    import hashlib  # here and below: it takes a part of the time of `import oprag`
+    import hashlib  # here: it takes a part of the time of `import oprag`
 
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -242,9 +222,8 @@ def chunk_id(
         part: Its `part_index`.
         offset: Where the text that was split begins, if it was a chunk itself.
     """
-    hashed = _hashed_scope(name, version, part, offset).copy()
-    hashed.update(b"%d" % index)
-    return _as_uuid(hashed.hexdigest())
+    number = "" if part is None else part
+    return named_id(f"{document_key(name)}/{version}/{number}/{offset}/{index}")
 
 
 def indexed_id(metadata: Mapping[str, Any], index: int) -> str:
@@ -272,10 +251,10 @@ def indexed_id(metadata: Mapping[str, Any], index: int) -> str:
 
 
 def named_id(name: str) -> str:
-    """Stable id of anything that has a name: `uuid.uuid5`, several times as fast."""
-    hashed = _hashed_namespace().copy()
-    hashed.update(name.encode())
-    return _as_uuid(hashed.hexdigest())
+    """Stable id of anything that has a name."""
+    import uuid  # here: it takes a part of the time of `import oprag`
+
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, name))
 
 
 def joined_id(ids: Sequence[str], slices: Sequence[tuple[int, int]] = ()) -> str:
@@ -290,33 +269,9 @@ def joined_id(ids: Sequence[str], slices: Sequence[tuple[int, int]] = ()) -> str
     return named_id("\n".join(ids) + places)
 
 
-def _as_uuid(digits: str) -> str:
-    return (
-        f"{digits[:8]}-{digits[8:12]}-5{digits[13:16]}-"
-        f"{_VARIANT[digits[16]]}{digits[17:20]}-{digits[20:32]}"
-    )
-
-
-@lru_cache(maxsize=64)
-def _hashed_scope(name: str, version: str, part: int | None, offset: int) -> Any:
-    """The SHA-1 that the ids of all chunks of one part begin with."""
-    number = "" if part is None else part
-    hashed = _hashed_namespace().copy()
-    hashed.update(f"{document_key(name)}/{version}/{number}/{offset}/".encode())
-    return hashed
-
-
-@lru_cache(maxsize=1)
-def _hashed_namespace() -> Any:
-    """The SHA-1 that every id begins with; copying it takes half as long."""
-    import hashlib
-
-    return hashlib.sha1(_NAMESPACE, usedforsecurity=False)
-
-
 def chunk_metadata(
     name: str,
-    parts: Sequence[Sequence[CountedSpan]],
+    parts: Sequence[Sequence[tuple[int, int, int]]],
     token_counter: str = "",
     *,
     numbers: Sequence[int | None] | None = None,
@@ -326,8 +281,9 @@ def chunk_metadata(
 
     Args:
         name: The document's own name.
-        parts: The chunks of each part (a page, a section) in reading order;
-            one part for a document that is a single text. A part may be empty.
+        parts: The chunks of each part (a page, a section) in reading order: start,
+            end and tokens of each. One part for a document that is a single text. A
+            part may be empty.
         token_counter: Name of the counter that `token_count` comes from; with
             an empty name the counts are left out, because nobody could tell
             later what they count.
@@ -338,29 +294,27 @@ def chunk_metadata(
         One dict per chunk, in the same nesting as `parts`, its keys in the order of
         `OWN_KEYS`. `chunk_index` runs on over the parts.
     """
-    key = document_key(name)
-    total = sum(len(part) for part in parts)
+    head: dict[str, str | int] = {DOC_KEY: document_key(name), DOC_URI: name}
+    if version:
+        head[DOC_VERSION] = version
+    total = sum(map(len, parts))
     if numbers is None:
         numbers = range(len(parts)) if len(parts) > 1 else [None]
-    written: list[list[dict[str, str | int]]] = []
-    index = 0
+    indexes = itertools.count()
+    written = []
     for number, part in zip(numbers, parts, strict=True):
-        head: dict[str, str | int] = {DOC_KEY: key, DOC_URI: name}
-        if version:
-            head[DOC_VERSION] = version
-        if number is not None:
-            head[PART_INDEX] = number
-        row: list[dict[str, str | int]] = []
-        for place, span in enumerate(part, index):
+        row = []
+        for start, end, tokens in part:
             entry = head.copy()
-            entry[CHUNK_INDEX] = place
+            if number is not None:
+                entry[PART_INDEX] = number
+            entry[CHUNK_INDEX] = next(indexes)
             entry[N_CHUNKS] = total
-            entry[CHAR_START] = span.start
-            entry[CHAR_END] = span.end
+            entry[CHAR_START] = start
+            entry[CHAR_END] = end
             if token_counter:
-                entry[TOKEN_COUNT] = span.token_count
+                entry[TOKEN_COUNT] = tokens
                 entry[TOKEN_COUNTER] = token_counter
             row.append(entry)
-        index += len(part)
         written.append(row)
     return written

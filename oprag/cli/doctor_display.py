@@ -110,7 +110,7 @@ def _proofs(diagnosis: Diagnosis) -> Iterator[Text]:
 _REPAIRED = frozenset(
     {
         *("missing_position", "unscoped_position", "ambiguous_position"),
-        *("conflicting_text", "invalid_span", "incomplete"),
+        *("conflicting_text", "incomplete"),
         *("wrong_position", "unrecorded_position", "unstamped"),
     }
 )

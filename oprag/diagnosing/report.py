@@ -128,7 +128,6 @@ MESSAGES = {
     "unscoped_position": "Offsets count from the start of a section or a parent, so "
     "they do not order the document.",
     "ambiguous_position": "Different texts have the same position.",
-    "invalid_span": "A span is negative, or ends before its start.",
     "conflicting_text": "Overlapping spans have different texts where they overlap: "
     "offsets restart, or were found by a wrong search.",
     "altered_text": "The chunks of a document do not give the text that was indexed: "

@@ -25,7 +25,7 @@ from oprag.errors import (
 _POSITIONS = frozenset(
     {
         *("missing_document", "missing_position", "unscoped_position"),
-        *("ambiguous_position", "invalid_span", "conflicting_text"),
+        *("ambiguous_position", "conflicting_text"),
     }
 )
 """Kinds of problems for which retrieval refuses the chunks of a document."""

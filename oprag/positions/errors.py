@@ -7,11 +7,9 @@ from typing import Any
 
 from oprag.chunk import Chunk, Hit
 from oprag.errors import ConflictingPositionsError, MissingPositionError, PositionError
-from oprag.metadata import CITATION, HASH
-from oprag.positions.keys import PART_KEYS, SCHEMES, as_number
+from oprag.positions.keys import as_number, known_positions
 
 _WAY_OUT = "Give the full texts as documents=, and each chunk is found in its text."
-_NO_NUMBER = " (no number)"
 _LISTED = 3
 """Chunks that an error names."""
 _WHY = {"ambiguous": "is more than once in its text", "not_found": "is not in its text"}
@@ -28,29 +26,28 @@ def no_position(
         document: Key of its document.
         position_keys: The option.
     """
-    odd = (each for each in lacking if _NO_NUMBER in _positions_on(each[0]))
-    hit, rank = next(odd, lacking[0])
+    useless = [_useless(hit) for hit, _ in lacking]
+    odd = [number for number, shown in enumerate(useless) if "(no number)" in shown]
+    first = odd[0] if odd else 0
+    hit, rank = lacking[first]
     keys = tuple(sorted(map(str, hit.metadata)))
-    found = ", ".join(keys) or "none"
     message = (
         f"Document {document!r}: the chunk at rank {rank} has no position that can be "
-        f"used. Metadata keys found: {found}."
+        f"used. Metadata keys found: {', '.join(keys) or 'none'}."
     )
-    useless = _positions_on(hit)
     if position_keys is not None:
         message += f" position_keys={position_keys!r} gives no number on it."
-    elif useless:
-        message += f" Not usable for every chunk of the document: {useless}."
+    elif useless[first]:
+        message += f" Not usable for every chunk of the document: {useless[first]}."
     return MissingPositionError(
         f"{message} {_WAY_OUT}", document=document, rank=rank, keys=keys
     )
 
 
-def _positions_on(hit: Hit) -> str:
+def _useless(hit: Hit) -> str:
     return ", ".join(
-        f"{key}={value!r}{_NO_NUMBER if as_number(value) is None else ''}"
-        for key in (*(scheme.start for scheme in SCHEMES), *PART_KEYS)
-        if key and (value := hit.metadata.get(key)) is not None
+        f"{key}={value!r}{' (no number)' if as_number(value) is None else ''}"
+        for key, value in known_positions(hit).items()
     )
 
 
@@ -100,29 +97,8 @@ def unscoped(
         f"Document {document!r}: {key} counts from the start of {origin}, so it does "
         f"not order the document. {_WAY_OUT}"
     )
-    if key == "start_index":
-        message += (
-            f" If it does count from the document's start: position_keys={key!r}."
-        )
     return PositionError(
         message, kind="unscoped_position", document=document, keys=keys
-    )
-
-
-def invalid_span(document: str, start: int, end: Any) -> PositionError:
-    """Return the error for a span that cannot be one."""
-    shown = f"start {start}" if end is None else f"span [{start}, {end!r})"
-    message = (
-        f"Document {document!r}: a chunk has the {shown}; a span starts at 0 or later "
-        f"and ends after its start. {_WAY_OUT}"
-    )
-    found = as_number(end)
-    return PositionError(
-        message,
-        kind="invalid_span",
-        document=document,
-        start=start,
-        end=start if found is None else found,
     )
 
 
@@ -130,19 +106,12 @@ def same_position(first: Chunk, second: Chunk) -> ConflictingPositionsError:
     """Return the error for two texts at one position."""
     position = first.position or ()
     shown = ", ".join(str(number) for number in position)
-    way_out = _WAY_OUT
-    cited = first.metadata.get(CITATION)
-    if HASH in first.metadata and cited == second.metadata.get(CITATION):
-        way_out = (
-            f"They are pieces of one result of oprag ({cited}) that was split again. "
-            "Split it with oprag's splitters, which place the pieces."
-        )
+    ranks = (first.rank, second.rank)
     message = (
         f"Document {first.document!r}: the chunks at ranks {first.rank} and "
         f"{second.rank} have different texts and the same position ({shown}), so their "
-        f"order is not known. {way_out}"
+        f"order is not known. {_WAY_OUT}"
     )
-    ranks = (first.rank, second.rank)
     return ConflictingPositionsError(
         message,
         kind="ambiguous_position",

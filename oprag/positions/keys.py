@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit
-from oprag.errors import InvalidOptionError, MissingDocumentError, OpragError
+from oprag.errors import MissingDocumentError, OpragError
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
@@ -143,7 +143,7 @@ def look_up(metadata: Mapping[str, Any], subject: Any, key: Any) -> Any:
     """Value of a user's key: called, or a metadata key, a path, an attribute.
 
     Args:
-        metadata: Looked in first, by `key` as it stands, then along its dots
+        metadata: Looked in first, by `key` as it is written, then along its dots
             (`loc.lines.from` also finds `{"loc": {"lines": {"from": 3}}}`).
         subject: The framework's object: passed to a callable, and asked for an
             attribute of that name last. With None a callable gets the metadata.
@@ -153,38 +153,22 @@ def look_up(metadata: Mapping[str, Any], subject: Any, key: Any) -> Any:
         The value, or None when there is none.
     """
     if callable(key):
-        return _told_by(key, metadata, subject)
+        return key(metadata if subject is None else subject)
     value = metadata.get(key)
     if value is None and "." in key:
-        value = _along(metadata, key.split("."))
+        value = metadata
+        for step in key.split("."):
+            value = value.get(step) if isinstance(value, Mapping) else None
     return getattr(subject, key, None) if value is None else value
 
 
-def _told_by(key: Any, metadata: Mapping[str, Any], subject: Any) -> Any:
-    try:
-        return key(metadata if subject is None else subject)
-    except OpragError:
-        raise
-    except Exception as error:  # the user's own code may raise anything
-        name = getattr(key, "__name__", type(key).__name__)
-        found = ", ".join(sorted(map(str, metadata))) or "none"
-        message = (
-            f"The function {name!r}, given as position_keys= or document_key=, failed "
-            f"on a chunk ({type(error).__name__}: {error}). It is given the "
-            f"{'metadata' if subject is None else type(subject).__name__}. Metadata "
-            f"keys found: {found}. Let it return None for a chunk that has nothing to "
-            "tell."
-        )
-        raise InvalidOptionError(message, option=name, value=key) from error
-
-
-def _along(metadata: Mapping[str, Any], path: list[str]) -> Any:
-    value: Any = metadata
-    for step in path:
-        if not isinstance(value, Mapping):
-            return None
-        value = value.get(step)
-    return value
+def known_positions(hit: Hit) -> dict[str, Any]:
+    """Return what a chunk has under the known keys of positions and parts."""
+    keys = (*(scheme.start for scheme in SCHEMES if scheme.start), *PART_KEYS)
+    found = {key: look_up(hit.metadata, hit.subject, key) for key in keys}
+    if hit.offsets is not None and hit.offsets[0] is not None:
+        found["start_char_idx"] = hit.offsets[0]
+    return {key: value for key, value in found.items() if value is not None}
 
 
 _OF_A_CHUNK = {
@@ -249,10 +233,9 @@ def read_documents(
         MissingDocumentError: No hit names a document, or one that does not has a
             position.
     """
-    keys = None if document_key is None else as_list(document_key)
-    found = [_document(hit, keys) for hit in hits]
+    found = [known_document(hit, document_key) for hit in hits]
     for rank, hit in enumerate(hits):
-        if found[rank] is None and (not any(found) or has_position(hit, position_keys)):
+        if found[rank] is None and (not any(found) or _is_placed(hit, position_keys)):
             error = _missing(hit, rank, document_key)
             if problems is None:
                 raise error
@@ -270,16 +253,12 @@ def known_document(
     hit: Hit, document_key: DocumentKey | None = None
 ) -> tuple[str, str] | None:
     """Key and name of the document of one hit, as `read_documents`; None without."""
-    keys = None if document_key is None else as_list(document_key)
-    return _document(hit, keys)
-
-
-def _document(hit: Hit, keys: Sequence[Any] | None) -> tuple[str, str] | None:
     metadata = hit.metadata
-    if keys is None:
+    if document_key is None:
         key = _known_key(hit)
     else:
-        key = _first_name(look_up(metadata, hit.subject, k) for k in keys)
+        keys = as_list(document_key)
+        key = _first_name(look_up(metadata, hit.subject, each) for each in keys)
         key = _written_key(metadata) if key is None else key
     if key is None:
         return None
@@ -305,11 +284,6 @@ def _written_key(metadata: Mapping[str, Any]) -> str | None:
     return None if key is None or str(key).startswith(UNNAMED) else str(key)
 
 
-def _own_key(metadata: Mapping[str, Any]) -> str | None:
-    key = metadata.get(DOC_KEY)
-    return key if type(key) is str and key not in NO_NAME else None
-
-
 def document_name(metadata: Mapping[str, Any]) -> str | None:
     """Return the name of a document that is to be split or indexed.
 
@@ -327,9 +301,10 @@ def as_list(keys: DocumentKey | PositionKeys) -> Sequence[Any]:
 
 def _known_key(hit: Hit) -> str | None:
     metadata = hit.metadata
-    if (own := _written_key(metadata) or _own_key(metadata)) is not None:
+    own = _written_key(metadata) or metadata.get(DOC_KEY)
+    if type(own) is str and own not in NO_NAME:
         return own
-    if not _SPLIT_KEYS.isdisjoint(metadata) or _along(metadata, ["loc"]) is not None:
+    if not _SPLIT_KEYS.isdisjoint(metadata) or metadata.get("loc") is not None:
         key = _first_name(metadata.get(name) for name in _FILE_KEYS)
         if key is not None:
             return key
@@ -341,19 +316,12 @@ def _known_key(hit: Hit) -> str | None:
     return name
 
 
-def has_position(hit: Hit, position_keys: PositionKeys | None) -> bool:
-    """Say whether a chunk carries any number that may be a position, or a part."""
+def _is_placed(hit: Hit, position_keys: PositionKeys | None) -> bool:
+    """Say whether a chunk has any number that may be a position, or a part."""
     if position_keys is not None:
         keys = as_list(position_keys)
         return all(look_up(hit.metadata, hit.subject, key) is not None for key in keys)
-    if hit.offsets is not None and as_number(hit.offsets[0]) is not None:
-        return True
-    keys = (*(s.start for s in SCHEMES if s.start), *PART_KEYS)
-    return any(
-        as_number(look_up(hit.metadata, None, key)) is not None for key in keys
-    ) or any(
-        as_number(getattr(hit.subject, key, None)) is not None for key in ATTRIBUTES
-    )
+    return any(as_number(value) is not None for value in known_positions(hit).values())
 
 
 def _first_name(values: Any) -> str | None:

@@ -11,16 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from oprag.chunk import IS_EXACT
-from oprag.errors import (
-    InvalidOptionError,
-    MissingDocumentError,
-    MissingPositionError,
-    PositionError,
-)
+from oprag.errors import MissingDocumentError, MissingPositionError, PositionError
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
-    DOC_KEY,
     EXACT,
     HASH,
     PART,
@@ -38,9 +32,6 @@ from oprag.positions.place import placed
 
 _FROM_ONE = frozenset(("page_number", "page_label", "seq_num", "loc.pageNumber"))
 """Part keys that readers count from 1; the others count from 0."""
-
-_SECTIONS = 100_000
-"""Sections that a page may be cut into by a parser before ours."""
 
 _PLACES = (
     HASH,
@@ -84,11 +75,11 @@ class Part(NamedTuple):
 def group_parts(texts: Sequence[SourceText]) -> list[list[Part]]:
     """Group texts by document and number the parts.
 
-    Texts of one name are parts of one document. They are numbered from 0 by the page,
-    row or record that the metadata gives (see `part_numbers`), the same whether
-    they come at once or one by one. Without such numbers they are parts in the order
-    given. Chunks of oprag's own splitters keep document, part and offsets; sections
-    that another parser cut are parts in the order given, page by page.
+    Texts of one name are parts of one document: pages, rows, or sections that another
+    parser cut. They are numbered from 0 by the page, row or record that the metadata
+    gives (see `part_numbers`), the same whether they come at once or one by one.
+    Without such numbers they are parts in the order given. Chunks of oprag's own
+    splitters keep document, part and offsets.
 
     A text without a name is a document by itself, named by its id, else by a hash of
     the text.
@@ -99,15 +90,12 @@ def group_parts(texts: Sequence[SourceText]) -> list[list[Part]]:
 
     Raises:
         MissingDocumentError: A page, row or section does not name its document.
-        InvalidOptionError: Two documents have the same `doc_key`.
-        MissingPositionError: A page comes alone, and nothing on it is a number.
-        PositionError: A text already is a chunk, or a section of an earlier
-            parser came without the others, so its place is not known.
+        MissingPositionError: A page or section comes alone, and nothing on it is a
+            number.
+        PositionError: A text already is a chunk.
     """
-    names = _names(texts)
-    _refuse_shared_keys(texts, names)
     groups: dict[str, list[int]] = {}
-    for place, name in enumerate(names):
+    for place, name in enumerate(_names(texts)):
         groups.setdefault(name, []).append(place)
     return [
         _in_order(name, places, [texts[place] for place in places])
@@ -210,42 +198,20 @@ def _refuse_nameless_part(place: int, metadata: Mapping[str, Any]) -> None:
     raise MissingDocumentError(message, rank=place, keys=found)
 
 
-def _refuse_shared_keys(texts: Sequence[SourceText], names: Sequence[str]) -> None:
-    named: dict[str, str] = {}
-    given = zip([text.metadata.get(DOC_KEY) for text in texts], names, strict=True)
-    made = [(document_key(name), name) for name in dict.fromkeys(names)]
-    for key, name in (*made, *given):
-        if isinstance(key, str) and named.setdefault(key, name) != name:
-            raise shared_key(key, named[key], name)
-
-
-def shared_key(key: str, first: str, second: str) -> InvalidOptionError:
-    """Make the error for two documents that nothing in a store would tell apart."""
-    message = (
-        f"Two documents, {first!r} and {second!r}, have the same doc_key {key}: their "
-        "chunks would be taken for chunks of one. Rename one of them (doc_uri), and "
-        "leave doc_key out of the metadata."
-    )
-    return InvalidOptionError(message, option="documents", value=second)
-
-
 def _in_order(
     name: str, places: Sequence[int], texts: Sequence[SourceText]
 ) -> list[Part]:
     scopes: Sequence[tuple[int | None, int | None]]
     if are_own_chunks(texts):
         scopes = [(_part_of(text.metadata), _start_of(text)) for text in texts]
-    elif any(text.cut for text in texts):
-        numbers = _section_numbers(name, texts)
-        scopes = [
-            (n, None if t.cut else 0) for n, t in zip(numbers, texts, strict=True)
-        ]
     else:
         for text in texts:
             _refuse_chunk(name, text.metadata)
-        scopes = [(number, 0) for number in part_numbers([t.metadata for t in texts])]
-        if scopes[0][0] is None:
-            _refuse_lone_part(name, texts[0].metadata)
+        numbers = part_numbers([text.metadata for text in texts])
+        if numbers == [None]:
+            _refuse_lone_part(name, texts[0])
+        pairs = zip(numbers, texts, strict=True)
+        scopes = [(number, None if text.cut else 0) for number, text in pairs]
     parts = [
         Part(place, text, name, *scope)
         for place, text, scope in zip(places, texts, scopes, strict=True)
@@ -261,19 +227,6 @@ def _column(metadatas: Sequence[Mapping[str, Any]], key: str) -> list[int] | Non
     values = [as_number(look_up(metadata, None, key)) for metadata in metadatas]
     numbers = [value - first for value in values if value is not None]
     return numbers if len(numbers) == len(values) and min(numbers) >= 0 else None
-
-
-def _section_numbers(name: str, texts: Sequence[SourceText]) -> list[int]:
-    if len(texts) == 1 and texts[0].has_neighbours:
-        raise _lone_section(name)
-    columns = (_column([text.metadata for text in texts], key) for key in PART_KEYS)
-    pages = next((column for column in columns if column), [0] * len(texts))
-    seen: dict[int, int] = {}
-    numbers = []
-    for page in pages:
-        seen[page] = seen.get(page, -1) + 1
-        numbers.append(page * _SECTIONS + seen[page])
-    return numbers
 
 
 def are_own_chunks(texts: Sequence[SourceText]) -> bool:
@@ -310,30 +263,18 @@ def _refuse_chunk(name: str, metadata: Mapping[str, Any]) -> None:
     raise PositionError(message, kind="unscoped_position", document=name, keys=keys)
 
 
-def _refuse_lone_part(name: str, metadata: Mapping[str, Any]) -> None:
-    keys = _keys_of(metadata, PART_KEYS)
-    if not keys:
+def _refuse_lone_part(name: str, text: SourceText) -> None:
+    keys = _keys_of(text.metadata, PART_KEYS)
+    if not keys and not text.has_neighbours:
         return
-    shown = ", ".join(f"{key}={look_up(metadata, None, key)!r}" for key in keys)
+    what = ", ".join(f"{key}={look_up(text.metadata, None, key)!r}" for key in keys)
     message = (
-        f"Document {name!r}: a page was handed over alone and has no number that "
-        f"orders pages ({shown}). Hand over all pages of the document together, in "
-        "reading order, or let the reader write the page's number under `page` as well."
+        f"Document {name!r}: a part of it ({what or 'a section'}) was handed over "
+        "alone and has no number that orders parts. Hand over all parts of the "
+        "document together, in reading order."
     )
-    found = tuple(sorted(map(str, metadata)))
+    found = tuple(sorted(map(str, text.metadata)))
     raise MissingPositionError(message, document=name, rank=0, keys=found)
-
-
-def _lone_section(name: str) -> PositionError:
-    message = (
-        f"Document {name!r}: a text is one of several sections that another parser "
-        "made, and came without the others, so its offsets in the document are not "
-        "known. Hand over all sections together (a plain list of transformations "
-        "does), or split the documents themselves with this parser."
-    )
-    return PositionError(
-        message, kind="unscoped_position", document=name, keys=("start_char_idx",)
-    )
 
 
 def _is_part(metadata: Mapping[str, Any]) -> bool:

@@ -13,11 +13,10 @@ from typing import Any, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Span
 from oprag.errors import OpragError, PositionError
-from oprag.metadata import HASH, SPANS
-from oprag.positions.errors import invalid_span, no_position, unscoped
+from oprag.metadata import HASH
+from oprag.positions.errors import no_position, unscoped
 from oprag.positions.keys import (
     ATTRIBUTES,
-    HIGHEST,
     PART_KEYS,
     SCHEMES,
     SECTION_KEYS,
@@ -27,7 +26,7 @@ from oprag.positions.keys import (
     as_number,
     look_up,
 )
-from oprag.positions.place import is_unchanged, placed
+from oprag.positions.place import placed
 
 _CHARACTERS = [scheme.start for scheme in SCHEMES if scheme.characters]
 """Keys that say at which character a chunk begins."""
@@ -38,47 +37,6 @@ _Position: TypeAlias = tuple[float, ...]
 _Place: TypeAlias = tuple[_Position | None, Span | None, int | None]
 """Position, span and part of a chunk."""
 _NOWHERE: _Place = (None, None, None)
-
-
-class _Document:
-    """The hits of one document.
-
-    Args:
-        key: Key of the document.
-        hits: Best first.
-        ranks: Of each.
-    """
-
-    def __init__(self, key: str, hits: Sequence[Hit], ranks: Sequence[int]) -> None:
-        self.key, self.hits, self.ranks = key, hits, ranks
-        self._there = set().union(*[hit.metadata for hit in hits])
-
-    def values(self, key: str) -> Sequence[Any]:
-        """The value of a key on each hit; "" for the framework's own offsets."""
-        if not key:
-            return [h.offsets if h.offsets is None else h.offsets[0] for h in self.hits]
-        if key in ATTRIBUTES or "." in key:
-            return [look_up(hit.metadata, hit.subject, key) for hit in self.hits]
-        if key not in self._there:
-            return [None] * len(self.hits)
-        return [hit.metadata.get(key) for hit in self.hits]
-
-    def parts(self, keys: Sequence[str]) -> Sequence[int | None] | None:
-        """Part of every chunk by the first key that all of them have.
-
-        A list of None when no chunk names a part; None when some do and none of the
-        keys has a number on every chunk, so that the offsets' scope is unknown.
-        """
-        named = False
-        for key in keys:
-            if self._there.isdisjoint((key, key.partition(".")[0])):
-                continue
-            values = self.values(key)
-            named = named or any(value is not None for value in values)
-            numbers = [*map(as_number, values)]
-            if None not in numbers:
-                return numbers
-        return None if named else [None] * len(self.hits)
 
 
 def read_chunks(
@@ -110,21 +68,20 @@ def read_chunks(
     Raises:
         MissingPositionError: A chunk has no usable position.
         PositionError: The offsets restart in every section or parent.
-        PositionError: A span is negative or reversed.
     """
     groups: dict[str, list[int]] = {}
-    for index, (key, _) in enumerate(documents):
-        groups.setdefault(key, []).append(index)
-    found: dict[int, _Place] = {}
+    for rank, (key, _) in enumerate(documents):
+        groups.setdefault(key, []).append(rank)
+    places = [_NOWHERE] * len(hits)
     for key, ranks in groups.items():
-        document = _Document(key, [hits[rank] for rank in ranks], ranks)
-        places = _with_results(document, position_keys, problems)
-        found.update(zip(ranks, places, strict=True))
-    named = enumerate(zip(hits, documents, strict=True))
+        members = [hits[rank] for rank in ranks]
+        read = _with_results(key, members, ranks, position_keys, problems)
+        for rank, place in zip(ranks, read, strict=True):
+            places[rank] = place
     return [
         # Hundreds for each query: by place, which is sooner than by name.
-        Chunk(h.text, key, r, *found[r], h.score, None, name, h.metadata, h.source)
-        for r, (h, (key, name)) in named
+        Chunk(h.text, key, r, *places[r], h.score, None, name, h.metadata, h.source)
+        for r, (h, (key, name)) in enumerate(zip(hits, documents, strict=True))
     ]
 
 
@@ -134,173 +91,161 @@ def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
     A key counts if every chunk has it, so that what is retrieved decides which does.
     """
     subsets = []
-    document = _Document("", hits, range(len(hits)))
     for scheme in SCHEMES:
-        pairs = zip(hits, map(as_number, document.values(scheme.start)), strict=True)
+        pairs = zip(hits, _numbers(hits, scheme.start), strict=True)
         usable = [hit for hit, number in pairs if number is not None]
         if 0 < len(usable) < len(hits):
             subsets.append(usable)
     return subsets
 
 
-def _with_results(document: _Document, *how: Any) -> list[_Place]:
+def _with_results(
+    document: str, hits: Sequence[Hit], ranks: Sequence[int], *how: Any
+) -> list[_Place]:
     """Keep the places written on results, if all others have characters too."""
-    hits = document.hits
     ours = [HASH in hit.metadata for hit in hits]
     if True not in ours:
-        return _places(document, *how)
-    written = [
-        placed(hit.metadata, hit.text)
-        for hit, its in zip(hits, ours, strict=True)
-        if its
-    ]
-    if all(position is not None for position, _, _ in written):
-        others = [number for number, its in enumerate(ours) if not its]
-        read: list[_Place] = []
-        if others:
-            beside, ranks = zip(
-                *[(hits[n], document.ranks[n]) for n in others], strict=True
-            )
-            read = _places(_Document(document.key, beside, ranks), *how)
-        lengths = {len(position) for position, _, _ in (*written, *read) if position}
-        if lengths <= {_BY_CHARACTERS}:
-            of_results, of_others = iter(written), iter(read)
-            return [next(of_results if its else of_others) for its in ours]
-    return [
-        (position, span if is_unchanged(hit.metadata, hit.text) else None, part)
-        if its
-        else (position, span, part)
-        for (position, span, part), hit, its in zip(
-            _places(document, *how), hits, ours, strict=True
-        )
-    ]
+        return _places(document, hits, ranks, *how)
+    found = [placed(hit.metadata, hit.text) for hit in hits]
+    others = [number for number, its in enumerate(ours) if not its]
+    if all(found[number][0] for number, its in enumerate(ours) if its):
+        beside = [hits[number] for number in others]
+        read = _places(document, beside, [ranks[number] for number in others], *how)
+        for number, place in zip(others, read, strict=True):
+            found[number] = place
+        if {len(position) for position, _, _ in found if position} <= {_BY_CHARACTERS}:
+            return found
+    return _places(document, hits, ranks, *how)
 
 
 def _places(
-    document: _Document,
+    document: str,
+    hits: Sequence[Hit],
+    ranks: Sequence[int],
     position_keys: PositionKeys | None,
     problems: dict[str, OpragError] | None,
 ) -> list[_Place]:
+    """Places of the chunks of one document, or the problem and those of some."""
+    problem: PositionError | None = None
     try:
-        if position_keys is None:
-            places = _known_places(document)
-        else:
-            places = _named_places(document.hits, position_keys)
-        if _NOWHERE in places:
-            partial = _partial_places(document, position_keys)
-            rows = zip(document.hits, document.ranks, partial, strict=True)
-            lacking = [(hit, rank) for hit, rank, place in rows if place is _NOWHERE]
-            raise no_position(lacking, document.key, position_keys)
+        places = _read(document, hits, position_keys)
     except PositionError as error:
-        if len({hit.text for hit in document.hits}) > 1:
-            if problems is None:
-                raise
-            problems.setdefault(document.key, error)
-            if error.kind == "unscoped_position":
-                return [_NOWHERE] * len(document.hits)
-        return _partial_places(document, position_keys)
+        problem, places = error, [_NOWHERE] * len(hits)
+    if _NOWHERE not in places:
+        return places
+    partial = _read(document, hits, position_keys, partly=True)
+    if len({hit.text for hit in hits}) == 1:
+        return partial  # it needs no place
+    if problem is None:
+        places = partial
+        rows = zip(hits, ranks, places, strict=True)
+        lacking = [(hit, rank) for hit, rank, place in rows if place is _NOWHERE]
+        problem = no_position(lacking, document, position_keys)
+    if problems is None:
+        raise problem
+    problems.setdefault(document, problem)
     return places
 
 
-def _partial_places(
-    document: _Document, position_keys: PositionKeys | None
+def _read(
+    document: str,
+    hits: Sequence[Hit],
+    position_keys: PositionKeys | None,
+    *,
+    partly: bool = False,
 ) -> list[_Place]:
-    """Places of the chunks that have one."""
+    """Places of all chunks, or `partly` of those that have one."""
     if position_keys is not None:
-        return _named_places(document.hits, position_keys)
+        return [_named_place(hit, as_list(position_keys)) for hit in hits]
     for scheme in SCHEMES:
         try:
-            places = _by_scheme(document, scheme, partly=True)
+            places = _by_scheme(document, hits, scheme, partly=partly)
         except PositionError:
-            continue
-        if places and any(place is not _NOWHERE for place in places):
-            return places
-    return _by_part(document)
-
-
-def _known_places(document: _Document) -> list[_Place]:
-    for scheme in SCHEMES:
-        places = _by_scheme(document, scheme)
-        if places is not None:
-            return places
-    return _by_part(document)
-
-
-def _by_part(document: _Document) -> list[_Place]:
-    parts = document.parts(PART_KEYS) or [None] * len(document.hits)
+            if not partly:
+                raise
+        else:
+            if places is not None:
+                return places
+    parts = _parts(hits, PART_KEYS) or [None] * len(hits)
     return [_NOWHERE if part is None else ((part,), None, part) for part in parts]
 
 
 def _by_scheme(
-    document: _Document, scheme: Scheme, *, partly: bool = False
+    document: str, hits: Sequence[Hit], scheme: Scheme, *, partly: bool
 ) -> list[_Place] | None:
     """Places by one scheme; None where not all chunks, or `partly` none, follow it."""
-    values = document.values(scheme.start)
-    starts = [*map(as_number, values)]
+    if not partly and _numbers(hits[:1], scheme.start) == [None]:
+        return None
+    starts = _numbers(hits, scheme.start)
     lacking = starts.count(None)
     if lacking == len(starts) or (lacking and not partly):
-        if scheme.characters and not partly:
-            _refuse_negative(values, document.key)
         return None
-    parts = document.parts(scheme.parts)
+    parts = _parts(hits, scheme.parts)
     if parts is None:
         return None
     if scheme.start == "start_index":
-        _refuse_sections(document, parts)
+        _refuse_sections(document, hits, parts)
     if not scheme.start:
-        _refuse_frames(document, starts, parts)
-    name = None if partly else document.key
+        _refuse_frames(document, hits, starts, parts)
     return [
-        _NOWHERE if start is None else _place(hit, scheme, start, part, name)
-        for hit, start, part in zip(document.hits, starts, parts, strict=True)
+        _NOWHERE if start is None else _place(hit, scheme, start, part)
+        for hit, start, part in zip(hits, starts, parts, strict=True)
     ]
 
 
-def _place(
-    hit: Hit, scheme: Scheme, start: int, part: int | None, document: str | None
-) -> _Place:
-    """The place of a text; an end that cannot be one is an error of a `document`."""
+def _place(hit: Hit, scheme: Scheme, start: int, part: int | None) -> _Place:
+    """The place of a text; no end where the recorded one disagrees with its length."""
     if not scheme.characters:
         return (part or 0, start), None, part
-    end = _end(hit, scheme, start)
-    if end is not None:
-        return (part or 0, start, end), Span(start, end), part
-    if document is None:
-        return _NOWHERE
-    raise invalid_span(document, start, _written_end(hit, scheme))
+    end = start + len(hit.text)
+    written: Any = None
+    if scheme.end is not None:
+        written = hit.metadata.get(scheme.end)
+    elif not scheme.start and hit.offsets is not None:
+        written = hit.offsets[1]
+    if written is not None and written != end and as_number(written) != end:
+        end = start
+    return (part or 0, start, end), Span(start, end), part
 
 
-def _end(hit: Hit, scheme: Scheme, start: int) -> int | None:
-    """The end of a text; its start where the recorded end disagrees with its length.
+def _column(hits: Sequence[Hit], key: str) -> list[Any]:
+    """The value of a key on each hit; "" for the framework's own offsets."""
+    if not key:
+        return [hit.offsets and hit.offsets[0] for hit in hits]
+    if key in ATTRIBUTES or "." in key:
+        return [look_up(hit.metadata, hit.subject, key) for hit in hits]
+    return [hit.metadata.get(key) for hit in hits]
 
-    None where the recorded end cannot be one.
+
+def _present(hits: Sequence[Hit], keys: Sequence[str]) -> list[str]:
+    """The keys that may be on any of the hits."""
+    there = set().union(*[hit.metadata for hit in hits])
+    return [key for key in keys if key in there or key.partition(".")[0] in there]
+
+
+def _numbers(hits: Sequence[Hit], key: str) -> list[int | None]:
+    return [*map(as_number, _column(hits, key))]
+
+
+def _parts(hits: Sequence[Hit], keys: Sequence[str]) -> Sequence[int | None] | None:
+    """Part of every chunk by the first key that all of them have.
+
+    A list of None when no chunk names a part; None when some do and none of the
+    keys has a number on every chunk, so that the offsets' scope is unknown.
     """
-    reach = start + len(hit.text)
-    written = _written_end(hit, scheme)
-    end = reach if written is None else as_number(written)
-    if end is None or end < start:
-        return None
-    # A text that was joined over gaps is shorter than its span.
-    return end if end == reach or SPANS in hit.metadata else start
+    named = False
+    for key in _present(hits, keys):
+        values = _column(hits, key)
+        named = named or values.count(None) < len(values)
+        numbers = [*map(as_number, values)]
+        if None not in numbers:
+            return numbers
+    return None if named else [None] * len(hits)
 
 
-def _written_end(hit: Hit, scheme: Scheme) -> Any:
-    if not scheme.start:
-        return None if hit.offsets is None else hit.offsets[1]
-    return None if scheme.end is None else hit.metadata.get(scheme.end)
-
-
-def _refuse_negative(values: Sequence[Any], document: str) -> None:
-    """Refuse a negative start; -1 alone means "not found" and is missing.
-
-    So is what no column of 64 bits holds, such as minus infinity.
-    """
-    for value in values:
-        if type(value) in (int, float) and -HIGHEST <= value < 0 and value != -1:
-            raise invalid_span(document, int(value), None)
-
-
-def _refuse_sections(document: _Document, parts: Sequence[int | None]) -> None:
+def _refuse_sections(
+    document: str, hits: Sequence[Hit], parts: Sequence[int | None]
+) -> None:
     """Refuse `start_index` when the chunks come from several sections.
 
     LangChain copies the metadata of the text that was split into every chunk, so
@@ -309,26 +254,28 @@ def _refuse_sections(document: _Document, parts: Sequence[int | None]) -> None:
     (`doc_id`), unless these are pages.
     """
     keys = SECTION_KEYS if parts[0] is not None else (*SECTION_KEYS, "doc_id")
-    columns = {key: document.values(key) for key in keys}
     differing = [
         key
-        for key, values in columns.items()
-        if any(value != values[0] for value in values)
+        for key in _present(hits, keys)
+        if (values := _column(hits, key)).count(values[0]) < len(values)
     ]
     if differing:
         origin = f"a section (the chunks differ in {', '.join(differing)})"
-        raise unscoped(document.key, "start_index", origin, tuple(differing))
+        raise unscoped(document, "start_index", origin, tuple(differing))
 
 
 def _refuse_frames(
-    document: _Document, starts: Sequence[int | None], parts: Sequence[int | None]
+    document: str,
+    hits: Sequence[Hit],
+    starts: Sequence[int | None],
+    parts: Sequence[int | None],
 ) -> None:
     """Refuse framework offsets that are relative to something else.
 
     Each part is a text of its own, with its own last chunk.
     """
     groups: dict[int | None, list[tuple[Hit, int | None]]] = {}
-    for hit, start, part in zip(document.hits, starts, parts, strict=True):
+    for hit, start, part in zip(hits, starts, parts, strict=True):
         groups.setdefault(part, []).append((hit, start))
     for part, members in groups.items():
         if part is None and len({hit.document for hit, _ in members}) > 1:
@@ -337,7 +284,7 @@ def _refuse_frames(
             origin = "a parent or an intermediate text"
         else:
             continue
-        raise unscoped(document.key, "start_char_idx", origin, ("start_char_idx",))
+        raise unscoped(document, "start_char_idx", origin, ("start_char_idx",))
 
 
 def _has_wrong_frame(members: Sequence[tuple[Hit, int | None]]) -> bool:
@@ -355,26 +302,17 @@ def _has_wrong_frame(members: Sequence[tuple[Hit, int | None]]) -> bool:
     return "only" in frames or last != {furthest}
 
 
-def _named_places(hits: Sequence[Hit], position_keys: PositionKeys) -> list[_Place]:
-    keys = as_list(position_keys)
-    places: list[_Place] = []
-    for hit in hits:
-        values = [look_up(hit.metadata, hit.subject, key) for key in keys]
-        numbers = [number for value in values for number in _user_numbers(value)]
-        position = tuple(number for number in numbers if number is not None)
-        if len(position) < len(numbers):
-            places.append(_NOWHERE)
-        else:
-            places.append(_named_place(position, characters=keys[-1] in _CHARACTERS))
-    return places
-
-
-def _named_place(position: _Position, *, characters: bool) -> _Place:
+def _named_place(hit: Hit, keys: Sequence[Any]) -> _Place:
     """Place by the user's keys; a number before the offset is the offset's part.
 
     With more than one, or a fraction, no single part number tells the scopes apart.
     """
-    if not characters:
+    values = [look_up(hit.metadata, hit.subject, key) for key in keys]
+    numbers = [number for value in values for number in _user_numbers(value)]
+    position = tuple(number for number in numbers if number is not None)
+    if len(position) < len(numbers):
+        return _NOWHERE
+    if keys[-1] not in _CHARACTERS:
         return position, None, None
     *scope, start = position
     position, span = (*position, start), Span(int(start), int(start))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from oprag.metadata import (
     DOC_VERSION,
     STAMP_KEYS,
-    CountedSpan,
     chunk_id,
     chunk_metadata,
     document_version,
@@ -17,18 +16,6 @@ from oprag.metadata import (
     version_text,
 )
 from oprag.positions.parts import Part, are_own_chunks
-
-
-class TokenCounting(Protocol):
-    """What `oprag.tokens` makes of a tokenizer."""
-
-    @property
-    def name(self) -> str:
-        """Its name; empty for a bare callable."""
-
-    @property
-    def count(self) -> Any:
-        """The function behind it."""
 
 
 class Stamp(NamedTuple):
@@ -40,18 +27,18 @@ class Stamp(NamedTuple):
 
 def stamp_chunks(
     parts: Sequence[Part],
-    rows: Sequence[Sequence[CountedSpan]],
+    rows: Sequence[Sequence[tuple[int, int, int]]],
     *,
     settings: Sequence[object],
-    counter: TokenCounting,
+    counter: Any,
 ) -> list[list[Stamp]]:
     """Make ids and metadata for all chunks of one document.
 
     Args:
         parts: One document of `group_parts`.
-        rows: The chunks of each part, relative to its text.
+        rows: Start, end and tokens of the chunks of each part, relative to its text.
         settings: What decides where a text is cut, besides the counter.
-        counter: What counted the tokens; see `oprag.metadata.chunk_metadata`.
+        counter: The `NamedTokenCounter` that counted the tokens.
 
     Returns:
         One per chunk, nested like `rows`.
@@ -60,34 +47,25 @@ def stamp_chunks(
     version = _version(
         parts, rows, splitter_settings(*settings, counter.name or counter.count)
     )
+    offsets = [part.offset or 0 for part in parts]
     placed = [
-        _moved(row, part.offset) if part.offset else row
-        for part, row in zip(parts, rows, strict=True)
+        [(start + offset, end + offset, tokens) for start, end, tokens in row]
+        for offset, row in zip(offsets, rows, strict=True)
     ]
     numbers = [part.number for part in parts]
     written = chunk_metadata(
         name, placed, counter.name, numbers=numbers, version=version
     )
     again = are_own_chunks([part.source for part in parts])
-    for part, row in zip(parts, written, strict=True):
-        if row and not part.offset:
+    stamps = []
+    for part, offset, row in zip(parts, offsets, written, strict=True):
+        if row and not offset:
             row[0].update(_text_stamp(part, again=again))
-    return [
-        [
-            Stamp(
-                chunk_id(
-                    name,
-                    index,
-                    version=version,
-                    part=part.number,
-                    offset=part.offset or 0,
-                ),
-                entry,
-            )
-            for index, entry in enumerate(row)
-        ]
-        for part, row in zip(parts, written, strict=True)
-    ]
+        own_id = partial(
+            chunk_id, name, version=version, part=part.number, offset=offset
+        )
+        stamps.append([*map(Stamp, map(own_id, range(len(row))), row)])
+    return stamps
 
 
 def splitter_settings(*facts: object) -> str:
@@ -104,18 +82,6 @@ def qualified_name(function: Any) -> str:
     """Return module and name of a callable, or of its class."""
     named = function if hasattr(function, "__qualname__") else type(function)
     return f"{named.__module__}.{named.__qualname__}"
-
-
-class _Span(NamedTuple):
-    start: int
-    end: int
-    token_count: int
-
-
-def _moved(row: Sequence[CountedSpan], offset: int) -> list[_Span]:
-    return [
-        _Span(span.start + offset, span.end + offset, span.token_count) for span in row
-    ]
 
 
 def _fact(value: object) -> str:
@@ -140,7 +106,7 @@ def _text_stamp(part: Part, *, again: bool) -> dict[str, str | int]:
 
 
 def _version(
-    parts: Sequence[Part], rows: Sequence[Sequence[CountedSpan]], settings: str
+    parts: Sequence[Part], rows: Sequence[Sequence[object]], settings: str
 ) -> str:
     known = {version_text(part.source.metadata.get(DOC_VERSION)) for part in parts}
     if are_own_chunks([part.source for part in parts]) and len(known) == 1:
@@ -154,7 +120,7 @@ def texts_in_chunks(
 ) -> list[str]:
     """Return the texts of the parts, without those that are blank and have no chunk.
 
-    Whoever has only the chunks knows of no others.
+    Anyone who has only the chunks knows of no others.
     """
     return [
         part.source.text

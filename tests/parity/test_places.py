@@ -151,7 +151,6 @@ PROBLEMS = {
         {"source": "a", "start_index": i, "Header 1": str(i)} for i in (5, 0, 2)
     ],
     "ambiguous_position": [{"source": "a", "chunk_index": i} for i in (1, 1, 0)],
-    "invalid_span": [{"source": "a", "char_start": 9, "char_end": 2}] * 3,
 }
 
 

@@ -15,12 +15,7 @@ from llama_index.core.schema import NodeWithScore
 import langchain_oprag
 import llamaindex_oprag
 from oprag import order_context
-from oprag.errors import (
-    InvalidOptionError,
-    MissingDocumentError,
-    MissingPositionError,
-    PositionError,
-)
+from oprag.errors import MissingDocumentError, MissingPositionError, PositionError
 from oprag.metadata import document_key, short_hash
 from oprag.splitting import TextChunk, split_sentences, split_tokens
 from oprag.tokens import NamedTokenCounter
@@ -234,14 +229,6 @@ WRONG: list[tuple[list[dict[str, Any]], type[Exception]]] = [
     ([{**NAMED, "start_index": 9}], PositionError),
     ([{**NAMED, "char_start": 0, "char_end": 99}], PositionError),
     ([NAMED, {**NAMED, "start_char_idx": 0}], PositionError),
-    (
-        [{"doc_key": "k", "doc_uri": "a"}, {"doc_key": "k", "doc_uri": "b"}],
-        InvalidOptionError,
-    ),
-    (
-        [NAMED, {**NAMED, "doc_uri": "b", "doc_key": document_key("a.pdf")}],
-        InvalidOptionError,
-    ),
 ]
 
 

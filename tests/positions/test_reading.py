@@ -310,14 +310,18 @@ def test_one_last_chunk_at_the_end_is_trusted():
     [
         {"char_start": 9, "char_end": 5},
         {"char_start": 9, "char_end": -1},
-        {"char_start": -7, "char_end": -3},
+        {"char_start": 9, "char_end": "x"},
         {"start_char_idx": 9, "end_char_idx": 5},
-        {"start_index": -12},
     ],
 )
-def test_negative_and_reversed_spans_are_errors(metadata):
-    with pytest.raises(PositionError):
-        _positions([metadata] * 2)
+def test_an_end_that_cannot_be_one_is_not_claimed(metadata):
+    assert _positions([metadata]) == [(0, 9, 9)]
+
+
+@pytest.mark.parametrize("key", ["char_start", "start_index", "start_char_idx"])
+def test_a_negative_number_is_no_position(key):
+    with pytest.raises(MissingPositionError, match=rf"{key}=-7 \(no number\)"):
+        _positions([{key: -7}] * 2)
 
 
 @pytest.mark.parametrize(
@@ -325,7 +329,6 @@ def test_negative_and_reversed_spans_are_errors(metadata):
     [
         {},
         {"start_index": -1},
-        {"char_start": 9, "char_end": 5},
         {"page_label": "iv"},
         {"chunk_index": "b1946ac92492d234"},
     ],
