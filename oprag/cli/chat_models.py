@@ -3,37 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import HumanMessage
-from langchain_core.messages.ai import UsageMetadata, add_usage
 
-from oprag.calls import (
-    StreamEnd,
-    TokenUsage,
-    hint_of,
-    is_window_overflow,
-    said_by,
-    text_of,
-    well_formed,
-    whole_characters,
-)
+from oprag.calls import hint_of, is_window_overflow, said_by
 from oprag.errors import ModelCallError
-from oprag.tokens import resolve_token_counter
 
 _REPORTS_USAGE_WHEN_ASKED = ("azure_openai", "openai")
-
-
-class Answer(NamedTuple):
-    """What a chat model wrote."""
-
-    text: str
-    usage: TokenUsage
-    """As the provider reported it; else counted here and marked as estimated."""
-    cut: bool
-    """Whether it ends where the longest answer was reached."""
 
 
 def load_chat_model(name: str, **options: Any) -> BaseChatModel:
@@ -62,41 +39,6 @@ def load_chat_model(name: str, **options: Any) -> BaseChatModel:
     return loaded
 
 
-def stream_answer(
-    model: BaseChatModel, name: str, prompt: str, write: Callable[[str], None]
-) -> Answer:
-    """Ask a chat model and hand on what it writes as it comes.
-
-    Raises:
-        ModelCallError: It cannot be reached, refuses, or breaks off.
-    """
-    text = held = ""
-    reported: UsageMetadata | None = None
-    end = StreamEnd()
-    stream = model.stream([HumanMessage(prompt)])
-    while True:
-        try:
-            piece = next(stream, None)
-            if piece is None:
-                end.check()
-                break
-        except Exception as error:  # the clients have no error in common
-            raise model_failure(name, error, begun=bool(text)) from error
-        # The pieces of a stream add up to the whole call.
-        if part := getattr(piece, "usage_metadata", None):
-            reported = add_usage(reported, part)
-        end.see(piece)
-        whole, held = whole_characters(held + text_of(piece))
-        if said := well_formed(whole):
-            text += said
-            write(said)
-    if reported:
-        usage = TokenUsage.reported(reported)
-    else:
-        usage = TokenUsage.counted(prompt, text, resolve_token_counter())
-    return Answer(text, usage, end.cut == "length")
-
-
 def _not_loaded(name: str, provider: str, error: Exception) -> ModelCallError:
     if provider == "openai" and not os.environ.get("OPENAI_API_KEY"):
         said = "it needs a key."
@@ -114,11 +56,7 @@ def _not_loaded(name: str, provider: str, error: Exception) -> ModelCallError:
 
 
 def model_failure(
-    name: str,
-    error: Exception,
-    *,
-    begun: bool,
-    overflow_hint: str = "Give a smaller --token-budget.",
+    name: str, error: Exception, *, begun: bool, overflow_hint: str
 ) -> ModelCallError:
     """Tell in one line what a client raised; raise what is returned.
 

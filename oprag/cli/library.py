@@ -1,15 +1,15 @@
-"""The documents that a server gives out: their texts by name, and a search in them."""
+"""The documents that a server gives out: a search in them, and their texts by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import partial
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING
 
-from oprag.chunk import named_part
-from oprag.cli.telling import note
-from oprag.errors import DocumentNotFoundError
+from oprag.chunk import Passage, named_part
+from oprag.errors import DocumentNotFoundError, OpragError
 from oprag.metadata import PART_INDEX
 
 if TYPE_CHECKING:
@@ -17,123 +17,134 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from oprag.cli.embedding_models import SentenceTransformerEmbeddings
-    from oprag.documents import ChunkStore
-    from oprag.files import FileText
-
-Told = Callable[[int, "int | None", int], None]
-"""Is told how far indexing is: documents, all of them, chunks."""
+    from oprag.indexing import ShowProgress
 
 Parts = Mapping[str, str]
 """The texts of a document by what a reader calls its parts (`page 3`), in order; by
 an empty name where it is one text."""
 
-DATABASE = "chroma.sqlite3"
-"""What a Chroma directory holds."""
+_BETWEEN = re.compile(r"[/\\]")
+_ABSOLUTE = re.compile(r"[/\\]|[A-Za-z]:[/\\]")
 
 
-class Texts(Protocol):
-    """The full texts of documents, exact or refused."""
+class Library:
+    """Documents to search and to read, by names without paths of this machine.
 
-    def names(self) -> Iterable[str]:
-        """The names of all documents, in order."""
+    Args:
+        vectorstore: Their chunks.
+        folder: What their names are relative to; empty where that is not known.
+        space: How the index measures distance, as Chroma calls it.
+        sign: Returns something else when somebody has written to the index.
+    """
+
+    def __init__(
+        self,
+        vectorstore: VectorStore,
+        *,
+        folder: str = "",
+        space: str = "cosine",
+        sign: Callable[[], object] = str,
+    ) -> None:
+        from langchain_oprag import chunk_store
+        from oprag.positions import document_name
+
+        self.vectorstore = vectorstore
+        self.space = space
+        self._sign, self._opened_at = sign, sign()
+        self._store = chunk_store(vectorstore)
+        found = (document_name(chunk.metadata) for chunk in self._store.read())
+        self._shown = shown_names({name for name in found if name}, folder)
+        self._stored = {shown: name for name, shown in self._shown.items()}
+
+    def is_outdated(self) -> bool:
+        """Whether somebody has written to the index since."""
+        return self._sign() != self._opened_at
+
+    def names(self) -> list[str]:
+        """Return the names of all documents, sorted."""
+        return sorted(self._stored)
+
+    def shown(self, passages: Sequence[Passage]) -> list[Passage]:
+        """Return passages whose citations name their documents as `names` does."""
+        return [
+            replace(
+                each, cited=self.title(each) + each.citation.removeprefix(each.name)
+            )
+            for each in passages
+        ]
+
+    def title(self, passage: Passage) -> str:
+        """Return the name of a passage's document."""
+        return self._shown.get(passage.uri, passage.name)
 
     def parts(self, name: str) -> Parts:
-        """Return a document's parts.
+        """Return a document's parts, exact or refused.
+
+        Args:
+            name: One of `names`, or the end of the path of one alone.
 
         Raises:
             OpragError: There is no such document, or not all of it is there.
         """
-
-
-class Library(NamedTuple):
-    """Documents to search and to read."""
-
-    vectorstore: VectorStore
-    """Their chunks."""
-    texts: Texts
-    """What was split, character for character."""
-    space: str = "cosine"
-    """How the index measures distance, as Chroma calls it."""
-    sign: Callable[[], object] = str
-    """Returns something else when somebody has written to the index."""
-    opened_at: object = ""
-    """What it returned when the library was opened."""
-
-    def is_outdated(self) -> bool:
-        """Whether somebody has written to the index since."""
-        return self.sign() != self.opened_at
-
-
-def _manifest_sign(path: Path) -> object:
-    try:
-        return path.stat().st_mtime_ns
-    except FileNotFoundError:
-        return None
-
-
-class FileTexts:
-    """Texts of files, as they were when they were indexed."""
-
-    def __init__(self, texts: Iterable[FileText]) -> None:
-        self._parts: dict[str, dict[str, str]] = {}
-        for each in texts:
-            page = "" if each.page is None else named_part(each.metadata, each.page)
-            self._parts.setdefault(each.source, {})[page] = each.text
-
-    def names(self) -> Iterable[str]:
-        """In reading order."""
-        return self._parts
-
-    def parts(self, name: str) -> Parts:
-        """Return a file's text, or its pages."""
-        return self._parts[_only(name, self._parts)]
-
-
-class StoredTexts:
-    """Texts put together from the chunks of a store, where they prove to be whole."""
-
-    def __init__(self, store: ChunkStore) -> None:
-        from oprag.positions import document_name
-
-        self._store = store
-        found = (document_name(chunk.metadata) for chunk in store.read())
-        self._names = sorted({name for name in found if name})
-
-    def names(self) -> Iterable[str]:
-        """Sorted."""
-        return self._names
-
-    def parts(self, name: str) -> Parts:
-        """Put a document together; refused where that is not proved to be exact."""
         from oprag.documents import rebuild
         from oprag.metadata import document_key
 
-        name = _only(name, self._names)
-        chunks = [*self._store.read({document_key(name): None})]
-        texts = rebuild(name, chunks, where=self._store.name).parts
+        shown = self._found(name)
+        stored = self._stored[shown]
+        chunks = [*self._store.read({document_key(stored): None})]
         named: dict[int, str] = {}
         for chunk in chunks:
             part = chunk.metadata.get(PART_INDEX)
             if part is not None:
                 named.setdefault(int(part), named_part(chunk.metadata, int(part)))
         labels = [named[part] for part in sorted(named)] or [""]
+        try:
+            texts = rebuild(stored, chunks, where="the index").parts
+        except OpragError as error:
+            error.message = error.message.replace(stored, shown)
+            raise
         return dict(zip(labels, texts, strict=True))
 
+    def _found(self, name: str) -> str:
+        if name in self._stored:
+            return name
+        parts = _BETWEEN.split(name)
+        ends = [
+            each
+            for each in self.names()
+            if _BETWEEN.split(each)[-len(parts) :] == parts
+        ]
+        if len(ends) == 1:
+            return ends[0]
+        several = f"Several end so: {', '.join(ends[:5])}." if ends else ""
+        message = (
+            f"There is no document {name!r:.200}. {several or ''} The tool `documents` "
+            "lists their names."
+        )
+        raise DocumentNotFoundError(" ".join(message.split()), document=name[:200])
 
-def _only(name: str, names: Collection[str]) -> str:
-    """Return the one document that has this name, or whose path ends in it."""
-    ends = [each for each in names if each.replace("\\", "/").endswith(f"/{name}")]
-    if name in names:
-        return name
-    if len(ends) == 1:
-        return ends[0]
-    raise unknown_document(name)
+
+def shown_names(names: Iterable[str], folder: str) -> dict[str, str]:
+    """Return what documents are called to a reader, by their names in the index.
+
+    That is the path relative to the folder; else, of an absolute path, the last two
+    parts, and more where two would be called the same.
+    """
+    inside = re.compile(rf"{re.escape(folder)}[/\\]+" if folder else r"(?!)")
+    called = {name: inside.sub("", name, count=1) for name in sorted(names)}
+    taken = [shown for shown in called.values() if not _ABSOLUTE.match(shown)]
+    for name, shown in called.items():
+        if _ABSOLUTE.match(shown):
+            count = 2
+            while (short := _last(shown, count)) in taken and count < len(shown):
+                count += 1
+            called[name] = short
+            taken.append(short)
+    return called
 
 
-def unknown_document(name: str) -> DocumentNotFoundError:
-    """Return the error for a name that no document has."""
-    message = f"There is no document {name!r}. The tool `documents` lists their names."
-    return DocumentNotFoundError(message, document=name)
+def _last(path: str, count: int) -> str:
+    return "/".join([part for part in _BETWEEN.split(path) if part][-count:])
 
 
 def open_library(
@@ -142,10 +153,10 @@ def open_library(
     *,
     collection: str,
     folder: Path,
-    told: Told,
     console: Console,
+    show_progress: ShowProgress,
 ) -> Library:
-    """Open a Chroma directory as it is, or index files and keep their texts.
+    """Open a Chroma directory as it is, or the index of files, brought up to date.
 
     Args:
         path: A Chroma directory, a file or a folder. Of a folder nothing is read that
@@ -153,39 +164,36 @@ def open_library(
         embeddings: The model; of a Chroma directory the one it was made with.
         collection: The collection of a Chroma directory; empty for the only one.
         folder: Where indexes of files are kept.
-        told: As `index_documents` takes it for `show_progress`.
-        console: Where it is told what is read.
+        console: Where it is reported what is read.
+        show_progress: See `index_documents`.
 
     Raises:
         OpragError: Nothing can be read, or it cannot be indexed.
         OSError: The index cannot be written.
-        typer.Exit: The Chroma directory cannot be opened; why was told.
+        typer.Exit: The Chroma directory cannot be opened; why was reported.
     """
     from chromadb.api.shared_system_client import SharedSystemClient
 
-    from oprag.cli.index import as_documents, open_chroma, open_index
-    from oprag.cli.index_telling import failed_line
-    from oprag.cli.searching import index_label, read_told
+    from oprag.cli.chroma_directory import DATABASE, open_directory
+    from oprag.cli.index import open_chroma, own_index
+    from oprag.cli.searching import read_told, real_names
 
     # Chroma keeps what it has read of a directory, whoever writes to it.
     SharedSystemClient.clear_system_cache()
-    if (path / DATABASE).is_file():
-        from langchain_oprag import chunk_store
-        from oprag.cli.chroma_directory import open_directory
-
-        opened = open_directory(path, collection or None)
-        sign = opened.sign
-        written = sign()
-        store = open_chroma(
-            path, embeddings, opened.name, create_collection_if_not_exists=False
+    root = ""
+    if not (path / DATABASE).is_file():
+        read = read_told([path], console, links_out=False)
+        index = own_index(
+            real_names([path]),
+            read,
+            embeddings,
+            folder=folder,
+            show_progress=show_progress,
         )
-        texts = StoredTexts(chunk_store(store))
-        return Library(store, texts, opened.space, sign, written)
-    read = read_told([path], console, links_out=False).texts
-    label = index_label([path], embeddings.name)
-    index = open_index(label, as_documents(read), embeddings, folder=folder, told=told)
-    for failed in index.report.failed:
-        note(f"Not indexed: {failed_line(failed)}")
-    console.print(f"Index: {index.chunks:,} chunks", soft_wrap=True)
-    sign = partial(_manifest_sign, folder / f"{label}.json")
-    return Library(index.vectorstore, FileTexts(read), "cosine", sign, sign())
+        root = str(path if path.is_dir() else path.parent)
+        path, collection = index.path, index.collection
+    opened = open_directory(path, collection)
+    store = open_chroma(
+        path, embeddings, opened.name, create_collection_if_not_exists=False
+    )
+    return Library(store, folder=root, space=opened.space, sign=opened.sign)

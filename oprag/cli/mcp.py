@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from typing import Annotated
 
 import typer
@@ -16,7 +15,9 @@ from oprag.cli.options import (
     TokenBudget,
     Widened,
 )
-from oprag.cli.telling import told
+
+_PATIENCE = 30.0
+"""Seconds that a call waits for documents that are being opened; clients wait 60."""
 
 
 def mcp(
@@ -59,27 +60,23 @@ def mcp(
         collection=collection,
         embedding_model=embedding_model,
         directory=directory,
+        patience=_PATIENCE,
     )
-    if http is not None and _is_taken(http):
-        raise told(f"Port {http} is in use. Give --http another.", 2)
-
     from oprag.cli.mcp_server import make_server
 
     server = make_server(
         librarian,
         token_budget=token_budget,
         widen=widen,  # type: ignore[arg-type]  # checked by the option's callback
-        port=http,
     )
+    if http is None:
+        librarian.start()
+        server.run("stdio")
+        return
+
+    from oprag.cli.guard import Guard
+    from oprag.cli.listening import listen, run_server
+
+    listener = listen("127.0.0.1", http, "Give --http another port.")
     librarian.start()
-    server.run("stdio" if http is None else "streamable-http")
-
-
-def _is_taken(port: int) -> bool:
-    with socket.socket() as asked:
-        asked.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            asked.bind(("127.0.0.1", port))
-        except OSError:
-            return True
-    return False
+    run_server(Guard(server.streamable_http_app(), http), listener)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from mcp.server.fastmcp import Context, FastMCP
-from mcp.server.fastmcp.exceptions import ToolError
 from mcp.types import ToolAnnotations
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from oprag.calls import without_secrets
-from oprag.context import NOTHING_FOUND, Widen
+from oprag.calls import said_by, without_secrets
+from oprag.cli.telling import note
+from oprag.context import NOTHING_FOUND, Widen, render
 from oprag.errors import BudgetTooSmallError, OpragError
+
+_KIT, _SERVER = ("mcp.server.mcpserver", "MCPServer")  # of version 2
+if find_spec(_KIT) is None:
+    _KIT, _SERVER = ("mcp.server.fastmcp", "FastMCP")
+Server: Any = getattr(import_module(_KIT), _SERVER)
+ToolError: Any = import_module(f"{_KIT}.exceptions").ToolError
 
 if TYPE_CHECKING:
     from oprag.cli.librarian import Librarian
@@ -41,44 +48,35 @@ _PARAGRAPH = re.compile(r"(?:\A|\n[ \t]*\n)\s*(\S[^\n]*)")
 _WIDTH = 80
 
 
-@dataclass(frozen=True)
-class _Searcher:
-    """Searches as the command line says, where a client says nothing."""
+def found(
+    library: Library, question: str, token_budget: int, widen: Widen | None
+) -> str:
+    """Search, and write what is found, in document order with its places.
 
-    token_budget: int
-    widen: Widen | None
+    Raises:
+        ToolError: Not even the best passage fits.
+    """
+    from langchain_oprag import OrderPreservingRetriever, as_passages
+    from oprag.tokens import resolve_token_counter
 
-    def found(
-        self, library: Library, question: str, token_budget: int | None, widen: Any
-    ) -> str:
-        """Search, and write what is found, in document order with its places."""
-        from langchain_oprag import OrderPreservingRetriever, format_documents
-        from oprag.tokens import resolve_token_counter
-
-        if not question.strip():
-            raise ToolError("The question is empty.")
-        budget = self.token_budget if token_budget is None else token_budget
-        # Its marks hold digits, which take at most a token each.
-        around = resolve_token_counter()(quoted("")) + 2 * _DIGITS
-        if budget <= around:
-            raise ToolError(f"token_budget={budget} holds nothing. Give more.")
-        retriever = OrderPreservingRetriever(
-            vectorstore=library.vectorstore,
-            token_budget=budget - around,
-            widen=self.widen if widen is None else widen,
-            merge=True,
-            citations=True,
-        )
-        try:
-            documents = retriever.invoke(question)
-        except BudgetTooSmallError as error:
-            message = (
-                f"token_budget={budget} holds not even one passage: the best takes "
-                f"{error.needed + around:,}. Give that or more."
-            )
-            raise ToolError(message) from error
-        text = format_documents(documents)
-        return quoted(text) if text else NOTHING_FOUND
+    # The marks hold digits, which take at most a token each.
+    around = resolve_token_counter()(quoted("")) + 2 * _DIGITS
+    retriever = OrderPreservingRetriever(
+        vectorstore=library.vectorstore,
+        token_budget=max(token_budget - around, 1),
+        widen=widen,
+        merge=True,
+        citations=True,
+    )
+    try:
+        passages = as_passages(retriever.invoke(question))
+    except BudgetTooSmallError as error:
+        needed = error.needed + around
+        message = f"token_budget={token_budget} is too small. Give at least {needed:,}."
+        raise ToolError(message) from error
+    if not passages:
+        return NOTHING_FOUND
+    return quoted(render(library.shown(passages), citations=True))
 
 
 def quoted(text: str) -> str:
@@ -138,11 +136,11 @@ def outlined(parts: Parts) -> str:
 
 def listed(library: Library, containing: str) -> str:
     """List documents by name, with their lengths."""
-    names = [name for name in library.texts.names() if containing in name]
+    names = [name for name in library.names() if containing in name]
     lines = []
     for name in names[:_MOST_LISTED]:
         try:
-            parts = library.texts.parts(name)
+            parts = library.parts(name)
         except OpragError as error:
             lines.append(f"{name}: can be searched, not read ({error.message})")
             continue
@@ -157,10 +155,7 @@ def listed(library: Library, containing: str) -> str:
 Question = Annotated[
     str, Field(description="What to look for: a question, or words of the text.")
 ]
-Budget = Annotated[
-    int | None,
-    Field(description="Tokens that the answer may take; left out, the server's own."),
-]
+Budget = Annotated[int, Field(description="Tokens that the answer may take.", ge=1)]
 Widened = Annotated[
     int | Literal["fill"] | None,
     Field(
@@ -175,111 +170,48 @@ Paged = Annotated[
 ]
 
 
-_JSON_TYPES = {"string": "a text", "integer": "a whole number", "null": "null"}
-
-
-def _wanted(schema: dict[str, Any]) -> str:
-    """What an argument takes, in words."""
-    kinds = schema.get("anyOf", [schema])
-    words = [
-        _JSON_TYPES[each["type"]] if "const" not in each else f'"{each["const"]}"'
-        for each in kinds
-    ]
-    return " or ".join(words)
-
-
-class _Server(FastMCP):
-    """Says what is wrong with a call in our words, and nothing before them."""
-
-    async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
-        """Call a tool.
-
-        Raises:
-            ToolError: It refuses; or an argument is missing or of another kind.
-        """
-        try:
-            return await super().call_tool(name, arguments)
-        except ToolError as error:
-            cause = error.__cause__
-            if isinstance(cause, ValidationError):
-                raise ToolError(await self._mistakes(name, arguments, cause)) from error
-            own = isinstance(cause, (ToolError, OpragError))
-            said = str(cause if own else error)
-            raise ToolError(without_secrets(said)) from error
-
-    async def _mistakes(
-        self, name: str, arguments: dict[str, Any], error: ValidationError
-    ) -> str:
-        tools = await self.list_tools()
-        schema = next(tool.inputSchema for tool in tools if tool.name == name)
-        said = []
-        for wrong in dict.fromkeys(str(each["loc"][0]) for each in error.errors()):
-            wanted = _wanted(schema["properties"][wrong])
-            given = arguments.get(wrong)
-            what = (
-                f"{given!r:.100} is not possible" if wrong in arguments else "missing"
-            )
-            said.append(f"{wrong}: {what}. It takes {wanted}.")
-        return " ".join(said)
-
-
 def make_server(
-    librarian: Librarian,
-    *,
-    token_budget: int,
-    widen: Widen | None = None,
-    port: int | None = None,
-) -> FastMCP:
+    librarian: Librarian, *, token_budget: int, widen: Widen | None = None
+) -> Any:
     """Make the server: four tools that only read.
 
     Args:
         librarian: Answers them.
         token_budget: Tokens of what a search returns, marks and places included.
         widen: See `OrderPreservingRetriever`.
-        port: Of a listener on this machine; None for none.
+
+    Returns:
+        `MCPServer` of version 2 of the kit, `FastMCP` of version 1.
     """
-    searcher = _Searcher(token_budget, widen)
-    server = _Server(
-        "oprag",
-        instructions=_INSTRUCTIONS,
-        log_level="WARNING",
-        host="127.0.0.1",
-        port=port or 0,
+    server = Server("oprag", instructions=_INSTRUCTIONS, log_level="WARNING")
+    reads = ToolAnnotations.model_validate(
+        {"readOnlyHint": True, "openWorldHint": False}
     )
-    reads = ToolAnnotations(readOnlyHint=True, openWorldHint=False)
 
-    async def opened(context: Context[Any, Any, Any]) -> Library:
-        async def report(number: int, said: str) -> None:
-            await context.report_progress(number, None, said)
-
-        return await librarian.library(report)
-
-    def tool(answer: Callable[..., Any]) -> None:
-        told = inspect.getdoc(answer)
+    def tool(answer: Callable[..., Awaitable[str]]) -> None:
         server.add_tool(
-            answer, description=told, annotations=reads, structured_output=False
+            _refusing(answer),
+            description=inspect.getdoc(answer),
+            annotations=reads,
+            structured_output=False,
         )
 
     @tool
     async def search(
-        question: Question,
-        context: Context[Any, Any, Any],
-        token_budget: Budget = None,
-        widen: Widened = None,
+        question: Question, token_budget: Budget = token_budget, widen: Widened = widen
     ) -> str:
         """Search the documents.
 
         Returns passages in the order of their documents, each behind its number,
         document and place; […] stands where text was left out.
         """
-        library = await opened(context)
-        work = partial(searcher.found, library, question, token_budget, widen)
+        library = await librarian.library()
+        work = partial(found, library, question, token_budget, widen)
         return await librarian.ask(work)
 
     @tool
     async def read(
         document: Named,
-        context: Context[Any, Any, Any],
         start: Annotated[int, Field(description="First character.")] = 0,
         end: Annotated[
             int | None, Field(description="Behind the last; left out, all the rest.")
@@ -287,23 +219,42 @@ def make_server(
         page: Paged = None,
     ) -> str:
         """Read characters of a document exactly, by the place that a citation names."""
-        library = await opened(context)
-        parts = await librarian.ask(lambda: library.texts.parts(document))
+        library = await librarian.library()
+        parts = await librarian.ask(lambda: library.parts(document))
         return quoted(slice_of(part_of(document, parts, page), start, end))
 
     @tool
-    async def outline(document: Named, context: Context[Any, Any, Any]) -> str:
+    async def outline(document: Named) -> str:
         """List a document's headings, or how its paragraphs begin, with places."""
-        library = await opened(context)
-        return outlined(await librarian.ask(lambda: library.texts.parts(document)))
+        library = await librarian.library()
+        return outlined(await librarian.ask(lambda: library.parts(document)))
 
     @tool
     async def documents(
-        context: Context[Any, Any, Any],
         containing: Annotated[str, Field(description="Part of the name.")] = "",
     ) -> str:
         """List the documents and how long they are."""
-        library = await opened(context)
+        library = await librarian.library()
         return await librarian.ask(lambda: listed(library, containing))
 
     return server
+
+
+def _refusing(answer: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[str]]:
+    """Let a tool refuse in our words; of any other error the log alone says more."""
+
+    @functools.wraps(answer)
+    async def refusing(*given: Any, **named: Any) -> str:
+        try:
+            return await answer(*given, **named)
+        except ToolError:
+            raise
+        except OpragError as error:
+            raise ToolError(without_secrets(error.message)) from error
+        except Exception as error:
+            # A client is not told more: that may name what lies on this machine.
+            note(f"A call failed: {type(error).__name__}: {said_by(error)}")
+            message = "The call failed; the server's log says why."
+            raise ToolError(message) from error
+
+    return refusing

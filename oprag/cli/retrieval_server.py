@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Mapping
 from functools import partial
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -21,20 +21,18 @@ from starlette.routing import Route
 
 from langchain_oprag import OrderPreservingRetriever, as_passages
 from oprag.calls import keep_secret, said_by, without_secrets
+from oprag.chunk import Passage
 from oprag.cli.librarian import Librarian
 from oprag.cli.library import Library
 from oprag.cli.telling import note
 from oprag.context import Widen, marked_texts
-from oprag.errors import BudgetTooSmallError, IndexingError, OpragError
+from oprag.errors import IndexingError, OpragError
 from oprag.metadata import CITATION, DOCUMENT, END, RANK, START
-
-_PATIENCE = 3.0
-"""Seconds to wait for documents that are being opened; Dify waits 5 for an answer."""
 
 _LARGEST = 1_000_000
 """Bytes of a request at most."""
 
-_SHOWN = ("source", "page_label", RANK, CITATION, DOCUMENT, START, END)
+_SHOWN = ("page_label", RANK, START, END)
 """Which metadata of a passage a record carries, where it has them."""
 
 _BAD_HEADER, _WRONG_KEY, _UNKNOWN = 1001, 1002, 2001
@@ -49,12 +47,22 @@ class _RefusedError(Exception):
         self.code = code or status
 
 
-class _Asked(NamedTuple):
-    """What a request asks for."""
+class _Setting(BaseModel):
+    model_config = ConfigDict(strict=True)
 
-    query: str
-    top_k: int | None
-    threshold: float
+    top_k: Annotated[int, Field(ge=1)] | None = None
+    score_threshold: Annotated[float, Field(ge=0, le=1)] | None = None
+
+
+class _Asked(BaseModel):
+    """A request, as Dify's documentation has it."""
+
+    model_config = ConfigDict(strict=True)
+
+    knowledge_id: str
+    query: Annotated[str, Field(pattern=r"\S")]
+    retrieval_setting: _Setting
+    metadata_condition: Any = None
 
 
 def make_app(
@@ -80,7 +88,7 @@ def make_app(
         try:
             _check_key(request.headers.get("authorization", ""), api_key)
             asked = _read(await _body(request), name)
-            library = await librarian.library(patience=_PATIENCE)
+            library = await librarian.library()
             found = partial(_records, library, asked, token_budget, widen)
             return _answer(200, {"records": await librarian.ask(found)})
         except _RefusedError as error:
@@ -140,44 +148,21 @@ async def _body(request: Request) -> bytes:
 def _read(body: bytes, name: str) -> _Asked:
     """Read a request; refuse what would be passed over in silence otherwise."""
     try:
-        given = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise _RefusedError(400, "The request is no JSON.") from error
-    given = _taken("The request", given, Mapping, "an object")
-    knowledge = _taken("knowledge_id", given.get("knowledge_id"), str, "a text")
-    query = _taken("query", given.get("query"), str, "a text")
-    if not query.strip():
-        raise _RefusedError(400, "query is empty.")
-    setting = given.get("retrieval_setting")
-    setting = _taken("retrieval_setting", setting, Mapping, "an object")
-    top_k, threshold = setting.get("top_k"), setting.get("score_threshold")
-    if top_k is not None and (type(top_k) is not int or top_k < 1):
-        raise _wrong("retrieval_setting.top_k", top_k, "a whole number from 1 on")
-    is_number = type(threshold) in {int, float} and 0 <= threshold <= 1
-    if threshold is not None and not is_number:
-        wanted = "a number from 0 to 1"
-        raise _wrong("retrieval_setting.score_threshold", threshold, wanted)
-    condition = given.get("metadata_condition")
-    if isinstance(condition, Mapping):
-        condition = condition.get("conditions")
-    if condition:
+        asked = _Asked.model_validate_json(body)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        where = ".".join(map(str, wrong["loc"])) or "The request"
+        raise _RefusedError(400, f"{where}: {wrong['msg']}.") from error
+    condition = asked.metadata_condition
+    if condition.get("conditions") if isinstance(condition, dict) else condition:
         message = "metadata_condition is not supported: all documents are searched."
         raise _RefusedError(400, f"{message} Leave it out.")
-    if knowledge != name:
-        message = f"There is no knowledge {knowledge!r:.200}. It is called {name!r}."
+    if asked.knowledge_id != name:
+        message = (
+            f"There is no knowledge {asked.knowledge_id!r:.200}. Ask for {name!r}."
+        )
         raise _RefusedError(404, message, _UNKNOWN)
-    return _Asked(query, top_k, float(threshold or 0))
-
-
-def _taken(name: str, value: Any, kind: type[Any], wanted: str) -> Any:
-    if not isinstance(value, kind):
-        raise _wrong(name, value, wanted)
-    return value
-
-
-def _wrong(name: str, value: object, wanted: str) -> _RefusedError:
-    found = "is missing" if value is None else f"is {value!r:.100}"
-    return _RefusedError(400, f"{name} {found}. It takes {wanted}.")
+    return asked
 
 
 def _records(
@@ -188,22 +173,22 @@ def _records(
     Dify puts them in the order of their scores. So a score says where a record stands;
     it stays above the threshold, which holds for the similarity of what was found.
     """
+    threshold = asked.retrieval_setting.score_threshold or 0
+    top_k = asked.retrieval_setting.top_k
     search: dict[str, Any] = {}
-    if asked.threshold:
+    if threshold:
         if library.space != "cosine":
             message = (
                 f"retrieval_setting.score_threshold needs an index that measures by "
-                f"cosine, and this one has {library.space!r}: there its scores are not "
-                "between 0 and 1. Switch the score threshold off."
+                f"cosine, and this one has {library.space!r}. Switch it off."
             )
             raise _RefusedError(422, message)
         search = {
             "search_type": "similarity_score_threshold",
-            "search_kwargs": {"score_threshold": asked.threshold},
+            "search_kwargs": {"score_threshold": threshold},
         }
-    if asked.top_k is not None:
-        # Every chunk has a token at least.
-        search["k"] = min(asked.top_k, token_budget)
+    if top_k is not None:
+        search["k"] = min(top_k, token_budget)  # every chunk has a token at least
     retriever = OrderPreservingRetriever(
         vectorstore=library.vectorstore,
         token_budget=token_budget,
@@ -212,29 +197,28 @@ def _records(
         citations=True,
         **search,
     )
-    try:
-        found = as_passages(retriever.invoke(asked.query))
-    except BudgetTooSmallError as error:
-        message = (
-            f"A budget of {token_budget:,} tokens holds not even one passage: the best "
-            f"takes {error.needed:,}. Start the server with a larger --token-budget."
-        )
-        raise _RefusedError(422, message) from error
+    found = as_passages(retriever.invoke(asked.query))
     # Neighbours on another page are passages of their own, behind all that was found.
-    best = {*sorted(passage.rank for passage in found)[: asked.top_k]}
-    passages = [passage for passage in found if passage.rank in best]
+    best = {*sorted(passage.rank for passage in found)[:top_k]}
+    passages = library.shown([each for each in found if each.rank in best])
     texts = marked_texts(passages)
-    step = (1 - asked.threshold) / max(len(passages), 1)
+    step = (1 - threshold) / max(len(passages), 1)
     return [
         {
             "content": text,
             "score": 1 - place * step,
-            "title": passage.name,
-            "metadata": {
-                key: passage.chunks[0].metadata[key]
-                for key in _SHOWN
-                if key in passage.chunks[0].metadata
-            },
+            "title": library.title(passage),
+            "metadata": _metadata(library.title(passage), passage),
         }
         for place, (passage, text) in enumerate(zip(passages, texts, strict=True))
     ]
+
+
+def _metadata(title: str, passage: Passage) -> dict[str, Any]:
+    found = passage.chunks[0].metadata
+    return {
+        "source": title,
+        **{key: found[key] for key in _SHOWN if key in found},
+        CITATION: passage.citation,
+        DOCUMENT: title,
+    }

@@ -1,30 +1,52 @@
-"""From files and a question to passages: what `context` and `ask` have in common."""
+"""From files and a question to passages."""
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, NamedTuple, cast
 
 import typer
+from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 from rich.console import Console
 
-from oprag.cli.candidates import candidates_of
-from oprag.cli.display import make_console
+from langchain_oprag import OrderPreservingRetriever
+from oprag.chunk import Chunk, Passage
+from oprag.cli.display import indexing_bar, make_console
 from oprag.cli.embedding_models import load_model
-from oprag.cli.index import Index, index_texts
+from oprag.cli.index import Index, own_index
 from oprag.cli.options import SearchOptions, cache_folder
-from oprag.cli.retrieving import Retrieved, retrieve, retrieved_values
 from oprag.cli.telling import note
+from oprag.context import Order, Widen, order_context, render
 from oprag.files import FilesRead, read_files
+from oprag.tokens import resolve_token_counter
 
-if TYPE_CHECKING:
-    from oprag.chunk import Passage
-    from oprag.context import Widen
+
+class Retrieved(NamedTuple):
+    """The passages that were found for a question."""
+
+    question: str
+    passages: tuple[Passage, ...]
+    """As they are to be read."""
+    passage_tokens: tuple[int, ...]
+    """Tokens of each passage's text."""
+    tokens: int
+    """Tokens of `context`, separators and citations included."""
+    context: str
+    """The passages as they are sent."""
+
+    @property
+    def chunks(self) -> list[Chunk]:
+        """The chunks as they are to be read."""
+        return [chunk for passage in self.passages for chunk in passage.chunks]
+
+    @property
+    def by_score(self) -> list[Chunk]:
+        """The chunks best first, as a retriever returns them."""
+        return sorted(self.chunks, key=lambda chunk: chunk.rank)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,33 +57,6 @@ class Search:
     index: Index
     retrieved: Retrieved
 
-    def source_text(self, passage: Passage) -> str | None:
-        """Return the text that the spans of a passage are of: a file, or a page.
-
-        None where the passage does not stand in it: what a file that changed could
-        not be indexed for is found as it was before.
-        """
-        page = passage.chunks[0].metadata.get("page")
-        for each in self.files.texts:
-            if (each.source, each.page) == (passage.uri, page):
-                spans = [(chunk.span, chunk.text) for chunk in passage.chunks]
-                stands = all(s and each.text[slice(*s)] == text for s, text in spans)
-                return each.text if stands else None
-        return None
-
-
-def check_question(question: str) -> None:
-    """Make sure that there is a question, and that it is none of the files.
-
-    Raises:
-        typer.BadParameter: It is blank, or names a file.
-    """
-    if not question.strip():
-        raise typer.BadParameter("it is empty.", param_hint="QUESTION")
-    if Path(question).exists():
-        message = f"{question!r} is a file. Put the question last, in quotes."
-        raise typer.BadParameter(message, param_hint="QUESTION")
-
 
 def search(
     paths: Sequence[Path],
@@ -69,95 +64,116 @@ def search(
     options: SearchOptions,
     *,
     citations: bool = False,
-    check: Callable[[FilesRead], object] | None = None,
 ) -> Search:
-    """Read files, index them or use their index again, and retrieve passages.
+    """Read files, bring their index up to date, and retrieve passages.
 
-    What it does is told on stderr. Files are read before anything else is done.
+    What it does is reported on stderr.
 
     Args:
         paths: Files and folders; see `read_files`.
-        question: See `check_question`.
+        question: What is asked.
         options: How, and where the index is kept.
         citations: Whether each passage is sent with its number and place.
-        check: Is given the files, and may raise before anything is indexed.
 
     Raises:
+        typer.BadParameter: The question is blank.
         UnreadableFileError: See `read_files`.
         ModelCallError: See `load_embedding_model`.
         BudgetTooSmallError: Not even the best chunk fits.
         OSError: The folder cannot be written to.
     """
+    if not question.strip():
+        raise typer.BadParameter("it is empty.", param_hint="QUESTION")
     notes = make_console(stderr=True)
-    files = read_told(
-        paths, notes, "if it belongs to the question, put that in quotes, last", check
-    )
+    files = read_told(paths, notes)
     embeddings = load_model(options.embedding_model, notes)
-    index = index_texts(
-        files.texts,
-        embeddings,
-        label=index_label(paths, options.embedding_model),
-        folder=options.directory or cache_folder(),
-        console=notes,
-    )
-    candidates = candidates_of(index, embeddings)
-    retrieved = retrieve_with(candidates, question, options, citations=citations)
+    folder = options.directory or cache_folder()
+    with indexing_bar(notes) as told:
+        index = own_index(
+            real_names(paths), files, embeddings, folder=folder, show_progress=told
+        )
+    tell_index(index, notes)
+    retrieved = retrieve(index.vectorstore, question, options, citations=citations)
     return Search(files, index, retrieved)
 
 
-def retrieve_with(
+def real_names(paths: Sequence[Path]) -> list[str]:
+    """Return what paths are called on this machine, for `index_label`."""
+    return [os.fsencode(os.path.realpath(path)).hex() for path in paths]
+
+
+def read_told(paths: Sequence[Path], notes: Console, **how: Any) -> FilesRead:
+    """Read files (`read_files`) and report how many they are, and what was skipped."""
+    with notes.status("Reading the files …"):
+        files = read_files(paths, **how)
+    for error in files.skipped:
+        note(f"Skipped: {error}")
+    count = len(files.names)
+    notes.print(f"Read: {count:,} file{'' if count == 1 else 's'}", soft_wrap=True)
+    return files
+
+
+def tell_index(index: Index, notes: Console) -> None:
+    """Report how large an index is, and where."""
+    how = "used again from" if index.reused else "now kept in"
+    notes.print(f"Index: {index.chunks:,} chunks, {how} {index.path}", soft_wrap=True)
+
+
+def retrieve(
     vectorstore: VectorStore,
     question: str,
     options: SearchOptions,
     *,
     citations: bool = False,
 ) -> Retrieved:
-    """Retrieve passages (`retrieve`) as the options of a search say."""
-    return retrieve(
-        vectorstore,
-        question,
+    """Retrieve as many of the best chunks as fit a budget, and put them in order.
+
+    Raises:
+        BudgetTooSmallError: Not even the best chunk fits.
+    """
+    retriever = OrderPreservingRetriever(
+        vectorstore=vectorstore,
         token_budget=options.token_budget,
         k=options.k,
-        widen=cast("Widen | None", options.widen),
         selection=options.selection.value,
+        order="score",
+        merge=False,
+        widen=cast("Widen | None", options.widen),
+    )
+    passages = ordered_passages(
+        retriever.invoke(question),
         order=options.order.value,
         merge=options.merge,
+        token_budget=options.token_budget,
+        citations=citations,
+    )
+    counter = resolve_token_counter()
+    context = render(passages, citations=citations)
+    each = tuple(counter(passage.text) for passage in passages)
+    return Retrieved(question, tuple(passages), each, counter(context), context)
+
+
+def ordered_passages(
+    documents: Sequence[Document],
+    *,
+    order: Order,
+    merge: bool,
+    token_budget: int | None = None,
+    citations: bool = False,
+) -> list[Passage]:
+    """Put retrieved documents, best first, in the order they are to be read in."""
+    return order_context(
+        [document.page_content for document in documents],
+        [document.metadata for document in documents],
+        order=order,
+        merge=merge,
+        token_budget=token_budget,
         citations=citations,
     )
 
 
-def read_told(
-    paths: Sequence[Path],
-    notes: Console,
-    if_missing: str = "",
-    check: Callable[[FilesRead], object] | None = None,
-    **how: bool,
-) -> FilesRead:
-    """Read files (`read_files`) and tell how many they are, and what was skipped."""
-    with notes.status("Reading the files …"):
-        files = read_files(paths, if_missing=if_missing, **how)
-    for error in files.skipped:
-        note(f"Skipped: {error}")
-    count = len(files.names)
-    notes.print(f"Read: {count:,} file{'' if count == 1 else 's'}", soft_wrap=True)
-    if check is not None:
-        check(files)
-    return files
-
-
 def search_values(found: Search) -> dict[str, Any]:
-    """The same as plain JSON values.
-
-    Spans are also given as other languages count; none where they cannot be told.
-    """
-    values = retrieved_values(found.retrieved)
-    for value, passage in zip(
-        values["passages"], found.retrieved.passages, strict=True
-    ):
-        text = found.source_text(passage)
-        spans = () if text is None else passage.spans
-        value["utf16_spans"] = [list(span.in_utf16(text or "")) for span in spans]
-        value["utf8_spans"] = [list(span.in_utf8(text or "")) for span in spans]
+    """Return a search as plain JSON values."""
     return {
         "files": found.files.names,
         "skipped": [
@@ -165,13 +181,44 @@ def search_values(found: Search) -> dict[str, Any]:
             for error in found.files.skipped
         ],
         "index": {"chunks": found.index.chunks, "reused": found.index.reused},
-        **values,
+        **retrieved_values(found.retrieved),
         "context": found.retrieved.context,
     }
 
 
-def index_label(paths: Sequence[Path], embedding_model: str = "") -> str:
-    """Name an index: the same for the same files and model, whatever they hold."""
-    named = [embedding_model, *sorted(map(os.path.realpath, paths))]
-    joined = "\0".join(named).encode("utf-8", "surrogateescape")
-    return f"files-{hashlib.sha256(joined).hexdigest()[:16]}"
+def retrieved_values(retrieved: Retrieved) -> dict[str, Any]:
+    """Return a question, its chunks by score, and its passages in reading order.
+
+    Returns:
+        Strings, integers, None, and lists and mappings of them. Spans are
+        `[start, end]` in characters of the document or, where there are pages, of
+        the page, end exclusive; ranks count from 0, the best.
+    """
+    return {
+        "question": retrieved.question,
+        "tokens": retrieved.tokens,
+        "by_score": [
+            {
+                "rank": chunk.rank,
+                "document": chunk.name,
+                "page": chunk.metadata.get("page_label"),
+                "span": list(chunk.span or ()),
+                "text": chunk.text,
+            }
+            for chunk in retrieved.by_score
+        ],
+        "passages": [
+            {
+                "text": passage.text,
+                "document": passage.name,
+                "page": passage.chunks[0].metadata.get("page_label"),
+                "spans": [list(span) for span in passage.spans],
+                "citation": passage.citation,
+                "tokens": tokens,
+                "ranks": [chunk.rank for chunk in passage.chunks],
+            }
+            for passage, tokens in zip(
+                retrieved.passages, retrieved.passage_tokens, strict=True
+            )
+        ],
+    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from typing import Annotated
 
 import typer
@@ -20,8 +19,8 @@ from oprag.cli.telling import note, told
 
 _SHORTEST = 16
 """Characters of a key that is not guessed."""
-_FAREWELL = 3
-"""Seconds that requests have to end in, when the server is stopped."""
+_PATIENCE = 3.0
+"""Seconds to wait for documents that are being opened; Dify waits 5 for an answer."""
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -64,22 +63,16 @@ def serve(
       oprag serve chroma/ --collection notes --host 0.0.0.0
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     _check_key(api_key)
-    if not host.strip():
-        message = (
-            "--host is empty, which means all addresses. Leave it out for this machine "
-            "alone, or give 0.0.0.0."
-        )
-        raise told(message, 2)
     from oprag.cli.librarian import librarian_of
+    from oprag.cli.listening import listen, run_server
 
     librarian = librarian_of(
         path,
         collection=collection,
         embedding_model=embedding_model,
         directory=directory,
+        patience=_PATIENCE,
     )
-    import uvicorn
-
     from oprag.cli.retrieval_server import make_app
 
     name = collection or path.resolve().name or "documents"
@@ -90,44 +83,23 @@ def serve(
         token_budget=token_budget,
         widen=widen,  # type: ignore[arg-type]  # checked by the option's callback
     )
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listener = socket.create_server((host, port), family=family)
-    except OSError as error:
-        message = (
-            f"It cannot listen at {host}, port {port}: {error.strerror or error}. Give "
-            "another --port, or another --host."
-        )
-        raise told(message, 2) from error
+    host = host.strip() or "127.0.0.1"  # an empty address would mean all of them
+    listener = listen(host, port, "Give another --port, or --host.")
     if host not in _LOOPBACK:
-        note(f"Whoever reaches {host} and knows the key can search {path}.")
+        note(f"Anyone who reaches {host} and knows the key can search {path}.")
     shown = f"[{host}]" if ":" in host else host
     typer.echo(
         f"Listening: http://{shown}:{port}, External Knowledge ID: {name}", err=True
     )
     librarian.start()
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_level="error",
-            access_log=False,
-            lifespan="off",
-            timeout_graceful_shutdown=_FAREWELL,
-        )
-    )
-    server.run(sockets=[listener])
+    run_server(app, listener, lifespan="off")
 
 
 def _check_key(key: str) -> None:
-    if not key:
-        message = (
-            "There is no key that the application has to send. Set the variable "
-            "OPRAG_API_KEY, such as to what `openssl rand -hex 16` prints."
-        )
-        raise told(message, 2)
     if len(key) < _SHORTEST or not key.isascii() or not key.isprintable() or " " in key:
         message = (
-            f"The key in OPRAG_API_KEY or --api-key is not possible. It takes at least "
-            f"{_SHORTEST} letters, digits and signs, without blanks."
+            f"The key that applications have to send needs at least {_SHORTEST} "
+            "letters, digits and signs, without blanks. Set the variable "
+            "OPRAG_API_KEY, such as to what `openssl rand -hex 16` prints."
         )
         raise told(message, 2)

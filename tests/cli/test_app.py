@@ -91,18 +91,6 @@ def test_a_value_that_is_no_choice_is_told_in_plain_words():
     assert "Value error" not in result.stderr
 
 
-def test_a_missing_file_is_taken_for_the_question_only_where_there_is_one(tmp_path):
-    missing = str(tmp_path / "nothere")
-    questions = ["--questions", missing, "--out", str(tmp_path / "run")]
-
-    asked = RUNNER.invoke(app, ["context", missing, "Why?"])
-    swept = RUNNER.invoke(app, ["sweep", missing, *questions])
-
-    assert "is not there; if it belongs to the question" in asked.stderr
-    assert "is not there" in swept.stderr
-    assert "belongs to the question" not in swept.stderr
-
-
 def test_python_runs_the_package_as_the_command():
     command = [sys.executable, "-m", "oprag", "--help"]
 

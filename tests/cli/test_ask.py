@@ -74,12 +74,12 @@ def test_the_answer_then_the_passages_then_the_tokens(ask, folder):
     said, given, tokens = result.stdout.split("\n\n")
     assert said == "The landlord [1]."
     lines = given.splitlines()
-    assert lines[0] == "The model was given:"
+    assert lines[0] == "Read for the answer:"
     assert [line.split("]")[0] for line in lines[1:]] == [
         f"  [{n}" for n in range(1, 6)
     ]
     assert f"] {folder.name}/report.pdf, page 3, characters 0-29" in given
-    assert tokens == "Tokens: 1,234 in, 5 out (as the provider reports)\n"
+    assert "1,234 tokens in, 5 out (reported), 1 model call" in tokens
     assert "\x1b" not in result.output
 
 
@@ -106,7 +106,7 @@ def test_citations_count_towards_the_budget(ask):
 def test_tokens_that_nobody_reports_are_estimated_and_said_so(ask):
     result, _ = ask([Reply("Yes.", reports_usage=False)])
 
-    assert re.search(r"Tokens: \d+ in, 2 out \(estimated\)\n$", result.stdout)
+    assert re.search(r"\d+ tokens in, 2 out \(estimated\)", result.stdout)
 
 
 def test_json_holds_the_answer_the_passages_and_the_tokens(ask):

@@ -67,7 +67,7 @@ def test_what_was_done_and_skipped_is_told_on_stderr(first, folder, options):
         f"Note: Skipped: '{folder / 'old.txt'}' is not UTF-8 text {_BYTE}; {_HOW}.",
     ]
     assert "Read: 4 files" in lines
-    assert lines[-1] == f"Index: 5 chunks, now kept in {options[-1]}"
+    assert lines[-1].startswith(f"Index: 5 chunks, now kept in {options[-1]}")
 
 
 def test_the_json_cites_files_and_pages(report, folder):
@@ -111,7 +111,7 @@ def test_an_index_is_used_until_a_file_changes(tmp_path, tiny_model):
     changed = run(file, "one", *options)
     assert "now kept in" in changed.stderr
     assert changed.stdout == "Another sentence.\n"
-    assert len(list(index.glob("*.json"))) == 1
+    assert len(list(index.glob("*.chroma"))) == 1
 
 
 @pytest.fixture(scope="module")
@@ -194,13 +194,6 @@ def test_an_empty_question_is_a_wrong_call(question, folder):
 
     assert result.exit_code == 2
     assert "QUESTION" in result.stderr
-
-
-def test_a_file_in_place_of_the_question_is_a_wrong_call(folder):
-    result = run(folder / "lease.md", folder / "report.pdf")
-
-    assert result.exit_code == 2
-    assert "Put the question last, in quotes." in result.stderr
 
 
 def test_a_budget_that_holds_nothing_names_the_option(folder, options):

@@ -87,22 +87,22 @@ def test_every_span_is_its_slice_and_every_chunk_is_in_one_passage(report, numbe
     assert sorted(ranks) == [chunk["rank"] for chunk in answer["by_score"]]
 
 
-def test_people_see_both_orders_of_the_same_chunks_and_where_they_lie(first, options):
+def test_people_see_both_orders_of_the_same_chunks(first, options):
     shown = run(options).stdout
 
     for number, question in enumerate(QUESTIONS, start=1):
-        assert f"─\n{number} of 3: {question}\n" in shown
+        assert f"-\n{number} of 3: {question}\n" in shown
     by_score, rest = shown.split("By score", 1)[1].split("In document order", 1)
     in_order, merged = rest.split("Merged where they touch", 1)
 
-    def chunks(part: str) -> list[tuple[str, str]]:
-        rows = [line.split(maxsplit=2) for line in part.splitlines()[1:] if line]
-        return [(row[0], row[2].removeprefix("↑ ")) for row in rows]
+    def chunks(part: str) -> list[str]:
+        return [line.replace("^", " ") for line in part.splitlines()[1:] if line]
 
+    assert "^" in by_score
+    assert "^" not in in_order
     assert chunks(by_score) != chunks(in_order)
     assert sorted(chunks(by_score)) == sorted(chunks(in_order))
-    assert "[1]  characters " in merged
-    assert "\nWhere they lie: " in merged
+    assert "  [1] " in merged
     assert "retriever = OrderPreservingRetriever(vectorstore=vectorstore" in shown
 
 
@@ -171,7 +171,6 @@ def test_a_real_process_on_a_terminal_that_knows_only_ascii(first, options):
     assert ran.stderr.count(b"\n") == 2  # nothing from the libraries below
     shown = ran.stdout.decode("ascii")
     assert f"3 of 3: {QUESTIONS[2]}" in shown
-    assert "....#" in shown
 
 
 def words(text: str) -> str:

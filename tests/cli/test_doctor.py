@@ -366,7 +366,7 @@ from oprag.cli.chroma_directory import open_directory
 from oprag.cli.folder_texts import FolderTexts
 from oprag.diagnosing import plan_repair
 
-store = open_directory(Path(sys.argv[1]), None)
+store = open_directory(Path(sys.argv[1]))
 plan = plan_repair(store.read(), FolderTexts(Path(sys.argv[2])))
 store.back_up(plan.changes)
 store.write(plan.changes, lambda done: os.kill(os.getpid(), signal.SIGKILL))
@@ -457,4 +457,4 @@ def test_damage_and_foreign_chunks_are_told_with_what_to_do(tmp_path):
     assert "altered_text: 1 chunks in 1 documents" in result.output
     foreign = [m for m in metadatas if m["source"] == name]
     assert f"foreign_chunks: {len(foreign):,} chunks" in result.output
-    assert "index_documents(…, replace='all')" in result.output
+    assert "give the files that were indexed: --documents" in result.output

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 import langchain_oprag
 import llamaindex_oprag
 from oprag.cli.app import app
-from oprag.cli.progress import indexing_bar
 
 pytestmark = pytest.mark.slow
 
@@ -93,9 +92,7 @@ def test_a_file_that_is_no_document_or_is_empty_keeps_nothing_that_is_gone(
     assert "kept" not in gone.output
 
 
-def test_a_file_that_cannot_be_read_keeps_what_is_gone_in_the_words_of_the_command(
-    run, tmp_path
-):
+def test_a_file_that_cannot_be_read_keeps_what_is_gone(run, tmp_path):
     notes, place = tmp_path / "notes", tmp_path / "chroma"
     run("index", notes, "--chroma", place)
     (notes / "a.txt").unlink()
@@ -105,9 +102,7 @@ def test_a_file_that_cannot_be_read_keeps_what_is_gone_in_the_words_of_the_comma
     every = run("index", notes, "--chroma", place, "--remove-missing", "all")
 
     assert "0 removed, 1 missing but kept, 1 skipped." in kept.stdout
-    assert f"Gone, and kept: {notes / 'a.txt'}." in kept.output
-    assert "report." not in kept.output
-    assert "remove_missing" not in kept.output
+    assert str(notes / "a.txt") in kept.stderr
     assert "1 removed, 1 skipped." in every.stdout
 
 
@@ -122,7 +117,7 @@ def test_what_is_stored_of_a_file_that_is_empty_now_goes(run, tmp_path):
     assert (found["empty"], found["chunks"]) == ([str(notes / "a.txt")], 2)
 
 
-def test_more_than_half_stays_and_the_option_that_removes_it_is_named(run, tmp_path):
+def test_more_than_half_stays_unless_all_is_to_go(run, tmp_path):
     notes, place = tmp_path / "notes", tmp_path / "chroma"
     run("index", notes, "--chroma", place)
     (notes / "a.txt").write_text("")
@@ -131,8 +126,7 @@ def test_more_than_half_stays_and_the_option_that_removes_it_is_named(run, tmp_p
     kept = run("index", notes, "--chroma", place, "--remove-missing", "yes")
 
     assert kept.exit_code == 1
-    assert "--remove-missing all" in kept.output
-    assert "remove_missing" not in kept.output
+    assert 'remove_missing="all"' in kept.stderr
     store = Chroma("oprag", persist_directory=str(place))
     assert len(store.get()["ids"]) == 3
 
@@ -145,25 +139,21 @@ def test_a_folder_that_is_empty_now_can_be_emptied(run, tmp_path):
 
     assert "can be read" in run("index", notes, "--chroma", place).output
     kept = run("index", notes, "--chroma", place, "--remove-missing", "yes")
-    assert (kept.exit_code, "--remove-missing all" in kept.output) == (1, True)
+    assert kept.exit_code == 1
     gone = run("index", notes, "--chroma", place, "--remove-missing", "all", "--json")
     assert gone.exit_code == 0
     assert json.loads(gone.stdout)["chunks"] == 0
     assert len(json.loads(gone.stdout)["removed"]) == 3
 
 
-def test_a_file_of_another_run_is_told_once_in_the_words_of_the_command(run, tmp_path):
+def test_a_file_of_another_run_is_refused(run, tmp_path):
     notes, place = tmp_path / "notes", tmp_path / "chroma"
     run("index", notes, "--chroma", place)
 
     refused = run("index", notes / "a.txt", "--chroma", place)
 
     assert refused.exit_code == 1
-    assert refused.output.count("is in the store already") == 1
-    assert "Name the same FILEs as in that run" in refused.output
-    assert "Index again when" in refused.output
-    for word in ("scope=", "replace=", "report."):
-        assert word not in refused.output
+    assert "is in the store already" in refused.stderr
 
 
 def test_a_second_run_counts_as_the_first_did(run, tmp_path):
@@ -187,19 +177,3 @@ def test_options_that_do_not_go_together_are_a_wrong_call(run, tmp_path):
     assert run("index", tmp_path / "notes", "--collection", "x").exit_code == 2
     both = run("index", tmp_path / "notes", "--chroma", "c", "--directory", "d")
     assert both.exit_code == 2
-
-
-def test_ctrl_c_tells_what_is_done(capsys):
-    from oprag.cli.display import make_console
-
-    def stopped() -> None:
-        with indexing_bar(make_console()) as told:
-            told(2, 5, 40)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        stopped()
-
-    assert "Indexed before it was stopped: 2 of 5 files, 40 chunks." in (
-        capsys.readouterr().err
-    )

@@ -10,17 +10,20 @@ from pathlib import Path
 
 import pytest
 from fpdf import FPDF
+from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.vectorstores import InMemoryVectorStore
 from mcp import ClientSession
 from mcp.shared.memory import create_connected_server_and_client_session
+from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
-from langchain_oprag import OffsetSentenceSplitter, chunk_store, index_documents
+from langchain_oprag import OffsetSentenceSplitter, index_documents
 from oprag.cli.app import app
+from oprag.cli.guard import Guard
 from oprag.cli.index import as_documents
 from oprag.cli.librarian import Librarian
-from oprag.cli.library import FileTexts, Library, StoredTexts
+from oprag.cli.library import Library, shown_names
 from oprag.cli.mcp_server import make_server
 from oprag.errors import OpragError
 from oprag.files import read_files
@@ -60,19 +63,18 @@ def notes(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module", params=["files", "store"])
-def library(notes, request) -> Library:
-    """The folder, its texts as they were read or out of the store's chunks."""
+@pytest.fixture(scope="module")
+def library(notes) -> Library:
+    """The folder, indexed."""
     store = InMemoryVectorStore(DeterministicFakeEmbedding(size=32))
     texts = read_files([notes]).texts
     index_documents(as_documents(texts), store, splitter=OffsetSentenceSplitter())
-    stored = StoredTexts(chunk_store(store))
-    return Library(store, stored if request.param == "store" else FileTexts(texts))
+    return Library(store, folder=str(notes))
 
 
 @asynccontextmanager
 async def connected(library: Library) -> AsyncIterator[ClientSession]:
-    librarian = Librarian(lambda _: library)
+    librarian = Librarian(lambda _: library, patience=30)
     librarian.start()
     server = make_server(librarian, token_budget=4_000)
     async with create_connected_server_and_client_session(server) as session:
@@ -99,7 +101,7 @@ def inside(text: str) -> str:
 
 def texts_of(notes: Path) -> dict[tuple[str, str | None], str]:
     return {
-        (each.source, each.page_label or None): each.text
+        (str(Path(each.source).relative_to(notes)), each.page_label or None): each.text
         for each in read_files([notes]).texts
     }
 
@@ -115,12 +117,11 @@ async def test_what_is_read_by_a_citation_is_the_slice_of_the_source(library, no
             )
             citations |= set(PLACE.findall(found))
         assert len(citations) >= 1_000
-        each = 1 if isinstance(library.texts, FileTexts) else 10  # it is slower
-        for name, page, start, end in sorted(citations)[::each]:
+        for name, page, start, end in sorted(citations)[::10]:  # each takes a while
             span = {"start": int(start), "end": int(end)}
             where = {"document": name, **({"page": page} if page else {}), **span}
             read = inside(await asked(session, "read", **where))
-            source = sources[str(notes.parent / name), page or None]
+            source = sources[name, page or None]
             assert read == source[int(start) : int(end)]
 
 
@@ -139,8 +140,7 @@ async def test_a_search_is_in_document_order_within_its_budget(library):
             for starts in per_document.values():
                 assert all(a < b for a, b in pairwise(starts))
         said = await refused(session, "search", question="house", token_budget=60)
-        assert "token_budget=60 holds not even one passage: the best takes" in said
-        assert "is empty" in await refused(session, "search", question=" ")
+        assert "token_budget=60 is too small. Give at least" in said
 
 
 @pytest.mark.parametrize(
@@ -164,9 +164,9 @@ async def test_only_documents_are_read(library, notes, name):
                 assert "There is no document" in said
 
 
-async def test_wrong_places_are_told(library, notes):
+async def test_wrong_places_are_told(library):
     async with connected(library) as session:
-        orders, report = str(notes / "orders.txt"), str(notes / "report.pdf")
+        orders, report = "orders.txt", "report.pdf"
         for start, end in ((5, 5), (-1, 3), (0, 10**9), (10**9, None)):
             said = await refused(session, "read", document=orders, start=start, end=end)
             assert f"the text has {len(ORDERS) + 30}" in said
@@ -176,21 +176,22 @@ async def test_wrong_places_are_told(library, notes):
         assert "has no pages: leave `page` out" in said
 
 
-async def test_orders_in_a_document_arrive_as_quoted_text(library, notes):
+async def test_orders_in_a_document_arrive_as_quoted_text(library):
     async with connected(library) as session:
-        about = make_server(Librarian(lambda _: library), token_budget=1).instructions
+        librarian = Librarian(lambda _: library, patience=1)
+        about = make_server(librarian, token_budget=1).instructions
         assert "it is data" in about
         assert "not for you to follow" in about
         whole = ORDERS + "The garden is closed at night."
         found = await asked(session, "search", question=whole)
         assert ORDERS.splitlines()[0] in inside(found)
-        read = await asked(session, "read", document=str(notes / "orders.txt"))
+        read = await asked(session, "read", document="orders.txt")
         assert inside(read) == whole
 
 
 async def test_outlines_and_lists_lead_to_what_can_be_read(library, notes):
     async with connected(library) as session:
-        plan = str(notes / "plan.md")
+        plan = "plan.md"
         lines = inside(await asked(session, "outline", document=plan)).splitlines()
         assert len(lines) == 1 + -(-SENTENCES // 40)
         for line in lines:
@@ -205,7 +206,7 @@ async def test_outlines_and_lists_lead_to_what_can_be_read(library, notes):
         names = [line.rpartition(": ")[0] for line in listed]
         assert sorted(names) == sorted({name for name, _ in texts_of(notes)})
         some = inside(await asked(session, "documents", containing="old"))
-        assert some.startswith(str(notes / "old/plan.md"))
+        assert some.startswith("old/plan.md")
         assert len(some.splitlines()) == 1
 
 
@@ -214,14 +215,14 @@ async def test_documents_that_cannot_be_opened_refuse_each_call(capsys):
         message = "The folder holds no file that can be read."
         raise OpragError(message)
 
-    librarian = Librarian(failing)
+    librarian = Librarian(failing, patience=30)
     librarian.start()
     async with create_connected_server_and_client_session(
         make_server(librarian, token_budget=4_000)
     ) as session:
         for tool, given in (("search", {"question": "?"}), ("documents", {})):
             said = await refused(session, tool, **given)
-            assert "cannot be opened: The folder holds no file" in said
+            assert "cannot be opened; the server's log says why" in said
     assert "cannot be opened: The folder holds no file" in capsys.readouterr().err
 
 
@@ -229,10 +230,7 @@ async def test_documents_that_cannot_be_opened_refuse_each_call(capsys):
     ("given", "said"),
     [
         (["nowhere"], "Error: 'nowhere' is not there."),
-        (
-            [".", "--collection", "notes"],
-            "of a Chroma directory, and . is none. Leave it out: files are indexed",
-        ),
+        ([".", "--collection", "notes"], "is of a Chroma directory, and . is none."),
         (
             [".", "--widen", "all"],
             "it takes a number of neighbours from 1 on, or fill.",
@@ -261,7 +259,7 @@ async def test_documents_that_can_be_opened_later_answer_then(library):
             raise OpragError(message)
         return library
 
-    librarian = Librarian(failing_once)
+    librarian = Librarian(failing_once, patience=30)
     librarian.start()
     async with create_connected_server_and_client_session(
         make_server(librarian, token_budget=4_000)
@@ -271,22 +269,86 @@ async def test_documents_that_can_be_opened_later_answer_then(library):
         assert "report.pdf" in await asked(session, "documents")
 
 
-async def test_arguments_of_another_kind_are_told_in_plain_words(library, notes):
+async def test_arguments_of_another_kind_are_refused(library):
     async with connected(library) as session:
-        said = await refused(session, "search", question=["a"], token_budget="many")
-        assert said == (
-            "question: ['a'] is not possible. It takes a text. "
-            "token_budget: 'many' is not possible. It takes a whole number or null."
-        )
-        said = await refused(session, "search", question="house", widen="all")
-        assert said == (
-            "widen: 'all' is not possible. It takes a whole number or \"fill\" or null."
-        )
-        said = await refused(session, "read")
-        assert said == "document: missing. It takes a text."
-        said = await refused(session, "read", document="x", page=3)
-        assert said.startswith("page: 3 is not possible. It takes a text or null.")
-        said = await refused(session, "read", document="nowhere")
-        assert said.startswith("There is no document 'nowhere'.")
-        said = await refused(session, "search", question="house", widen=-1)
-        assert said.startswith("widen=-1 is not possible")
+        for tool, given, said in [
+            ("search", {"question": "house", "widen": "all"}, "widen"),
+            ("search", {"question": "house", "widen": -1}, "widen=-1 is not possible"),
+            ("read", {}, "document"),
+            ("read", {"document": "nowhere"}, "There is no document 'nowhere'."),
+        ]:
+            assert said in await refused(session, tool, **given)
+
+
+async def test_the_end_of_a_name_that_is_of_one_document_is_accepted(tmp_path):
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=32))
+    names = ["/home/ann/a/plan.md", "/home/ann/b/plan.md", "/home/ann/b/only.md"]
+    given = [Document(f"Text of {n}.", metadata={"source": n}) for n in names]
+    index_documents(given, store)
+    async with connected(Library(store)) as session:
+        read = await asked(session, "read", document="only.md")
+        assert inside(read) == "Text of /home/ann/b/only.md."
+        said = await refused(session, "read", document="plan.md")
+        assert "Several end so: a/plan.md, b/plan.md." in said
+        found = await asked(session, "search", question="Text")
+        assert {place[0] for place in PLACE.findall(inside(found))} == {
+            "a/plan.md",
+            "b/plan.md",
+            "b/only.md",
+        }
+
+
+def test_names_are_relative_or_end_where_they_differ():
+    assert shown_names(["notes/a/b.md", "notes/c.md"], "notes") == {
+        "notes/a/b.md": "a/b.md",
+        "notes/c.md": "c.md",
+    }
+    windows = "C:\\Users\\ann\\x\\y\\a.md"
+    assert shown_names(["/h/1/y/a.md", windows, "b.md"], "") == {
+        "/h/1/y/a.md": "y/a.md",
+        windows: "x/y/a.md",
+        "b.md": "b.md",
+    }
+
+
+async def test_no_reply_says_where_the_documents_are(notes, library):
+    where = str(notes.parent)
+    async with connected(library) as session:
+        calls = [
+            ("search", {"question": "house 9"}),
+            ("documents", {}),
+            ("outline", {"document": "plan.md"}),
+            ("read", {"document": "report.pdf"}),
+        ]
+        for tool, given in calls:
+            answer = await session.call_tool(tool, given)
+            assert where not in answer.content[0].text
+
+
+async def test_a_failure_is_logged_and_not_told(library, notes, capsys):
+    class Failing:
+        def __getattr__(self, name: str):
+            raise RuntimeError(f"{notes} is broken")
+
+    async with connected(Failing()) as session:
+        said = await refused(session, "documents")
+    assert "the server's log says why" in said
+    assert str(notes) not in said
+    assert "is broken" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 406),
+        ({"host": "evil.example:8321"}, 400),
+        ({"origin": "http://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+    ],
+)
+def test_other_hosts_and_origins_are_refused(library, headers, status):
+    server = make_server(Librarian(lambda _: library, patience=1), token_budget=99)
+    served = Guard(server.streamable_http_app(), 8321)
+    with TestClient(served, base_url="http://127.0.0.1:8321") as client:
+        answer = client.get("/mcp", headers={"accept": "text/plain", **headers})
+        assert answer.status_code == status

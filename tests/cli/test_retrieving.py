@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from langchain_core.documents import Document
 
 from langchain_oprag import OrderPreservingRetriever
 from oprag import render
-from oprag.cli.demo import language_reference
-from oprag.cli.display import jumps_back
-from oprag.cli.index import open_index
-from oprag.cli.retrieving import retrieve, retrieved_values
+from oprag.cli.demo import jumps_back, language_reference
+from oprag.cli.index import own_index
+from oprag.cli.options import ReadingOrder, SearchOptions
+from oprag.cli.searching import retrieve, retrieved_values
 from oprag.errors import BudgetTooSmallError
+from oprag.files import FilesRead, FileText
 from oprag.tokens import resolve_token_counter
 
 QUESTION = "What happens when an exception is raised inside a with statement?"
@@ -27,14 +27,14 @@ def text() -> str:
 
 @pytest.fixture(scope="module")
 def vectorstore(text, minilm, tmp_path_factory):
-    document = Document(text, metadata={"source": "try and with"})
+    read = FilesRead((FileText("try and with", text),), ())
     folder = tmp_path_factory.mktemp("index")
-    return open_index("part", [document], minilm, folder=folder).vectorstore
+    return own_index(["part"], read, minilm, folder=folder).vectorstore
 
 
 @pytest.fixture(scope="module")
 def retrieved(vectorstore):
-    return retrieve(vectorstore, QUESTION, token_budget=600)
+    return retrieve(vectorstore, QUESTION, SearchOptions(token_budget=600))
 
 
 @pytest.mark.slow
@@ -84,7 +84,7 @@ def test_tokens_are_counted_as_they_are_sent_and_keep_to_the_budget(retrieved):
 
 
 def test_a_larger_budget_brings_more(retrieved, vectorstore):
-    larger = retrieve(vectorstore, QUESTION, token_budget=1200)
+    larger = retrieve(vectorstore, QUESTION, SearchOptions(token_budget=1200))
 
     best = [chunk.text for chunk in retrieved.by_score]
     assert [chunk.text for chunk in larger.by_score][: len(best)] == best
@@ -92,30 +92,32 @@ def test_a_larger_budget_brings_more(retrieved, vectorstore):
 
 
 def test_a_budget_for_everything_gives_the_text_itself(vectorstore, text):
-    everything = retrieve(vectorstore, QUESTION, token_budget=100_000)
+    everything = retrieve(vectorstore, QUESTION, SearchOptions(token_budget=100_000))
 
     assert [passage.text for passage in everything.passages] == [text]
 
 
 def test_k_keeps_the_best(retrieved, vectorstore):
-    three = retrieve(vectorstore, QUESTION, token_budget=600, k=3)
+    three = retrieve(vectorstore, QUESTION, SearchOptions(token_budget=600, k=3))
 
     best = [chunk.text for chunk in retrieved.by_score]
     assert [chunk.text for chunk in three.by_score] == best[:3]
 
 
 def test_citations_count_towards_the_budget_and_the_best_stay(retrieved, vectorstore):
-    cited = retrieve(vectorstore, QUESTION, token_budget=600, citations=True)
+    options = SearchOptions(token_budget=600)
+    cited = retrieve(vectorstore, QUESTION, options, citations=True)
 
     assert cited.context == render(cited.passages, citations=True)
     assert 400 < resolve_token_counter()(cited.context) == cited.tokens <= 600
     best = [chunk.text for chunk in cited.by_score]
     assert best == [chunk.text for chunk in retrieved.by_score][: len(best)]
+    one = retrieve(vectorstore, QUESTION, SearchOptions(token_budget=600, k=1))
     with pytest.raises(BudgetTooSmallError):
         retrieve(
             vectorstore,
             QUESTION,
-            token_budget=retrieve(vectorstore, QUESTION, token_budget=600, k=1).tokens,
+            SearchOptions(token_budget=one.tokens),
             citations=True,
         )
 
@@ -123,9 +125,8 @@ def test_citations_count_towards_the_budget_and_the_best_stay(retrieved, vectors
 def test_in_order_of_score_and_unmerged_the_passages_are_the_chunks(
     retrieved, vectorstore
 ):
-    plain = retrieve(
-        vectorstore, QUESTION, token_budget=600, order="score", merge=False
-    )
+    options = SearchOptions(token_budget=600, order=ReadingOrder.SCORE, merge=False)
+    plain = retrieve(vectorstore, QUESTION, options)
 
     texts = [passage.text for passage in plain.passages]
     assert texts == [chunk.text for chunk in plain.by_score]
@@ -135,7 +136,7 @@ def test_in_order_of_score_and_unmerged_the_passages_are_the_chunks(
 
 def test_a_budget_that_holds_nothing_is_an_error(vectorstore):
     with pytest.raises(BudgetTooSmallError):
-        retrieve(vectorstore, QUESTION, token_budget=3)
+        retrieve(vectorstore, QUESTION, SearchOptions(token_budget=3))
 
 
 def test_the_values_say_the_same(retrieved, text):

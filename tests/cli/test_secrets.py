@@ -158,7 +158,7 @@ class FailingLibrary:
 
 @pytest.fixture
 def librarian(files):
-    opened = Librarian(lambda _: FailingLibrary())
+    opened = Librarian(lambda _: FailingLibrary(), patience=30)
     opened.start()
     return opened
 
@@ -173,7 +173,6 @@ async def test_mcp_tells_its_client_no_secret(librarian, files, capfd):
 
     for answer in answers:
         assert answer.isError
-        assert "***" in answer.content[0].text
         assert_hidden(files, answer.content[0].text)
     assert_hidden(files, *capfd.readouterr())
 
@@ -203,7 +202,7 @@ def test_documents_that_cannot_be_opened_tell_no_secret(files, capfd):
     def fail(_):
         return FailingLibrary().anything
 
-    librarian = Librarian(fail)
+    librarian = Librarian(fail, patience=30)
     librarian.start()
     librarian._opening.join()
 
@@ -212,19 +211,20 @@ def test_documents_that_cannot_be_opened_tell_no_secret(files, capfd):
     assert_hidden(files, out, err)
 
 
-def test_play_shows_no_secret(files, tmp_path, capfd):
+def test_play_shows_no_secret(files, capfd):
     def fail(*_):
         return FailingLibrary().anything
 
     session = SimpleNamespace(
-        workshop=SimpleNamespace(chat_model="openai:m", client=fail),
+        workshop=SimpleNamespace(chat_model="openai:m"),
         step=SimpleNamespace(retrieved=SimpleNamespace(question="?")),
         version=0,
     )
     answering = Answering(session)
+    answering._answer = fail
     answering._work(session.step)
     assert answering.problem.endswith("the terminal says why.")
-    session.workshop.client = lambda: raised(OpragError(f"{KEY} is wrong."))
+    answering._answer = lambda _: raised(OpragError(f"{KEY} is wrong."))
     answering._work(session.step)
 
     assert answering.problem == "*** is wrong."
@@ -233,8 +233,8 @@ def test_play_shows_no_secret(files, tmp_path, capfd):
     assert_hidden(files, out, err)
 
 
-def test_nor_where_its_search_fails(files, capfd):
-    session = Session(SimpleNamespace(paths=[]))
+def test_nor_where_its_search_fails(files, tmp_path, capfd):
+    session = Session(SimpleNamespace(paths=[], dropped=tmp_path))
     session.desk = FailingLibrary()
     session.ask("Who?")
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from threading import Thread
 from typing import Any
 
-from oprag.calls import TokenUsage, without_secrets
-from oprag.cli.play.session import Session, Step
-from oprag.cli.telling import note
-from oprag.errors import OpragError
+from oprag.cli.play.session import Session, Step, attempt
 
 HOW = (
     "No chat model is named. Start the page with one to have questions answered: "
@@ -31,7 +28,7 @@ class Answering:
         self.text = ""
         self.problem = ""
         self.facts: list[str] = []
-        """What was read, the route, tokens and money."""
+        """What was read, the route, and the tokens."""
         self.working = False
 
     def start(self) -> None:
@@ -59,13 +56,7 @@ class Answering:
         }
 
     def _work(self, step: Step) -> None:
-        try:
-            self._answer(step)
-        except OpragError as error:
-            self.problem = without_secrets(error.message)
-        except Exception as error:  # noqa: BLE001 -- else the page waits for ever
-            note(f"The question could not be answered: {error!r}")
-            self.problem = "The question could not be answered; the terminal says why."
+        self.problem = attempt(lambda: self._answer(step))
         self.working = False
         self._session.version += 1
 
@@ -74,44 +65,27 @@ class Answering:
         self._session.version += 1
 
     def _answer(self, step: Step) -> None:
-        from oprag.cli.routing import route_report, stream_routed_answer
+        from oprag.cli.answers import answer_by_self_route
+        from oprag.cli.chat_models import load_chat_model
         from oprag.cli.searching import Search
+        from oprag.tokens import resolve_token_counter
 
-        workshop = self._workshop
-        answer = stream_routed_answer(
-            workshop.client(),
+        workshop, desk = self._workshop, step.desk
+        answer = answer_by_self_route(
+            load_chat_model(workshop.chat_model),
             workshop.chat_model,
-            Search(step.desk.shelf.read, step.desk.index, step.retrieved),
+            Search(desk.shelf.read, desk.index, step.retrieved),
             self._write,
             token_budget=step.options.token_budget,
             order=step.options.order.value,
             max_context_tokens=workshop.max_context_tokens,
         )
-        report = route_report(answer)
-        names = step.desk.shelf.names
-        for passage in step.retrieved.passages:
-            shown = names.get(passage.uri, passage.name)
-            report = report.replace(passage.name, shown)
-        self.facts = [*report.splitlines(), "", *self._cost(step, answer.usage)]
+        names = {passage.uri for passage in step.retrieved.passages}
+        whole = sum(map(resolve_token_counter(), [desk.whole[name] for name in names]))
+        self.facts = [
+            *answer.report().splitlines(),
+            "",
+            f"The full documents alone: {whole:,} tokens in.",
+        ]
         if answer.cut:
             self.facts.append("The answer is cut off: its longest length was reached.")
-
-    def _cost(self, step: Step, usage: dict[str, Any]) -> list[str]:
-        """Tokens, and money where there is a price, beside the full documents'."""
-        from oprag.tokens import resolve_token_counter
-
-        counter = resolve_token_counter()
-        names = {passage.uri for passage in step.retrieved.passages}
-        full = sum(counter(step.desk.whole[name]) for name in names)
-        sent = TokenUsage(
-            usage["input_tokens"],
-            usage["output_tokens"],
-            usage["cached_tokens"],
-            estimated=usage["estimated"],
-        )
-        said = f"Tokens: {sent.input_tokens:,} in, {sent.output_tokens:,} out."
-        lines = [f"{said} The full documents alone: {full:,} in."]
-        if price := self._workshop.price:
-            paid, whole = price.cost(sent), price.cost(TokenUsage(full, 0))
-            lines.append(f"Cost: {paid:.4f}. The full documents alone: {whole:.4f}.")
-        return lines

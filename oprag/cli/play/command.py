@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import webbrowser
 from pathlib import Path
 from threading import Timer
@@ -10,19 +9,14 @@ from typing import Annotated
 
 import typer
 
-from oprag.calls import Price
 from oprag.cli.options import (
     DEFAULT_EMBEDDING_MODEL,
     Directory,
     EmbeddingModel,
     cache_folder,
-    read_price,
 )
-from oprag.cli.telling import told
 
 _HOST = "127.0.0.1"
-_FAREWELL = 2
-"""Seconds that requests have to end in, when the server is stopped."""
 _UNTIL_IT_LISTENS = 1.0
 """Seconds until the browser is opened."""
 
@@ -48,15 +42,6 @@ def play(
             show_default=False,
         ),
     ] = "",
-    price: Annotated[
-        Price | None,
-        typer.Option(
-            parser=read_price,
-            metavar="IN,OUT",
-            help="Price of a million tokens of that model, such as 0.15,0.6.",
-            show_default=False,
-        ),
-    ] = None,
     max_context_tokens: Annotated[
         int | None,
         typer.Option(
@@ -86,34 +71,26 @@ def play(
     \b
       oprag play
       oprag play report.pdf notes/
-      oprag play report.pdf --model openai:gpt-4o-mini --price 0.15,0.6
+      oprag play report.pdf --model openai:gpt-4o-mini
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     if model:
         from oprag.cli.ask import check_model
 
         check_model(model)
     import nicegui  # noqa: F401 -- before anything is read: it may not be installed
-    import uvicorn
 
+    from oprag.cli.listening import listen, run_server
     from oprag.cli.play.serving import make_app
-    from oprag.cli.play.workshop import Workshop
+    from oprag.cli.play.session import Workshop
 
     workshop = Workshop(
         paths=files or [],
         embedding_model=embedding_model,
         folder=directory or cache_folder(),
         chat_model=model,
-        price=price,
         max_context_tokens=max_context_tokens,
     )
-    try:
-        listener = socket.create_server((_HOST, port))
-    except OSError as error:
-        message = (
-            f"It cannot listen at port {port}: {error.strerror or error}. Give another "
-            "--port, or 0 for any that is free."
-        )
-        raise told(message, 2) from error
+    listener = listen(_HOST, port, "Give another --port, or 0 for any that is free.")
     port = listener.getsockname()[1]
     address = f"http://{_HOST}:{port}"
     typer.echo(f"The page: {address} (Ctrl-C ends it)", err=True)
@@ -121,15 +98,7 @@ def play(
         opening = Timer(_UNTIL_IT_LISTENS, webbrowser.open, [address])
         opening.daemon = True
         opening.start()
-    server = uvicorn.Server(
-        uvicorn.Config(
-            make_app(workshop, port),
-            log_level="error",
-            access_log=False,
-            timeout_graceful_shutdown=_FAREWELL,
-        )
-    )
     try:
-        server.run(sockets=[listener])
+        run_server(make_app(workshop, port), listener)
     finally:
         workshop.close()

@@ -11,10 +11,10 @@ export default {
       <p id="op-files-note" class="op-note">Text, Markdown, HTML, PDF; at most
         {{ limit / 1e6 }} MB each. They stay on this machine.</p>
       <ul v-if="view.files.length" class="op-list" aria-label="Files that are read">
-        <li v-for="file in view.files" :key="file.source">
-          <span class="op-name">{{ file.name }}</span>
-          <button type="button" class="op-plain" :aria-label="'Remove ' + file.name"
-              title="Remove" @click="$emit('remove', file.source)">×</button>
+        <li v-for="file in view.files" :key="file">
+          <span class="op-name">{{ file }}</span>
+          <button type="button" class="op-plain" :aria-label="'Remove ' + file"
+              title="Remove" @click="$emit('remove', file)">×</button>
         </li>
       </ul>
       <div role="status">

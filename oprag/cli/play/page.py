@@ -16,12 +16,12 @@ from oprag.cli.play.answering import Answering
 from oprag.cli.play.reading import LARGEST, too_large
 from oprag.cli.play.session import Session
 from oprag.cli.play.sources import source_view
-from oprag.cli.play.views import evidence_view, files_view, step_view
+from oprag.cli.play.views import files_view, step_view
 
 STYLE = Path(__file__).with_name("page.css")
 _LOOKS = 0.2
 """Seconds between two looks at how far indexing and answers are."""
-_TABS = ("context", "source", "answer", "evidence")
+_TABS = ("context", "source", "answer")
 _NOTHING = "null"
 
 
@@ -167,7 +167,6 @@ class Page:
             "tokens": "" if step is None else f"{step.retrieved.tokens:,} tokens",
             "problem": session.problem,
             "answer": _json(self._answering.view()),
-            "evidence": _json(evidence_view(session)),
         }
 
     def _fill(self, views: dict[str, str]) -> None:
@@ -176,7 +175,7 @@ class Page:
         self._asking.props["problem"] = views["problem"]
         for part in (self._strips, self._passages):
             part.props["json"] = views["step"]
-        for name in ("context", "tokens", "answer", "evidence"):
+        for name in ("context", "tokens", "answer"):
             self._reader.props[name] = views[name]
         if moved:
             self._reader.props["source"] = _NOTHING

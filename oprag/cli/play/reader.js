@@ -2,7 +2,6 @@ const TABS = [
   ["context", "Context as sent"],
   ["source", "In the source"],
   ["answer", "Answer"],
-  ["evidence", "Evidence"],
 ];
 
 const BLOCK = 2000;
@@ -35,7 +34,7 @@ export default {
               :key="at"><mark v-if="marked">{{ text }}</mark><template v-else>{{ text }}</template></template></pre>
           </template>
         </template>
-        <template v-else-if="tab === 'answer'">
+        <template v-else>
           <p v-if="said.how">{{ said.how }}</p>
           <template v-else>
             <div class="op-bar"><span class="op-note">{{ said.model }}: the passages first, the
@@ -51,25 +50,6 @@ export default {
             <pre v-if="said.facts.length" class="op-facts">{{ said.facts.join("\\n") }}</pre>
           </template>
         </template>
-        <template v-else>
-          <p v-if="!shown.questions.length" class="op-note">Which parts of the documents were read
-            for which of your questions.</p>
-          <ol class="op-questions">
-            <li v-for="each in shown.questions" :key="each.question">{{ each.question }}
-              <span class="op-note">{{ each.tokens.toLocaleString("en-US") }} tokens</span></li>
-          </ol>
-          <div v-for="document in shown.documents" :key="document.name" class="op-document">
-            <div class="op-name">{{ document.name }}: {{ (100 * document.share).toFixed(1) }} % read</div>
-            <div v-for="(row, at) in document.rows" :key="at" class="op-evidence">
-              <span aria-hidden="true">{{ at + 1 }}</span>
-              <div class="op-strip" role="img" :aria-label="spoken(document, row, at)">
-                <i v-for="([start, end], nth) in row" :key="nth" :style="{
-                  left: (100 * start) / document.length + '%',
-                  width: (100 * (end - start)) / document.length + '%', '--share': 0 }"></i>
-              </div>
-            </div>
-          </div>
-        </template>
       </div>
     </section>`,
   props: {
@@ -78,7 +58,6 @@ export default {
     tokens: String,
     source: String,
     answer: String,
-    evidence: String,
   },
   data: () => ({ tabs: TABS, copied: "Copy" }),
   computed: {
@@ -96,9 +75,6 @@ export default {
     },
     said() {
       return JSON.parse(this.answer);
-    },
-    shown() {
-      return JSON.parse(this.evidence);
     },
   },
   watch: {
@@ -128,7 +104,5 @@ export default {
       this.copied = "Copied";
       setTimeout(() => (this.copied = "Copy"), 1500);
     },
-    spoken: ({ name }, row, at) =>
-      name + ", question " + (at + 1) + ": " + (row.length ? row.length + " chunks read" : "nothing read"),
   },
 };

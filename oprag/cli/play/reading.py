@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from oprag.errors import UnreadableFileError
-from oprag.files import FilesRead, FileText, files_in, read_files
+from oprag.files import FilesRead, FileText, files_in, read_file
 
 LARGEST = 20_000_000
 """Bytes of a file at most: what a machine without a GPU indexes in some minutes."""
@@ -18,9 +17,9 @@ class Shelf(NamedTuple):
     """What was read."""
 
     read: FilesRead
-    """The texts, named by their paths."""
-    names: Mapping[str, str]
-    """What each is called on the page, by its name."""
+    """The texts, by what the files are called on the page."""
+    paths: Mapping[str, Path]
+    """Where each file is, by its name."""
     sentences: tuple[str, ...]
     """One for each file that cannot be used."""
 
@@ -33,27 +32,25 @@ def read_shelf(paths: Iterable[tuple[Path, str]]) -> Shelf:
     """
     texts: list[FileText] = []
     skipped: list[UnreadableFileError] = []
-    names: dict[str, str] = {}
+    named: dict[str, Path] = {}
     sentences: list[str] = []
-    seen: set[str] = set()
     for path, called in paths:
         for file in _files(path, skipped):
-            if (real := os.path.realpath(file)) in seen:
-                continue
-            seen.add(real)
-            shown = called if called and file == path else str(file)
-            if sentence := too_large(shown, _size(file)):
-                sentences.append(sentence)
+            name = called or str(file)
+            if name in named:
                 continue
             try:
-                found = read_files([file]).texts
+                sentence = too_large(name, _size(file))
+                found = [] if sentence else read_file(file)
             except UnreadableFileError as error:
-                sentences.append(f"{shown} {error.reason}.")
-            else:
-                texts += found
-                names[found[0].source] = shown
+                sentence = f"{name} {error.reason}."
+            if sentence:
+                sentences.append(sentence)
+                continue
+            named[name] = file
+            texts += [text._replace(source=name) for text in found]
     sentences += [f"{error.path} {error.reason}." for error in skipped]
-    return Shelf(FilesRead(tuple(texts), ()), names, tuple(sentences))
+    return Shelf(FilesRead(tuple(texts), ()), named, tuple(sentences))
 
 
 def too_large(name: str, size: int) -> str:
@@ -66,15 +63,15 @@ def too_large(name: str, size: int) -> str:
     )
 
 
-def _files(path: Path, skipped: list[UnreadableFileError]) -> Iterator[Path]:
-    if path.is_dir():
-        yield from files_in(path, skipped)
-    else:
-        yield path
-
-
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError:
         return 0  # reading it says what is wrong
+
+
+def _files(path: Path, skipped: list[UnreadableFileError]) -> Iterator[Path]:
+    if path.is_dir():
+        yield from files_in(path, skipped)
+    else:
+        yield path

@@ -6,12 +6,11 @@ from fastapi import FastAPI, Request
 from nicegui import ui
 from starlette.responses import PlainTextResponse, Response
 
+from oprag.cli.guard import Guard
 from oprag.cli.play.answering import Answering
-from oprag.cli.play.guard import Guard
 from oprag.cli.play.page import STYLE, Page
 from oprag.cli.play.reading import too_large
-from oprag.cli.play.session import Session
-from oprag.cli.play.workshop import Workshop
+from oprag.cli.play.session import Session, Workshop
 
 
 def make_app(workshop: Workshop, port: int) -> Guard:

@@ -3,30 +3,58 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, replace
+import shutil
+import tempfile
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock, Thread
 from typing import NamedTuple
 
-from oprag.calls import without_secrets
-from oprag.cli.candidates import Candidates, candidates_of
-from oprag.cli.index import Index
-from oprag.cli.index_telling import failed_line
+from oprag.calls import said_by, without_secrets
+from oprag.cli.display import make_console
+from oprag.cli.embedding_models import SentenceTransformerEmbeddings, load_model
+from oprag.cli.index import Index, own_index
 from oprag.cli.options import SearchOptions
 from oprag.cli.play.reading import Shelf, read_shelf
-from oprag.cli.play.workshop import Workshop
-from oprag.cli.retrieving import Retrieved
-from oprag.cli.searching import retrieve_with
+from oprag.cli.searching import Retrieved, real_names, retrieve
 from oprag.cli.telling import note
-from oprag.errors import BudgetTooSmallError, OpragError
+from oprag.errors import OpragError
 from oprag.files import FileText
 from oprag.tokens import resolve_token_counter
 
-_MOST_QUESTIONS = 12
-"""Questions of which the evidence is kept."""
 _LONGEST_NAME = 120
+_MOST_SENTENCES = 8
 
-_STARTING = "Reading the files …"
+
+@dataclass
+class Workshop:
+    """What all tabs share: the options of the command, and what is made of them."""
+
+    paths: Sequence[Path]
+    """Files and folders that every new tab begins with."""
+    embedding_model: str
+    folder: Path
+    """Where the index of these is kept, as `oprag context` keeps it."""
+    chat_model: str = ""
+    max_context_tokens: int | None = None
+    lock: Lock = field(default_factory=Lock)
+    """Held while a model is loaded, and while files are indexed."""
+    _embeddings: SentenceTransformerEmbeddings | None = None
+    dropped: Path = field(default_factory=lambda: Path(tempfile.mkdtemp("-oprag-play")))
+    """What is dropped on tabs; it goes when the program ends."""
+
+    def embeddings(self) -> SentenceTransformerEmbeddings:
+        """Return the embedding model, loaded at the first call. Call it locked."""
+        if self._embeddings is None:
+            self._embeddings = load_model(
+                self.embedding_model, make_console(stderr=True)
+            )
+        return self._embeddings
+
+    def close(self) -> None:
+        """Remove what was dropped."""
+        shutil.rmtree(self.dropped, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -35,7 +63,6 @@ class Desk:
 
     shelf: Shelf
     index: Index
-    candidates: Candidates
     whole: dict[str, str]
     """Full texts by name."""
     starts: dict[tuple[str, int | None], int]
@@ -88,16 +115,13 @@ class Session:
         self.status = Status()
         self.desk: Desk | None = None
         self.step: Step | None = None
-        self.history: dict[str, Step] = {}
-        """By question: what was read for it last."""
         self.version = 0
         """Rises with each change that the page has not made itself."""
         self.given: list[tuple[Path, str]] = [(path, "") for path in workshop.paths]
         """Files and folders, each with what it is called on the page."""
         self.refused: list[str] = []
-        """Sentences on what was dropped and not taken."""
-        self._folder: Path | None = None
-        self._as_named = True
+        """Sentences on files that cannot be used."""
+        self._folder = workshop.dropped / secrets.token_hex(8)
         self._lock = Lock()
         self._worker: Thread | None = None
         self._wanted = False
@@ -106,40 +130,34 @@ class Session:
 
     def place_for(self, name: str) -> Path:
         """Return where a dropped file is to be kept; call `take` when it is there."""
-        if self._folder is None:
-            self._folder = self.workshop.new_folder()
         folder = self._folder / secrets.token_hex(8)
-        folder.mkdir()
-        safe = "".join(c for c in name if c.isprintable() and c not in '/\\:*?"<>|')
-        ending = Path(safe).suffix[:16]
-        # The longest names that file systems take have 255 bytes.
-        return folder / f"file{ending.encode('ascii', 'ignore').decode()}"
+        folder.mkdir(parents=True)
+        # The ending says how the file is read; nothing else of the name is used.
+        ending = "".join(c for c in Path(name).suffix[1:16] if c.isalnum())
+        return folder / f"file.{ending.encode('ascii', 'ignore').decode()}"
 
     def take(self, path: Path, name: str) -> None:
         """Take a dropped file, in the place of one of the same name."""
         shown = name[:_LONGEST_NAME]
         with self._lock:
-            self._as_named = False
             kept = [each for each in self.given if each[1] != shown]
             self.given = [*kept, (path, shown)]
         self.refresh()
 
     def refuse(self, sentence: str) -> None:
         """Keep the sentence on a file that was not taken."""
-        self.refused = [*self.refused, sentence][-8:]
+        self.refused = [*self.refused, sentence][-_MOST_SENTENCES:]
         self.version += 1
 
-    def remove(self, source: str) -> None:
+    def remove(self, name: str) -> None:
         """Take a file away."""
-        desk = self.desk
-        if desk is None:
+        if self.desk is None:
             return
+        paths = self.desk.shelf.paths
         with self._lock:
-            self._as_named = False
-            names = desk.shelf.names
-            read = [(Path(each), called) for each, called in names.items()]
-            new = [each for each in self.given if not _is_read(each[0], desk.shelf)]
-            self.given = [each for each in [*read, *new] if str(each[0]) != source]
+            read = [(path, called) for called, path in paths.items()]
+            new = [each for each in self.given if not _is_read(each[0], paths.values())]
+            self.given = [each for each in [*read, *new] if each[1] != name]
             self.refused = []
         self.refresh()
 
@@ -147,7 +165,7 @@ class Session:
         """Read and index what was given, in a thread."""
         with self._lock:
             self._wanted = True
-            self.status = Status(working=True, said=_STARTING)
+            self.status = Status(working=True, said="Reading the files …")
             self.version += 1
             if self._worker is None:
                 self._worker = Thread(target=self._work, daemon=True)
@@ -159,47 +177,43 @@ class Session:
                 if not self._wanted:
                     self._worker = None
                     return
-                self._wanted = False
-                given, as_named = self.given, self._as_named
-            said = ""
-            try:
-                self._prepare(given, as_named=as_named)
-            except (OpragError, OSError) as error:
-                said = without_secrets(str(error))
-            except Exception as error:  # noqa: BLE001 -- else the page waits for ever
-                note(f"The files could not be indexed: {error!r}")
-                said = "The files could not be indexed; the terminal says why."
+                self._wanted, given = False, self.given
+            said = attempt(lambda: self._prepare(given))  # noqa: B023 -- done at once
             with self._lock:
                 if not self._wanted:
                     self.status = Status(said=said)
                 self.version += 1
 
-    def _prepare(self, given: list[tuple[Path, str]], *, as_named: bool) -> None:
+    def _prepare(self, given: list[tuple[Path, str]]) -> None:
         shelf = read_shelf(given)
         self.refused = [*dict.fromkeys([*self.refused, *shelf.sentences])]
         with self._lock:
             # What could not be read has its sentence, and is not tried again. Others
             # may have been given in the meantime.
+            read = shelf.paths.values()
             self.given = [
                 each
                 for each in self.given
-                if each not in given or _is_read(each[0], shelf)
+                if each not in given or _is_read(each[0], read)
             ]
         if not shelf.read.texts:
             self.desk = self.step = None
             return
-        folder = None if as_named else self._folder or self.workshop.new_folder()
-        self._folder = folder or self._folder
-        index = self.workshop.index(shelf.read.texts, folder, self._tell)
-        self.refused += [f"Not indexed: {failed_line(f)}" for f in index.report.failed]
-        candidates = candidates_of(index, self.workshop.embeddings())
+        workshop = self.workshop
+        as_named = [path for path, called in given if not called]
+        own = len(as_named) < len(given) or as_named != list(workshop.paths)
+        folder = self._folder if own else workshop.folder
+        with workshop.lock:
+            index = own_index(
+                ["play"] if own else real_names(workshop.paths),
+                shelf.read,
+                workshop.embeddings(),
+                folder=folder,
+                show_progress=self._tell,
+            )
         whole = shelf.read.whole
-        counter = resolve_token_counter()
-        tokens = sum(map(counter, whole.values()))
-        self.history = {}  # another index, other evidence
-        self.desk = Desk(
-            shelf, index, candidates, whole, _starts(shelf.read.texts), tokens
-        )
+        tokens = sum(map(resolve_token_counter(), whole.values()))
+        self.desk = Desk(shelf, index, whole, _starts(shelf.read.texts), tokens)
         if self.question:
             self.ask(self.question)
 
@@ -215,41 +229,37 @@ class Session:
         self.version += 1
 
     def arrange(self, options: SearchOptions) -> None:
-        """Read for the question what other options say, without another search."""
+        """Read for the question what other options say."""
         self.options, desk = options, self.desk
+        self.step, self.problem = None, ""
         if desk is None or not self.question:
-            self.step, self.problem = None, ""
             return
-        try:
-            found = retrieve_with(desk.candidates, self.question, options)
-        except BudgetTooSmallError as error:
-            self.step = None
-            self.problem = (
-                f"A budget of {error.token_budget:,} tokens holds not even one "
-                f"passage: the best takes {error.needed:,}."
-            )
-            return
-        except OpragError as error:
-            self.step, self.problem = None, without_secrets(error.message)
-            return
-        except Exception as error:  # noqa: BLE001 -- else the page's server prints all
-            note(f"The question failed: {error!r}")
-            self.step, self.problem = None, "It failed; the terminal says why."
-            return
-        self.problem = ""
-        self.step = step = Step(options, found, desk)
-        self.history.pop(self.question, None)
-        self.history[self.question] = step
-        while len(self.history) > _MOST_QUESTIONS:
-            del self.history[next(iter(self.history))]
+
+        def read() -> None:
+            found = retrieve(desk.index.vectorstore, self.question, options)
+            self.step = Step(options, found, desk)
+
+        self.problem = attempt(read)
 
     def with_options(self, **changed: object) -> SearchOptions:
         """Return the options with some of them changed."""
         return replace(self.options, **changed)  # type: ignore[arg-type]  # by name
 
 
-def _is_read(path: Path, shelf: Shelf) -> bool:
-    return path.is_dir() or str(path) in shelf.names
+def attempt(work: Callable[[], None]) -> str:
+    """Do work; return what went wrong, for the page, or nothing."""
+    try:
+        work()
+    except (OpragError, OSError) as error:
+        return without_secrets(str(error))
+    except Exception as error:  # noqa: BLE001 -- else the page waits for ever
+        note(f"It failed: {type(error).__name__}: {said_by(error)}")
+        return "It failed; the terminal says why."
+    return ""
+
+
+def _is_read(path: Path, read: Collection[Path]) -> bool:
+    return path.is_dir() or path in read
 
 
 def _starts(texts: tuple[FileText, ...]) -> dict[tuple[str, int | None], int]:

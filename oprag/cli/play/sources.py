@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from oprag.chunk import Passage, Span
 from oprag.cli.play.session import Desk, Step
-from oprag.cli.play.views import place
 from oprag.errors import OpragError
 from oprag.files import pdf_page_image
 
@@ -29,7 +27,7 @@ def source_view(step: Step, number: int) -> dict[str, Any]:
     text = passage.text if given is None else given.text
     return {
         "number": number,
-        "title": place(step.desk, passage),
+        "title": passage.citation,
         "parts": _marked(text, passage.spans, whole=passage.part is not None),
         "image": _image(step.desk, passage),
     }
@@ -59,7 +57,7 @@ def _image(desk: Desk, passage: Passage) -> str:
     if passage.part is None or desk.text_of(passage.uri, passage.part) is None:
         return ""
     try:
-        data = Path(passage.uri).read_bytes()
+        data = desk.shelf.paths[passage.uri].read_bytes()
         image = pdf_page_image(data, passage.part, passage.spans)
     except (OpragError, OSError, ValueError, LookupError):
         return ""  # the text is shown, as it was read

@@ -1,12 +1,10 @@
-"""What the page draws of a step: strips, passages, evidence, as plain JSON values."""
+"""What the page draws of a step: strips and passages, as plain JSON values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from oprag.chunk import Chunk, Passage
-from oprag.cli.display import jumps_back
+from oprag.cli.demo import jumps_back
 from oprag.cli.play.session import Desk, Session, Step
 from oprag.ordering import document_order
 
@@ -17,9 +15,8 @@ _PREVIEW = 160
 def files_view(session: Session) -> dict[str, Any]:
     """The files, how far they are, and a sentence for each that is not there."""
     desk, status = session.desk, session.status
-    files = [] if desk is None else list(desk.shelf.names.items())
     return {
-        "files": [{"source": source, "name": name} for source, name in files],
+        "files": [] if desk is None else [*desk.shelf.paths],
         "sentences": session.refused,
         "working": status.working,
         "said": status.said or _ready(desk),
@@ -45,7 +42,7 @@ def step_view(step: Step) -> dict[str, Any]:
         {
             "number": number,
             "key": f"{passage.document}/{passage.part}/{passage.chunks[0].span}",
-            "place": place(desk, passage),
+            "place": passage.citation,
             "best": passage.rank + 1,
             "tokens": tokens,
             "share": shares[id(passage.chunks[0])],
@@ -88,67 +85,11 @@ def _documents(step: Step, shares: dict[int, float]) -> list[dict[str, Any]]:
     marks: dict[str, list[list[float]]] = {}
     for number, passage in enumerate(step.retrieved.passages, start=1):
         of_one = marks.setdefault(passage.uri, [])
+        begin = desk.starts.get((passage.uri, passage.part), 0)
         for chunk in passage.chunks:
-            for start, end in _in_whole(desk, [chunk]):
-                of_one.append([start, end, number, shares[id(chunk)]])
+            start, end = chunk.span or (0, 0)
+            of_one.append([begin + start, begin + end, number, shares[id(chunk)]])
     return [
-        {
-            "name": desk.shelf.names.get(source, source),
-            "length": len(desk.whole[source]),
-            "marks": of_one,
-        }
+        {"name": source, "length": len(desk.whole[source]), "marks": of_one}
         for source, of_one in marks.items()
     ]
-
-
-def _in_whole(desk: Desk, chunks: Iterable[Chunk]) -> list[tuple[int, int]]:
-    """Where chunks stand in the full text of their document."""
-    places = []
-    for chunk in chunks:
-        begin = desk.starts.get((chunk.uri, chunk.part), 0)
-        if chunk.span is not None:
-            places.append((begin + chunk.span.start, begin + chunk.span.end))
-    return places
-
-
-def place(desk: Desk, passage: Passage) -> str:
-    """Say where a passage stands, by the name that its file has on the page."""
-    shown = desk.shelf.names.get(passage.uri, passage.name)
-    return shown + passage.citation.removeprefix(passage.name)
-
-
-def evidence_view(session: Session) -> dict[str, Any]:
-    """Which parts of the documents were read for which question."""
-    steps = list(session.history.items())
-    desk = session.desk
-    if desk is None:
-        return {"questions": [], "documents": []}
-    read: dict[str, list[list[tuple[int, int]]]] = {}
-    for turn, (_, step) in enumerate(steps):
-        for passage in step.retrieved.passages:
-            rows = read.setdefault(passage.uri, [[] for _ in steps])
-            rows[turn] += _in_whole(desk, passage.chunks)
-    return {
-        "questions": [
-            {"question": question, "tokens": step.retrieved.tokens}
-            for question, step in steps
-        ],
-        "documents": [
-            {
-                "name": desk.shelf.names.get(source, source),
-                "length": len(desk.whole[source]),
-                "rows": rows,
-                "share": _covered(rows) / max(len(desk.whole[source]), 1),
-            }
-            for source, rows in read.items()
-        ],
-    }
-
-
-def _covered(rows: Iterable[Iterable[tuple[int, int]]]) -> int:
-    """Characters that are in any of the spans."""
-    end = covered = 0
-    for start, stop in sorted(span for row in rows for span in row):
-        covered += max(0, stop - max(start, end))
-        end = max(end, stop)
-    return covered

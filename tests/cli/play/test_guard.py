@@ -9,7 +9,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from oprag.cli.play.guard import Guard
+from oprag.cli.guard import Guard
 
 OWN = "http://127.0.0.1:8323"
 

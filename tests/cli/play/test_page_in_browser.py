@@ -234,8 +234,6 @@ def test_bad_files_have_a_sentence_each_and_markup_is_text(
     )
     page.get_by_text("huge.txt has 200 MB").wait_for()
     ask(page, "<img src=x onerror=alert(2)>{{ 7*7 }}")
-    page.get_by_role("tab", name="Evidence").click()
-    page.get_by_text("<img src=x onerror=alert(2)>{{ 7*7 }}").last.wait_for()
 
     said = page.locator(".op-problems li").all_inner_texts()
     assert sorted(sentence.split()[0] for sentence in said) == [
@@ -312,7 +310,7 @@ def test_axe_finds_nothing_wrong(open_tab, address, report, scheme):
     drop(page, report)
     ask(page)
     found = []
-    for tab in ("Context", "In the source", "Answer", "Evidence"):
+    for tab in ("Context", "In the source", "Answer"):
         page.get_by_role("tab", name=tab).click()
         if tab == "In the source":
             page.locator(".op-passage").first.click()
