@@ -264,7 +264,8 @@ def known_document(
         return None
     if HASH in metadata and DOCUMENT in metadata:
         return key, str(metadata[DOCUMENT])
-    names = (DOC_URI,) if keys is not None or _OF_FILES.isdisjoint(metadata) else _NAMES
+    own = document_key is not None or _OF_FILES.isdisjoint(metadata)
+    names = (DOC_URI,) if own else _NAMES
     return key, _without_folders(
         _first_name(metadata.get(name) for name in names) or key
     )
