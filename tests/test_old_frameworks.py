@@ -1,14 +1,17 @@
-"""Beside frameworks that are too old: the adapters say so, and the core works.
+"""Without a framework, or beside one that is too old: the adapters say so.
 
 The old frameworks are packages of the test's own, with nothing but a version.
 """
 
+import doctest
+import importlib
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.kit import fresh_interpreter
 from tests.test_packaging import EXTRAS, requirements
 
 ROOT = Path(__file__).parents[1]
@@ -75,3 +78,47 @@ def test_an_old_framework_is_named_with_the_version_needed_and_the_ways_out(
         f'installed. Upgrade it with: pip install "oprag[{framework}]". Where it has '
         "to stay, call oprag.order_context(texts, metadatas), which needs no framework."
     )
+
+
+CAUGHT = """
+except oprag.errors.MissingDependencyError as error:
+    print(error.package, error.extra, isinstance(error, ImportError), error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("package", "extra"),
+    [("langchain_core", "langchain"), ("llama_index", "llamaindex")],
+)
+def test_without_its_framework_an_adapter_names_the_extra(package, extra):
+    said = fresh_interpreter.run(
+        f"import oprag.errors\ntry:\n    import {extra}_oprag{CAUGHT}",
+        without=[package],
+    )
+
+    assert said.startswith(f"{package} {extra} True")
+    assert f'pip install "oprag[{extra}]"' in said
+
+
+@pytest.mark.slow
+def test_without_the_splitters_package_all_else_works_and_they_name_the_extra():
+    said = fresh_interpreter.run(
+        "import oprag.errors, langchain_oprag\n"
+        "print(langchain_oprag.OrderPreservingCompressor()([]))\n"
+        f"try: langchain_oprag.OffsetTokenSplitter{CAUGHT}",
+        without=["langchain_text_splitters"],
+    )
+
+    nothing, error = said.splitlines()
+    assert nothing == "[]"
+    assert error.startswith("langchain_text_splitters langchain True")
+
+
+@pytest.mark.parametrize(
+    "module", ["evidence", "retrievers", "splitters", "tools", "vector_stores"]
+)
+def test_the_examples_in_the_docstrings_are_right(module):
+    tested = doctest.testmod(importlib.import_module(f"langchain_oprag.{module}"))
+
+    assert tested.attempted > 0
+    assert tested.failed == 0

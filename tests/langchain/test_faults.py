@@ -6,7 +6,6 @@ Each ends in the right order or in an error that says what is wrong.
 import pytest
 from langchain_core.documents import Document
 from langchain_text_splitters import (
-    CharacterTextSplitter,
     MarkdownHeaderTextSplitter,
     RecursiveCharacterTextSplitter,
     RecursiveJsonSplitter,
@@ -68,22 +67,6 @@ def test_an_overlap_counted_in_tokens_makes_indexes_minus_one():
         order(chunks)
 
 
-@pytest.mark.parametrize(
-    ("separator", "options", "text"),
-    [
-        ("\n", {}, "aaa\n\n\nbbb\nccc\nddd"),  # joined with one separator, not three
-        (r"\s+", {"is_separator_regex": True}, "alpha  beta gamma"),  # joined with \s+
-    ],
-)
-def test_a_chunk_that_is_not_in_the_text_has_no_position(separator, options, text):
-    splitter = by_length(12, CharacterTextSplitter, separator=separator, **options)
-    chunks = splitter.create_documents([text], [SOURCE])
-    assert chunks[0].page_content not in text
-
-    with pytest.raises(MissingPositionError, match="start_index=-1"):
-        order(chunks)
-
-
 def test_sections_of_a_markdown_text_start_again_at_zero():
     text = "# A\nsome words here and more\n## B\nthen others follow here\n"
     headers = [("#", "Header 1"), ("##", "Header 2")]
@@ -107,21 +90,6 @@ def test_pages_start_again_at_zero_and_are_put_in_order_by_their_number():
     assert len(chunks) == 6
 
     assert told(order(chunks)) == told(chunks)
-
-
-def test_pages_that_do_not_say_their_number_contradict_each_other():
-    pages = [Document(text, metadata=SOURCE) for text in ("a b c d", "e f g h")]
-
-    with pytest.raises(ConflictingPositionsError):
-        order(by_length(3).split_documents(pages))
-
-
-def test_text_that_was_split_twice_contradicts_itself():
-    text = " ".join(f"number{n}" for n in range(30))
-    coarse = by_length(120).create_documents([text], [SOURCE])
-
-    with pytest.raises(ConflictingPositionsError):
-        order(by_length(40).split_documents(coarse))
 
 
 def test_json_has_neither_a_name_nor_a_position():

@@ -16,7 +16,7 @@ from oprag.units import group_documents
 from tests.kit.openai_server import Reply, count_words, scripted_server, server_error
 from tests.langchain.corpus import ListRetriever, words
 from tests.langchain.recording import RecordingChatModel
-from tests.langchain.routes import WAYS, ask, chat_model, text_in
+from tests.langchain.routes import WAYS, ask, chat_model
 
 pytestmark = pytest.mark.slow
 
@@ -48,26 +48,6 @@ def reader_of(server, **options) -> LongReader:
 
 
 class TestTheTwoCalls:
-    @pytest.mark.parametrize("way", WAYS)
-    async def test_the_short_answer_comes_from_question_and_long_answer_alone(
-        self, scripted_server, way
-    ):
-        server = scripted_server([f"{LONG}\n", "1912"])
-
-        result = await ask(reader_of(server), QUESTION, way)
-
-        assert list(result) == ["input", "context", "long_answer", "answer", "usage"]
-        assert (result["answer"], result["long_answer"]) == ("1912", f"{LONG}\n")
-        assert result["input"] == QUESTION
-        (unit,) = result["context"]
-        assert unit.page_content == f"{TEXTS['bridge']}\n\n{TEXTS['ann']}"
-        first, second = (request.prompt for request in server.requests)
-        assert text_in(server.requests[0]) == unit.page_content
-        assert QUESTION in first
-        assert QUESTION in second
-        assert f"Long answer: {LONG}\nShort answer:" in second
-        assert "engineer" not in second
-
     async def test_what_is_not_reported_is_counted_and_marked(self, scripted_server):
         replies = [Reply(LONG, reports_usage=False), Reply("1912", reports_usage=False)]
         server = scripted_server(replies)
@@ -78,29 +58,6 @@ class TestTheTwoCalls:
         prompts = [count_words(request.prompt) + 7 for request in server.requests]
         assert [rung["input_tokens"] for rung in usage["rungs"]] == prompts
         assert usage["estimated"] is True
-
-
-class TestStreaming:
-    async def test_both_answers_come_in_pieces_the_long_one_first(
-        self, scripted_server
-    ):
-        server = scripted_server(
-            [Reply(deltas=["In ", "1912."]), Reply(deltas=["19", "12"])]
-        )
-
-        pieces = [piece async for piece in reader_of(server).astream(QUESTION)]
-
-        keys = [key for piece in pieces for key in piece]
-        assert keys == [
-            "input",
-            "context",
-            *["long_answer"] * 2,
-            *["answer"] * 2,
-            "usage",
-        ]
-        shown = [piece["answer"] for piece in pieces if "answer" in piece]
-        assert shown == ["19", "12"]
-        assert all(request.streaming for request in server.requests)
 
 
 class TestPrompts:

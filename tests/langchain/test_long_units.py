@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-from langchain_chroma import Chroma
 from langchain_core.documents import Document
-from langchain_core.vectorstores import InMemoryVectorStore
 
-from langchain_oprag import LongUnitRetriever, OffsetTokenSplitter
-from oprag.cli.embedding_models import load_embedding_model, packaged_weights
+from langchain_oprag import LongUnitRetriever
 from oprag.units import group_documents
 from tests.langchain.corpus import QUERY, ListRetriever, RecordingStore, words
 
@@ -27,12 +23,6 @@ UNITS = group_documents(TEXTS, LINKS, 100, words)
 """Two pairs, and the chronicle in parts of eleven years."""
 
 
-def pieces(names=tuple(TEXTS), size: int = 12) -> list[Document]:
-    documents = [Document(TEXTS[name], metadata={"source": name}) for name in names]
-    splitter = OffsetTokenSplitter(chunk_size=size)
-    return splitter.split_documents(documents)
-
-
 def of(document: Document) -> list[str]:
     return document.metadata["unit_documents"]
 
@@ -46,23 +36,6 @@ def listed(*documents: Document, **options) -> LongUnitRetriever:
 def piece(name: str, start: int = 0, length: int = 20) -> Document:
     text = TEXTS[name][start : start + length]
     return Document(text, metadata={"source": name, "start_index": start})
-
-
-@pytest.fixture(scope="module")
-def minilm():
-    pytest.importorskip("sentence_transformers")  # not among the lowest versions
-    return load_embedding_model(packaged=packaged_weights())
-
-
-@pytest.fixture(scope="module", params=["in memory", "chroma"])
-def village(request, minilm, tmp_path_factory):
-    """The texts in a real store, found by a real embedding model."""
-    if request.param == "in memory":
-        store = InMemoryVectorStore(minilm)
-    else:
-        store = Chroma("village", minilm, str(tmp_path_factory.mktemp("chroma")))
-    store.add_documents(pieces())
-    return store
 
 
 class TestHowMuchIsAsked:

@@ -22,9 +22,8 @@ from langchain_oprag import (
     SelfRouteChain,
     document_source,
 )
-from oprag.errors import DocumentNotFoundError
 from oprag.units import group_documents
-from tests.kit.tenants import OPEN, SHARED, Tenants, told, words
+from tests.kit.tenants import OPEN, SHARED, Tenants, words
 from tests.langchain.compat import ContextualCompressionRetriever, EnsembleRetriever
 from tests.langchain.corpus import EMBEDDING
 from tests.langchain.recording import RecordingChatModel
@@ -195,23 +194,3 @@ def test_after_a_search_that_it_cannot_see_a_compressor_refuses_them(store):
         with pytest.raises(ValueError, match="cannot see what the search filters by"):
             refused()
     compressor.documents = document_source(store).get
-
-
-@pytest.mark.parametrize("name", [SHARED, OPEN])
-async def test_a_long_unit_is_given_whole_or_not_at_all(name, store):
-    texts = {name: TENANTS.texts[name]}
-    retriever = LongUnitRetriever(
-        vectorstore=store,
-        search_kwargs={"filter": lambda d: of_a(d) and d.metadata["source"] == name},
-        units=group_documents(texts, token_counter=words),
-        documents=store,
-    )
-    if name == OPEN:
-        for (unit,) in (retriever.invoke("?"), await retriever.ainvoke("?")):
-            assert unit.page_content == TENANTS.texts[OPEN]
-        return
-    with pytest.raises(DocumentNotFoundError) as caught:
-        retriever.invoke("?")
-    assert not [word for word in HIDDEN if word in " ".join(told(caught.value))]
-    with pytest.raises(DocumentNotFoundError):
-        await retriever.ainvoke("?")

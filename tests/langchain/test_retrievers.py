@@ -143,20 +143,6 @@ def test_a_budget_asks_a_store_until_it_is_full():
     assert numbers(result) == sorted(numbers(best))
 
 
-def test_it_raises_the_candidates_of_mmr_along():
-    store = RecordingStore(book(100))
-    retriever = OrderPreservingRetriever(
-        vectorstore=store, search_type="mmr", token_budget=160, token_counter=words
-    )
-
-    assert len(retriever.invoke(QUERY)) == 40
-    assert [(s["k"], s["fetch_k"]) for s in store.asked] == [
-        (16, 20),
-        (32, 32),
-        (64, 64),
-    ]
-
-
 def test_a_score_threshold_holds_while_a_budget_asks_for_more():
     store = RecordingStore(book(100))
     scored = store.similarity_search_with_score(QUERY, k=100)
@@ -194,15 +180,6 @@ def test_the_k_of_a_search_caps_what_a_budget_fetches():
         assert len(retriever.invoke(QUERY)) == 3
 
     assert store.asked == [{"k": 3}]
-
-
-def test_an_opaque_retriever_that_cannot_fill_the_budget_is_reported_once():
-    retriever = listed(2, 1, token_budget=200, token_counter=words)
-
-    with pytest.warns(UnfilledBudgetWarning, match="all 2 retrieved"):
-        retriever.invoke(QUERY)
-
-    assert numbers(retriever.invoke(QUERY)) == [1, 2]
 
 
 # Async
@@ -260,15 +237,6 @@ def test_an_option_at_the_call_is_rejected_and_not_swallowed():
 
 
 # Passing through
-
-
-async def test_an_indexer_adds_documents_through_it():
-    retriever = OrderPreservingRetriever(vectorstore=RecordingStore(), k=5)
-
-    retriever.add_documents([chunk(2)])
-    await retriever.aadd_documents([chunk(1)])
-
-    assert numbers(retriever.invoke(QUERY)) == [1, 2]
 
 
 def test_the_wrapped_retrievers_attributes_are_its_own():

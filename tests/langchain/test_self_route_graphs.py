@@ -144,16 +144,6 @@ async def test_a_node_shows_the_answer_once_and_no_refusal(way, wrap):
     assert "nanswerable" not in str(parts)
 
 
-@both_ways
-async def test_a_hidden_node_shows_nothing(way):
-    graph = graph_with(chain_over(REFUSAL, ANSWER).with_config(tags=["nostream"]))
-
-    parts = await parts_of(graph, {"input": QUESTION}, way)
-
-    assert shown(parts) == []
-    assert parts[-1][1]["answer"]["answer"] == ANSWER
-
-
 def text_of_events(events: list[dict[str, Any]]) -> list[str]:
     return [
         event["data"]["chunk"].content

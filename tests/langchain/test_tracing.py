@@ -54,15 +54,6 @@ def both(retriever, *, chained: bool):
     )
 
 
-def test_the_name_and_id_of_a_call_stay_with_our_run():
-    runs = Runs()
-    config = {"callbacks": [runs], "run_name": "mine"}
-
-    wrapped().invoke(QUERY, config)
-
-    assert [run["name"] for run in runs.started] == ["mine", "ListRetriever"]
-
-
 def test_an_error_of_ours_ends_our_run_alone():
     runs = Runs()
     retriever = wrapped()
@@ -91,12 +82,6 @@ def test_a_configurable_field_of_the_wrapped_retriever_is_configured(chained):
     both(retriever, chained=chained).invoke(QUERY, config)
 
     assert store.asked == [{"k": 9}]
-
-
-def test_the_configurable_fields_of_the_wrapped_retriever_are_ours():
-    _, retriever = configurable_store()
-
-    assert [spec.id for spec in retriever.config_specs] == ["search_kwargs"]
 
 
 def test_the_vector_store_and_its_embedding_are_named_to_langsmith():

@@ -5,7 +5,6 @@ from itertools import pairwise
 
 import pytest
 from langchain_chroma import Chroma
-from langchain_core.documents import Document
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
 from langchain_oprag import OrderPreservingRetriever, OrderPreservingVectorStore
@@ -117,12 +116,6 @@ def test_a_base_class_that_learns_to_search_in_another_way_is_noticed():
     assert methods <= ours
 
 
-def test_without_a_k_as_many_as_the_store_gives_by_default(inner):
-    assert len(OrderPreservingVectorStore(inner).similarity_search(QUERY)) == 4
-    assert len(OrderPreservingVectorStore(inner, k=7).similarity_search(QUERY)) == 7
-    assert len(OrderPreservingVectorStore(inner, k=7).similarity_search(QUERY, 2)) == 2
-
-
 @pytest.mark.parametrize("how", ["text", "vector", "score", "mmr", "mmr by vector"])
 async def test_without_a_k_a_token_budget_is_filled(inner, how):
     store = OrderPreservingVectorStore(inner, token_budget=100, token_counter=words)
@@ -221,12 +214,6 @@ def test_other_attributes_are_those_of_the_store(tmp_path):
     assert not hasattr(store, "_collection")
 
 
-def test_it_makes_no_store():
-    for make in ("from_texts", "from_documents"):
-        with pytest.raises(InvalidOptionError, match=r"Store\.from_texts\(…\)"):
-            getattr(OrderPreservingVectorStore, make)([Document("x")], EMBEDDING)
-
-
 # Options and problems
 
 
@@ -234,14 +221,6 @@ def test_an_option_that_does_not_exist_is_refused():
     for option in ("token_bugdet", "search_kwargs", "bm25"):
         with pytest.raises(InvalidOptionError, match=f"no option '{option}'"):
             OrderPreservingVectorStore(RecordingStore(), **{option: {"a": 1}})
-
-
-def test_what_is_no_vector_store_is_refused():
-    plain = RecordingStore()
-    retriever = OrderPreservingRetriever(vectorstore=plain)
-    for given in (retriever, OrderPreservingVectorStore(plain), "store"):
-        with pytest.raises(InvalidOptionError, match="It takes a VectorStore"):
-            OrderPreservingVectorStore(given)
 
 
 # Where it stands

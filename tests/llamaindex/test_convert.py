@@ -88,15 +88,6 @@ class TestMergedNodes:
             problem=None,
         )
 
-    def test_spans_with_a_gap_stand_apart_in_the_metadata(self):
-        nodes = with_scores(in_source("one", 0), in_source("two", 6))
-
-        (merged,) = order(nodes, merge=True)
-
-        assert merged.node.get_content() == "one\ntwo"
-        assert merged.node.metadata["oprag_spans"] == "0-3,6-9"
-        assert merged.node.metadata["oprag_exact"] is False
-
     def test_keys_that_were_added_are_not_shown_to_any_model(self):
         nodes = with_scores(
             in_source("one ", 0, metadata={"author": "A"}), in_source("two", 6)
@@ -316,16 +307,6 @@ def test_metadata_that_does_not_fit_its_template_is_not_read_beyond_the_budget()
 
     (kept,) = order(found, token_budget=25)
     assert kept.node_id == found[0].node_id
-
-
-@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
-def test_a_template_of_ones_own_goes_the_general_way():
-    node = SHOWN[0].model_copy(update={"text_template": "{content} ({metadata_str})"})
-
-    (ordered,) = order(with_scores(node), token_budget=40)
-    assert ordered.node.get_content(MetadataMode.LLM) == node.get_content(
-        MetadataMode.LLM
-    )
 
 
 def numbers_in(nodes: list[NodeWithScore]) -> str:

@@ -9,7 +9,6 @@ import openai
 import pytest
 from llama_index.core import PromptTemplate
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.chat_engine import CondenseQuestionChatEngine
 from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
@@ -17,7 +16,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from llamaindex_oprag import LongReaderSynthesizer, LongUnitRetriever
 from oprag.errors import InvalidOptionError, ModelCallError
 from oprag.units import group_documents
-from tests.kit.openai_server import Reply, ScriptedServer, count_words, server_error
+from tests.kit.openai_server import ScriptedServer, count_words, server_error
 from tests.llamaindex.recording import RecordingLLM
 from tests.llamaindex.self_routing import WAYS, scripted_llm
 
@@ -31,7 +30,6 @@ TEXTS = {
 }
 UNITS = group_documents(TEXTS, [("bridge", "ann")], 4000, count_words)
 """One unit of 480 + 360 words."""
-WHOLE = f"{TEXTS['bridge']}\n\n{TEXTS['ann']}"
 
 
 class Fixed(BaseRetriever):
@@ -70,35 +68,8 @@ async def ask(server, way: str, **options) -> Any:
     return response, pieces
 
 
-def text_in(request) -> str:
-    return request.prompt.split("<text>\n", 1)[1].rsplit("\n</text>", 1)[0]
-
-
 @pytest.mark.parametrize("way", WAYS)
 class TestInEveryWay:
-    async def test_the_short_answer_comes_from_question_and_long_answer_alone(
-        self, way
-    ):
-        with ScriptedServer([LONG, Reply(deltas=["19", "12"])]) as server:
-            response, pieces = await ask(server, way)
-
-        assert "".join(pieces) == "1912"
-        assert pieces == (["19", "12"] if way.endswith("stream") else ["1912"])
-        assert response.metadata["long_answer"] == LONG
-        (unit,) = response.source_nodes
-        assert unit.node.get_content() == WHOLE
-        first, second = server.requests
-        assert text_in(first) == WHOLE
-        assert QUESTION in first.prompt
-        assert QUESTION in second.prompt
-        assert f"Long answer: {LONG}\nShort answer:" in second.prompt
-        assert "engineer" not in second.prompt
-        # Only the answer that is handed on is streamed.
-        assert [request.streaming for request in server.requests] == [
-            False,
-            way.endswith("stream"),
-        ]
-
     async def test_a_failing_second_call_carries_what_the_first_gave(self, way):
         with (
             ScriptedServer([LONG, server_error()]) as server,
@@ -112,18 +83,6 @@ class TestInEveryWay:
         assert (long["decision"], short["decision"]) == ("answered", "failed")
         assert long["input_tokens"] == count_words(server.requests[0].prompt)
         assert isinstance(caught.value.__cause__, openai.APIError)
-
-
-def test_a_chat_engine_asks_it():
-    llm = RecordingLLM(replies=[LONG, "1912", "Condensed?", LONG, "1912"])
-    reader = LongReaderSynthesizer(llm, one_call_below=0)
-    retriever = LongUnitRetriever(Fixed(CHUNK), units=UNITS, documents=TEXTS)
-    chat = CondenseQuestionChatEngine.from_defaults(
-        RetrieverQueryEngine(retriever, reader), llm=llm
-    )
-
-    assert chat.chat(QUESTION).response == "1912"
-    assert "".join(chat.stream_chat(QUESTION).response_gen) == "1912"
 
 
 class TestPrompts:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-
-import chromadb
-import pytest
-from llama_index.core import Document, StorageContext, VectorStoreIndex
+from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.schema import (
     IndexNode,
@@ -18,10 +13,8 @@ from llama_index.core.schema import (
     TextNode,
 )
 from llama_index.core.vector_stores import SimpleVectorStore
-from llama_index.vector_stores.chroma import ChromaVectorStore
 
-from llamaindex_oprag import LongUnitRetriever, OffsetTokenNodeParser
-from oprag.cli.embedding_models import load_embedding_model, packaged_weights
+from llamaindex_oprag import LongUnitRetriever
 from oprag.units import group_documents
 from tests.kit.openai_server import count_words
 from tests.llamaindex.recording import WordEmbedding
@@ -39,55 +32,6 @@ TEXTS = {
 LINKS = [("bridge.md", "ann.md"), ("miller.md", "mill.md")]
 UNITS = group_documents(TEXTS, LINKS, 100, count_words)
 """Two pairs, and the chronicle in parts of eleven years."""
-
-
-@functools.lru_cache(maxsize=1)
-def minilm():
-    return load_embedding_model(packaged=packaged_weights())
-
-
-class MiniLM(BaseEmbedding):
-    """The real model."""
-
-    def _get_text_embedding(self, text):
-        return minilm().embed_documents([text])[0]
-
-    def _get_query_embedding(self, query):
-        return minilm().embed_query(query)
-
-    async def _aget_query_embedding(self, query):
-        return minilm().embed_query(query)
-
-
-def documents(names=tuple(TEXTS)) -> list[Document]:
-    return [Document(text=TEXTS[name], id_=name) for name in names]
-
-
-@functools.lru_cache(maxsize=1)
-def nodes() -> list[TextNode]:
-    """Split and embedded once for all stores."""
-    made = OffsetTokenNodeParser(chunk_size=12)(documents())
-    texts = [each.get_content(MetadataMode.EMBED) for each in made]
-    for each, vector in zip(made, minilm().embed_documents(texts), strict=True):
-        each.embedding = vector
-    return made
-
-
-@pytest.fixture(scope="module", params=["in memory", "chroma"])
-def village(request) -> VectorStoreIndex:
-    """The texts in a real store, found by a real embedding model."""
-    pytest.importorskip("sentence_transformers")  # not among the lowest versions
-    storage = None
-    if request.param == "chroma":
-        client = chromadb.EphemeralClient()
-        collection = client.get_or_create_collection("long_units")
-        store = ChromaVectorStore(chroma_collection=collection)
-        storage = StorageContext.from_defaults(vector_store=store)
-    return VectorStoreIndex(
-        [each.model_copy() for each in nodes()],
-        embed_model=MiniLM(),
-        storage_context=storage,
-    )
 
 
 class Fixed(BaseRetriever):
@@ -112,12 +56,6 @@ def node(name: str, start: int = 0, score: float | None = None) -> NodeWithScore
 def listed(*nodes: NodeWithScore, **options) -> LongUnitRetriever:
     settings = {"units": UNITS, "documents": TEXTS, **options}
     return LongUnitRetriever(Fixed(list(nodes)), **settings)
-
-
-def over(index: VectorStoreIndex, k: int = 4, **search) -> LongUnitRetriever:
-    return LongUnitRetriever(
-        index.as_retriever(**search), units=UNITS, documents=TEXTS, similarity_top_k=k
-    )
 
 
 def of(scored: NodeWithScore) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import random
-from typing import Any
 
 import pytest
 from llama_index.core import Document
@@ -48,17 +47,6 @@ def parser(request) -> NodeParser:
 
 def words(text: str) -> int:
     return len(text.split())
-
-
-def pages(*labels: str, key: str = "page_label", **metadata: Any) -> list[Document]:
-    """One document per page, as readers of PDF files give them."""
-    return [
-        Document(
-            text=f"This is page {label}. It has two sentences, and this is longer.",
-            metadata={"file_path": "book.pdf", key: label, **metadata},
-        )
-        for label in labels
-    ]
 
 
 def in_document_order(nodes: list[BaseNode], seed: int = 0) -> list[BaseNode]:
@@ -114,13 +102,6 @@ class TestMetadata:
         (node,) = parser.get_nodes_from_documents([image])
         assert (node.class_name(), node.image) == ("ImageNode", "MDA=")
 
-    def test_the_embedding_of_the_document_is_not_that_of_a_chunk(self, parser):
-        source = document()
-        source.embedding = [1.0]
-
-        for node in parser.get_nodes_from_documents([source]):
-            assert node.embedding is None
-
     def test_relationships_are_source_and_neighbours_in_the_document(self, parser):
         nodes = parser.get_nodes_from_documents([document("a"), document("b")])
 
@@ -135,48 +116,6 @@ class TestMetadata:
                 *ids[1:],
                 None,
             ]
-
-    def test_neighbours_can_be_left_out(self):
-        parser = OffsetTokenNodeParser(chunk_size=16, include_prev_next_rel=False)
-
-        for node in parser.get_nodes_from_documents([document()]):
-            assert node.prev_node is None
-            assert node.next_node is None
-
-
-class TestParts:
-    parser = OffsetSentenceNodeParser(chunk_size=9)
-
-    def test_page_by_page_keeps_the_place_and_the_ids_of_another_run(self):
-        """As `index.insert` and `refresh_ref_docs` hand documents over."""
-        together = self.parser.get_nodes_from_documents(pages("9", "10", "11"))
-        alone, again = (
-            [
-                node
-                for page in pages("9", "10", "11")
-                for node in self.parser.get_nodes_from_documents([page])
-            ]
-            for _ in range(2)
-        )
-
-        assert [node.node_id for node in alone] == [node.node_id for node in again]
-        assert len({node.node_id for node in alone}) == len(alone)
-        assert told(in_document_order(alone, seed=3)) == told(alone)
-        assert [node.metadata["part_index"] for node in alone] == [
-            node.metadata["part_index"] for node in together
-        ]
-
-
-class TestIds:
-    def test_the_users_own_function_is_used(self):
-        parser = OffsetTokenNodeParser(
-            chunk_size=16, id_func=lambda i, source: f"{source.id_}-{i}"
-        )
-
-        nodes = parser.get_nodes_from_documents([document("a"), document("b")])
-
-        own = [node.node_id for node in nodes if node.ref_doc_id == "b"]
-        assert own == [f"b-{i}" for i in range(len(own))]
 
 
 class TestChained:

@@ -8,8 +8,6 @@ import pickle
 import pytest
 from llama_index.core import PromptTemplate, StorageContext, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.callbacks import CallbackManager, LlamaDebugHandler
-from llama_index.core.callbacks.schema import CBEventType
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.retrievers import QueryFusionRetriever, RecursiveRetriever
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle, TextNode
@@ -127,19 +125,6 @@ class TestBudget:
         assert numbers_of(nodes) == sorted(best[: len(nodes)])
         assert base.similarity_top_k == 2
 
-    def test_an_exhausted_store_is_no_reason_to_warn(self, store):
-        retriever = OrderPreservingRetriever(store.as_retriever(), token_budget=50_000)
-
-        assert numbers_of(retriever.retrieve(QUESTION)) == list(range(CLAUSES))
-
-    def test_a_query_is_embedded_once(self):
-        lease = index()
-        retriever = OrderPreservingRetriever(lease.as_retriever(), token_budget=50_000)
-
-        retriever.retrieve(QUESTION)
-
-        assert lease._embed_model.calls == [QUESTION]
-
     async def test_a_query_is_embedded_once_when_awaited(self):
         lease = index()
         retriever = OrderPreservingRetriever(
@@ -159,12 +144,6 @@ class TestBudget:
         )
         with pytest.warns(UnfilledBudgetWarning, match="the retriever, not the budget"):
             assert len(retriever.retrieve(QUESTION)) == 3
-        assert len(retriever.retrieve(QUESTION)) == 3
-
-    def test_an_explicit_number_of_its_own_is_kept_to_without_a_warning(self, lease):
-        retriever = OrderPreservingRetriever(
-            lease.as_retriever(), similarity_top_k=3, token_budget=5_000
-        )
         assert len(retriever.retrieve(QUESTION)) == 3
 
     def test_a_retriever_that_cannot_be_asked_for_more_is_reported(self, hits):
@@ -188,15 +167,6 @@ class TestMeaningOfTheBase:
         nodes = retriever.retrieve(QUESTION)
         assert {node.node.ref_doc_id for node in nodes} == {"b.txt"}
         assert numbers_of(nodes) == list(range(CLAUSES))
-
-    def test_the_bundle_and_its_embedding_go_through(self, lease):
-        embedding = WordEmbedding().get_text_embedding("garden of the tenant")
-        bundle = QueryBundle("ignored", embedding=embedding)
-
-        wrapped = OrderPreservingRetriever(lease.as_retriever(similarity_top_k=3))
-
-        plain = lease.as_retriever(similarity_top_k=3).retrieve(bundle)
-        assert numbers_of(wrapped.retrieve(bundle)) == sorted(numbers_of(plain))
 
 
 class TestIndexNodes:
@@ -264,21 +234,6 @@ class TestPassingThrough:
         ):
             assert twin.retrieve(QUESTION) == retriever.retrieve(QUESTION)
 
-    def test_callbacks_are_shared_and_see_the_ordered_nodes(self):
-        handler = LlamaDebugHandler(print_trace_on_end=False)
-        manager = CallbackManager([handler])
-        base = index().as_retriever(similarity_top_k=5)
-        base.callback_manager = manager
-
-        retriever = OrderPreservingRetriever(base)
-        nodes = retriever.retrieve(QUESTION)
-
-        assert retriever.callback_manager is manager
-        outer, inner = handler.get_event_pairs(CBEventType.RETRIEVE)
-        if inner[0].time < outer[0].time:
-            outer, inner = inner, outer
-        assert outer[1].payload["nodes"] == nodes
-
     def test_prompts_are_those_of_the_base(self, lease, llm):
         fusion = QueryFusionRetriever([lease.as_retriever()], llm=llm)
         retriever = OrderPreservingRetriever(fusion)
@@ -294,14 +249,6 @@ class TestRejected:
     def test_what_is_no_retriever(self, lease):
         with pytest.raises(InvalidOptionError, match=r"as_retriever\(\)"):
             OrderPreservingRetriever(lease)
-
-    def test_a_retriever_without_callbacks_will_do(self):
-        class Careless(Fixed):
-            def __init__(self):
-                self.nodes, self.object_map, self._verbose = [], {}, False
-                self.sync_calls = 0
-
-        assert OrderPreservingRetriever(Careless()).retrieve("q") == []
 
 
 def test_it_hands_out_no_search_of_what_it_wraps():

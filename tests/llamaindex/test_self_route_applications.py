@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import llama_index.core.instrumentation as instrument
 import pytest
 from llama_index.core.callbacks import (
     CallbackManager,
@@ -13,9 +12,6 @@ from llama_index.core.callbacks import (
     TokenCountingHandler,
 )
 from llama_index.core.chat_engine import CondenseQuestionChatEngine
-from llama_index.core.instrumentation.event_handlers import BaseEventHandler
-from llama_index.core.instrumentation.events.query import QueryEndEvent, QueryStartEvent
-from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts import ChatPromptTemplate, PromptTemplate
 from llama_index.core.query_engine import RouterQueryEngine
@@ -144,36 +140,8 @@ class TestInARouter:
         assert len(server.requests) == 6
 
 
-class Events(BaseEventHandler):
-    """Collects what instrumentation is told."""
-
-    seen: list[Any]
-
-    def handle(self, event: Any, **_: Any) -> None:
-        self.seen.append(event)
-
-
-@pytest.fixture
-def events():
-    seen: list[Any] = []
-    root = instrument.get_dispatcher()
-    handler = Events(seen=seen)
-    root.add_event_handler(handler)
-    yield handler.seen
-    root.event_handlers.remove(handler)
-
-
 @every_way
 class TestWhatHandlersAreTold:
-    async def test_the_query_and_its_synthesis(self, way, events):
-        with ScriptedServer(["yes"]) as server:
-            await ask(server, way)
-
-        names = [event.class_name() for event in events]
-        for one in (QueryStartEvent, QueryEndEvent, SynthesizeEndEvent):
-            assert names.count(one.class_name()) == 1
-        assert names.count("LLMChatEndEvent") == 1
-
     async def test_old_handlers_see_the_query_the_retrieval_and_the_synthesis(
         self, way
     ):

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Sequence
-from itertools import count, pairwise, repeat
+from itertools import count, pairwise
 from threading import Thread
 from typing import Any
 
@@ -17,7 +17,7 @@ from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetad
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
-from llama_index.core.memory import ChatMemoryBuffer, Memory
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.tools import RetrieverTool
 from llama_index.core.workflow import Context
@@ -192,28 +192,6 @@ async def test_an_agent_is_shown_each_character_once_in_order_and_none_is_lost(
     assert any("see above" in content for content in contents)
 
 
-@pytest.mark.parametrize("parser", PARSERS)
-async def test_a_budget_is_filled_with_what_was_not_shown(parser):
-    own = OrderPreservingRetriever(
-        two_documents(parser).as_retriever(),
-        token_budget=250,
-        token_counter="approximate",
-    )
-    # Ten times the same search: it goes on where the one before it ended.
-    made = agent(search(own, show="unseen"), *[1] * 10, queries=repeat(0))
-
-    await made.run("What are the rules?")
-
-    contents = told(made.llm.calls[-1])
-    assert len({*contents}) == 10
-    shown = [place for content in contents for place in places_shown(content)]
-    assert len(shown) == len({*shown})
-    assert all(in_order(places_shown(content)) for content in contents)
-    sizes = [len(content.encode()) / 4 for content in contents]
-    assert max(sizes) <= 250
-    assert min(sizes) > 150
-
-
 @pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable")
 async def test_a_context_that_was_kept_as_json_knows_what_was_shown():
     tool = search(two_documents("ours").as_retriever(similarity_top_k=6), show="unseen")
@@ -234,25 +212,6 @@ async def test_a_context_that_was_kept_as_json_knows_what_was_shown():
     spans = await restored.store.get("oprag_seen")
     assert spans == json.loads(json.dumps(spans))
     assert {(s[0], n) for s in spans for n in range(s[2], s[3])} == {*shown}
-
-
-@pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable")
-@pytest.mark.parametrize("kind", [None, ChatMemoryBuffer, Memory])
-async def test_what_the_memory_forgot_is_shown_again(kind):
-    tool = search(two_documents("ours").as_retriever(similarity_top_k=6), show="unseen")
-    memory = kind and kind.from_defaults(token_limit=1_200)
-    made = agent(tool, *[2, 0] * 6, queries=repeat(0))
-    context = Context(made)
-
-    for _ in range(6):
-        await made.run("What are the rules?", ctx=context, memory=memory)
-
-        contents = told(made.llm.calls[-1])
-        shown = [place for content in contents for place in places_shown(content)]
-        assert shown
-        assert len(shown) == len({*shown})
-        assert "see above" in contents[-1]
-    assert len(contents) < 12
 
 
 @pytest.mark.parametrize("mode", ["call", "acall"])

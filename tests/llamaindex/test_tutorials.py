@@ -21,7 +21,7 @@ from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.response_synthesizers import CompactAndRefine
 from llama_index.core.schema import NodeWithScore
-from llama_index.core.tools import BaseTool, QueryEngineTool, RetrieverTool
+from llama_index.core.tools import BaseTool, RetrieverTool
 from llama_index.core.workflow import Event, StartEvent, StopEvent, Workflow, step
 
 from llamaindex_oprag import OrderPreservingPostprocessor, OrderPreservingRetrieverTool
@@ -33,7 +33,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 QUESTION = "Which rules bind whoever signs, 7 of section 3, and 2 of section 9?"
 NAMED = {"name": "search", "description": "Searches the lease."}
-
 Postprocessors = list[BaseNodePostprocessor]
 
 
@@ -91,37 +90,11 @@ def function_agent(index: VectorStoreIndex, last: Postprocessors, models: Models
     return FunctionAgent(tools=[search], llm=models.caller)
 
 
-def awaited_function_agent(
-    index: VectorStoreIndex, last: Postprocessors, models: Models
-):
-    engine = index.as_query_engine(
-        llm=models.writer, similarity_top_k=4, node_postprocessors=last
-    )
-
-    async def search(input: str) -> str:  # noqa: A002 -- as above
-        """Answer questions about the lease."""
-        return str(await engine.aquery(input))
-
-    return FunctionAgent(tools=[search], llm=models.caller)
-
-
-def engine_tool_agent(index: VectorStoreIndex, last: Postprocessors, models: Models):
-    engine = index.as_query_engine(
-        llm=models.writer, similarity_top_k=4, node_postprocessors=last, streaming=True
-    )
-    tool = QueryEngineTool.from_defaults(engine, **NAMED)
-    return FunctionAgent(tools=[tool], llm=models.caller)
-
-
 # A retriever as the agent's tool
 
 
 def retriever_tool_agent(tool: BaseTool, models: Models):
     return FunctionAgent(tools=[tool], llm=models.caller)
-
-
-def agent_workflow(tool: BaseTool, models: Models):
-    return AgentWorkflow.from_tools_or_functions([tool], llm=models.caller)
 
 
 def two_agents(tool: BaseTool, models: Models):
@@ -222,10 +195,7 @@ def with_tool(build: Callable[..., Any]) -> Tutorial:
 
 TUTORIALS = {
     "FunctionAgent": with_last(function_agent),
-    "FunctionAgent, awaited": with_last(awaited_function_agent),
-    "FunctionAgent, engine": with_last(engine_tool_agent),
     "FunctionAgent, retriever": with_tool(retriever_tool_agent),
-    "AgentWorkflow": with_tool(agent_workflow),
     "AgentWorkflow, two agents": with_tool(two_agents),
     "RAG workflow": with_last(RagWorkflow),
 }

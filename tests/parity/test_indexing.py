@@ -22,7 +22,6 @@ from oprag.errors import (
     MissingPositionError,
     OpragWarning,
     PositionError,
-    PositionWarning,
     UnreadableFileError,
 )
 from oprag.indexing import IndexingReport
@@ -132,25 +131,6 @@ def test_in_turn_they_find_each_other_s_documents_unchanged(kind, first):
         assert_whole(place.chunks, of_kind(kind))
 
 
-def marked(place: Place, **keys: Any) -> None:
-    """Two chunks get more metadata, as an application would give it to them."""
-    collection = place.chunks._collection
-    ids = [chunk.id for chunk in place.chunks.read()][:2]
-    collection.update(ids=ids, metadatas=[keys] * len(ids))
-
-
-def test_what_an_application_adds_to_metadata_is_no_change_and_stays():
-    langchain, llamaindex = shared_collection()
-    langchain.index(of_kind("page"))
-    marked(langchain, reviewed=True, score=0.5)
-
-    for place in (langchain, llamaindex):
-        report = place.index(of_kind("page"))
-        assert report.unchanged == ("a 'ü'.pdf", "b.txt")
-        found = [chunk.metadata.get("reviewed") for chunk in place.chunks.read()]
-        assert found.count(True) == 2
-
-
 def storable(loaded: Loaded) -> bool:
     return not any("\0" in text.text for text in loaded.texts)
 
@@ -196,23 +176,6 @@ def test_chunks_of_several_sizes_live_side_by_side(make, kind):
         assert len(versions) == 2 * len(SIZES)
         assert_whole(place.chunks, loaded)
         assert langchain_oprag.diagnose(place.chunks).problems == ()
-
-
-def test_a_changed_document_is_replaced_in_its_own_size_and_never_mixed():
-    place = alone()[0]
-    name, old, new = "a 'ü'.pdf", of_kind("page"), of_kind("page")
-    new[0] = new[0]._replace(text="A new first page. " * 9)
-    for size in (9, 30):
-        place.index(old, size=size, replace="same_settings")
-
-    place.index(new, size=9, replace="same_settings")
-
-    with pytest.warns(PositionWarning, match="2 versions"):
-        rebuild(name, place.chunks.read({document_key(name): None}))
-    place.index(new, size=30, replace="same_settings")
-    assert_whole(place.chunks, new)
-    assert place.index(new, size=30).updated == ("a 'ü'.pdf", "b.txt")
-    assert len({c.metadata["doc_version"] for c in place.chunks.read()}) == 2
 
 
 NAMED = {"source": "a.pdf"}

@@ -15,7 +15,6 @@ from llama_index.core import VectorStoreIndex
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag.errors import OpragWarning
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 
@@ -119,17 +118,3 @@ async def test_a_function_is_told_instead_of_a_bar(framework, how, watched):
     assert {total for _, total, _ in told} == {3}
     assert told[-1] == (3, 3, report.chunks_added)
     assert len({chunks for _, _, chunks in told}) > 3
-
-
-async def test_the_report_is_one_plain_sentence(framework, how, tmp_path):
-    await framework.index(dict(list(TEXTS.items())[:2]), how)
-    changed = {"b.txt": SENTENCES, "c.txt": SENTENCES, "d.txt": SENTENCES + "\0"}
-
-    with pytest.warns(OpragWarning):
-        report = await framework.index(changed, how, remove_missing="all")
-
-    assert str(report).startswith(
-        f"1 document added ({report.chunks_added} chunks), 1 updated, 0 unchanged, "
-        "1 removed, 1 failed: d.txt: Document 'd.txt' has a text with a NUL character"
-    )
-    assert repr(report) == f"<IndexingReport: {report}>"

@@ -10,14 +10,7 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.load import dumpd, load
-from llama_index.core.schema import (
-    MetadataMode,
-    NodeRelationship,
-    NodeWithScore,
-    RelatedNodeInfo,
-    TextNode,
-)
+from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 
 import langchain_oprag as in_langchain
 import llamaindex_oprag as in_llamaindex
@@ -223,16 +216,6 @@ def test_passages_become_results_and_the_same_passages_again():
         assert keys == [passage.document for passage in passages]
 
 
-@pytest.mark.filterwarnings("ignore:.*load")
-def test_documents_that_langchain_wrote_and_read_are_the_same():
-    case = next(each for each in cases(99) if "char_start" in each.metadatas[0])
-    made, _ = in_both(case, token_budget=None, selection="budget")
-
-    again = [load(dumpd(document), allowed_objects="core") for document in made]
-
-    assert in_langchain.as_passages(again) == in_langchain.as_passages(made)
-
-
 @pytest.mark.parametrize("given", ["text", Document("text"), [1], ["text"], [{}]])
 def test_what_is_no_list_of_documents_is_said(given):
     with pytest.raises(InvalidOptionError, match=r"documents.* is .*takes a list"):
@@ -268,30 +251,6 @@ def test_what_an_application_keeps_survives_every_component(place, citation):
     assert once.metadata["oprag_rank"] == 0
     plain = order_context(["t"], [metadata])
     assert in_langchain.as_documents(plain)[0].metadata == once.metadata
-
-
-def test_a_place_is_known_again_whatever_names_the_document():
-    nodes = [
-        NodeWithScore(
-            node=TextNode(
-                text=text,
-                relationships={
-                    NodeRelationship.SOURCE: RelatedNodeInfo(node_id=f"{text}.txt")
-                },
-            )
-        )
-        for text in ("one", "two")
-    ]
-    component = in_llamaindex.OrderPreservingPostprocessor()
-
-    once = component.postprocess_nodes(nodes)
-
-    assert [each.node.metadata["oprag_citation"] for each in once] == [
-        "one.txt",
-        "two.txt",
-    ]
-    assert component.postprocess_nodes(once) == once
-    assert in_llamaindex.as_nodes(in_llamaindex.as_passages(once)) == once
 
 
 PROBLEMATIC = {"source": "a", "color": "red"}

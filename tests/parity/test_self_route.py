@@ -136,16 +136,6 @@ def test_both_send_and_report_the_same(replies, options):
     assert len(chain.prompts) == len(replies)
 
 
-def test_full_documents_are_named_in_both():
-    chain = by_langchain([REFUSAL, "In 1912."], RETRIEVED)
-
-    named = (
-        f"Document: b.txt\n\n{TEXTS['b.txt']}\n\nDocument: a.txt\n\n{TEXTS['a.txt']}"
-    )
-    assert f"<text>\n{named}\n</text>" in chain.prompts[1]
-    assert chain.prompts == by_llamaindex([REFUSAL, "In 1912."], RETRIEVED).prompts
-
-
 BOOK_LENGTH = 450
 """Chunks of the book, of 10 words each."""
 
