@@ -20,7 +20,6 @@ from oprag_eval.wording import (
     ANSWER_STYLES,
     BRIEF_PROMPT,
     CHOICE_PROMPT,
-    CHOICE_VARIABLES,
     EXPLAINED_PROMPT,
     TERSE_PROMPT,
 )
@@ -35,7 +34,7 @@ MAKING = {"page_break": "<1>", "look_up": "[1]", "gist": "gist", "summary": "sum
     [
         (TERSE_PROMPT, QA_VARIABLES),
         (BRIEF_PROMPT, QA_VARIABLES),
-        (EXPLAINED_PROMPT, CHOICE_VARIABLES),
+        (EXPLAINED_PROMPT, ("context", "question", "options")),
     ],
 )
 def test_the_prompts_can_be_filled_and_let_the_model_decline(prompt, variables):
@@ -141,7 +140,7 @@ def test_the_length_of_a_prompt_is_that_of_the_style():
     model = Replies(lambda _: "[[2]]")
     # Room for the prompt, the reply and ten words of the document.
     bench = bench_of(model, answer_style="brackets", window=tokens + 1024 + 10)
-    system = make_system("full-document:window_overflow=truncate_middle")
+    system = make_system("full-document")
     attempt = asyncio.run(system.attempt(CHOICE, None, bench))
 
     (call,) = model.calls

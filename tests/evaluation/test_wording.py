@@ -37,7 +37,6 @@ def test_our_own_words_are_the_same_for_most_sets():
 
     for name in ("notes", "narrativeqa/test", "infinitebench/en.qa"):
         assert prompt(name) == usual
-        assert wording_for(named(name)).settings() == {}
 
 
 @pytest.mark.parametrize("source", ["own", "paper"])
@@ -113,43 +112,6 @@ def test_the_papers_words_of_longrag_name_the_titles_that_are_read():
 
     assert "Title of a, Title of b" in sent["paper"]
     assert "Title of" not in sent["own"]
-
-
-def test_a_users_files_are_the_prompts(tmp_path):
-    (tmp_path / "answer.txt").write_text(
-        "{context} | {question} | or unanswerable", "utf-8"
-    )
-    (tmp_path / "choice.txt").write_text(
-        "{context}{question}{options} or unanswerable", "utf-8"
-    )
-    wording = wording_for(named("notes", OPEN, CHOICE), str(tmp_path))
-
-    told = f"A {{text}}. | {OPEN.question} | or unanswerable"
-    assert answer_call(OPEN, "A {text}.", "letter", wording).prompt == told
-    assert "B. oak" in answer_call(CHOICE, "", "letter", wording).prompt
-    (tmp_path / "choice.txt").write_text("{context}{question}{options} unanswerable")
-    changed = wording_for(named("notes", OPEN, CHOICE), str(tmp_path))
-    assert changed.settings()["sha256"] != wording.settings()["sha256"]
-
-
-@pytest.mark.parametrize(
-    ("text", "decline", "message"),
-    [
-        (None, True, "answer.txt cannot be read. Write the prompt of open questions"),
-        ("{context} or unanswerable", True, r"lacks \{question\}"),
-        (
-            "{context}{question}",
-            True,
-            "does not tell the model to write 'unanswerable'",
-        ),
-        ("{context}{question}{title}", False, r"not \{title\}"),
-    ],
-)
-def test_a_file_that_is_no_prompt_is_told(tmp_path, text, decline, message):
-    if text is not None:
-        (tmp_path / "answer.txt").write_text(text, "utf-8")
-    with pytest.raises(InvalidOptionError, match=message):
-        wording_for(named("notes"), str(tmp_path), decline=decline)
 
 
 def test_no_papers_words_for_a_set_that_no_paper_asks():

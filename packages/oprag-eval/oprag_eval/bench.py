@@ -6,7 +6,7 @@ import copy
 import functools
 import hashlib
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Iterator
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -81,8 +81,6 @@ class Bench:
         self.dataset = dataset
         self.model = model
         self.index_model = index_model or model
-        self.on_made: Callable[[str, Document, Mapping[str, Any]], None] | None = None
-        """Told the kind and the content of what is used of a document's."""
         self.vectors = vectors
         self.counter: NamedTokenCounter = resolve_token_counter(token_counter)
         self.window = window
@@ -108,12 +106,6 @@ class Bench:
         trial._other = OrderedDict()  # noqa: SLF001 -- of the same class
         return trial
 
-    def asking(self, model: Model) -> Bench:
-        """Return the same bench with another model for the answers; all else shared."""
-        bench = copy.copy(self)
-        bench.model = model
-        return bench
-
     async def made(
         self,
         kind: str,
@@ -134,10 +126,7 @@ class Bench:
         """
         digest = hashlib.sha256(document.text.encode("utf-8", "surrogatepass"))
         of = {"text": digest.hexdigest(), "model": self.index_model.name, **of}
-        made = await self.artifacts.made(kind, of, make)
-        if self.on_made is not None:
-            self.on_made(kind, document, made)
-        return made
+        return await self.artifacts.made(kind, of, make)
 
     def documents(self, question: Question) -> list[Document]:
         """The documents a question is asked of, in the order of the set."""

@@ -28,7 +28,6 @@ from oprag_eval.systems.retrieved import (
     langchain_default,
     llamaindex_default,
     op_rag,
-    order_control,
     vanilla_rag,
 )
 from oprag_eval.systems.self_route import SelfRoute
@@ -55,7 +54,6 @@ class SystemEntry:
         return {key: each.default for key, each in parameters if key != "name"}
 
 
-_CONTROL = "order control: the chunks of dos-rag"
 _DESCRIBED: tuple[tuple[Callable[..., System], str], ...] = (
     (vanilla_rag, "the best chunks, best first: what most applications do"),
     (op_rag, "the best windows of 128 tokens, in document order (arXiv 2409.01666)"),
@@ -79,11 +77,6 @@ _DESCRIBED: tuple[tuple[Callable[..., System], str], ...] = (
     (langchain_default, "LangChain untouched: the 4 best of 1,000 characters"),
     (llamaindex_default, "LlamaIndex untouched: the 2 best of 1,024 tokens"),
     (ClosedBook, "no context: what the model knows by itself"),
-    (order_control("document"), f"{_CONTROL} in document order"),
-    (order_control("score"), f"{_CONTROL} best first"),
-    (order_control("reverse"), f"{_CONTROL} in document order backwards"),
-    (order_control("shuffled"), f"{_CONTROL} in a drawn order"),
-    (order_control("edges"), f"{_CONTROL} with the best at both ends"),
 )
 
 SYSTEMS: Mapping[str, SystemEntry] = MappingProxyType(

@@ -22,7 +22,6 @@ CallKind: TypeAlias = Literal[
     "page_break",
     "gist",
     "look_up",
-    "failure_class",
 ]
 """What a call is for, and which facts it carries:
 
@@ -42,7 +41,6 @@ CallKind: TypeAlias = Literal[
 - `"gist"`: the short version of a page. `text`.
 - `"look_up"`: pages to read in full. `question` (its options below it), `options`,
   `gists` (of the pages, numbered from 1), `pages` (how many at most).
-- `"failure_class"`: why a question was declined, see `failure_classes`.
 """
 
 
@@ -71,14 +69,6 @@ class Completion:
     """As the provider reported it; else counted, and marked as estimated."""
 
 
-@dataclass(frozen=True)
-class Exchange:
-    """One call and its reply."""
-
-    call: Call
-    completion: Completion
-
-
 class Model(ABC):
     """Anything that replies to calls: a chat model, or the offline reader."""
 
@@ -92,26 +82,3 @@ class Model(ABC):
         Raises:
             ModelCallError: It failed for good, its retries included.
         """
-
-
-class Recorder(Model):
-    """A model whose calls and replies are kept.
-
-    Args:
-        model: Who replies.
-    """
-
-    def __init__(self, model: Model) -> None:
-        self.name = model.name
-        self.exchanges: list[Exchange] = []
-        self._model = model
-
-    async def complete(self, call: Call) -> Completion:
-        """Reply as the model does.
-
-        Raises:
-            ModelCallError: As the model raises it; such a call is not kept.
-        """
-        completion = await self._model.complete(call)
-        self.exchanges.append(Exchange(call, completion))
-        return completion

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
 
 from oprag.calls import TokenUsage
 from oprag_eval.asking import answer_call, read_reply
@@ -23,7 +21,6 @@ async def read(
     context: Context,
     bench: Bench,
     *,
-    choice: str = "",
     step: Step | None = None,
     usage: Mapping[str, TokenUsage] = _NO_USAGE,
     calls: Mapping[str, int] = _NO_CALLS,
@@ -35,7 +32,6 @@ async def read(
         question: With options it is asked as a multiple-choice question.
         context: What is read.
         bench: Holds the model.
-        choice: See `Attempt`.
         step: The call before, if there was one for this question.
         usage: Of the stages before, by name.
         calls: Of the stages before, by name.
@@ -53,8 +49,6 @@ async def read(
         reply=completion.text,
         pieces=context.pieces,
         context_tokens=context.tokens,
-        chunk_set=context.chunk_set,
-        choice=choice,
         steps=() if step is None else (step, last),
         whole=context.whole,
         usage={**usage, "answer": completion.usage},
@@ -69,15 +63,8 @@ class Reader(System):
     def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
         """Choose what is read and order it; no model is asked."""
 
-    @property
-    def choice(self) -> Mapping[str, Any]:
-        """What decides about the chunks, see `Attempt`; empty where there are none."""
-        return {}
-
     async def attempt(
         self, question: Question, budget: int | None, bench: Bench
     ) -> Attempt:
         """Read what was chosen and answer."""
-        choice = json.dumps(self.choice, sort_keys=True) if self.choice else ""
-        context = self.context(question, budget, bench)
-        return await read(question, context, bench, choice=choice)
+        return await read(question, self.context(question, budget, bench), bench)

@@ -11,9 +11,7 @@ from typing import Any, TypeAlias
 from oprag.calls import SENTINEL, TokenUsage
 from oprag.errors import InvalidOptionError
 from oprag_eval import metrics
-from oprag_eval.contexts import check_chunk_sets
 from oprag_eval.data import Dataset, Question
-from oprag_eval.failure_classes import declined_first
 from oprag_eval.running.run_directory import RunDirectory, key_of
 
 Score: TypeAlias = float | bool | None
@@ -25,7 +23,6 @@ NOT_MEASURES = frozenset(
         "answered",
         "budget",
         "context_tokens",
-        "declined_first",
         "doc_ids",
         "long_context_estimated",
         "long_context_tokens",
@@ -122,9 +119,8 @@ def score_answers(
             "route": answer["route"],
             "context_tokens": answer["context_tokens"],
             "long_context_tokens": answer["long_context_tokens"],
-            "long_context_estimated": answer.get("long_context_estimated", False),
-            "declined_first": declined_first(answer),
-            "whole": answer.get("whole"),  # runs of before do not say
+            "long_context_estimated": answer["long_context_estimated"],
+            "whole": answer["whole"],
             "usage": _usage(answer),
             **{name: measure(text, question) for name, measure in measures.items()},
             **{name: of(answer, question) for name, of in context_measures.items()},
@@ -148,7 +144,6 @@ def score(
         The lines. The same answers give the same bytes.
 
     Raises:
-        InvalidOptionError: Order controls of one question did not read the same chunks.
         InvalidOptionError: There is no answer, or they are of another set.
         UnreadableFileError: A line of the answers is damaged.
     """
@@ -156,7 +151,6 @@ def score(
     if not answers:
         message = f"{directory.path} holds no answers to score."
         raise InvalidOptionError(message, option="directory", value=str(directory.path))
-    check_chunk_sets(answers)
     scores = list(score_answers(answers, dataset))
     directory.write_lines("scores.jsonl", scores)
     return scores

@@ -60,12 +60,6 @@ class Attempt:
     """What the model read for it, in that order."""
     context_tokens: int
     """Tokens of the context of the last call, separators included."""
-    chunk_set: str = ""
-    """SHA-256 of the chunks that were chosen, whatever their order; empty where a
-    system chooses none."""
-    choice: str = ""
-    """What decided about the chunks beside the question and the budget: answers of
-    one choice differ in the order of their chunks alone. Empty as above."""
     route: str = ""
     """The rung that answered; empty where a system does not route."""
     steps: tuple[Step, ...] = ()

@@ -1,4 +1,4 @@
-"""The words in which questions are asked: our own, the papers' content, or a user's.
+"""The words in which questions are asked: our own, or the papers' content.
 
 One task line for each set says how its answers are to look, because its measure
 compares words: QMSum's are sentences, Qasper's may be yes or no. All words here are our
@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from oprag.calls import CONTEXT_PART, QA_VARIABLES, SENTINEL, check_prompt
-from oprag.errors import InvalidOptionError
+from oprag.calls import CONTEXT_PART, SENTINEL
+from oprag.errors import InvalidOptionError, invalid_option
 from oprag_eval.data import Dataset
 
 AnswerStyle: TypeAlias = Literal["letter", "brackets"]
@@ -31,9 +30,9 @@ Source:
 ANSWER_STYLES: tuple[AnswerStyle, ...] = get_args(AnswerStyle)
 """The default first."""
 
-WordingSource: TypeAlias = Literal["own", "paper", "folder"]
+WordingSource: TypeAlias = Literal["own", "paper"]
 """`"own"`: the same for every set, but for its task line; all may be declined.
-`"paper"`: what the papers' prompts say. `"folder"`: a user's files."""
+`"paper"`: what the papers' prompts say."""
 
 _OPEN_REFUSAL = f"""
 If the text does not hold the answer to the question, write the following and \
@@ -43,7 +42,6 @@ _CHOICE_REFUSAL = f"""
 If the text does not show which option is right, write the following and nothing \
 more: {SENTINEL}
 """
-CHOICE_VARIABLES = ("context", "question", "options")
 CHOICE_PROMPT = (
     CONTEXT_PART
     + _CHOICE_REFUSAL
@@ -175,9 +173,6 @@ _OWN_FORMS = {
 _OWN_FORMS["qasper"] = _OWN_FORMS["longbench/qasper"]
 """Task lines of our own prompts, where they differ from the usual one."""
 
-_FILES = {False: "answer.txt", True: "choice.txt"}
-"""Of a user's folder: for open questions, and for those with options."""
-
 
 @dataclass(frozen=True)
 class Wording:
@@ -190,8 +185,6 @@ class Wording:
     form: str = ""
     """Of open answers; empty: in as few words as it takes."""
     task: Task = _NO_TASK
-    files: Mapping[bool, str] = field(default_factory=dict)
-    """Templates of a folder, by whether the question has options."""
 
     def template(
         self, style: AnswerStyle, *, options: bool, routing: bool = False
@@ -203,8 +196,6 @@ class Wording:
             options: Whether the question has some.
             routing: Whether a refusal leads on to another step.
         """
-        if self.source == "folder":
-            return self.files[options]
         may = self.decline or routing
         if self.source == "paper":
             return self._of_paper(style, options=options, may=may, routing=routing)
@@ -261,18 +252,12 @@ class Wording:
         return TITLES_PART if self.source == "paper" and self.task.titles else ""
 
     def settings(self) -> dict[str, Any]:
-        """Return what decides the prompts, as plain JSON values.
-
-        Empty where they are those that every run had before there was a choice.
-        """
-        if self == Wording():
-            return {}
+        """Return what decides the prompts, as plain JSON values."""
         texts = [
             self.template(style, options=options, routing=routing)
             for style in ANSWER_STYLES
             for options in (False, True)
             for routing in (False, True)
-            if self.source != "folder" or options in self.files
         ]
         digest = hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass"))
         told = {"source": self.source, "decline": self.decline}
@@ -290,14 +275,12 @@ def wording_for(
 
     Args:
         dataset: The set; by its name the task line is found.
-        source: `own`, `paper`, or a folder with `answer.txt` (`{context}`,
-            `{question}`) and `choice.txt` (`{options}` too), those that the set needs.
+        source: `own` or `paper`.
         decline: Whether the model may decline.
         style: How answers are to be written.
 
     Raises:
-        InvalidOptionError: No paper asks this set; or a file of the folder is not
-            there, or is no prompt, or does not let the model decline.
+        InvalidOptionError: No paper asks this set, or there is no such source.
     """
     name = dataset.name
     if name not in TASKS:
@@ -309,28 +292,8 @@ def wording_for(
         if not task.material and style == "letter":
             message = (
                 f"prompts='paper': no paper asks the questions of {dataset.name!r} for "
-                "letters or short answers. Give own, or a folder with prompts of yours."
+                "letters or short answers. Give own."
             )
             raise InvalidOptionError(message, option="prompts", value=source)
         return Wording("paper", decline=decline, task=task)
-    kinds = {bool(question.options) for question in dataset.questions}
-    files = {kind: _read(Path(source), kind, decline=decline) for kind in sorted(kinds)}
-    return Wording("folder", decline=decline, files=files)
-
-
-def _read(folder: Path, options: bool, *, decline: bool) -> str:  # noqa: FBT001 -- a key
-    path = folder / _FILES[options]
-    try:
-        template = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        given = str(folder)
-        message = (
-            f"prompts={given!r}: it takes own, paper, or a folder of prompts, and "
-            f"{path} cannot be read. Write the prompt of "
-            f"{'multiple choice' if options else 'open questions'} there."
-        )
-        raise InvalidOptionError(
-            message, option="prompts", value=str(folder)
-        ) from error
-    variables = CHOICE_VARIABLES if options else QA_VARIABLES
-    return check_prompt(template, variables, must_decline=decline, option=str(path))
+    raise invalid_option("prompts", source, "It takes own or paper.")

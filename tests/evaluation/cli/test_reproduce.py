@@ -114,8 +114,6 @@ def test_a_run_made_to_match_passes_beside_the_papers_figures(ask, articles, tmp
     found = verdict(folder)
     assert (found["verdict"], found["reader"]) == ("pass", "GPT-4o")
     published = {(row["arm"], row["published"]["value"]) for row in found["rows"]}
-    summary = json.loads((folder / "summary.json").read_text("utf-8"))
-    assert {each["model"] for each in summary["published"]} == {"GPT-4o"}
     assert ("full-document", 0.912) in published
     assert ("readagent", 0.874) in published
     assert ("raptor:compat=official, 8,000", 0.849) in published

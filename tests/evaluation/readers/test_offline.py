@@ -157,10 +157,6 @@ def test_the_page_with_the_nearest_gist_is_looked_up():
     assert ask(call) == "[2]"
 
 
-def test_why_a_question_was_declined_it_cannot_say():
-    assert ask(Call("failure_class", "prompt", {"question": "Why?"})) == "E"
-
-
 def test_a_reply_is_no_longer_than_is_allowed():
     call = answer_call(question("When was the lamp"), CONTEXT)
     short = Call(call.kind, call.prompt, call.facts, max_output_tokens=2)

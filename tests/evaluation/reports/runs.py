@@ -14,7 +14,7 @@ from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
 from oprag_eval.system import System
 from oprag_eval.systems.full_document import FullDocuments
-from oprag_eval.systems.retrieved import dos_rag, order_control, vanilla_rag
+from oprag_eval.systems.retrieved import dos_rag, vanilla_rag
 from oprag_eval.systems.self_route import SelfRoute
 from oprag_eval.vectors import Vectors
 from tests.evaluation.small import Replies, WordVectors
@@ -86,8 +86,6 @@ def ask(
     systems = systems or [
         vanilla_rag(size=15),
         dos_rag(size=15),
-        order_control("document")(size=15),
-        order_control("reverse")(size=15),
         FullDocuments(),
         SelfRoute(k=2, size=20),
     ]

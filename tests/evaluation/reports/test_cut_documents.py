@@ -65,20 +65,6 @@ def test_what_fits_is_said_to_be_whole(tmp_path):
     assert not any("whole" in note for note in summary.notes)
 
 
-def test_answers_of_runs_that_did_not_keep_it_are_reported_without_it(tmp_path):
-    systems = [FullDocuments(), SelfRoute(k=1, size=20)]
-    _, answers = summarized(tmp_path, systems, set_of_four(), 60)
-    directory, dataset = RunDirectory(tmp_path), set_of_four()
-    added = {"whole", "steps", "long_context_estimated"}
-    old = [{k: v for k, v in answer.items() if k not in added} for answer in answers]
-    directory.write_lines("answers.jsonl", old)
-    scores = score(directory, dataset)
-    summary = summarize(directory, dataset, old, scores, resamples=50)
-
-    assert "read whole" not in tables_of(summary)[0].headings
-    assert [row.arm for row in summary.routing] == ["self-route"]
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not COVIDQA.is_dir(), reason=f"{COVIDQA} is not there")
 def test_articles_in_a_small_window_are_truncated_and_not_retrieved_from(tmp_path):

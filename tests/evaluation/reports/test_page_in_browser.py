@@ -8,16 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from oprag.files import joined, page_places, read_file
-from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.reports import write_reports
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
 from oprag_eval.systems.retrieved import dos_rag
 from tests.evaluation.reports.browsers import opened_browser
 from tests.evaluation.reports.runs import HOSTILE
-from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
-from tests.files.mixed_files import pdf
+from tests.evaluation.small import Replies, bench_of, set_of_four
 
 pytestmark = pytest.mark.browser
 
@@ -61,12 +58,12 @@ def opened(item, *, answers):
 
 def test_it_loads_without_an_error_or_a_request(page):
     assert page.title() == "ledgers: evaluation"
-    assert page.locator("#tables table").count() == 7
+    assert page.locator("#tables table").count() == 5
     assert items(page).count() == 20
     sizes = page.evaluate(
         "[...document.images].map(i => [i.complete, i.naturalWidth > 100])"
     )
-    assert sizes == [[True, True]] * 4
+    assert sizes == [[True, True]] * 2
     assert page.troubles == []
 
 
@@ -163,30 +160,6 @@ def test_a_narrow_screen_scrolls_tables_and_not_the_page(page):
     assert width <= 480
 
 
-def test_a_click_shows_what_the_model_read_and_replied(page, reported):
-    from playwright.sync_api import expect
-
-    first = items(page).first
-    opened(first, answers=10)
-    row = first.locator("tbody tr").last
-    row.locator("button").click()
-
-    below = first.locator("tr.read")
-    expect(below).to_have_count(1)
-    prompts = below.locator("pre").all_text_contents()
-    answers = RunDirectory(reported[0]).answers()
-    (answer,) = [
-        a
-        for a in answers
-        if a["system"] == "self-route" and a["question_id"] == answers[0]["question_id"]
-    ]
-    assert prompts[1::2] == [step["reply"] for step in answer["steps"]]
-    assert all("Read the text between the marks" in prompt for prompt in prompts[::2])
-    first.locator("tbody tr").nth(9).locator("button").click()
-    expect(below).to_have_count(0)
-    assert page.troubles == []
-
-
 @pytest.mark.parametrize(("style", "names"), [("letter", "AB"), ("brackets", "12")])
 def test_options_are_named_as_they_were_asked_for(browser, tmp_path, style, names):
     dataset = set_of_four()
@@ -205,36 +178,3 @@ def test_options_are_named_as_they_were_asked_for(browser, tmp_path, style, name
     page.close()
 
     assert found[:2] == [name if style == "letter" else f"[[{name}]]" for name in names]
-
-
-def test_pages_of_a_pdf_are_shown_with_what_was_read_marked(browser, tmp_path):
-    from playwright.sync_api import expect
-
-    path = tmp_path / "harbour.pdf"
-    pdf(path, (HARBOUR[:200], HARBOUR[200:]), label="r")
-    texts = read_file(path)
-    document = Document("harbour", "", joined(texts), pages=page_places(texts))
-    question = Question("q", ("harbour",), "When did the harbour open?", ("in May",))
-    asked = Dataset("own", (question,), {"harbour": document}, metrics=("token_f1",))
-    directory = RunDirectory(tmp_path / "run")
-    directory.begin({})
-    plan = Plan([dos_rag(size=20)], [80], asked.questions)
-    bench = bench_of(Replies(), asked)
-    with ThreadPoolExecutor() as pool:  # the browser has this thread's event loop
-        assert pool.submit(asyncio.run, run(plan, bench, directory)).result().complete
-    write_reports(directory, asked, resamples=20)
-    page = browser.new_page()
-    page.goto((tmp_path / "run" / "report.html").as_uri())
-    opened(items(page).first, answers=1)
-    title = page.locator("rect.piece title").first.text_content()
-    button = page.get_by_role("button", name="On the page")
-    button.press("Enter")
-    pictures = page.locator("tr.read img")
-    expect(pictures.first).to_be_visible()
-    named = pictures.evaluate_all("found => found.map(i => [i.alt, i.naturalWidth])")
-    button.press("Enter")
-    expect(pictures).to_have_count(0)
-    page.close()
-
-    assert "harbour, page i, characters" in title
-    assert named[0] == ["page i of harbour, with what was read marked", 480]

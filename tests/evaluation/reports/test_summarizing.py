@@ -5,25 +5,22 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-from collections import Counter
 
 import pytest
 
 from oprag.calls import Price
 from oprag.errors import InvalidOptionError
 from oprag_eval.data import Dataset, Document, Question
-from oprag_eval.failure_classes import declined_first
 from oprag_eval.metrics import corpus_bleu
-from oprag_eval.published import Published
 from oprag_eval.reports.arms import Arm, arms_of
 from oprag_eval.reports.measuring import main_measure
 from oprag_eval.reports.summarizing import summarize
-from oprag_eval.reports.tables import as_markdown, tables_of
-from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.reports.tables import tables_of
+from oprag_eval.running.run_directory import FORMAT, RunDirectory
 from oprag_eval.scoring import score
 from oprag_eval.statistics import adjusted
 from oprag_eval.systems.retrieved import dos_rag
-from tests.evaluation.reports.runs import NUMBERS, ask, ledgers
+from tests.evaluation.reports.runs import ask, ledgers
 
 
 def summarized(directory, dataset=None, **options):
@@ -48,66 +45,16 @@ def test_routing_is_reported_against_the_full_documents(reported):
     assert routing.token_share == pytest.approx(used / alone)
 
 
-def test_order_controls_differ_from_the_documents_order_only_by_order(reported):
-    _, summary = reported
-    controls = [d for d in summary.comparisons if d.first.startswith("order-reverse")]
-
-    assert {d.second for d in controls} == {"order-document, 30", "order-document, 90"}
-
-
-def test_published_figures_stand_in_the_table_and_those_of_other_measures_do_not(
-    run_of,
-):
-    figures = [
-        Published("ledgers", measure, "Reader", method, tokens, 0.5, "A paper", spread)
-        for measure, method, tokens, spread in [
-            ("token_f1", "Old RAG", 100, 0.01),
-            ("token_f1", "Old guess", None, None),
-            ("rouge_l", "Other", 100, None),
-        ]
-    ]
-    summary = summarized(run_of, published=figures)
-    table = as_markdown(tables_of(summary)[-1])
-
-    assert summary.published == tuple(figures[:2])
-    assert "| Reader | Old RAG | 100 | F1 | 50.00 ± 1.00 | A paper |" in table
-    assert "| Reader | Old guess | – | F1 | 50.00 | A paper |" in table
+def test_a_measure_that_the_run_has_not_is_refused(run_of):
+    with pytest.raises(InvalidOptionError, match="measure='nothing'") as caught:
+        summarized(run_of, measure="nothing")
+    assert caught.value.option == "measure"
 
 
-@pytest.mark.parametrize("option", ["measure", "baseline"])
-def test_a_measure_or_baseline_that_the_run_has_not_is_refused(run_of, option):
-    with pytest.raises(InvalidOptionError, match=f"{option}='nothing'") as caught:
-        summarized(run_of, **{option: "nothing"})
-    assert caught.value.option == option
-
-
-def test_another_measure_and_baseline_are_compared_by(run_of):
-    summary = summarized(run_of, measure="evidence_recall", baseline="dos-rag")
+def test_another_measure_is_compared_by(run_of):
+    summary = summarized(run_of, measure="evidence_recall")
 
     assert summary.measure == summary.measures[0] == "evidence_recall"
-    firsts = {d.first for d in summary.comparisons if d.second == "dos-rag, 30"}
-    assert firsts == {"vanilla-rag, 30"}
-
-
-def test_a_control_is_never_the_sweet_spot_of_a_run(run_of):
-    answers = run_of.answers()
-    for answer in answers:  # the control is right each time, the others never
-        right = answer["system"] == "order-reverse"
-        number = int(answer["question_id"][-1])
-        answer["prediction"] = f"{NUMBERS[number]} barrels" if right else "x"
-        answer["answered"] = True
-    run_of.write_lines("answers.jsonl", answers)
-    spots = summarized(run_of).sweet_spots
-
-    assert [spot.system for spot in spots] == [
-        "vanilla-rag",
-        "dos-rag",
-        "order-document",
-        "order-reverse",
-        "",
-    ]
-    assert not (spots[-1].chosen or "").startswith("order-")
-    assert not spots[-1].best.startswith("order-")
 
 
 def test_two_arms_are_compared_once(run_of):
@@ -125,15 +72,7 @@ def test_only_planned_pairs_of_the_same_budget_are_compared(run_of):
     assert summary.comparisons
     assert all(budgets[d.first] == budgets[d.second] for d in summary.comparisons)
     against = {d.second.partition(",")[0] for d in summary.comparisons}
-    assert against == {"vanilla-rag", "order-document", "full-document"}
-
-
-def test_every_arm_is_compared_with_a_baseline_that_has_no_budget(run_of):
-    found = summarized(run_of, baseline="full-document").comparisons
-
-    assert {d.first for d in found if d.second == "full-document"} >= {
-        *("vanilla-rag, 30", "dos-rag, 90", "self-route")
-    }
+    assert against == {"vanilla-rag", "full-document"}
 
 
 def test_p_is_corrected_over_all_comparisons_and_tokens_of_both_are_told(run_of):
@@ -231,6 +170,8 @@ def line(system="s", budget=1, run=0, question_id="q", **fields):
         "answered": True,
         "route": "",
         "long_context_tokens": None,
+        "long_context_estimated": False,
+        "whole": None,
         "context_tokens": 5,
         "usage": {"asked": {**asked, "estimated": False}, "index": {}},
     } | fields
@@ -284,7 +225,7 @@ class TestACountedSet:
             "answers.jsonl",
             [
                 line(run=run, question_id=name)
-                | {"prediction": text, "pieces": [], "usage": {}, "choice": ""}
+                | {"prediction": text, "pieces": [], "usage": {}}
                 for (run, name), text in zip(keys, texts, strict=True)
             ],
         )
@@ -398,7 +339,9 @@ def with_options(directory: RunDirectory, style: str, reply: str) -> Dataset:
         dataclasses.replace(q, options=("iron", *q.answers), gold_option=1)
         for q in dataset.questions
     )
-    directory.write_text("run.json", json.dumps({"answer_style": style}))
+    directory.write_text(
+        "run.json", json.dumps({"format": FORMAT, "answer_style": style})
+    )
     answers = [a | {"prediction": reply, "answered": True} for a in directory.answers()]
     directory.write_lines("answers.jsonl", answers)
     metrics = ("choice_match", "bracketed_match")
@@ -419,50 +362,16 @@ def test_options_are_compared_by_what_was_asked_for(
 ):
     directory, _ = ask(tmp_path / "run", [dos_rag(size=15)])
     dataset = with_options(directory, style, reply)
-    figure = Published("ledgers", "choice_match", "Reader", "Old RAG", 9, 0.5, "Paper")
-    summary = summarized(directory, dataset, published=[figure])
+    summary = summarized(directory, dataset)
 
     assert summary.measure == measure
     assert {arm.measures[measure].mean for arm in summary.arms} == {mean}
-    # What papers publish is accuracy, however they asked for it.
-    assert summary.published == (figure,)
     letters_left_out = any("letters are left out" in note for note in summary.notes)
     assert letters_left_out == (style == "brackets")
     assert ("choice_match" in summary.measures) == (style == "letter")
-
-
-def test_classes_of_declined_questions_are_counted_by_arm(run_of):
-    declined = {a["question_id"] for a in run_of.answers() if not a["answered"]}
-    labels = [
-        {"question_id": name, "class": label, "model": "m", "prompt": "p"}
-        for name, label in zip(
-            sorted(declined), itertools.cycle(["implicit", "unread"]), strict=False
-        )
-    ]
-    run_of.write_lines("failure_classes.jsonl", labels[1:])
-    summary = summarized(run_of)
-    (table,) = [t for t in tables_of(summary) if t.title.startswith("Why")]
-
-    assert table.headings[-2:] == ("unread", "not labelled")
-    first = Counter(a["system"] for a in run_of.answers() if declined_first(a))
-    for arm in summary.arms:
-        counts = summary.failure_classes.get(arm.label, {})
-        routed = arm.system == "self-route"
-        expected = first["self-route"] if routed else arm.declined
-        assert sum(counts.values()) == expected
-        assert (expected > arm.declined) == routed
-    assert {row[0] for row in table.rows} == {
-        arm.label for arm in summary.arms if arm.declined
-    }
 
 
 def test_few_documents_are_said_to_be_few(run_of):
     assert any(
         "on 5 documents, and these are few" in note for note in summarized(run_of).notes
     )
-
-
-def test_a_run_without_labels_has_no_table_of_them(run_of):
-    titles = [table.title for table in tables_of(summarized(run_of))]
-
-    assert not any(title.startswith("Why") for title in titles)

@@ -162,12 +162,12 @@ def test_other_settings_need_another_folder(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"documents_sha256": "x"}, "settings: the documents changed. Give"),
-        ({"questions": 1, "questions_sha256": "x"}, "settings: the questions changed."),
+        ({"documents_sha256": "x"}, "data: documents_sha256 was 'd' and now is 'x'"),
+        ({"questions": 1, "questions_sha256": "x"}, "data: questions was 2 and now is"),
         ({"name": "b"}, "name was 'a' and now is 'b'"),
     ],
 )
-def test_it_is_said_in_words_which_data_differ(tmp_path, changes, told):
+def test_it_is_said_which_data_differ(tmp_path, changes, told):
     data = {"name": "a", "questions": 2, "questions_sha256": "q"}
     data |= {"documents": 2, "documents_sha256": "d"}
     directory = RunDirectory(tmp_path)
@@ -350,17 +350,25 @@ class TestACap:
         assert path.read_text().endswith("false}\n")
 
 
-def test_a_run_of_before_names_the_setting_of_a_system_that_is_another(tmp_path):
+def test_a_run_of_another_version_is_refused_by_it(tmp_path):
     directory = RunDirectory(tmp_path)
-    whole = {"name": "full-document", "reserved": 1024}
-    old = {"full-document": {**whole, "window_overflow": "order_preserving"}}
-    new = {"full-document": {**whole, "window_overflow": "truncate_middle"}}
+    directory.write_text("run.json", '{"budgets": [1], "data": {}, "systems": []}')
+
+    assert directory.is_begun
+    with pytest.raises(UnreadableFileError, match="is of version 1 of a run's files"):
+        directory.begin({"budgets": [1], "data": {}, "systems": []})
+
+
+def test_the_setting_of_a_system_that_is_another_is_named(tmp_path):
+    directory = RunDirectory(tmp_path)
+    whole = {"name": "full-document"}
+    old = {"full-document": {**whole, "reserved": 1}}
+    new = {"full-document": {**whole, "reserved": 2}}
     directory.begin({"systems": old})
 
     with pytest.raises(InvalidOptionError) as caught:
         directory.begin({"systems": new})
     assert caught.value.message == (
-        f"{tmp_path} holds a run with other settings: full-document: window_overflow "
-        "was 'order_preserving' and now is 'truncate_middle'. Give another folder, or "
-        "remove that one."
+        f"{tmp_path} holds a run with other settings: systems: full-document: "
+        "reserved was 1 and now is 2. Give another folder."
     )

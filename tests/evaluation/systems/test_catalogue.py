@@ -16,8 +16,6 @@ NAMES = {
     *("vanilla-rag", "op-rag", "dos-rag", "full-document", "self-route", "longrag"),
     *("raptor", "readagent", "recall", "recommended", "closed-book"),
     *("langchain-default", "llamaindex-default"),
-    *("order-document", "order-score", "order-reverse", "order-shuffled"),
-    "order-edges",
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -76,27 +75,6 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
-    published: Annotated[
-        bool,
-        typer.Option(
-            "--published", help="Show the papers' own figures for comparison."
-        ),
-    ] = False,
-    label_declined: Annotated[
-        bool,
-        typer.Option(
-            "--label-declined", help="Let the model classify why it refused to answer."
-        ),
-    ] = False,
-    together: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Show a run beside others in one table, and ask nothing; may be "
-            "repeated.",
-            show_default=False,
-        ),
-    ] = None,
     show_list: Annotated[
         bool, typer.Option("--list", help="Show the data sets and the systems.")
     ] = False,
@@ -121,13 +99,6 @@ def evaluate(
 
         typer.echo("\n".join(listing()))
         return
-    if together:
-        from oprag_eval.cli.display import table_lines
-        from oprag_eval.reports.together import together as one_table
-
-        table = one_table(together)
-        typer.echo("\n".join(table_lines([table.headings, *table.rows])))
-        return
     specs, tokens = read_specs(systems), read_budgets(budgets)
     if wrong := _wrong_data(data, corpus, questions, documents):
         raise told(wrong, code=2)
@@ -137,7 +108,6 @@ def evaluate(
     from oprag_eval.catalogue import make_system
     from oprag_eval.cli.data import load_data, load_own, restrict
     from oprag_eval.cli.run import perform
-    from oprag_eval.published import published_for
     from oprag_eval.sweeping import sweep_measure, with_answer_recall
 
     options.check()
@@ -147,23 +117,11 @@ def evaluate(
     else:
         dataset = load_data(data, split, corpus)
     dataset = restrict(dataset, options.limit_questions)
-    figures = published_for(dataset.name) if published else ()
-    if published and not figures:
-        told_none = f"The papers published no figures for {dataset.name!r}."
-        dataset = replace(dataset, notes=(*dataset.notes, told_none))
     measure = options.measure or sweep_measure(dataset, offline=options.offline)
     if options.offline:  # its answers say little: show what contexts hold
         dataset = with_answer_recall(dataset)
-    perform(
-        dataset,
-        chosen,
-        tokens,
-        options,
-        None if options.dry_run else out,
-        label=label_declined,
-        published=figures,
-        measure=measure,
-    )
+    folder = None if options.dry_run else out
+    perform(dataset, chosen, tokens, options, folder, measure=measure)
 
 
 def _wrong_data(

@@ -58,14 +58,6 @@ class RunOptions:
             help="Writes summaries, pages and gists; without it, --model does.",
         ),
     ] = ""
-    judge_model: Annotated[
-        str,
-        typer.Option(
-            metavar="PROVIDER:MODEL",
-            help="Judges what was declined (oprag evaluate --label-declined); without "
-            "it, --model does.",
-        ),
-    ] = ""
     answer_style: Annotated[
         Style,
         typer.Option(
@@ -76,9 +68,9 @@ class RunOptions:
     prompts: Annotated[
         str,
         typer.Option(
-            metavar="own|paper|FOLDER",
-            help="Words of the prompts: own; paper, with the content of the papers' "
-            "prompts for the set; or a folder with answer.txt and choice.txt.",
+            metavar="own|paper",
+            help="Words of the prompts: own; or paper, with the content of the papers' "
+            "prompts for the set.",
         ),
     ] = "own"
     no_decline: Annotated[
@@ -120,15 +112,6 @@ class RunOptions:
             show_default=False,
         ),
     ] = None
-    judge_price: Annotated[
-        Price | None,
-        typer.Option(
-            parser=read_price,
-            metavar="INPUT,OUTPUT",
-            help="Price of --judge-model.",
-            show_default=False,
-        ),
-    ] = None
     max_tokens: Annotated[
         int | None,
         typer.Option(
@@ -139,14 +122,6 @@ class RunOptions:
     max_cost: Annotated[
         float | None, typer.Option(min=0, help="Stop before the cost passes this.")
     ] = None
-    keep_prompts: Annotated[
-        bool,
-        typer.Option(
-            "--keep-prompts/--no-keep-prompts",
-            help="Keep what the model read and wrote, compressed, with the run and on "
-            "its page.",
-        ),
-    ] = True
     concurrency: Annotated[
         int, typer.Option(min=1, help="Questions asked at a time.")
     ] = 4
@@ -174,15 +149,6 @@ class RunOptions:
         typer.Option(
             help="What systems are compared by, such as evidence_recall; without it, "
             "the set's own.",
-            show_default=False,
-        ),
-    ] = ""
-    baseline: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="The system that the others are compared with at the same budget; "
-            "without it, vanilla-rag, or the first.",
             show_default=False,
         ),
     ] = ""
@@ -220,34 +186,29 @@ class RunOptions:
                 "provider:model, such as openai:gpt-4o-mini, or offline."
             )
             raise told(message, code=2)
-        for role in ("index", "judge"):
-            self._check_other(role)
+        self._check_index_model()
         if self.max_cost is not None and self.price is None:
             raise told("--max-cost needs --price: what a million tokens cost.", code=2)
 
-    def _check_other(self, role: str) -> None:
-        """Refuse another model that cannot be, or whose cost would not be known."""
-        model, price = getattr(self, f"{role}_model"), getattr(self, f"{role}_price")
-        if model and not _is_named(model):
+    def _check_index_model(self) -> None:
+        """Refuse an index model that cannot be, or whose cost would not be known."""
+        if self.index_model and (self.offline or not _is_named(self.index_model)):
             message = (
-                f"--{role}-model {model!r} names no provider and model. Write "
-                "provider:model, such as openai:gpt-4o-mini."
+                f"--index-model {self.index_model!r} takes provider:model, and --model "
+                "beside it."
             )
             raise told(message, code=2)
-        if model and self.offline:
-            raise told(f"--{role}-model needs --model: who answers.", code=2)
-        if bool(model and self.price) != bool(price):
+        if bool(self.index_model and self.price) != bool(self.index_price):
             message = (
-                f"--{role}-price goes with --{role}-model and --price: give all three, "
-                "or no price at all."
+                "--index-price goes with --index-model and --price: give all three, or "
+                "no price at all."
             )
             raise told(message, code=2)
 
     @property
     def prices(self) -> dict[str, Price]:
-        """Prices of the other models, by their names."""
-        named = {self.index_model: self.index_price, self.judge_model: self.judge_price}
-        return {name: price for name, price in named.items() if price is not None}
+        """Prices of other models than the one that answers, by their names."""
+        return {self.index_model: self.index_price} if self.index_price else {}
 
 
 def _is_named(model: str) -> bool:

@@ -238,7 +238,6 @@ def _run(table: _Table, name: str) -> RunEstimate | None:
         table.recipe.budgets,
         table.options,
         None if table.options.dry_run else table.own(name),
-        published=table.recipe.figures(table.reader, dataset.name),
         measure=table.options.measure,
         spent_in=table.folder / "spending.jsonl",
     )

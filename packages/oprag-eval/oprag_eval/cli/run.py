@@ -16,7 +16,7 @@ from oprag.cli import INTERRUPTED
 from oprag.cli.display import make_console
 from oprag.cli.embedding_models import load_model
 from oprag.cli.telling import note, told
-from oprag.errors import ModelCallError, invalid_option
+from oprag.errors import invalid_option
 from oprag.files import alone_in
 from oprag.tokens import resolve_token_counter
 from oprag_eval.cli.advice import advice_lines
@@ -25,13 +25,9 @@ from oprag_eval.cli.options import RunOptions
 from oprag_eval.cli.progress import CountedEmbeddings, answering, spent
 from oprag_eval.cli.setup import Evaluation, make_evaluation
 from oprag_eval.data import Dataset
-from oprag_eval.errors import SpendingCapError
 from oprag_eval.estimating import RunEstimate, estimate_run
-from oprag_eval.failure_classes import label_declined
 from oprag_eval.models import Model
-from oprag_eval.published import Published
 from oprag_eval.reports import write_reports
-from oprag_eval.reports.comparing import baseline_of
 from oprag_eval.reports.measuring import number_of
 from oprag_eval.running.limits import CappedModel, Spending, less
 from oprag_eval.running.run_directory import RunDirectory
@@ -68,13 +64,13 @@ def perform(
         The estimate of a run that is not carried out.
 
     Raises:
-        InvalidOptionError: The set has no such measure, or the run no such baseline.
+        InvalidOptionError: The set has no such measure.
         UnreadableFileError: Another process carries out a run in that folder.
         typer.Exit: See `carry_out`; and where the disk is full.
     """
     if options.offline:
         dataset = replace(dataset, notes=(_OFFLINE, *dataset.notes))
-    _check_comparison(dataset, systems, options)
+    _check_measure(dataset, options.measure)
     console = make_console(stderr=True)
     embeddings = CountedEmbeddings(load_model(options.embedding_model, console))
     evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
@@ -97,15 +93,12 @@ def perform(
     return None
 
 
-def _check_comparison(
-    dataset: Dataset, systems: Sequence[System], options: RunOptions
-) -> None:
-    """Refuse, before anything is asked, what could not be compared in the end."""
-    baseline_of([system.name for system in systems], options.baseline)
+def _check_measure(dataset: Dataset, measure: str) -> None:
+    """Refuse, before anything is asked, what could not be measured in the end."""
     names = compared_by(dataset)
-    if options.measure and options.measure not in names:
+    if measure and measure not in names:
         takes = f"The set has {', '.join(names) or 'none'}."
-        raise invalid_option("measure", options.measure, takes)
+        raise invalid_option("measure", measure, takes)
 
 
 def _tell_without_answers(dataset: Dataset) -> None:
@@ -151,8 +144,6 @@ def carry_out(
     embeddings: CountedEmbeddings,
     directory: RunDirectory,
     *,
-    label: bool = False,
-    published: tuple[Published, ...] = (),
     measure: str = "",
     spent_in: Path | None = None,
 ) -> None:
@@ -173,7 +164,7 @@ def carry_out(
         with answering(console, len(evaluation.plan), spending, embeddings) as answered:
             # In one event loop: clients keep their connections from call to call.
             report = asyncio.run(
-                _ask(evaluation, options, directory, spending, answered, label=label)
+                _ask(evaluation, options, directory, spending, answered)
             )
     except KeyboardInterrupt as interrupt:
         note(f"Stopped. {_kept(evaluation, directory)}")
@@ -186,9 +177,7 @@ def carry_out(
             evaluation.bench.dataset,
             price=options.price,
             index_price=options.index_price,
-            published=published,
             measure=measure,
-            baseline=options.baseline,
             seed=options.seed,
             stopped=report.stopped is not None,
         )
@@ -223,40 +212,28 @@ async def _ask(
     directory: RunDirectory,
     spending: Spending | None,
     answered: Callable[[Mapping[str, Any]], None],
-    *,
-    label: bool,
 ) -> RunReport:
-    """Ask everything within the caps, and why what was declined was."""
-    bench, judge = evaluation.bench, evaluation.judge
+    """Ask everything within the caps."""
+    bench = evaluation.bench
 
     def capped(model: Model) -> Model:
         if spending is None:
             return model
         return CappedModel(model, spending, longest_reply=options.max_reply)
 
-    judge = capped(judge)
     bench.index_model = capped(bench.index_model)
     bench.model = capped(bench.model)
-    report = await run(
+    return await run(
         evaluation.plan,
         bench,
         directory,
         # The offline reader never waits. One after the other, every run embeds the
         # same texts together, and so gets the same vectors to the last digit.
         concurrency=1 if options.offline else options.concurrency,
-        keep_read=options.keep_prompts,
         answered=answered,
         # With a model the estimate has told it.
         too_small=note if options.offline else lambda _: None,
     )
-    if label and report.stopped is None:
-        try:
-            await label_declined(directory, bench.dataset, judge)
-        except SpendingCapError as error:
-            report.stopped = error
-        except ModelCallError as error:
-            note(f"Not all declined questions are labelled. {error.message}")
-    return report
 
 
 def _spent(spending: Spending | None) -> list[str]:

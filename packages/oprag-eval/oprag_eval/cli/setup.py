@@ -44,8 +44,6 @@ class Evaluation:
 
     plan: Plan
     bench: Bench
-    judge: Model
-    """Says why questions were declined."""
     settings: dict[str, Any]
     """Everything that decides the answers; `run.json`."""
 
@@ -78,21 +76,18 @@ def make_evaluation(
         "budgets": list(budgets),
         "runs": options.runs,
         "model": options.model,
+        "index_model": options.index_model,
+        "prompts": wording.settings(),
         "answer_style": style,
         "temperature": None if options.offline else options.temperature,
         "max_reply": options.max_reply,
         "window": options.window,
         "embedding_model": options.embedding_model,
+        "query_prefix": prefix,
         "tokenizer": resolve_token_counter(None).name,
         "seed": options.seed,
         "versions": _versions(options),
     }
-    if prefix:
-        settings["query_prefix"] = prefix
-    if told := wording.settings():
-        settings["prompts"] = told
-    if options.index_model:
-        settings["index_model"] = options.index_model
     model: Model = OfflineReader(vectors)
     if not options.offline:
         model = _chat_model(options.model, options)
@@ -108,9 +103,7 @@ def make_evaluation(
         wording=wording,
         index_model=_chat_model(index_model, options) if index_model else model,
     )
-    named = options.judge_model
-    judge = _chat_model(named, options) if named else bench.model
-    return Evaluation(plan, bench, judge, settings)
+    return Evaluation(plan, bench, settings)
 
 
 def _chat_model(name: str, options: RunOptions) -> ChatModel:

@@ -12,7 +12,7 @@ from oprag.errors import BudgetTooSmallError
 from oprag.splitting import punkt_sentence_spans
 from oprag.tokens import TokenCounter
 from oprag_eval.bench import Bench, query_text
-from oprag_eval.contexts import Context, chunk_set
+from oprag_eval.contexts import Context
 from oprag_eval.data import Document, Question
 from oprag_eval.reading import Reader
 from oprag_eval.system import Piece
@@ -161,7 +161,7 @@ def join_officially(texts: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class OfficialRag(Reader):
-    """Splits, fills the budget and joins by the authors' rules (`evaluation.official`).
+    """Splits, fills the budget and joins by the authors' rules .
 
     The prompts are this project's, and the query the question with its options below
     it. Several documents follow one another in the order of the set.
@@ -173,12 +173,7 @@ class OfficialRag(Reader):
 
     def settings(self) -> dict[str, Any]:
         """Return the size of chunks and the order."""
-        return {**self.choice, "order": self.order}
-
-    @property
-    def choice(self) -> dict[str, Any]:
-        """What chooses, whatever the order."""
-        return {"compat": "official", "size": self.size}
+        return {"compat": "official", "size": self.size, "order": self.order}
 
     def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
         """Choose and order.
@@ -204,7 +199,7 @@ class OfficialRag(Reader):
             for place in kept
             for span in chunks[place][1].spans
         )
-        return Context(text, pieces, bench.counter(text), chunk_set(pieces))
+        return Context(text, pieces, bench.counter(text))
 
 
 def official_chunks(document: Document, size: int, bench: Bench) -> list[OfficialChunk]:

@@ -105,8 +105,7 @@ class OfflineReader(Model):
       many as the reply may have tokens; a gist without a limit has a quarter of its
       page's;
     - `look_up`: the page whose gist has the sentence nearest to the question;
-    - `page_break`: the last that is offered;
-    - `failure_class`: other.
+    - `page_break`: the last that is offered.
 
     Of equal sentences, options and pages the first is taken. The same calls get the
     same replies.
@@ -140,7 +139,6 @@ class OfflineReader(Model):
             "gist": self._summary,
             "look_up": self._look_up,
             "page_break": lambda call: f"<{len(call.facts['breaks'])}>",
-            "failure_class": lambda _: "E",
         }
 
     async def complete(self, call: Call) -> Completion:

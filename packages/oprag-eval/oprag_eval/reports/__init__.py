@@ -1,8 +1,8 @@
 """Reports of a run: tables, plots, one page; from its files and the set, no model.
 
 `write_reports(directory, dataset)` scores the answers and writes `scores.jsonl`,
-`summary.json`, `summary.csv`, `summary.md`, `plots/*.png`, `plots/*.svg` and
-`report.html`. The same answers give the same bytes.
+`summary.json`, `summary.md`, `plots/*.svg` and `report.html`. The same answers give the
+same bytes.
 """
 
 from oprag_eval.reports.summary import ArmSummary, Figure, Summary

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import statistics
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from oprag.calls import Price, TokenUsage
 from oprag_eval.data import Dataset
-from oprag_eval.failure_classes import FAILURE_CLASSES
 from oprag_eval.reports.measuring import corpus_scores
 from oprag_eval.reports.summary import ArmSummary, Figure, arm_label
 from oprag_eval.statistics import Sampling, mean_and_deviation
-
-_NOT_LABELLED = "not labelled"
 
 
 @dataclass(frozen=True)
@@ -175,29 +171,3 @@ class Rows:
             mean, deviation = mean_and_deviation(values)
             figures[name] = Figure(mean, None, None, deviation, questions, documents)
         return figures
-
-
-def class_counts(
-    labels: Mapping[str, str], arms: Iterable[Arm]
-) -> dict[str, dict[str, int]]:
-    """Count the declined answers of each arm by class; see `declined_first`.
-
-    Args:
-        labels: Class by question, as `read_labels` gives them.
-        arms: Of the run.
-
-    Returns:
-        By arm, then by class in the order of `FAILURE_CLASSES`; `"not labelled"` comes
-        last. Only arms that declined; empty where nothing was labelled.
-    """
-    counts: dict[str, dict[str, int]] = {}
-    for arm in arms if labels else ():
-        found = Counter(
-            labels.get(line["question_id"], _NOT_LABELLED)
-            for line in arm.lines
-            if line.get("declined_first", not line["answered"])
-        )
-        if found:
-            order = (*FAILURE_CLASSES, _NOT_LABELLED)
-            counts[arm.label] = {label: found[label] for label in order if found[label]}
-    return counts

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from oprag.errors import invalid_option
 from oprag_eval.metrics import token_share
 from oprag_eval.reports.arms import Arm
 from oprag_eval.reports.summary import ArmSummary, Difference, Routing, SweetSpotSummary
@@ -14,8 +13,6 @@ from oprag_eval.statistics import Comparison, Sampling, adjusted
 from oprag_eval.sweeping import AS_CHEAP, Candidate, sweet_spot
 
 _BASELINE = "vanilla-rag"
-_CONTROL = "order-"
-_CONTROL_BASELINE = "order-document"
 _FULL = "full-document"
 _FULL_RUNG = "full"
 _SEVERAL = 2
@@ -29,36 +26,15 @@ class Compared(NamedTuple):
     values: Sequence[float | None]
 
 
-def baseline_of(systems: Sequence[str], wanted: str = "") -> str:
-    """Name the system that others are compared with.
-
-    Args:
-        systems: Of the run, in the order of the plan.
-        wanted: What the user said; empty: vanilla RAG, or the first system.
-
-    Raises:
-        InvalidOptionError: The run has no such system.
-    """
-    if not wanted:
-        return _BASELINE if _BASELINE in systems else systems[0]
-    if wanted not in systems:
-        takes = f"The run has {', '.join(systems)}."
-        raise invalid_option("baseline", wanted, takes)
-    return wanted
-
-
-def comparisons(
-    arms: Sequence[Compared], baseline: str, sampling: Sampling
-) -> tuple[Difference, ...]:
-    """Compare every arm with the baseline at the same budget, and with nothing else.
+def comparisons(arms: Sequence[Compared], sampling: Sampling) -> tuple[Difference, ...]:
+    """Compare every arm with vanilla RAG, or the first system, at the same budget.
 
     These are planned, before any score is seen, and p is corrected for their number.
     A system without a budget, such as the full document, is compared with others that
-    have none; as the baseline, with all. An order control is compared with the
-    document's order alone, where that was run.
+    have none; as the baseline, with all.
     """
     found = []
-    for first, second in _pairs(arms, baseline):
+    for first, second in _pairs(arms):
         compared = sampling.compare(first.values, second.values)
         if compared is not None:
             found.append(_difference(first, second, compared))
@@ -68,18 +44,13 @@ def comparisons(
     )
 
 
-def _pairs(
-    arms: Sequence[Compared], baseline: str
-) -> Iterator[tuple[Compared, Compared]]:
-    systems = {each.arm.system for each in arms}
+def _pairs(arms: Sequence[Compared]) -> Iterator[tuple[Compared, Compared]]:
+    systems = list(dict.fromkeys(each.arm.system for each in arms))
+    baseline = _BASELINE if _BASELINE in systems else systems[0]
     free = [each.arm.system for each in arms if each.arm.budget is None]
     for first in arms:
         system, budget = first.arm.system, first.arm.budget
-        against = baseline
-        if system.startswith(_CONTROL) and _CONTROL_BASELINE in systems:
-            against = _CONTROL_BASELINE
-        elif budget is None and baseline not in free:
-            against = free[0]
+        against = free[0] if budget is None and baseline not in free else baseline
         for second in arms:
             if second.arm.system == against != system and (
                 second.arm.budget in {None, budget}
@@ -92,9 +63,7 @@ def sweet_spots(
 ) -> tuple[SweetSpotSummary, ...]:
     """Find the sweet spot of each system with several budgets, then of all arms.
 
-    A system's arms are ordered by budget, all arms by their mean tokens. Order
-    controls are nothing to use, so among all arms they count only where there are no
-    others.
+    A system's arms are ordered by budget, all arms by their mean tokens.
     """
     groups: dict[str, list[Compared]] = {}
     for each in arms:
@@ -102,8 +71,7 @@ def sweet_spots(
     several = {name: held for name, held in groups.items() if len(held) >= _SEVERAL}
     spots = [_spot(name, held, sampling, **draws) for name, held in several.items()]
     if len(groups) >= _SEVERAL:
-        of_use = [e for e in arms if not e.arm.system.startswith(_CONTROL)]
-        spots.append(_spot("", of_use or arms, sampling, **draws))
+        spots.append(_spot("", arms, sampling, **draws))
     return tuple(spot for spot in spots if spot is not None)
 
 

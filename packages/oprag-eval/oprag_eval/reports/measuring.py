@@ -7,7 +7,6 @@ from typing import Any
 
 from oprag_eval import metrics
 from oprag_eval.data import Dataset
-from oprag_eval.published import Published
 from oprag_eval.reports.summary import Figure
 from oprag_eval.scoring import CORPUS_MEASURES, NOT_MEASURES, scored_text
 
@@ -34,7 +33,6 @@ _TITLES = {
     "token_share": "share of tokens",
 }
 """In the order of tables."""
-_OF_ROUTING = ("answerable", "token_share")
 CONTEXT_MEASURES = ("evidence_recall", "answer_recall", "title_recall")
 """What is compared by where a set has no answers, the first that it has."""
 
@@ -108,32 +106,6 @@ def corpus_scores(
         name: metrics.corpus_bleu(texts, gold, max_order=order)
         for name, order in CORPUS_MEASURES.items()
     }
-
-
-def figures_of(
-    published: Iterable[Published], measures: Iterable[str], *, routed: bool
-) -> tuple[Published, ...]:
-    """Keep the papers' figures of what a run measures.
-
-    Args:
-        published: Of its set.
-        measures: That the run shows. What papers publish of options is accuracy,
-            however it was asked for.
-        routed: Whether one of its systems routes.
-    """
-    shown = {_published_as(measure) for measure in measures}
-    shown.update(_OF_ROUTING if routed else ())
-    return tuple(each for each in published if each.measure in shown)
-
-
-def published_by(published: Iterable[Published], measure: str) -> tuple[Published, ...]:
-    """Keep the papers' figures of one measure."""
-    wanted = _published_as(measure)
-    return tuple(each for each in published if each.measure == wanted)
-
-
-def _published_as(measure: str) -> str:
-    return "choice_match" if measure.startswith("bracketed_match") else measure
 
 
 def figure_text(figure: Figure | None) -> str:

@@ -10,8 +10,7 @@ import base64
 import hashlib
 import json
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,11 +18,9 @@ from typing import Any
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.reports.arms import arms_of
 from oprag_eval.reports.measuring import number_of, title_of
-from oprag_eval.reports.pictures import pictures_of
 from oprag_eval.reports.plots import Plot
 from oprag_eval.reports.summary import Summary
 from oprag_eval.reports.tables import Table
-from oprag_eval.running.run_directory import AnswerKey, key_of
 
 _FOLDER = Path(__file__).parent / "templates"
 
@@ -33,7 +30,6 @@ def as_page(
     tables: Sequence[Table],
     plots: Sequence[Plot],
     questions: Mapping[str, Any],
-    read: Sequence[str] = (),
 ) -> str:
     """Write the page.
 
@@ -42,7 +38,6 @@ def as_page(
         tables: Of the summary.
         plots: Of the summary.
         questions: See `page_data`.
-        read: See `ReadTexts`.
     """
     import jinja2
     from jinja2 import utils
@@ -72,7 +67,6 @@ def as_page(
         ],
         # Escapes <, >, & and ', so that no text can end the element.
         questions=utils.htmlsafe_json_dumps(questions, separators=(",", ":")),
-        read=utils.htmlsafe_json_dumps(list(read), separators=(",", ":")),
         script=script,
         style=style,
         script_hash=_hash(script),
@@ -90,8 +84,6 @@ MOST_ANSWERS = 20_000
 """Answers that a page holds at most."""
 MOST_PIECES = 300_000
 """Passages that a page holds at most; with both a page stays under some 20 MB."""
-MOST_READ = 8_000_000
-"""Bytes, packed, of what models read that a page holds at most, on top of that."""
 
 
 def page_data(
@@ -100,7 +92,6 @@ def page_data(
     dataset: Dataset,
     measure: str,
     *,
-    read: ReadTexts | None = None,
     numbered: bool = False,
     most_answers: int = MOST_ANSWERS,
     most_pieces: int = MOST_PIECES,
@@ -112,7 +103,6 @@ def page_data(
         scores: Their scores, in the same order.
         dataset: The set that was asked.
         measure: The score that is shown; empty: none.
-        read: What the model read; None: nothing was kept.
         numbered: Whether options were asked for by number, not by letter.
         most_answers: See `MOST_ANSWERS`.
         most_pieces: See `MOST_PIECES`.
@@ -120,7 +110,6 @@ def page_data(
     Returns:
         `numbered`: as given. `arms`: `[system, budget]` each. `documents`:
         `[id, title, length]` each, of a PDF with its pages, `[start, label]` each.
-        `pictures`: see `pictures_of`.
         `total` and `every`: all questions, and that each `every`-th is here.
         `questions`: see `_question`; documents and arms by their place in the lists.
     """
@@ -131,61 +120,22 @@ def page_data(
     pieces = sum(len(answer["pieces"]) for answer in answers)
     every = math.ceil(max(len(answers) / most_answers, pieces / most_pieces, 1))
     arms = [(arm.system, arm.budget) for arm in arms_of(scores)]
-    read = read or ReadTexts((), tuple)
     places = {arm: place for place, arm in enumerate(arms)}
-    page = _Page(dataset, places, measure, read, {})
+    page = _Page(dataset, places, measure, {})
     shown = [
         page.question(
             question, [(answers[n], scores[n]) for n in asked[question.question_id]]
         )
         for question in questions[::every]
     ]
-    described = page.described()
     return {
         "arms": [list(arm) for arm in arms],
-        "documents": described,
+        "documents": page.described(),
         "every": every,
         "numbered": numbered,
-        "pictures": pictures_of(shown, described, dataset),
         "questions": shown,
         "total": len(questions),
     }
-
-
-class ReadTexts:
-    """What the model read and wrote for answers, as a page holds it.
-
-    Whole questions in the order of the set, up to some size.
-
-    Args:
-        question_ids: In that order.
-        texts: Gives what was kept, packed, by answer; called twice.
-        most: Bytes of the packed texts together.
-    """
-
-    def __init__(
-        self,
-        question_ids: Iterable[str],
-        texts: Callable[[], Iterable[tuple[AnswerKey, bytes]]],
-        most: int = MOST_READ,
-    ) -> None:
-        sizes: Counter[str] = Counter()
-        for key, packed in texts():
-            sizes[key.question_id] += len(packed)
-        kept: set[str] = set()
-        for name in question_ids:
-            most -= sizes[name]
-            if most < 0:
-                break
-            kept.add(name)
-        self.packed: list[str] = []
-        """Gzip files in base64: one JSON object each, with `calls`."""
-        self.places: dict[AnswerKey, int] = {}
-        """Where in them an answer's is."""
-        for key, packed in texts():
-            if key.question_id in kept:
-                self.places[key] = len(self.packed)
-                self.packed.append(base64.b64encode(packed).decode("ascii"))
 
 
 @dataclass
@@ -193,7 +143,6 @@ class _Page:
     dataset: Dataset
     arms: Mapping[tuple[str, int | None], int]
     measure: str
-    read: ReadTexts
     documents: dict[str, int]
     """Place of each document by its id, in the order in which questions name them."""
 
@@ -205,9 +154,8 @@ class _Page:
         """Return one question: `documents` that its strip is drawn over, and `answers`.
 
         An answer is `[arm, run, prediction or None, score, tokens, route, pieces,
-        made, read]`; pieces are `[document, start, end]`, in the order they were read;
-        made counts the texts that stand in no document, such as summaries; read is
-        the place of what the model read in `ReadTexts.packed`, or None.
+        made]`; pieces are `[document, start, end]`, in the order they were read; made
+        counts the texts that are in no document, such as summaries.
         """
         rows = [self._answer(answer, score) for answer, score in answered]
         read = {piece[0] for row in rows for piece in row[6]}
@@ -237,7 +185,6 @@ class _Page:
             answer["route"],
             [[self._place(name), start, end] for name, start, end, _ in placed],
             len(answer["pieces"]) - len(placed),
-            self.read.places.get(key_of(answer)),
         ]
 
     def _place(self, name: str) -> int:

@@ -1,35 +1,30 @@
-"""The plots of a run, PNG and SVG; the same bytes for the same summary."""
+"""The plots of a run: quality against tokens, and against cost."""
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from oprag_eval.reports.curves import (
-    COLOURS,
-    curve_of,
-    draw_against_cost,
-    draw_against_tokens,
-)
-from oprag_eval.reports.measuring import published_by, title_of
-from oprag_eval.reports.summary import ArmSummary, Routing, Summary
+from oprag_eval.reports.measuring import title_of
+from oprag_eval.reports.summary import ArmSummary, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
-PLOT_NAMES = (
-    "quality_tokens",
-    "evidence_tokens",
-    "quality_cost",
-    "routing",
-    "routing_k",
+_COLOURS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#6a3d9a",
+    "#4d4d4d",
 )
-"""Of all plots that a run may have; the second part of one is called `NAME_2`."""
-
+"""Okabe and Ito's, which the colour-blind can tell apart, and two more."""
+_MARKERS = "osD^vPX*"
+_APART = 0.012
 _STYLE: Any = {
     "axes.axisbelow": True,
     "axes.grid": True,
@@ -42,8 +37,6 @@ _STYLE: Any = {
     "svg.fonttype": "path",
     "svg.hashsalt": "oprag",
 }
-_SIZE = (8.2, 4.6)
-_DPI = 130
 _NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 
@@ -51,210 +44,107 @@ class Plot(NamedTuple):
     """One plot, drawn."""
 
     name: str
-    """Of its files, without the ending."""
+    """Of its file, without the ending."""
     title: str
     """What it shows, in a line."""
-    png: bytes
     svg: bytes
 
 
 def plots_of(summary: Summary) -> list[Plot]:
-    """Draw what a summary has figures for; published ones in grey.
+    """Draw quality against tokens, and with a price against cost.
 
     Returns:
-        Quality against tokens; evidence against tokens; quality against cost, with a
-        price; the shares of routed systems, and by their k where it differs.
+        The same bytes for the same summary; nothing where the run has no measure that
+        arms are compared by.
     """
-    return [_drawn(name, title, draw) for name, title, draw in _wanted(summary)]
+    if not summary.measure:
+        return []
+    prompts = all(arm.input_tokens for arm in summary.arms)
+    tokens = "input tokens of a question" if prompts else "tokens of the context"
+    plots = [_drawn(summary, "tokens", f"{tokens} (mean)", lambda arm: arm.tokens)]
+    if any(arm.cost for arm in summary.arms):
+        axis = "cost of a question, in the currency of the prices"
+        plots.append(_drawn(summary, "cost", axis, lambda arm: arm.cost or 0.0))
+    return plots
 
 
-_Draw = Callable[["Axes"], None]
-
-
-def _wanted(summary: Summary) -> Iterator[tuple[str, str, _Draw]]:
-    measure, n = summary.measure, f"{summary.questions:,} questions"
-    spots = summary.sweet_spots
-    wide = spots[-1].chosen if spots else None
-    rings = f"\nrings: sweet spots; the wide one: {wide}" if wide else ""
-    tokens, cost = draw_against_tokens, draw_against_cost
-    if measure:
-        title = f"{_begin(measure)} against tokens, {n}{rings}"
-        draw = functools.partial(tokens, measure=measure)
-        papers = published_by(summary.published, measure)
-        shown = dataclasses.replace(summary, published=papers)
-        yield from _parts("quality_tokens", title, draw, shown)
-    evidence = "evidence_recall"
-    if measure != evidence and any(evidence in arm.measures for arm in summary.arms):
-        title = f"{_begin(evidence)} against tokens, {n}"
-        draw = functools.partial(tokens, measure=evidence)
-        yield from _parts("evidence_tokens", title, draw, _without_papers(summary))
-    if measure and any(arm.cost for arm in summary.arms):
-        title = f"{_begin(measure)} against cost, {n}{rings}"
-        draw = functools.partial(cost, measure=measure)
-        yield from _parts("quality_cost", title, draw, _without_papers(summary))
-    if summary.routing:
-        yield (
-            "routing",
-            f"Questions answered from the chunks, and tokens used, {n}",
-            lambda axes: draw_routing(axes, summary),
-        )
-
-    if measure and len(chunks := _routed_by_k(summary)) > 1:
-        yield (
-            "routing_k",
-            f"Self-Route by its number of chunks k, {n}",
-            lambda axes: draw_routing_by_k(axes, summary, chunks),
-        )
-
-
-def _routed_by_k(summary: Summary) -> list[tuple[int, Routing, ArmSummary]]:
-    """The routed arms that choose from k chunks, by k; those without a budget."""
-    settings = summary.settings.get("systems", {})
-    arms = {arm.label: arm for arm in summary.arms}
-    found = []
-    for row in summary.routing:
-        arm = arms[row.arm]
-        k = settings.get(arm.system, {}).get("k")
-        if k is not None and arm.budget is None and summary.measure in arm.measures:
-            found.append((k, row, arm))
-    return sorted(found, key=lambda each: each[0])
-
-
-_MOST_LINES = 6
-"""In one plot: more cannot be told apart."""
-
-
-def _without_papers(summary: Summary) -> Summary:
-    return dataclasses.replace(summary, published=())
-
-
-def _parts(
-    name: str, title: str, draw: Callable[[Axes, Summary], None], summary: Summary
-) -> Iterator[tuple[str, str, _Draw]]:
-    """One plot, or several where it would have more than six lines."""
-    parts = list(_six_lines(summary))
-    for number, part in enumerate(parts, start=1):
-        head, *rest = title.split("\n")
-        if len(parts) > 1:
-            head += f", part {number} of {len(parts)}"
-        told = "\n".join([head, *rest])
-        called = name if number == 1 else f"{name}_{number}"
-        yield called, told, functools.partial(_draw_part, draw, part)
-
-
-def _draw_part(
-    draw: Callable[[Axes, Summary], None], part: Summary, axes: Axes
-) -> None:
-    draw(axes, part)
-
-
-def _six_lines(summary: Summary) -> Iterator[Summary]:
-    """Systems first; then papers' figures, each time beside the highest system."""
-    systems = list(dict.fromkeys(arm.system for arm in summary.arms))
-    curves = list(dict.fromkeys(curve_of(each) for each in summary.published))
-    if len(systems) + len(curves) <= _MOST_LINES:
-        yield summary
-        return
-    for begin in range(0, len(systems), _MOST_LINES):
-        shown = systems[begin : begin + _MOST_LINES]
-        yield _only(summary, shown, ())
-    spots = [spot.best for spot in summary.sweet_spots[-1:]]
-    best = [arm.system for arm in summary.arms if arm.label in spots] or systems
-    for begin in range(0, len(curves), _MOST_LINES - 1):
-        beside = curves[begin : begin + _MOST_LINES - 1]
-        yield _only(summary, best[:1], beside)
-
-
-def _only(
-    summary: Summary, systems: Sequence[str], curves: Sequence[tuple[str, str, str]]
-) -> Summary:
-    return dataclasses.replace(
-        summary,
-        arms=tuple(arm for arm in summary.arms if arm.system in systems),
-        published=tuple(p for p in summary.published if curve_of(p) in curves),
-    )
-
-
-def _begin(measure: str) -> str:
-    title = title_of(measure)
-    return title[0].upper() + title[1:]
-
-
-def _drawn(name: str, title: str, draw: _Draw) -> Plot:
+def _drawn(
+    summary: Summary, name: str, axis: str, place: Callable[[ArmSummary], float]
+) -> Plot:
     import matplotlib as mpl
+    from matplotlib import ticker
     from matplotlib.figure import Figure
 
+    measure = title_of(summary.measure)
+    title = (
+        f"{measure[0].upper()}{measure[1:]} against {name}, "
+        f"{summary.questions:,} questions"
+    )
+    spots = summary.sweet_spots
+    if spots and spots[-1].chosen:
+        title += f"\nrings: sweet spots; the wide one: {spots[-1].chosen}"
     with mpl.rc_context():
         mpl.rcdefaults()  # the user's own style would change the bytes
         mpl.rcParams.update(_STYLE)
-        figure = Figure(figsize=_SIZE, layout="constrained")
+        figure = Figure(figsize=(8.2, 4.6), layout="constrained")
         axes = figure.add_subplot()
         axes.set_title(title, loc="left", fontsize=11)
-        draw(axes)
-        png, svg = io.BytesIO(), io.BytesIO()
-        figure.savefig(png, format="png", dpi=_DPI, metadata={"Software": None})
+        _curves(axes, summary, place)
+        axes.set_xlabel(axis)
+        axes.set_ylabel(f"{measure} × 100, with 95 % intervals")
+        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), fontsize=8.5)
+        if name == "tokens":
+            axes.set_xscale("log")
+            axes.xaxis.set_major_locator(ticker.LogLocator(base=10, subs=(1, 2, 5)))
+            axes.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
+            axes.xaxis.set_minor_formatter(ticker.NullFormatter())
+        svg = io.BytesIO()
         figure.savefig(svg, format="svg", metadata=_NO_METADATA)
-    return Plot(name, title.replace("\n", "; "), png.getvalue(), svg.getvalue())
+    return Plot(f"quality_{name}", title.replace("\n", "; "), svg.getvalue())
 
 
-def draw_routing(axes: Axes, summary: Summary) -> None:
-    """Draw two bars for each routed arm; the line is what the full documents take."""
-    rows = summary.routing
-    places = range(len(rows))
-    answerable = [100 * row.answerable for row in rows]
-    axes.bar(
-        [place - 0.2 for place in places],
-        answerable,
-        0.38,
-        color=COLOURS[0],
-        label="answered from the chunks, % of questions",
-    )
-    tokens = [(p, 100 * r.token_share) for p, r in enumerate(rows) if r.token_share]
-    if tokens:
-        axes.bar(
-            [place + 0.2 for place, _ in tokens],
-            [share for _, share in tokens],
-            0.38,
-            color=COLOURS[4],
-            hatch="//",
-            edgecolor="white",
-            label="input tokens, % of the full documents'",
-        )
-        axes.axhline(100, color="#222222", linewidth=0.8)
-    middle, half = (len(rows) - 1) / 2, max(len(rows), 4) / 2
-    axes.set_xlim(middle - half, middle + half)
-    axes.set_xticks(list(places), [row.arm for row in rows])
-    axes.grid(visible=False, axis="x")
-    axes.set_ylabel("%")
-    axes.legend(loc="upper left", bbox_to_anchor=(0, -0.12), ncols=2, fontsize=9)
+def _curves(axes: Axes, summary: Summary, place: Callable[[ArmSummary], float]) -> None:
+    """One line per system, its points at what the arms took, intervals around them.
 
-
-def draw_routing_by_k(
-    axes: Axes, summary: Summary, rows: Sequence[tuple[int, Routing, ArmSummary]]
-) -> None:
-    """Draw score, answers from the chunks and tokens against k.
-
-    Source:
-        Self-Route (arXiv:2407.16833), figure 3.
+    Systems of one budget take nearly the same: each is moved by a percent or so, for
+    their intervals to be told apart.
     """
-    places = range(len(rows))
-    curves = {
-        f"{title_of(summary.measure)} × 100": [
-            100 * arm.measures[summary.measure].mean for _, _, arm in rows
-        ],
-        "answered from the chunks, % of questions": [
-            100 * row.answerable for _, row, _ in rows
-        ],
-    }
-    if all(row.token_share is not None for _, row, _ in rows):
-        curves["input tokens, % of the full documents'"] = [
-            100 * (row.token_share or 0) for _, row, _ in rows
+    systems: dict[str, list[ArmSummary]] = {}
+    for arm in summary.arms:
+        if summary.measure in arm.measures:
+            systems.setdefault(arm.system, []).append(arm)
+    rings = {spot.chosen: 13 if spot.system else 18 for spot in summary.sweet_spots}
+    for number, arms in enumerate(systems.values()):
+        shown = sorted(arms, key=place)
+        moved = 1 + _APART * (number - (len(systems) - 1) / 2)
+        x = [place(arm) * moved for arm in shown]
+        figures = [arm.measures[summary.measure] for arm in shown]
+        y = [100 * f.mean for f in figures]
+        below = [100 * (f.mean - (f.mean if f.low is None else f.low)) for f in figures]
+        above = [
+            100 * ((f.mean if f.high is None else f.high) - f.mean) for f in figures
         ]
-    for number, (label, values) in enumerate(curves.items()):
-        axes.plot(
-            places, values, marker="osD"[number], color=COLOURS[number], label=label
+        axes.errorbar(
+            x,
+            y,
+            yerr=[[max(0.0, e) for e in below], [max(0.0, e) for e in above]],
+            color=_COLOURS[number % len(_COLOURS)],
+            marker=_MARKERS[number % len(_MARKERS)],
+            linestyle=("-", "--", ":")[number // len(_COLOURS) % 3],
+            markersize=5,
+            linewidth=1.4,
+            elinewidth=0.8,
+            capsize=2,
+            label=shown[0].name,
         )
-    axes.set_xticks(list(places), [f"{k:,}" for k, _, _ in rows])
-    axes.set_xlabel("k, the chunks of the first step")
-    axes.set_ylabel("%")
-    axes.legend(loc="upper left", bbox_to_anchor=(0, -0.12), ncols=2, fontsize=9)
+        for arm, across, up in zip(shown, x, y, strict=True):
+            if size := rings.get(arm.label):
+                axes.plot(
+                    [across],
+                    [up],
+                    "o",
+                    markersize=size,
+                    fillstyle="none",
+                    color="#222222",
+                    zorder=5,
+                )

@@ -9,21 +9,11 @@ from typing import Any
 from oprag.calls import Price
 from oprag.errors import invalid_option
 from oprag_eval.data import Dataset
-from oprag_eval.failure_classes import read_labels
 from oprag_eval.metrics import bracketed_option, meteor_unavailable
-from oprag_eval.published import Published
 from oprag_eval.reports.advising import advice_of
-from oprag_eval.reports.arms import Rows, arms_of, class_counts
-from oprag_eval.reports.comparing import (
-    Compared,
-    baseline_of,
-    comparisons,
-    routing,
-    sweet_spots,
-)
+from oprag_eval.reports.arms import Rows, arms_of
+from oprag_eval.reports.comparing import Compared, comparisons, routing, sweet_spots
 from oprag_eval.reports.measuring import (
-    CONTEXT_MEASURES,
-    figures_of,
     in_order,
     main_measure,
     measures_in,
@@ -31,8 +21,7 @@ from oprag_eval.reports.measuring import (
     title_of,
 )
 from oprag_eval.reports.summary import ArmSummary, Summary, arm_label
-from oprag_eval.reports.views import agreements, parts_of
-from oprag_eval.running.run_directory import RunDirectory, key_of
+from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.statistics import Sampling, clusters_of
 
 _BRACKETS = ("bracketed_match", "bracketed_match_official")
@@ -47,9 +36,7 @@ def summarize(
     *,
     price: Price | None = None,
     index_price: Price | None = None,
-    published: Sequence[Published] = (),
     measure: str = "",
-    baseline: str = "",
     resamples: int = 2000,
     seed: int = 42,
     stopped: bool = False,
@@ -57,7 +44,7 @@ def summarize(
     """Summarise the answers of a run and their scores; options as for `write_reports`.
 
     Raises:
-        InvalidOptionError: The run has no such measure or baseline.
+        InvalidOptionError: The run has no such measure.
     """
     errors = directory.lines("errors.jsonl")
     asked = {line["question_id"] for line in [*scores, *errors]}
@@ -75,8 +62,6 @@ def summarize(
     expected = len(ids) * len({line["run"] for line in [*scores, *errors]})
     rows = Rows(dataset, answers, ids, expected, measures, sampling, price, index_price)
     compared = [Compared(arm, rows.row(arm), arm.values(measure, ids)) for arm in arms]
-    systems = list(dict.fromkeys(arm.system for arm in arms))
-    against = baseline_of(systems, baseline)
     found = tuple(each.row for each in compared)
     notes = list(
         _notes(
@@ -89,15 +74,6 @@ def summarize(
         )
     )
     notes += _untouched(found, measure)
-    by_key = {key_of(answer): answer for answer in answers}
-    of_answers = measure and measure not in CONTEXT_MEASURES
-    routed = routing(arms)
-    figures = figures_of(published, measures, routed=bool(routed))
-    if published and not figures:
-        others = ", ".join(in_order({figure.measure for figure in published}))
-        notes.append(
-            f"The papers' figures for this set are of other measures: {others}."
-        )
     summary = Summary(
         dataset=dataset.name,
         questions=len(ids),
@@ -110,17 +86,11 @@ def summarize(
         seed=seed,
         settings=settings,
         arms=found,
-        comparisons=comparisons(compared, against, sampling) if measure else (),
+        comparisons=comparisons(compared, sampling) if measure else (),
         sweet_spots=sweet_spots(compared, sampling, draws=resamples, seed=seed)
         if measure
         else (),
-        routing=routed,
-        failure_classes=class_counts(read_labels(directory), arms),
-        published=figures,
-        parts=parts_of(arms, dataset, by_key, measure, ids, estimate=sampling.estimate)
-        if of_answers
-        else (),
-        agreements=agreements(arms, by_key, measure) if of_answers else (),
+        routing=routing(arms),
         notes=tuple(notes),
         stopped=stopped,
     )

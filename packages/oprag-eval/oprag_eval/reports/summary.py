@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
-
-from oprag_eval.published import Published
 
 _SIGNIFICANT = 0.05
 
@@ -149,37 +147,6 @@ class Routing:
 
 
 @dataclass(frozen=True)
-class Part:
-    """One arm on a part of the questions."""
-
-    arm: str
-    by: str
-    """What the questions are parted by, such as `difficulty`."""
-    part: str
-    figure: Figure
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """One arm beside the full text; shares are of the answers that both have."""
-
-    arm: str
-    full: str
-    answers: int
-    same: float
-    """Share of equal predictions, but for case and white space."""
-    near: float
-    """Share of scores that differ by less than ten points."""
-    better: float
-    """Share of those on which the arm is at least so much better."""
-    worse: float
-    oracle: float
-    """Mean of the higher of both scores."""
-    oracle_tokens: float
-    """Mean tokens, the full text's only where it does better."""
-
-
-@dataclass(frozen=True)
 class Summary:
     """Everything that the tables, plots and the page show."""
 
@@ -204,16 +171,6 @@ class Summary:
     sweet_spots: tuple[SweetSpotSummary, ...] = ()
     """Of each system with several budgets; then of all arms together."""
     routing: tuple[Routing, ...] = ()
-    failure_classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Declined questions by arm and class; empty where they were not labelled."""
-    published: tuple[Published, ...] = ()
-    """Figures of papers on what the run measures; those of the measure that arms are
-    compared by are drawn."""
-    parts: tuple[Part, ...] = ()
-    """Scores on parts of the questions; empty where these have no parts, or what is
-    compared by is no measure of answers."""
-    agreements: tuple[Agreement, ...] = ()
-    """Arms beside the full text; empty as above, or where that was not asked."""
     notes: tuple[str, ...] = ()
     """What a reader must know: what differs from the papers, what is missing."""
     stopped: bool = False

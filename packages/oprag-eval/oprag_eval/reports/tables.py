@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from oprag_eval.failure_classes import FAILURE_CLASSES
-from oprag_eval.published import Published
 from oprag_eval.reports.measuring import title_of
 from oprag_eval.reports.summary import ArmSummary, Difference, Figure, Summary
-from oprag_eval.reports.views import EVIDENCE_PLACE
 from oprag_eval.sweeping import CONFIDENCE, MARGIN
 
 _NONE = "–"
@@ -32,11 +29,7 @@ def tables_of(summary: Summary) -> list[Table]:
         _tokens(summary),
         _sweet_spots(summary),
         _comparisons(summary),
-        *_parts(summary),
-        _agreements(summary),
         _routing(summary),
-        _declines(summary),
-        _published(summary),
     ]
     return [table for table in made if table.rows]
 
@@ -172,61 +165,6 @@ def _difference(found: Difference) -> tuple[str, ...]:
     )
 
 
-def _parts(summary: Summary) -> Iterator[Table]:
-    """One table for each way in which the questions fall into parts."""
-    cells = {(each.arm, each.by, each.part): each.figure for each in summary.parts}
-    for by in dict.fromkeys(each.by for each in summary.parts):
-        parts = dict.fromkeys(each.part for each in summary.parts if each.by == by)
-        note = (
-            f"{title_of(summary.measure)} times 100 with 95 % intervals, of the "
-            "questions of each kind; n is how many of them."
-        )
-        if by == EVIDENCE_PLACE:
-            note += (
-                " The third of the context in which the evidence began; in it may also "
-                "mean that a part of it was."
-            )
-        rows = []
-        for arm in dict.fromkeys(each.arm for each in summary.parts if each.by == by):
-            found = [cells.get((arm, by, part)) for part in parts]
-            counts = (_count(each.questions if each else 0) for each in found)
-            told = zip(map(_figure, found), counts, strict=True)
-            rows.append((arm, *(cell for pair in told for cell in pair)))
-        headings = ("arm", *(cell for part in parts for cell in (part, "n")))
-        yield Table(f"By {by}", note, headings, tuple(rows))
-
-
-def _agreements(summary: Summary) -> Table:
-    note = (
-        "Each arm beside the full text on the same questions (Self-Route, figure 2): "
-        "the share of equal answers, and of scores less than ten points apart, or at "
-        "least ten points higher on one side. Oracle router: the higher score of both, "
-        f"{title_of(summary.measure)} times 100, and what that takes if the full text "
-        "is read only where it does better."
-    )
-    headings = (
-        "arm",
-        "n",
-        "same answer",
-        "same score",
-        "arm better",
-        "full text better",
-        "oracle router",
-        "its tokens",
-    )
-    rows = tuple(
-        (
-            each.arm,
-            _count(each.answers),
-            *map(_percent, (each.same, each.near, each.better, each.worse)),
-            f"{100 * each.oracle:.2f}",
-            f"{each.oracle_tokens:,.0f}",
-        )
-        for each in summary.agreements
-    )
-    return Table("Beside the full text", note, headings, rows)
-
-
 def _routing(summary: Summary) -> Table:
     note = (
         "Answerable: answered from the chunks, without the full documents, of all its "
@@ -249,42 +187,6 @@ def _routing(summary: Summary) -> Table:
     return Table(
         "Self-Route", note, ("arm", "answerable", "of", "tokens", "over"), rows
     )
-
-
-def _declines(summary: Summary) -> Table:
-    counts = summary.failure_classes
-    found = {label for of_arm in counts.values() for label in of_arm}
-    extra = sorted(found - set(FAILURE_CLASSES))
-    labels = [c for c in FAILURE_CLASSES if c != "unread" or c in found] + extra
-    rows = tuple(
-        (arm, *(_count(of_arm.get(label, 0)) for label in labels))
-        for arm, of_arm in counts.items()
-    )
-    note = (
-        "Declined answers by what makes the question hard to search for; of a system "
-        "that routes, what its first step declined."
-    )
-    return Table("Why questions were declined", note, ("arm", *labels), rows)
-
-
-def _published(summary: Summary) -> Table:
-    note = (
-        "The papers' figures times 100, with their models, embeddings and splitting, ± "
-        "the standard deviation over their runs where it is told; those of "
-        f"{title_of(summary.measure)} are drawn in grey."
-    )
-    headings = ("model", "method", "tokens", "measure", "value", "source")
-    rows = tuple(
-        (p.model, p.method, _count(p.tokens), title_of(p.measure), _value(p), p.source)
-        for p in summary.published
-    )
-    return Table("Published figures", note, headings, rows)
-
-
-def _value(figure: Published) -> str:
-    deviation = figure.deviation
-    spread = "" if deviation is None else f" ± {100 * deviation:.2f}"
-    return f"{100 * figure.value:.2f}{spread}"
 
 
 def _figure(figure: Figure | None) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,12 +11,11 @@ from typing import Any
 from oprag.calls import Price
 from oprag.files import write_whole
 from oprag_eval.data import Dataset
-from oprag_eval.published import Published
 from oprag_eval.reports.measuring import number_of
-from oprag_eval.reports.page import ReadTexts, as_page, page_data
-from oprag_eval.reports.plots import PLOT_NAMES, Plot, plots_of
+from oprag_eval.reports.page import as_page, page_data
+from oprag_eval.reports.plots import Plot, plots_of
 from oprag_eval.reports.summarizing import summarize
-from oprag_eval.reports.summary import Figure, Summary
+from oprag_eval.reports.summary import Summary
 from oprag_eval.reports.tables import as_markdown, tables_of
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.scoring import score
@@ -32,9 +29,7 @@ def write_reports(
     *,
     price: Price | None = None,
     index_price: Price | None = None,
-    published: Sequence[Published] = (),
     measure: str = "",
-    baseline: str = "",
     resamples: int = 2000,
     seed: int = 42,
     stopped: bool = False,
@@ -49,11 +44,8 @@ def write_reports(
         dataset: The set that they answer.
         price: Per million tokens; None: no cost is told.
         index_price: Of what was made of documents beforehand; None: the same.
-        published: Figures of papers to be drawn beside, see `published_for`.
         measure: What arms are compared by, a name in `scores.jsonl`; empty: the
             set's own.
-        baseline: The system that others are compared with; empty: vanilla RAG, or
-            the first of the run.
         resamples: How often chance is drawn for the sweet spots.
         seed: Of the draws.
         stopped: Whether a cap ended the run: some arms may then have had easier
@@ -63,9 +55,8 @@ def write_reports(
         What `summary.json` holds.
 
     Raises:
-        InvalidOptionError: Order controls of one question did not read the same chunks.
         InvalidOptionError: There are no answers, they are of another set, or there is
-            no such measure or baseline.
+            no such measure.
         UnreadableFileError: A file of the run is damaged.
     """
     answers = directory.answers()
@@ -77,9 +68,7 @@ def write_reports(
         scores,
         price=price,
         index_price=index_price,
-        published=published,
         measure=measure,
-        baseline=baseline,
         resamples=resamples,
         seed=seed,
         stopped=stopped,
@@ -87,36 +76,27 @@ def write_reports(
     values = _rounded(dataclasses.asdict(summary))
     told = json.dumps(values, ensure_ascii=False, indent=2)
     directory.write_text("summary.json", told + "\n")
-    directory.write_text("summary.csv", as_csv(summary))
     tables, plots = tables_of(summary), plots_of(summary)
     directory.write_text("summary.md", _as_markdown(summary))
     _write_plots(directory.path / "plots", plots)
-    ids = [question.question_id for question in dataset.questions]
-    read = ReadTexts(ids, directory.read_texts)
     questions = page_data(
         answers,
         scores,
         dataset,
         summary.measure,
-        read=read,
         numbered=summary.settings.get("answer_style") == "brackets",
     )
-    page = as_page(summary, tables, plots, questions, read.packed)
+    page = as_page(summary, tables, plots, questions)
     directory.write_text("report.html", page)
     return summary
 
 
 def _write_plots(folder: Path, plots: Sequence[Plot]) -> None:
-    """Write the plots; those of an earlier report that are no longer drawn go."""
+    """Write the plots; one of an earlier report that is not drawn any more goes."""
     folder.mkdir(exist_ok=True)
-    drawn = {plot.name for plot in plots}
-    for path in [*folder.glob("*.png"), *folder.glob("*.svg")]:
-        name, _, part = path.stem.rpartition("_")
-        own = path.stem in PLOT_NAMES or (name in PLOT_NAMES and part.isdecimal())
-        if own and path.stem not in drawn:
-            path.unlink()
+    for path in folder.glob("quality_*.svg"):
+        path.unlink()
     for plot in plots:
-        write_whole(folder / f"{plot.name}.png", plot.png)
         write_whole(folder / f"{plot.name}.svg", plot.svg)
 
 
@@ -145,48 +125,3 @@ def _as_markdown(summary: Summary) -> str:
         "",
     ]
     return "\n".join([*head, *map(as_markdown, tables_of(summary))])
-
-
-def as_csv(summary: Summary) -> str:
-    """Write one line per arm; a measure has five columns, empty where it has none."""
-    measures = summary.measures
-    parts = ("", "_low", "_high", "_sd", "_questions")
-    plain = (
-        "system",
-        "budget",
-        "runs",
-        "questions",
-        "answers",
-        "missing",
-        "declined",
-        "read_whole",
-        "cut",
-        "context_tokens",
-        "input_tokens",
-        "output_tokens",
-        "index_tokens",
-        "cost",
-        "index_cost",
-    )
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*plain, *(f"{m}{part}" for m in measures for part in parts)])
-    for arm in summary.arms:
-        cells = [_cell(getattr(arm, name)) for name in plain]
-        for measure in measures:
-            cells += _figure_cells(arm.measures.get(measure))
-        writer.writerow(cells)
-    return out.getvalue()
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return repr(round(value, 6))
-    return "" if value is None else str(value)
-
-
-def _figure_cells(figure: Figure | None) -> list[str]:
-    if figure is None:
-        return [""] * 5
-    ends = (figure.mean, figure.low, figure.high, figure.deviation, figure.questions)
-    return [_cell(value) for value in ends]

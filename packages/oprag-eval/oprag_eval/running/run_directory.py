@@ -7,32 +7,21 @@ was interrupted, or asked many questions at once, ends with the same bytes.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from oprag.errors import InvalidOptionError, UnreadableFileError
 from oprag.files import LineFile, encoded, json_line, write_whole
-from oprag_eval.data import Document
-from oprag_eval.models import Exchange
-from oprag_eval.running.packed_file import PackedFile, order_packed, packed_lines
 
 _SETTINGS = "run.json"
 _ANSWERS = "answers.jsonl"
 _ERRORS = "errors.jsonl"
-_TIMINGS = "timings.jsonl"
-_READ = "read.jsonl.gz"
-_MADE = "made.jsonl.gz"
 _OF_A_RUN = {"data", "systems", "budgets"}
-_CHANGED = {
-    "questions": "the questions changed",
-    "questions_sha256": "the questions changed",
-    "documents": "the documents changed",
-    "documents_sha256": "the documents changed",
-}
-"""What it means that one of the facts on the data is another."""
+_VERSION = "format"
+FORMAT = 2
+"""Of the files of a run; another one is refused."""
 
 
 class AnswerKey(NamedTuple):
@@ -60,9 +49,10 @@ class RunDirectory:
     def is_begun(self) -> bool:
         """Whether the folder holds a run: a `run.json` with the settings of one."""
         try:
-            return self.settings().keys() >= _OF_A_RUN
-        except (AttributeError, UnreadableFileError):  # no object, or not there
+            found = json.loads((self.path / _SETTINGS).read_text("utf-8"))
+        except (OSError, ValueError):
             return False
+        return isinstance(found, dict) and found.keys() >= _OF_A_RUN
 
     @property
     def answers_path(self) -> Path:
@@ -90,30 +80,23 @@ class RunDirectory:
         """
         if not (self.path / _SETTINGS).exists():
             self.path.mkdir(parents=True, exist_ok=True)
-            self.write_text(_SETTINGS, json.dumps(settings, indent=2) + "\n")
+            values = {_VERSION: FORMAT, **settings}
+            self.write_text(_SETTINGS, json.dumps(values, indent=2) + "\n")
             return
-        found = self.settings()
-        wanted = json.loads(json.dumps(settings))
-        different = [
-            key
-            for key in sorted({*found, *wanted})
-            if found.get(key) != wanted.get(key)
-        ]
-        if different:
-            # Other documents have other budgets too: the cause is said first.
-            key = "data" if "data" in different else different[0]
+        found, wanted = self.settings(), json.loads(json.dumps(settings))
+        if found != wanted:
+            key, was, now = _difference(found, wanted)
             message = (
-                f"{self.path} holds a run with other settings: "
-                f"{_difference(key, found.get(key), wanted.get(key))}. Give another "
-                "folder, or remove that one."
+                f"{self.path} holds a run with other settings: {key} was {was!r} and "
+                f"now is {now!r}. Give another folder."
             )
-            raise InvalidOptionError(message, option=key, value=wanted.get(key))
+            raise InvalidOptionError(message, option=key.partition(":")[0], value=now)
 
     def settings(self) -> dict[str, Any]:
         """The settings that the run was begun with.
 
         Raises:
-            UnreadableFileError: There is no run here.
+            UnreadableFileError: There is no run here, or one of another version.
         """
         path = self.path / _SETTINGS
         try:
@@ -123,6 +106,14 @@ class RunDirectory:
             raise UnreadableFileError(
                 message, path=str(path), reason="cannot be read"
             ) from error
+        written = read.pop(_VERSION, 1) if isinstance(read, dict) else FORMAT
+        if written != FORMAT:
+            reason = f"is of version {written} of a run's files"
+            message = (
+                f"{self.path} {reason}, and this is version {FORMAT}: give another "
+                "folder."
+            )
+            raise UnreadableFileError(message, path=str(path), reason=reason)
         return read
 
     def answers(self) -> list[dict[str, Any]]:
@@ -133,22 +124,9 @@ class RunDirectory:
         """
         return self.lines(_ANSWERS)
 
-    def open_answers(self, *, keep_read: bool = True) -> AnswerFile:
-        """Open the files to add answers; a half-written last line is cut off.
-
-        Args:
-            keep_read: Whether what the model read and wrote is kept beside them.
-        """
-        return AnswerFile(self.path, keep_read=keep_read)
-
-    def read_texts(self) -> Iterator[tuple[AnswerKey, bytes]]:
-        """Yield, packed, what the model read and wrote for each answer that kept it.
-
-        Raises:
-            UnreadableFileError: The file is damaged.
-        """
-        for line in packed_lines(self.path / _READ):
-            yield key_of(line.values), line.packed
+    def open_answers(self) -> LineFile:
+        """Open the file to add answers; a half-written last line is cut off."""
+        return LineFile(self.answers_path)
 
     def lines(self, name: str) -> list[dict[str, Any]]:
         """Return the lines of one of its files; none where the file is not there.
@@ -193,77 +171,6 @@ class RunDirectory:
         """Put the answers that are there in the order of the plan."""
         found = {key_of(answer): answer for answer in self.answers()}
         self.write_lines(_ANSWERS, (found[key] for key in keys if key in found))
-        places = {key: place for place, key in enumerate(keys) if key in found}
-        order_packed(self.path / _READ, lambda line: places.get(key_of(line)))
-        order_packed(self.path / _MADE, _made_key)
-
-
-def _made_key(line: Mapping[str, Any]) -> tuple[str, str, str]:
-    return line["kind"], line["document"], line["sha256"]
-
-
-class AnswerFile:
-    """Adds answers, each flushed at once.
-
-    Args:
-        folder: Of the run.
-        keep_read: See `RunDirectory.open_answers`.
-    """
-
-    def __init__(self, folder: Path, *, keep_read: bool = True) -> None:
-        self._answers = LineFile(folder / _ANSWERS)
-        self._timings = LineFile(folder / _TIMINGS)
-        self._read = PackedFile(folder / _READ) if keep_read else None
-        self._made = PackedFile(folder / _MADE) if keep_read else None
-        self._known = {_made_key(line.values) for line in packed_lines(folder / _MADE)}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._answers.__exit__()
-        self._timings.__exit__()
-        for file in (self._read, self._made):
-            if file is not None:
-                file.__exit__()
-
-    def add(
-        self,
-        answer: Mapping[str, Any],
-        seconds: float,
-        exchanges: Sequence[Exchange] = (),
-    ) -> None:
-        """Add one answer.
-
-        Args:
-            answer: Its line.
-            seconds: How long it took.
-            exchanges: What the model was asked for it, and replied.
-        """
-        if self._read is not None:  # first: an answer that is there has its texts
-            calls = [
-                {
-                    "kind": each.call.kind,
-                    "prompt": each.call.prompt,
-                    "reply": each.completion.text,
-                    "usage": each.completion.usage.to_dict(),
-                }
-                for each in exchanges
-            ]
-            self._read.add({**key_of(answer)._asdict(), "calls": calls})
-        self._answers.add(answer)
-        timing = {**key_of(answer)._asdict(), "seconds": round(seconds, 3)}
-        self._timings.add(timing)
-
-    def add_made(self, kind: str, document: Document, made: Mapping[str, Any]) -> None:
-        """Keep what was made of a document (summaries, gists), once."""
-        if self._made is None:
-            return
-        digest = hashlib.sha256(json_line(made)).hexdigest()
-        line = {"kind": kind, "document": document.doc_id, "sha256": digest}
-        if _made_key(line) not in self._known:
-            self._known.add(_made_key(line))
-            self._made.add({**line, "made": made})
 
 
 def key_of(answer: Mapping[str, Any]) -> AnswerKey:
@@ -271,29 +178,11 @@ def key_of(answer: Mapping[str, Any]) -> AnswerKey:
     return AnswerKey(*(answer[field] for field in AnswerKey._fields))
 
 
-def _difference(key: str, was: Any, now: Any) -> str:
-    """Return how a setting differs; of the data, in words; of systems, the part."""
-    if key == "systems" and isinstance(was, dict) and isinstance(now, dict):
-        key, was, now = _first_difference(was, now)
-    if key != "data" or not isinstance(was, dict) or not isinstance(now, dict):
-        return f"{key} was {was!r} and now is {now!r}"
-    parts = [
-        _CHANGED.get(fact, f"{fact} was {was.get(fact)!r} and now is {now.get(fact)!r}")
-        for fact in sorted({*was, *now})
-        if was.get(fact) != now.get(fact)
-    ]
-    return " and ".join(dict.fromkeys(parts))
-
-
-def _first_difference(
-    was: Mapping[str, Any], now: Mapping[str, Any], path: str = ""
-) -> tuple[str, Any, Any]:
-    """Return which setting of which system is another, or which system is."""
-    for name in sorted({*was, *now}):
-        old, new = was.get(name), now.get(name)
-        if old != new:
-            told = f"{path}{name}"
-            if isinstance(old, Mapping) and isinstance(new, Mapping):
-                return _first_difference(old, new, f"{told}: ")
-            return told, old, new
+def _difference(was: Any, now: Any, path: str = "") -> tuple[str, Any, Any]:
+    """Name the first setting that is another, and its values."""
+    if isinstance(was, Mapping) and isinstance(now, Mapping):
+        for key in sorted({*was, *now}, key=lambda key: (key != "data", key)):
+            if was.get(key) != now.get(key):
+                inside = f"{path}: {key}" if path else str(key)
+                return _difference(was.get(key), now.get(key), inside)
     return path, was, now

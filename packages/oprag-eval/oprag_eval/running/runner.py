@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,6 @@ from oprag.errors import (
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
 from oprag_eval.errors import SpendingCapError
-from oprag_eval.models import Exchange, Recorder
 from oprag_eval.reading import Reader
 from oprag_eval.running.run_directory import AnswerKey, RunDirectory, key_of
 from oprag_eval.system import Attempt, System
@@ -114,10 +112,6 @@ class Outcome(NamedTuple):
     error's type and message."""
     failed: bool
     """Whether there is no answer."""
-    seconds: float = 0.0
-    """How long it took."""
-    exchanges: Sequence[Exchange] = ()
-    """What the model was asked for it, and replied."""
 
 
 @dataclass
@@ -146,19 +140,14 @@ async def attempt(task: Task, bench: Bench) -> Outcome:
         SpendingCapError: The run may not spend more.
     """
     arm, question = task
-    began = time.perf_counter()
-    recorder = Recorder(bench.model)
     try:
-        made = await arm.system.attempt(question, arm.budget, bench.asking(recorder))
+        made = await arm.system.attempt(question, arm.budget, bench)
     except SpendingCapError:
         raise
     except Exception as error:  # noqa: BLE001 -- no text may end a paid run
         told = {"error": type(error).__name__, "message": _message(error)}
         return Outcome(told, failed=True)
-    seconds = time.perf_counter() - began
-    return Outcome(
-        as_json(made), failed=False, seconds=seconds, exchanges=recorder.exchanges
-    )
+    return Outcome(as_json(made), failed=False)
 
 
 async def run(
@@ -167,7 +156,6 @@ async def run(
     directory: RunDirectory,
     *,
     concurrency: int = 4,
-    keep_read: bool = True,
     answered: Callable[[Mapping[str, Any]], None] = lambda _: None,
     too_small: Callable[[str], None] = lambda told: warnings.warn(
         told, OpragWarning, stacklevel=2
@@ -183,7 +171,6 @@ async def run(
         bench: What the systems work with.
         directory: Begun, with the plan's settings.
         concurrency: Questions that are asked at a time.
-        keep_read: Whether what the model read and wrote is kept, packed.
         answered: Called with each answer that is there, those of before first.
         too_small: Told, before anything is asked, which budgets hold not one chunk;
             unless something else is given, it warns.
@@ -203,19 +190,17 @@ async def run(
         if outcome.failed:
             report.errors.append(line)
             return
-        file.add(line, outcome.seconds, outcome.exchanges)
+        file.add(line)
         report.asked += 1
         answered(line)
 
     tasks = [task for task in plan.tasks() if task.arm.key(task.question) not in known]
     for told in _too_small(tasks, bench):
         too_small(told)
-    with directory.open_answers(keep_read=keep_read) as file:
-        own = bench.asking(bench.model)
-        own.on_made = file.add_made
+    with directory.open_answers() as file:
 
         async def ask(task: Task) -> None:
-            keep(task, await attempt(task, own))
+            keep(task, await attempt(task, bench))
 
         try:
             await map_concurrently(ask, tasks, at_once=concurrency)

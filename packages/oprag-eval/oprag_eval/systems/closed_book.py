@@ -32,4 +32,4 @@ class ClosedBook(System):
         bench: Bench,
     ) -> Attempt:
         """Ask."""
-        return await read(question, Context("", (), 0, ""), bench, closed_book=True)
+        return await read(question, Context("", (), 0), bench, closed_book=True)

@@ -156,7 +156,7 @@ class LongRag(System):
                 each.unit.documents, each.unit.spans(texts.__getitem__), strict=True
             )
         ]
-        return Context(text, tuple(pieces), bench.counter(text), "")
+        return Context(text, tuple(pieces), bench.counter(text))
 
     def _found(
         self, question: Question, units: Sequence[LongUnit], bench: Bench

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from oprag.calls import largest_fitting
 from oprag.chunk import Chunk, Span
 from oprag.errors import invalid_option
-from oprag.routing import Excerpt, Layout, largest_selection
+from oprag.routing import Excerpt, Layout
 from oprag.tokens import NamedTokenCounter
-
-WindowOverflow: TypeAlias = Literal["order_preserving", "truncate_middle"]
-"""What becomes of documents that do not fit the window."""
 
 
 def cut_middle(
@@ -32,10 +29,6 @@ def cut_middle(
                 found.append(Excerpt(document, Span(first, last)))
             begin += len(document.text) + len(layout.separator)
     return found
-
-
-CUTS = {"order_preserving": largest_selection, "truncate_middle": cut_middle}
-"""By `WindowOverflow`."""
 
 
 class MiddleCut(NamedTuple):

@@ -199,7 +199,7 @@ class Raptor(System):
             kept = _fitting(ranked, budget, bench.counter)
             text = _SEPARATOR.join(node.text for node in kept)
         pieces = tuple(piece for node in kept for piece in node.pieces)
-        context = Context(text, pieces, bench.counter(text), "")
+        context = Context(text, pieces, bench.counter(text))
         return await read(
             question, context, bench, usage={"index": usage}, calls={"index": calls}
         )

@@ -213,4 +213,4 @@ def _context(pages: Sequence[_Page], wanted: Collection[int], bench: Bench) -> C
             texts.append(page.gist)
             pieces.append(Piece(page.piece.document, note="gist"))
     text = _SEPARATOR.join(texts)
-    return Context(text, tuple(pieces), bench.counter(text), "")
+    return Context(text, tuple(pieces), bench.counter(text))

@@ -7,7 +7,7 @@ from typing import Any
 
 from oprag.context import ContextOptions, FetchPlan, candidates_for
 from oprag_eval.bench import Bench, Search
-from oprag_eval.contexts import Context, order_chosen
+from oprag_eval.contexts import Context, context_of
 from oprag_eval.data import Question
 from oprag_eval.reading import Reader
 from oprag_eval.splittings import Splitting, SplitUnit
@@ -35,14 +35,9 @@ class Placed(Reader):
         return {
             "splitting": cut if len(cut) > 1 else cut[0],
             "selection": "recall",
-            **({} if self.search == "vectors" else {"search": self.search}),
-            **({} if self.documents else {"documents": False}),
+            "search": self.search,
+            "documents": self.documents,
         }
-
-    @property
-    def choice(self) -> dict[str, Any]:
-        """Return all settings: there is one order."""
-        return self.settings()
 
     def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
         """Choose and order.
@@ -58,13 +53,9 @@ class Placed(Reader):
             documents=self._texts(question, bench),
         )
         plan = FetchPlan(options.needed_budget() or 1, candidates_for("recall"))
-        return order_chosen(
-            bench.ranked(question, *self.splittings, search=self.search, k=plan.k),
-            order="document",
-            options=options,
-            counter=bench.counter,
-            seed="",
-        )
+        splittings, search = self.splittings, self.search
+        ranked = bench.ranked(question, *splittings, search=search, k=plan.k)
+        return context_of(ranked, options, bench.counter)
 
     def _texts(self, question: Question, bench: Bench) -> dict[str, str] | None:
         if not self.documents:

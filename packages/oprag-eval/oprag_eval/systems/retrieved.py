@@ -1,7 +1,7 @@
 """Systems that read the best chunks: vanilla RAG, OP-RAG, DOS RAG, what is default.
 
 They are one pipeline. Vanilla RAG and DOS RAG differ in the order alone, as in the
-DOS RAG paper; order controls read one chunk set in every order.
+DOS RAG paper.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from oprag.context import ContextOptions
+from oprag.context import ContextOptions, Order
 from oprag.errors import invalid_option
 from oprag_eval.bench import Bench, Search
-from oprag_eval.contexts import ChunkOrder, Context, order_chosen
+from oprag_eval.contexts import Context, context_of
 from oprag_eval.data import Question
 from oprag_eval.official.dos_rag import OfficialRag
 from oprag_eval.reading import Reader
@@ -35,7 +35,7 @@ class Retrieved(Reader):
 
     name: str
     splitting: Splitting
-    order: ChunkOrder
+    order: Order
     options: dict[str, Any] = field(default_factory=dict)
     """More of `ContextOptions`, such as `selection`."""
     search: Search = "vectors"
@@ -47,34 +47,26 @@ class Retrieved(Reader):
 
     def settings(self) -> dict[str, Any]:
         """Return the splitting, the order, and what chooses."""
-        return {**self.choice, "order": self.order}
-
-    @property
-    def choice(self) -> dict[str, Any]:
-        """What chooses, whatever the order."""
         return {
             "splitting": self.splitting.settings(),
             **self.options,
-            **({} if self.search == "vectors" else {"search": self.search}),
+            "search": self.search,
+            "order": self.order,
         }
 
     def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
         """Choose and order; no model is asked."""
         options = ContextOptions(
-            token_budget=budget, token_counter=bench.counter, **self.options
-        )
-        return order_chosen(
-            bench.ranked(question, self.splitting, search=self.search),
+            token_budget=budget,
+            token_counter=bench.counter,
             order=self.order,
-            options=options,
-            counter=bench.counter,
-            seed=f"{bench.seed}/{question.question_id}",
+            **self.options,
         )
+        ranked = bench.ranked(question, self.splitting, search=self.search)
+        return context_of(ranked, options, bench.counter)
 
 
-def _best_chunks(
-    default: str, order: Literal["document", "score"]
-) -> Callable[..., System]:
+def _best_chunks(default: str, order: Order) -> Callable[..., System]:
     """Return the maker of a system that differs from its siblings in the order alone.
 
     The maker raises `InvalidOptionError` for `compat="official"` with another unit,
@@ -154,21 +146,3 @@ def _check_official(unit: SplitUnit, search: Search, top_n: int | None) -> None:
             "budget: leave out unit, search and top_n with it."
         )
         raise invalid_option("compat", "official", takes)
-
-
-def order_control(order: ChunkOrder) -> Callable[..., Retrieved]:
-    """Return the maker of an order control: one chunk set, read in this order.
-
-    Its chunks are those of DOS RAG at the same budget; the hash of the chunk set stands
-    with every answer, and `contexts.check_chunk_sets` compares them.
-    """
-
-    def make(
-        *,
-        name: str = f"order-{order}",
-        unit: SplitUnit = "sentences",
-        size: Count = 100,
-    ) -> Retrieved:
-        return Retrieved(name, Splitting(unit, size), order)
-
-    return make

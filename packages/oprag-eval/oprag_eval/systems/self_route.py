@@ -24,8 +24,8 @@ from oprag_eval.data import Question
 from oprag_eval.splittings import Splitting, SplitUnit
 from oprag_eval.system import Attempt, Count, Piece, System
 from oprag_eval.systems.dialogue import BenchModel
-from oprag_eval.systems.full_document import BASELINE_OVERFLOW, REPLY_TOKENS, pieces_of
-from oprag_eval.systems.middle_cut import CUTS, WindowOverflow
+from oprag_eval.systems.full_document import REPLY_TOKENS, pieces_of
+from oprag_eval.systems.middle_cut import cut_middle
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +53,6 @@ class SelfRoute(System):
     rungs: tuple[str, ...] = ("retrieved", "full")
     """As `oprag.routing.as_rungs` takes them; numbers are written as text. Rungs of
     token budgets choose from all chunks, so they need `k=None`."""
-    window_overflow: WindowOverflow = BASELINE_OVERFLOW
-    """Of the full documents, as for `full-document`."""
     reserved: Count = REPLY_TOKENS
     """Tokens of the window that are kept for the reply."""
 
@@ -91,7 +89,6 @@ class SelfRoute(System):
             "order": self.order,
             "splitting": self.splitting.settings(),
             "rungs": [rung.name for rung in self.ladder],
-            "window_overflow": self.window_overflow,
             "reserved": self.reserved,
         }
 
@@ -114,7 +111,7 @@ class SelfRoute(System):
             rungs=self._rungs(budget),
             context=ContextOptions(order=self.order, token_counter=bench.counter),
             default_documents=tuple(question.doc_ids or bench.dataset.documents),
-            cut=CUTS[self.window_overflow],
+            cut=cut_middle,
             named=False,  # as in the papers
         )
         hits = bench.ranked(question, self.splitting)[: self.k]

@@ -113,7 +113,7 @@
   }
 
   function row(question, answer, laid, runs) {
-    const [arm, run, prediction, score, tokens, route, pieces, made, read] = answer;
+    const [arm, run, prediction, score, tokens, route, pieces, made] = answer;
     const [system, budget] = data.arms[arm];
     const line = element("tr");
     line.append(element("td", system + (runs > 1 ? `, run ${run + 1}` : ""), "arm"));
@@ -134,73 +134,8 @@
     if (route) notes.push(`answered on: ${route}`);
     if (made) notes.push(`and ${number.format(made)} texts made beforehand`);
     if (notes.length) place.append(element("span", notes.join("; "), "small"));
-    if (read !== null) place.append(reader(line, read));
-    const pictures = data.pictures.filter(([at, which]) => (
-      data.questions[at] === question && question.answers[which] === answer));
-    if (pictures.length) place.append(viewer(line, pictures));
     line.append(place);
     return line;
-  }
-
-  // What models read is packed in the page, and unpacked when it is asked for.
-  let packed = null;
-
-  async function calls(place) {
-    packed = packed || JSON.parse(byId("read").textContent);
-    const bytes = Uint8Array.from(atob(packed[place]), (c) => c.charCodeAt(0));
-    const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return JSON.parse(await new Response(unpacked).text()).calls;
-  }
-
-  function reader(line, place) {
-    const button = element("button", "What was read", "read");
-    button.type = "button";
-    let below = null;
-    button.addEventListener("click", async () => {
-      if (below && below.isConnected) {
-        below.remove();
-        return;
-      }
-      below = element("tr", undefined, "read");
-      const cell = element("td");
-      cell.colSpan = line.cells.length;
-      for (const call of await calls(place)) {
-        const kind = call.kind.replace("_", " ");
-        const used = `${number.format(call.usage.input_tokens)} tokens`;
-        cell.append(element("h4", `${kind}: prompt, ${used}`), element("pre", call.prompt));
-        cell.append(element("h4", `${kind}: reply`), element("pre", call.reply));
-      }
-      below.append(cell);
-      line.after(below);
-    });
-    return button;
-  }
-
-  // Of the first answers the pages of PDFs are there as pictures.
-  function viewer(line, pictures) {
-    const button = element("button", "On the page", "read");
-    button.type = "button";
-    button.setAttribute("aria-expanded", "false");
-    const below = element("tr", undefined, "read");
-    const cell = element("td");
-    cell.colSpan = 6;
-    for (const [, , document, label, address] of pictures) {
-      const figure = element("figure");
-      const picture = element("img");
-      const name = data.documents[document][0];
-      picture.src = address;
-      picture.alt = `page ${label} of ${name}, with what was read marked`;
-      figure.append(element("figcaption", `${name}, page ${label}`), picture);
-      cell.append(figure);
-    }
-    below.append(cell);
-    button.addEventListener("click", () => {
-      const open = below.isConnected;
-      if (open) below.remove();
-      else line.after(below);
-      button.setAttribute("aria-expanded", String(!open));
-    });
-    return button;
   }
 
   function chosen() {
