@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,8 @@ from llama_index.core import Document, VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
 
 import llamaindex_oprag
-from oprag.documents import ChunkStore, document_source, rebuild
-from oprag.errors import IndexingError, OpragWarning
-from oprag.metadata import document_key
+from oprag.documents import ChunkStore
+from oprag.errors import OpragWarning
 from tests.kit.interrupted import content
 from tests.parity.test_indexing import Place, of_langchain, of_llamaindex
 from tests.stores.langchain_places import HashEmbeddings
@@ -49,10 +47,6 @@ def folder(path: Path, **texts: str) -> Path:
     return path
 
 
-def text_of(chunks: ChunkStore, name: str) -> str:
-    return rebuild(name, chunks.read({document_key(name): None})).text
-
-
 def names_in(chunks: ChunkStore) -> set[Any]:
     return {chunk.metadata.get("doc_uri") for chunk in chunks.read()}
 
@@ -68,54 +62,6 @@ def test_two_folders_with_remove_missing_leave_each_other_alone(tmp_path, place)
     assert place.index(tales, remove_missing=True).removed == ()
     assert place.index(laws, remove_missing=True).removed == ("c.txt",)
     assert names_in(place.chunks) == {f"{n}.txt" for n in "abdef"}
-
-
-def test_a_file_by_a_new_name_that_cannot_be_read_is_still_there(tmp_path, place):
-    laws = folder(tmp_path / "laws", a="Law a.", b="Law b.", c="Law c.", d="Law d.")
-    place.index(laws)
-    (laws / "a.txt").rename(tmp_path / "outside.txt")
-    (laws / "z.txt").symlink_to(tmp_path / "outside.txt")
-
-    with pytest.warns(OpragWarning, match="kept: 'a.txt'"):
-        report = place.index(laws, remove_missing=True)
-
-    assert (report.removed, report.kept) == ((), ("a.txt",))
-    (laws / "z.txt").unlink()
-    (tmp_path / "outside.txt").rename(laws / "z.txt")
-    again = place.index(laws, remove_missing=True)
-    assert (again.added, again.removed) == (("z.txt",), ("a.txt",))
-
-
-def test_named_sources_have_documents_of_equal_names(tmp_path, place):
-    laws = folder(tmp_path / "laws", readme="Of laws.", a="Law a.", c="Law c.")
-    tales = folder(tmp_path / "tales", readme="Of tales.", a="Tale a.")
-    (tales / "x.png").write_bytes(b"\x89PNG")
-    for _ in range(2):
-        place.index(laws, scope="laws", remove_missing=True)
-        report = place.index(tales, scope="tales", remove_missing=True)
-    (laws / "c.txt").unlink()
-    removed = place.index(laws, scope="laws", remove_missing=True).removed
-
-    assert report.unchanged == ("tales/a.txt", "tales/readme.txt")
-    assert removed == ("laws/c.txt",)
-    assert text_of(place.chunks, "laws/readme.txt") == "Of laws."
-    assert text_of(place.chunks, "tales/readme.txt") == "Of tales."
-    # Named like their folders, they are found in the folder around them.
-    assert document_source(tmp_path).get("tales/readme.txt") == "Of tales."
-
-
-def test_a_folder_that_moved_is_taken_over_when_told(tmp_path, place):
-    place.index(folder(tmp_path / "laws", a="Law a.", b="Law b."))
-    shutil.move(tmp_path / "laws", tmp_path / "moved")
-
-    with pytest.raises(IndexingError, match='pass replace="all" once'):
-        place.index(tmp_path / "moved")
-    assert place.index(tmp_path / "moved", replace="all").updated == ("a.txt", "b.txt")
-    assert place.index(tmp_path / "moved", remove_missing=True).unchanged == (
-        "a.txt",
-        "b.txt",
-    )
-    assert len(list(place.chunks.read())) == 2
 
 
 TEXTS = {
