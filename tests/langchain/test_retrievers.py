@@ -4,17 +4,14 @@ import asyncio
 import threading
 
 import pytest
-from langchain_chroma import Chroma
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import ConfigurableField
-from langchain_core.vectorstores import InMemoryVectorStore
 from pydantic import Field
 
 from langchain_oprag import OrderPreservingRetriever
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
 from tests.langchain.corpus import (
-    EMBEDDING,
     QUERY,
     ListRetriever,
     RecordingStore,
@@ -25,23 +22,10 @@ from tests.langchain.corpus import (
 )
 
 
-@pytest.fixture(params=["in memory", "chroma"])
-def vectorstore(request, tmp_path):
-    if request.param == "in memory":
-        store = InMemoryVectorStore(EMBEDDING)
-    else:
-        store = Chroma("book", EMBEDDING, str(tmp_path))
-    store.add_documents(book(40))
-    return store
-
-
 def listed(*order, **options):
     """A retriever over an opaque one that gives these chunks, best first."""
     base = ListRetriever(documents=[chunk(number) for number in order])
     return OrderPreservingRetriever(base_retriever=base, **options)
-
-
-# Order
 
 
 # How many: k
@@ -101,18 +85,6 @@ def test_k_reaches_a_store_retriever_inside_of_langchains_wrappers(wrap):
     assert len(result) == 9
 
 
-def test_a_k_that_is_configured_counts_as_explicit():
-    store = RecordingStore(book(40))
-    base = store.as_retriever().configurable_fields(
-        search_kwargs=ConfigurableField("search_kwargs")
-    )
-    retriever = OrderPreservingRetriever(base_retriever=base, k=9)
-
-    retriever.invoke(QUERY, {"configurable": {"search_kwargs": {"k": 12}}})
-
-    assert store.asked == [{"k": 12}]
-
-
 def test_other_arguments_of_a_call_reach_the_store():
     store = RecordingStore(book(40))
     retriever = OrderPreservingRetriever(vectorstore=store, k=30)
@@ -143,6 +115,17 @@ def test_a_budget_asks_a_store_until_it_is_full():
     assert numbers(result) == sorted(numbers(best))
 
 
+def test_it_raises_the_candidates_of_mmr_along():
+    store = RecordingStore(book(100))
+    retriever = OrderPreservingRetriever(
+        vectorstore=store, search_type="mmr", token_budget=160, token_counter=words
+    )
+
+    assert len(retriever.invoke(QUERY)) == 40
+    asked = [(search["k"], search["fetch_k"]) for search in store.asked]
+    assert asked == [(16, 20), (32, 32), (64, 64)]
+
+
 def test_a_score_threshold_holds_while_a_budget_asks_for_more():
     store = RecordingStore(book(100))
     scored = store.similarity_search_with_score(QUERY, k=100)
@@ -159,8 +142,15 @@ def test_a_score_threshold_holds_while_a_budget_asks_for_more():
     assert numbers(retriever.invoke(QUERY)) == above
 
 
-@pytest.mark.parametrize(("options", "call"), [({"k": 3}, {}), ({}, {"k": 3})])
-def test_an_explicit_k_caps_what_a_budget_fetches_without_a_warning(options, call):
+@pytest.mark.parametrize(
+    ("options", "call", "warned"),
+    [
+        ({"k": 3}, {}, False),
+        ({}, {"k": 3}, False),
+        ({"search_kwargs": {"k": 3}}, {}, True),
+    ],
+)
+def test_an_explicit_k_caps_what_a_budget_fetches(options, call, warned, recwarn):
     store = RecordingStore(book(40))
     retriever = OrderPreservingRetriever(
         vectorstore=store, token_budget=200, token_counter=words, **options
@@ -168,18 +158,7 @@ def test_an_explicit_k_caps_what_a_budget_fetches_without_a_warning(options, cal
 
     assert len(retriever.invoke(QUERY, **call)) == 3
     assert store.asked == [{"k": 3}]
-
-
-def test_the_k_of_a_search_caps_what_a_budget_fetches():
-    store = RecordingStore(book(40))
-    retriever = OrderPreservingRetriever(
-        vectorstore=store, token_budget=200, token_counter=words, search_kwargs={"k": 3}
-    )
-
-    with pytest.warns(UnfilledBudgetWarning, match="all 3 retrieved"):
-        assert len(retriever.invoke(QUERY)) == 3
-
-    assert store.asked == [{"k": 3}]
+    assert [each.category for each in recwarn] == [UnfilledBudgetWarning] * warned
 
 
 # Async

@@ -24,9 +24,9 @@ from oprag.documents import DocumentSource, document_source
 from oprag.errors import InvalidOptionError
 from tests.kit.openai_server import ScriptedServer
 from tests.langchain.corpus import EMBEDDING, ListRetriever
+from tests.llamaindex.components import Retrieved
 from tests.llamaindex.recording import WordEmbedding
 from tests.llamaindex.self_routing import engine_over
-from tests.llamaindex.test_retrievers import Fixed
 
 pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
 
@@ -148,7 +148,7 @@ async def ordered_by_llamaindex(way, kind, documents):
     make = (
         llamaindex_oprag.OrderPreservingPostprocessor
         if "process" in way
-        else partial(llamaindex_oprag.OrderPreservingRetriever, Fixed(nodes()))
+        else partial(llamaindex_oprag.OrderPreservingRetriever, Retrieved(nodes()))
     )
     documents = stated(llamaindex_oprag, kind, documents, make)
     component = make(documents=documents, **JOINED)
@@ -215,7 +215,7 @@ async def test_self_route_reads_whatever_holds_the_texts(kind, found, tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 async def test_the_self_route_engine_does_so_too(kind, tmp_path):
     with ScriptedServer(["unanswerable", "Ann."]) as server:
-        make = partial(engine_over, server, retriever=Fixed(nodes()))
+        make = partial(engine_over, server, retriever=Retrieved(nodes()))
         documents = of_llamaindex(kind, tmp_path)
         engine = make(documents=stated(llamaindex_oprag, kind, documents, make))
         response = await engine.aquery("Who built it?")

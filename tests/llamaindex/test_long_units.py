@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from llama_index.core import StorageContext, VectorStoreIndex
-from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.bridge.pydantic import PrivateAttr
-from llama_index.core.schema import (
-    IndexNode,
-    MetadataMode,
-    NodeWithScore,
-    QueryBundle,
-    TextNode,
-)
+from llama_index.core.schema import IndexNode, MetadataMode, NodeWithScore, TextNode
 from llama_index.core.vector_stores import SimpleVectorStore
 
 from llamaindex_oprag import LongUnitRetriever
 from oprag.units import group_documents
 from tests.kit.openai_server import count_words
+from tests.llamaindex.components import Retrieved
 from tests.llamaindex.recording import WordEmbedding
 
 TEXTS = {
@@ -34,19 +28,6 @@ UNITS = group_documents(TEXTS, LINKS, 100, count_words)
 """Two pairs, and the chronicle in parts of eleven years."""
 
 
-class Fixed(BaseRetriever):
-    """Another application's retriever: gives these nodes, and counts the calls."""
-
-    def __init__(self, nodes: list[NodeWithScore]) -> None:
-        self.nodes = nodes
-        self.calls = 0
-        super().__init__()
-
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        self.calls += 1
-        return list(self.nodes)
-
-
 def node(name: str, start: int = 0, score: float | None = None) -> NodeWithScore:
     text = TEXTS[name][start : start + 20]
     metadata = {"doc_id": name, "char_start": start, "char_end": start + len(text)}
@@ -55,7 +36,7 @@ def node(name: str, start: int = 0, score: float | None = None) -> NodeWithScore
 
 def listed(*nodes: NodeWithScore, **options) -> LongUnitRetriever:
     settings = {"units": UNITS, "documents": TEXTS, **options}
-    return LongUnitRetriever(Fixed(list(nodes)), **settings)
+    return LongUnitRetriever(Retrieved(nodes), **settings)
 
 
 def of(scored: NodeWithScore) -> list[str]:

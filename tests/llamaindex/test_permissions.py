@@ -24,8 +24,8 @@ from oprag.documents import SearchFilter
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.units import group_documents
 from tests.kit.tenants import OPEN, SHARED, Tenants, words
+from tests.llamaindex.components import Retrieved
 from tests.llamaindex.recording import RecordingLLM, WordEmbedding
-from tests.llamaindex.test_retrievers import Fixed
 
 TENANTS = Tenants("ababa")
 HIDDEN = TENANTS.words_of("b")
@@ -117,8 +117,8 @@ def test_each_engine_is_bound_by_its_own_retriever(index):
     assert not [word for word in HIDDEN if word in shown_by(own)]
     everything._self_route.options.llm.prompts.clear()
     assert TENANTS.texts[SHARED] in shown_by(everything)
-    with pytest.raises(InvalidOptionError, match="Fixed"):
-        everything.with_retriever(Fixed([]))
+    with pytest.raises(InvalidOptionError, match="Retrieved"):
+        everything.with_retriever(Retrieved([]))
 
 
 def nested(index: VectorStoreIndex) -> Any:
@@ -128,7 +128,7 @@ def nested(index: VectorStoreIndex) -> Any:
 
 
 OPAQUE = {
-    "Fixed": lambda index: Fixed([]),
+    "Retrieved": lambda index: Retrieved([]),
     "Quiet": lambda index: Quiet(index, similarity_top_k=20),
     "objects of index nodes": nested,
     "different filters": lambda index: fusion(asking(index), asking(index, "b")),

@@ -6,20 +6,18 @@ import copy
 import pickle
 
 import pytest
-from llama_index.core import PromptTemplate, StorageContext, VectorStoreIndex
-from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core import PromptTemplate, VectorStoreIndex
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.retrievers import QueryFusionRetriever, RecursiveRetriever
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle, TextNode
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
-from llama_index.vector_stores.chroma import ChromaVectorStore
 
 from llamaindex_oprag import OrderPreservingRetriever
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
+from tests.llamaindex.components import Retrieved
 from tests.llamaindex.corpus import (
     CLAUSES,
     QUESTION,
-    clause_parser,
     document,
     index,
     numbers_of,
@@ -32,53 +30,9 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-class Fixed(BaseRetriever):
-    """Another application's retriever: gives these nodes, and counts the calls."""
-
-    def __init__(self, nodes: list[NodeWithScore]) -> None:
-        self.nodes = nodes
-        self.sync_calls = self.async_calls = 0
-        super().__init__()
-
-    def _retrieve(self, query_bundle):
-        self.sync_calls += 1
-        return list(self.nodes)
-
-    async def _aretrieve(self, query_bundle):
-        self.async_calls += 1
-        return list(self.nodes)
-
-    def add(self, node: NodeWithScore) -> None:
-        """As an application's indexer calls it, on whatever retriever it has."""
-        self.nodes.append(node)
-
-
-@pytest.fixture
-def chroma(tmp_path) -> VectorStoreIndex:
-    """The lease in Chroma, on disk."""
-    import chromadb
-
-    client = chromadb.PersistentClient(str(tmp_path))
-    store = ChromaVectorStore(chroma_collection=client.create_collection("lease"))
-    storage = StorageContext.from_defaults(vector_store=store)
-    return VectorStoreIndex.from_documents(
-        [document()],
-        storage_context=storage,
-        transformations=[clause_parser()],
-        embed_model=WordEmbedding(),
-    )
-
-
-@pytest.fixture(params=["in memory", "chroma"])
-def store(request) -> VectorStoreIndex:
-    return (
-        index() if request.param == "in memory" else request.getfixturevalue("chroma")
-    )
-
-
 class TestOrder:
     async def test_async_awaits_the_retriever_underneath(self, hits):
-        base = Fixed(hits)
+        base = Retrieved(hits)
 
         nodes = await OrderPreservingRetriever(base).aretrieve(QUESTION)
 
@@ -87,15 +41,6 @@ class TestOrder:
 
 
 class TestTopK:
-    def test_a_vector_retriever_is_asked_for_as_many(self, store):
-        base = store.as_retriever()
-
-        retriever = OrderPreservingRetriever(base, similarity_top_k=7)
-
-        best = numbers_of(store.as_retriever(similarity_top_k=7).retrieve(QUESTION))
-        assert numbers_of(retriever.retrieve(QUESTION)) == sorted(best)
-        assert base.similarity_top_k == 2
-
     def test_it_can_be_assigned_and_read(self, lease):
         base = lease.as_retriever(similarity_top_k=5)
         retriever = OrderPreservingRetriever(base)
@@ -111,16 +56,16 @@ class TestTopK:
 
 
 class TestBudget:
-    def test_a_store_is_asked_for_as_many_as_fill_it(self, store):
+    def test_a_store_is_asked_for_as_many_as_fill_it(self, lease):
         """Clauses of 10 to 12 words: 9 to 11 of them fill 110 words."""
-        base = store.as_retriever()
+        base = lease.as_retriever()
         retriever = OrderPreservingRetriever(
             base, token_budget=110, token_counter=words
         )
 
         nodes = retriever.retrieve(QUESTION)
 
-        best = numbers_of(store.as_retriever(similarity_top_k=16).retrieve(QUESTION))
+        best = numbers_of(lease.as_retriever(similarity_top_k=16).retrieve(QUESTION))
         assert 9 <= len(nodes) <= 11
         assert numbers_of(nodes) == sorted(best[: len(nodes)])
         assert base.similarity_top_k == 2
@@ -145,12 +90,6 @@ class TestBudget:
         with pytest.warns(UnfilledBudgetWarning, match="the retriever, not the budget"):
             assert len(retriever.retrieve(QUESTION)) == 3
         assert len(retriever.retrieve(QUESTION)) == 3
-
-    def test_a_retriever_that_cannot_be_asked_for_more_is_reported(self, hits):
-        retriever = OrderPreservingRetriever(Fixed(hits), token_budget=5_000)
-
-        with pytest.warns(UnfilledBudgetWarning, match="the retriever, not the budget"):
-            retriever.retrieve(QUESTION)
 
 
 class TestMeaningOfTheBase:
@@ -199,7 +138,7 @@ class TestIndexNodes:
             NodeWithScore(node=IndexNode(text=name, index_id=name), score=0.5)
             for name in "xy"
         ]
-        retriever = OrderPreservingRetriever(Fixed(found), object_map=rows)
+        retriever = OrderPreservingRetriever(Retrieved(found), object_map=rows)
 
         nodes = retriever.retrieve(QUESTION)
 
@@ -215,7 +154,7 @@ class TestIndexNodes:
 
 class TestPassingThrough:
     def test_what_the_base_can_do_the_wrapper_can(self, hits):
-        retriever = OrderPreservingRetriever(Fixed(hits[:2]))
+        retriever = OrderPreservingRetriever(Retrieved(hits[:2]))
 
         assert hasattr(retriever, "sync_calls")
         assert not hasattr(retriever, "vectorstore")
@@ -225,7 +164,7 @@ class TestPassingThrough:
             _ = OrderPreservingRetriever(lease.as_retriever())._index
 
     def test_it_can_be_copied_and_pickled_if_its_base_can(self, hits):
-        retriever = OrderPreservingRetriever(Fixed(hits), similarity_top_k=3)
+        retriever = OrderPreservingRetriever(Retrieved(hits), similarity_top_k=3)
 
         for twin in (
             copy.copy(retriever),
