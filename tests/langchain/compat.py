@@ -60,9 +60,6 @@ ONLY_ON_1X: dict[str, str] = {
     "test_the_model_says_its_window_and_its_longest_answer": (
         "models have no profile in 0.3"
     ),
-    "test_a_stream_that_is_closed_without_a_reason_fails_the_rung": (
-        "messages of 0.3 do not say which protocol they came by"
-    ),
     "test_one_changed_line_puts_what_the_model_reads_in_order": (
         "the tutorials make agents with middleware, which 0.3 does not have"
     ),

@@ -50,21 +50,6 @@ async def test_a_refusal_sends_the_full_document(scripted_server, way):
     assert decisions(result) == {"retrieved": "declined", "full": "answered"}
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(
-    ("cut", "finish"), [("length", "length"), ("content_filter", "filter")]
-)
-async def test_a_reply_that_was_cut_is_marked_and_no_refusal(
-    scripted_server, way, cut, finish
-):
-    server = scripted_server([Reply("", finish_reason=cut)])
-
-    result = await ask(chain_of(server), way=way)
-
-    assert result["answer"] == ""
-    assert result["route"] == {"rung": "retrieved", "answered": True, "finish": finish}
-
-
 async def test_what_was_read_is_given_back(scripted_server):
     server = scripted_server(["In 1912.", REFUSAL, "In 1912."])
     chain = chain_of(server)

@@ -122,17 +122,6 @@ class TestQueries:
         assert "Question: What is due?" in server.requests[0].prompt
 
 
-@pytest.mark.parametrize(
-    ("cut", "finish"), [("length", "length"), ("content_filter", "filter")]
-)
-async def test_a_reply_that_was_cut_is_marked_and_no_refusal(way, cut, finish):
-    with ScriptedServer([Reply("", finish_reason=cut)]) as server:
-        asked = await ask(server, way)
-
-    assert not asked.answer
-    assert asked.route == {"rung": "retrieved", "answered": True, "finish": finish}
-
-
 async def test_the_llm_says_its_window_and_its_longest_answer(way):
     with ScriptedServer([REFUSAL, "yes"]) as server:
         told = {"context_window": 300, "max_tokens": 20}

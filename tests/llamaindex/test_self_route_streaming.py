@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
-import threading
 from typing import Any
 
-import pytest
 from llama_index.core.base.response.schema import (
     AsyncStreamingResponse,
     StreamingResponse,
 )
 from llama_index.core.callbacks import CallbackManager, TokenCountingHandler
 
-from llamaindex_oprag import SelfRouteQueryEngine
-from oprag.calls import without_reasoning
-from oprag.routing import declines
 from tests.kit.openai_server import Reply, ScriptedServer, count_words
-from tests.llamaindex.corpus import QUESTION, TEXT, index
-from tests.llamaindex.recording import RecordingLLM
-from tests.llamaindex.self_routing import DOCUMENTS, REFUSAL, ask_engine, engine_over
-from tests.routing.replies import ANSWERS, REFUSALS
+from tests.llamaindex.corpus import QUESTION, TEXT
+from tests.llamaindex.self_routing import REFUSAL, engine_over
 
 
 def stream(server: ScriptedServer, **options: Any) -> StreamingResponse:
@@ -33,18 +25,6 @@ async def astream(server: ScriptedServer, **options: Any) -> AsyncStreamingRespo
     response = await engine_over(server, streaming=True, **options).aquery(QUESTION)
     assert isinstance(response, AsyncStreamingResponse)
     return response
-
-
-async def test_it_begins_before_the_model_has_finished_async():
-    gate = threading.Event()
-    with ScriptedServer(
-        [Reply(deltas=["It is. Last May.", " ", gate, "On", " Sunday."])]
-    ) as server:
-        response = await astream(server)
-        pieces = response.async_response_gen()
-        assert await anext(pieces) == "It is. Last May. "
-        gate.set()
-        assert "".join([piece async for piece in pieces]) == "On Sunday."
 
 
 def test_a_refusal_is_read_to_its_end_before_the_next_rung():
@@ -99,29 +79,3 @@ async def test_an_awaited_stream_names_what_was_retrieved_until_it_is_read():
     assert [node.get_content() for node in nodes] == [TEXT]
     assert response.metadata is not None
     assert response.metadata["route"] == {"rung": "full", "answered": True}
-
-
-WAYS = ("query", "aquery", "stream", "astream")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("way", WAYS)
-async def test_no_refusal_is_shown_and_no_answer_lost(way):
-    """How replies are judged, however they are cut, is tested in `tests/routing`."""
-    llm = RecordingLLM()
-    engine = SelfRouteQueryEngine.from_args(
-        index().as_retriever(similarity_top_k=3),
-        llm,
-        documents=DOCUMENTS,
-        token_counter=count_words,
-    )
-    replies = [*itertools.chain(*REFUSALS.values(), *ANSWERS.values())]
-    for reply in replies[WAYS.index(way) :: len(WAYS)]:
-        llm.replies, llm.prompts = [reply, "In May."], []
-        asked = await ask_engine(engine, way)
-
-        refused = declines(reply)
-        answer = "In May." if refused else without_reasoning(reply)
-        assert "".join(asked.pieces) == answer, reply
-        rung = "full" if refused else "retrieved"
-        assert asked.route == {"rung": rung, "answered": True}, reply

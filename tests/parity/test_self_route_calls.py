@@ -1,0 +1,174 @@
+"""What models answer and how they fail, through Self-Route in both frameworks."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import threading
+from typing import Any, NamedTuple
+
+import openai
+import pytest
+
+from oprag.calls import without_reasoning
+from oprag.errors import ContextWindowError, ModelCallError
+from oprag.routing import declines
+from tests.kit.openai_server import (
+    Reply,
+    ScriptedServer,
+    context_overflow,
+    count_words,
+    server_error,
+)
+from tests.langchain import routes
+from tests.langchain.compat import IS_1X
+from tests.llamaindex import self_routing
+from tests.routing.replies import ANSWERS, REFUSALS
+
+pytestmark = pytest.mark.slow
+
+QUESTION = "When was the bridge built?"
+REFUSAL = "Unanswerable. The text does not say so."
+REPLIES = [*itertools.chain(*REFUSALS.values(), *ANSWERS.values())]
+STREAMS = [(framework, way) for framework in "ci" for way in ("stream", "astream")]
+WAYS = [*STREAMS, ("c", "invoke"), ("c", "ainvoke"), ("i", "query"), ("i", "aquery")]
+EVERY_WAY = pytest.mark.parametrize(
+    ("framework", "way"), WAYS, ids={"c": "chain", "i": "index"}.get
+)
+EVERY_STREAM = pytest.mark.parametrize(("framework", "way"), STREAMS)
+
+
+class Answered(NamedTuple):
+    answer: str
+    route: dict[str, Any]
+    rungs: list[dict[str, Any]]
+
+
+async def asked(framework: str, way: str, server: ScriptedServer) -> Answered:
+    if framework == "c":
+        found = await routes.ask(routes.chain_of(server), way=way)
+        return Answered(found["answer"], found["route"], found["usage"]["rungs"])
+    response = await self_routing.ask(server, way)
+    assert way not in {"stream", "astream"} or response.answer == "".join(
+        response.pieces
+    )
+    return Answered(response.answer or "", response.route, response.usage["rungs"])
+
+
+def declining(reply: str) -> Any:
+    """Answer the first request with a reply, and a second one, if there is one."""
+    left = iter([reply, "In 1912."])
+    return lambda _: next(left)
+
+
+@pytest.mark.parametrize(("number", "case"), [*enumerate(WAYS)])
+async def test_no_refusal_is_shown_and_no_answer_lost(number, case):
+    """How replies are judged, however they are cut, is tested in `tests/routing`."""
+    for reply in REPLIES[number :: 4 * len(WAYS)]:
+        with ScriptedServer(declining(reply)) as server:
+            found = await asked(*case, server)
+
+        refused = declines(reply)
+        assert found.answer == ("In 1912." if refused else without_reasoning(reply)), (
+            reply
+        )
+        rung = "full" if refused else "retrieved"
+        assert found.route == {"rung": rung, "answered": True}, reply
+
+
+@EVERY_WAY
+@pytest.mark.parametrize(
+    ("cut", "finish"), [("length", "length"), ("content_filter", "filter")]
+)
+async def test_a_reply_that_was_cut_is_marked_and_no_refusal(
+    framework, way, cut, finish
+):
+    with ScriptedServer([Reply("", finish_reason=cut)]) as server:
+        found = await asked(framework, way, server)
+
+    assert found.answer == ""
+    assert found.route == {"rung": "retrieved", "answered": True, "finish": finish}
+
+
+@EVERY_WAY
+async def test_a_failure_of_the_last_rung_carries_what_came_before(framework, way):
+    with (
+        ScriptedServer([REFUSAL, server_error()]) as server,
+        pytest.raises(ModelCallError, match="refusing at 'retrieved'") as caught,
+    ):
+        await asked(framework, way, server)
+
+    error = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 -- our own
+    assert error.call == "full"
+    assert isinstance(caught.value.__cause__, openai.InternalServerError)
+    declined, failed = error.usage["rungs"]
+    assert (declined["decision"], failed["decision"]) == ("declined", "failed")
+    assert declined["input_tokens"] == count_words(server.requests[0].prompt)
+
+
+@EVERY_STREAM
+@pytest.mark.parametrize(
+    "script",
+    [
+        [Reply(deltas=["Unanswer"], unfinished=True)],
+        [Reply(unfinished=True)],
+        [REFUSAL, Reply(deltas=["In", " M"], unfinished=True)],
+    ],
+)
+async def test_a_stream_that_is_closed_without_a_reason_fails_the_rung(
+    framework, way, script
+):
+    if framework == "c" and not IS_1X:
+        pytest.skip("messages of LangChain 0.3 do not say which protocol they came by")
+    with (
+        ScriptedServer(script) as server,
+        pytest.raises(ModelCallError, match="broken off") as caught,
+    ):
+        await asked(framework, way, server)
+
+    assert isinstance(caught.value.__cause__, ConnectionError)
+    assert caught.value.usage["rungs"][-1]["decision"] == "failed"
+    assert len(server.requests) == len(script)
+
+
+@EVERY_WAY
+async def test_an_overflow_of_an_unknown_window_names_the_option(framework, way):
+    with (
+        ScriptedServer([REFUSAL, context_overflow(100, 200)]) as server,
+        pytest.raises(ContextWindowError, match="max_context_tokens=") as caught,
+    ):
+        await asked(framework, way, server)
+
+    failed = caught.value.__cause__
+    assert caught.value.window is None
+    assert isinstance(failed, ModelCallError)
+    assert failed.usage["rungs"][0]["decision"] == "declined"
+    assert isinstance(failed.__cause__, openai.BadRequestError)
+
+
+@pytest.mark.parametrize("framework", ["c", "i"])
+@pytest.mark.parametrize("broken", [False, True])
+async def test_an_answer_is_shown_while_the_model_is_still_writing(framework, broken):
+    gate = threading.Event()
+    held = [gate] if broken else [gate, "In 1912."]
+    reply = Reply(deltas=["It was. It", " is.", " ", *held], broken=broken)
+    with ScriptedServer([reply]) as server:
+        if framework == "c":
+            pieces = routes.chain_of(server).astream(QUESTION)
+        else:
+            engine = self_routing.engine_over(server, streaming=True)
+            pieces = (await engine.aquery(QUESTION)).async_response_gen()
+        seen = ""
+        while "It was. It is." not in seen:
+            seen += text_of(await anext(pieces))
+        gate.set()
+        if broken:
+            with pytest.raises(ModelCallError):
+                [piece async for piece in pieces]
+        else:
+            seen += "".join([text_of(piece) async for piece in pieces])
+            assert seen == "It was. It is. In 1912."
+
+
+def text_of(piece: Any) -> str:
+    return piece.get("answer", "") if isinstance(piece, dict) else piece
