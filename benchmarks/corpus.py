@@ -76,7 +76,7 @@ def measure(folder: Path) -> list[float]:
     bench = Bench(dataset, OfflineReader(vectors), vectors)
     took = []
     for question in dataset.questions:
-        LongRag(links="none").context(question, None, bench)
+        LongRag(links="none").context(question, bench)
         took.append(time.perf_counter() - began)
         began = time.perf_counter()
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _MEBI

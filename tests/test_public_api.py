@@ -96,7 +96,6 @@ PROMISED = {
     },
     "oprag_eval.metrics": {
         "OrderStatistics",
-        "Spending",
         "answer_recall",
         "bleu",
         "bracketed_match",
@@ -113,7 +112,6 @@ PROMISED = {
         "meteor_unavailable",
         "order_statistics",
         "rouge_l",
-        "spending",
         "token_f1",
         "token_share",
     },

@@ -42,7 +42,7 @@ _OWN = Wording()
 
 def answer_call(
     question: Question,
-    context: str | None,
+    context: str,
     style: AnswerStyle = "letter",
     wording: Wording = _OWN,
     *,
@@ -52,17 +52,14 @@ def answer_call(
 
     Args:
         question: With options it is asked as a multiple-choice question.
-        context: What the model may read; None: nothing, it answers by itself.
+        context: What the model may read.
         style: How the answer is to be written.
         wording: In which words it is asked.
         routing: Whether a refusal leads on to another step: it may always be refused.
     """
-    facts = {"question": question.question, "context": context or ""}
+    facts = {"question": question.question, "context": context}
     given = bool(question.options)
-    if context is None:
-        template = wording.closed_book(style, options=given)
-    else:
-        template = wording.template(style, options=given, routing=routing)
+    template = wording.template(style, options=given, routing=routing)
     if not given:
         return Call("answer", fill_prompt(template, **facts), facts)
     options = _written(question.options, style)

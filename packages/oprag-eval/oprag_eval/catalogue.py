@@ -17,7 +17,6 @@ import pydantic
 
 from oprag.errors import InvalidOptionError
 from oprag_eval.system import System
-from oprag_eval.systems.closed_book import ClosedBook
 from oprag_eval.systems.full_document import FullDocuments
 from oprag_eval.systems.longrag import LongRag
 from oprag_eval.systems.raptor import Raptor
@@ -76,7 +75,6 @@ _DESCRIBED: tuple[tuple[Callable[..., System], str], ...] = (
     (recommended, "two sizes of chunks, BM25 beside vectors, selection='recall'"),
     (langchain_default, "LangChain untouched: the 4 best of 1,000 characters"),
     (llamaindex_default, "LlamaIndex untouched: the 2 best of 1,024 tokens"),
-    (ClosedBook, "no context: what the model knows by itself"),
 )
 
 SYSTEMS: Mapping[str, SystemEntry] = MappingProxyType(

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from oprag.errors import InvalidOptionError
-
 _FILE = Path(__file__).with_name("published.csv")
 _SPLITS = {"narrativeqa/test": "narrativeqa", "quality/dev": "quality"}
 """`Dataset.name` of the split that the papers used, and the name of its figures."""
@@ -71,35 +69,14 @@ def all_published() -> tuple[Published, ...]:
         )
 
 
-def published_for(
-    dataset: str, *, model: str = "", measure: str = ""
-) -> tuple[Published, ...]:
+def published_for(dataset: str) -> tuple[Published, ...]:
     """Find the figures of a set.
 
     Args:
         dataset: As `data.load` takes it, or `Dataset.name`.
-        model: Only this reader's, by the paper's name without regard to case;
-            empty: all readers'.
-        measure: Only of this measure; empty: of all.
 
     Returns:
         In the order of `all_published`; empty where the papers have none for the set.
-
-    Raises:
-        InvalidOptionError: The set has figures, but none of this reader.
     """
     name = _SPLITS.get(dataset, dataset)
-    found = [figure for figure in all_published() if figure.dataset == name]
-    models = list(dict.fromkeys(figure.model for figure in found))
-    if model and found and model.lower() not in {name.lower() for name in models}:
-        message = (
-            f"There are no published figures of {model!r} on {dataset}. There are "
-            f"some of {', '.join(models)}."
-        )
-        raise InvalidOptionError(message, option="published", value=model)
-    return tuple(
-        figure
-        for figure in found
-        if model.lower() in ("", figure.model.lower())
-        and measure in ("", figure.measure)
-    )
+    return tuple(figure for figure in all_published() if figure.dataset == name)

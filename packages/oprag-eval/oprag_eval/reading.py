@@ -24,7 +24,6 @@ async def read(
     step: Step | None = None,
     usage: Mapping[str, TokenUsage] = _NO_USAGE,
     calls: Mapping[str, int] = _NO_CALLS,
-    closed_book: bool = False,
 ) -> Attempt:
     """Have a context read, and the question answered from it.
 
@@ -35,11 +34,9 @@ async def read(
         step: The call before, if there was one for this question.
         usage: Of the stages before, by name.
         calls: Of the stages before, by name.
-        closed_book: Whether there is nothing to read.
     """
     style = bench.answer_style
-    text = None if closed_book else context.text
-    call = answer_call(question, text, style, bench.wording)
+    call = answer_call(question, context.text, style, bench.wording)
     completion = await bench.model.complete(call)
     reading = read_reply(completion.text, question, style)
     last = Step("answer", completion.text, not reading.answered, completion.usage)

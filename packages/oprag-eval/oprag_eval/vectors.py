@@ -30,24 +30,16 @@ class Vectors:
         embeddings: The model.
         name: What tells it from other models: its vectors are kept under this name.
         folder: Where the file is kept; None: in memory.
-        query_prefix: Stands before what is searched for, for models that were
-            trained with one and do not put it there themselves.
 
     Raises:
         UnreadableFileError: The file is damaged, or cannot be opened.
     """
 
     def __init__(
-        self,
-        embeddings: Embeddings,
-        *,
-        name: str,
-        folder: Path | None = None,
-        query_prefix: str = "",
+        self, embeddings: Embeddings, *, name: str, folder: Path | None = None
     ) -> None:
         self.name = name
         self.folder = folder
-        self._query_prefix = query_prefix
         self._embeddings = embeddings
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -69,8 +61,7 @@ class Vectors:
     def of_query(self, query: str) -> Matrix:
         """The vector to search with, of length 1."""
         embed = self._embeddings.embed_query
-        sent = [self._query_prefix + query]
-        row: Matrix = self._rows(sent, "query", lambda one: [embed(one[0])])[0]
+        row: Matrix = self._rows([query], "query", lambda one: [embed(one[0])])[0]
         return row
 
     def close(self) -> None:

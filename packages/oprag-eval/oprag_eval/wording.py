@@ -209,24 +209,6 @@ class Wording:
         form = self.form or (_BRIEF if style == "brackets" else _TERSE)
         return _written(_OPEN_REFUSAL if may else "", form)
 
-    def closed_book(self, style: AnswerStyle, *, options: bool) -> str:
-        """Return the prompt of a question without a text, in our words in every run.
-
-        Args:
-            style: How the answer is to be written.
-            options: Whether the question has some.
-        """
-        form = (
-            self.form or self.task.form or (_BRIEF if style == "brackets" else _TERSE)
-        )
-        rule = f"Write the answer {form}."
-        if options:
-            explained = f"Say in a sentence or two what you know of it, {_NUMBER_LAST}"
-            rule = explained if style == "brackets" else f"Write {_LETTER}."
-        may = f" If you do not know it, write: {SENTINEL}" if self.decline else ""
-        asked = f"{_ASKED}{_OPTIONS if options else ''}{_ANSWER}"
-        return f"Answer the question from what you know. {rule}{may}{asked}"
-
     def _of_paper(
         self, style: AnswerStyle, *, options: bool, may: bool, routing: bool
     ) -> str:

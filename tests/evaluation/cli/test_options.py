@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 
 import pytest
 import typer
-from rich.console import Console
 
-from oprag.calls import Price, TokenUsage
+from oprag.calls import Price
 from oprag_eval.cli.data import data_facts, load_own, restrict
 from oprag_eval.cli.display import table_lines
 from oprag_eval.cli.options import (
@@ -19,10 +17,8 @@ from oprag_eval.cli.options import (
     read_specs,
     read_temperature,
 )
-from oprag_eval.cli.progress import CountedEmbeddings, answering
-from oprag_eval.running.limits import Spending
 from oprag_eval.wording import ANSWER_STYLES
-from tests.evaluation.small import WordVectors, set_of_four
+from tests.evaluation.small import set_of_four
 
 
 @pytest.mark.parametrize(
@@ -118,29 +114,3 @@ def test_another_text_and_another_kind_of_evidence_are_another_set():
 
 def test_columns_stand_below_one_another():
     assert list(table_lines([("a", "bb"), ("ccc", "d")])) == ["a    bb", "ccc   d"]
-
-
-def test_the_bar_tells_answers_tokens_cost_and_what_is_embedded():
-    file = io.StringIO()
-    console = Console(force_terminal=True, file=file, width=150)
-    spending = Spending(len, price=Price(100, 100, 1000))
-    embeddings = CountedEmbeddings(WordVectors())
-
-    with answering(console, 3, spending, embeddings) as answered:
-        embeddings.embed_documents(["a", "b"])
-        spending.settle(TokenUsage(), TokenUsage(90, 3))
-        answered({})
-
-    # 90 · 100 + 3 · 1000 = 12,000 per million.
-    assert "1/3" in file.getvalue()
-    assert "93 tokens, cost 0.0120, 2 texts embedded" in file.getvalue()
-
-
-def test_elsewhere_than_on_a_terminal_there_is_no_bar():
-    file = io.StringIO()
-    embeddings = CountedEmbeddings(WordVectors())
-
-    with answering(Console(file=file), 3, None, embeddings) as answered:
-        answered({})
-
-    assert file.getvalue() == ""

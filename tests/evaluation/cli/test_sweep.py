@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
 from oprag_eval.cli.advice import advice_lines
-from oprag_eval.cli.run import CAPPED, FAILED
+from oprag_eval.cli.run import CAPPED
 from oprag_eval.reports.advising import advice_of
 from oprag_eval.reports.summary import (
     ArmSummary,
@@ -283,16 +283,6 @@ def test_a_budget_below_the_smallest_chunk_is_told_before_the_first_call(
         assert not server.requests
 
 
-def test_without_a_model_it_is_told_before_the_answers_too(shared, tmp_path):
-    small = ["--systems", "dos-rag", "--budgets", "2,250", "--out", tmp_path / "run"]
-    result = run(*shared, *small)
-
-    assert result.exit_code == FAILED
-    _, first, *_, last = result.stderr.splitlines()
-    assert first.startswith("Note: Cannot be asked: dos-rag, 2: token_budget=2 holds ")
-    assert last.startswith("Error: 6 answers are missing.")
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a full disk")
 def test_on_a_full_disk_it_says_what_is_kept_and_goes_on_when_there_is_room(
     shared, tmp_path
@@ -334,18 +324,3 @@ def test_a_sweep_that_a_cap_stops_ends_without_advice(shared, tmp_path, monkeypa
     assert result.exit_code == CAPPED, result.output
     assert "No advice: the run was stopped" in result.stdout
     assert "\nUse " not in result.stdout
-
-
-def test_questions_without_an_answer_are_named_before_anything_is_asked(
-    shared, notes, tmp_path
-):
-    (tmp_path / "q.csv").write_text(
-        "question,document,answer\nHow heavy is the bell?,Aby,900\nWho rings it?,Aby,\n"
-    )
-    options = ["--questions", tmp_path / "q.csv", "--budgets", "120,200"]
-    result = run(*shared, *options, "--systems", "dos-rag", "--out", tmp_path / "run")
-
-    assert result.exit_code == 0, result.output
-    told = "Note: Nothing will be measured: 1 of 2 questions has no answer (by id: 2)."
-    assert told in result.stderr
-    assert "No advice: there is nothing to measure by." in result.stdout

@@ -90,7 +90,7 @@ def test_a_question_reads_the_units_that_are_found_and_not_the_corpus(write_json
     system = make_system("longrag:links=none,k=1")
     reads = []
     for question in dataset.questions:
-        system.context(question, None, bench)
+        system.context(question, bench)
         reads.append(len(read))
         read.clear()
 

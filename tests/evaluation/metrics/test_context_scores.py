@@ -5,14 +5,12 @@ from itertools import combinations
 import pytest
 from scipy.stats import kendalltau
 
-from oprag.calls import Price, TokenUsage
 from oprag.errors import InvalidOptionError, PositionError
 from oprag_eval.metrics import (
     evidence_coverage,
     evidence_recall,
     kept_at_budget,
     order_statistics,
-    spending,
     token_share,
 )
 from tests.evaluation.metrics.cases import seeded
@@ -125,23 +123,6 @@ def test_order_equals_a_count_of_all_pairs_and_scipy_on_random_contexts():
         pairs = [(p, q) for (a, p), (b, q) in combinations(places, 2) if a == b]
         expected = (sum(p != q for p, q in pairs), sum(p > q for p, q in pairs))
         assert order_statistics(places) == expected
-
-
-def test_the_cost_of_hand_worked_calls():
-    calls = [TokenUsage(1_000, 50, 400), TokenUsage(3_000, 150)]
-    # (3,600 fresh · 2.5 + 400 cached · 1 + 200 out · 10) / 1,000,000 = 0.0114.
-    spent = spending(calls, questions=4, price=Price(2.5, 1.0, 10.0))
-    assert spent.cost == pytest.approx(0.0114)
-    assert spent.cost_per_question == pytest.approx(0.0114 / 4)
-    assert spent.input_per_question == 1_000
-    assert spent.usage == TokenUsage(4_000, 200, 400)
-
-
-def test_without_a_price_there_is_no_cost():
-    spent = spending([TokenUsage(10, 1)], questions=1)
-    assert (spent.cost, spent.cost_per_question) == (None, None)
-    with pytest.raises(InvalidOptionError, match="at least one"):
-        spending([], questions=0)
 
 
 def test_the_token_share_of_self_route():

@@ -9,12 +9,7 @@ import json
 import pytest
 
 from oprag.calls import Price
-from oprag.errors import (
-    InvalidOptionError,
-    ModelCallError,
-    OpragWarning,
-    UnreadableFileError,
-)
+from oprag.errors import InvalidOptionError, ModelCallError, UnreadableFileError
 from oprag_eval.models import Call, Model
 from oprag_eval.running.limits import CappedModel, Spending
 from oprag_eval.running.run_directory import RunDirectory
@@ -54,27 +49,6 @@ def whole(tmp_path_factory) -> bytes:
     assert report.complete
     assert report.asked == 2 * 2 * 4
     return directory.answers_path.read_bytes()
-
-
-def test_a_budget_that_holds_no_chunk_is_told_before_the_first_call(tmp_path):
-    told: list[tuple[str, int]] = []
-    model = Replies()
-    small = Plan([vanilla_rag(), dos_rag()], [3, 200], set_of_four().questions)
-    directory = RunDirectory(tmp_path)
-    directory.begin({})
-
-    def hear(message: str) -> None:
-        told.append((message, len(model.calls)))
-
-    asyncio.run(run(small, bench_of(model), directory, too_small=hear))
-
-    assert [calls for _, calls in told] == [0, 0]
-    (first, _), (second, _) = told
-    assert first.startswith("Cannot be asked: vanilla-rag, 3: token_budget=3 holds ")
-    assert second.startswith("Cannot be asked: dos-rag, 3: token_budget=3 holds ")
-    alone = Plan([dos_rag()], [3], set_of_four().questions)
-    with pytest.warns(OpragWarning, match=r"dos-rag, 3: token_budget=3"):
-        asyncio.run(run(alone, bench_of(model), directory))
 
 
 def test_answers_stand_in_the_order_of_the_plan(whole):
@@ -342,7 +316,7 @@ class TestACap:
     def test_a_line_that_a_kill_cut_off_does_not_count(self, tmp_path):
         path = tmp_path / "spending.jsonl"
         path.write_text(
-            '{"input_tokens": 5, "cached_tokens": 1, "output_tokens": 2, '
+            '{"input_tokens": 5, "cached_tokens": 1, "output_tokens": 2, "model": "m", '
             '"estimated": false}\n{"input_tok'
         )
 

@@ -6,12 +6,7 @@ import asyncio
 
 import pytest
 
-from oprag.errors import (
-    BudgetTooSmallError,
-    ContextWindowError,
-    InvalidOptionError,
-    ModelCallError,
-)
+from oprag.errors import ContextWindowError, InvalidOptionError, ModelCallError
 from oprag_eval.catalogue import make_system
 from oprag_eval.data import Dataset, Document, Question
 from tests.evaluation.small import HARBOUR, MILL, Replies, bench_of
@@ -117,16 +112,6 @@ def test_where_the_official_grouping_loses_everything_nothing_is_asked():
     assert calls == []
     assert not attempt.answered
     assert attempt.pieces == ()
-
-
-def test_a_budget_instead_of_a_number_of_units():
-    settings = ":k=none,max_tokens=50,chunk_size=10"
-    assert make_system(f"longrag{settings}").budgeted
-    attempt, _ = attempt_of(of_documents(a=HARBOUR), settings, budget=110)
-
-    assert 50 < attempt.context_tokens <= 110
-    with pytest.raises(BudgetTooSmallError):
-        attempt_of(of_documents(a=HARBOUR), settings, budget=20)
 
 
 def test_units_that_do_not_fit_the_window_are_an_error():

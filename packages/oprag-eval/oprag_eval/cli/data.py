@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -122,67 +122,46 @@ def own_documents(
         UnreadableFileError: See `read_files`; or nothing is left.
     """
     read = read_files(paths)
-    sources = [*read.names, *(error.path for error in read.skipped)]
-    left_out = _left_out(sources, paths, questions, out)
-    for why in dict.fromkeys(left_out.values()):
-        note(f"Left out of the documents: {why}.")
-    for error in read.skipped:
-        if error.path not in left_out:
-            note(f"Skipped: {error.message}")
-    files = {
-        name: texts for name, texts in read.by_file.items() if name not in left_out
+    why = {
+        name: _why_left_out(name, paths, questions, out)
+        for name in [*read.names, *(error.path for error in read.skipped)]
     }
+    for reason in dict.fromkeys(filter(None, why.values())):
+        note(f"Left out of the documents: {reason}.")
+    for error in read.skipped:
+        if not why[error.path]:
+            note(f"Skipped: {error.message}")
+    files = {name: texts for name, texts in read.by_file.items() if not why[name]}
     if not files:
         raise unreadable(paths[0], "holds no documents beside what is left out")
-    return {
-        name: Document(name, name, joined(texts), pages=page_places(texts))
-        for name, texts in zip(_names(list(files), paths), files.values(), strict=True)
-    }
-
-
-def _left_out(
-    sources: Iterable[str], paths: Sequence[Path], questions: Path, out: Path | None
-) -> dict[str, str]:
-    """Why a file is no document, by its name; those that are one are not there."""
-    found = {}
-    runs = {} if out is None else {_real(out): True}
-    roots = {_real(path) for path in paths}
-    asked = _real(questions)
-    for source in sources:
-        file = _real(Path(source))
-        if file == asked:
-            found[source] = f"{str(questions)!r}, the questions"
-            continue
-        if file in roots:
-            continue
-        for folder in file.parents:
-            if folder in roots:
-                break
-            if folder not in runs:
-                runs[folder] = RunDirectory(folder).is_begun
-            if runs[folder]:
-                found[source] = f"{str(folder)!r}, the folder of a run"
-                break
+    short = {source: _short(source, paths) for source in files}
+    times = Counter(short.values())
+    found: dict[str, Document] = {}
+    for source, texts in files.items():
+        name = short[source] if times[short[source]] == 1 else source
+        if name in found:
+            message = (
+                f"Two documents would be named {name!r}. Name their folders from one "
+                "place above them."
+            )
+            raise InvalidOptionError(message, option="documents", value=name)
+        found[name] = Document(name, name, joined(texts), pages=page_places(texts))
     return found
 
 
-def _names(sources: Sequence[str], paths: Sequence[Path]) -> list[str]:
-    short = [_short(source, paths) for source in sources]
-    times = Counter(short)
-    names = [
-        name if times[name] == 1 else source
-        for name, source in zip(short, sources, strict=True)
-    ]
-    seen: dict[str, str] = {}
-    for name, source in zip(names, sources, strict=True):
-        if name in seen:
-            message = (
-                f"Two documents would be named {name!r}: {seen[name]!r} and "
-                f"{source!r}. Name their folders from one place above them."
-            )
-            raise InvalidOptionError(message, option="documents", value=name)
-        seen[name] = source
-    return names
+def _why_left_out(
+    source: str, paths: Sequence[Path], questions: Path, out: Path | None
+) -> str:
+    """Say why a file is no document; empty: it is one."""
+    file, roots = _real(Path(source)), {_real(path) for path in paths}
+    if file == _real(questions):
+        return f"{str(questions)!r}, the questions"
+    for folder in (file, *file.parents):
+        if folder in roots:
+            break
+        if (out and folder == _real(out)) or RunDirectory(folder).is_begun:
+            return f"{str(folder)!r}, the folder of a run"
+    return ""
 
 
 def _short(source: str, paths: Sequence[Path]) -> str:

@@ -153,14 +153,6 @@ class RunOptions:
         ),
     ] = ""
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL
-    query_prefix: Annotated[
-        str,
-        typer.Option(
-            metavar="TEXT",
-            help="Words that the embedding model wants before a question, as BGE does.",
-            show_default=False,
-        ),
-    ] = ""
     cache: Annotated[
         Path | None,
         typer.Option(

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import typer
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from oprag.calls import TokenUsage
 from oprag.cli import INTERRUPTED
@@ -22,7 +30,6 @@ from oprag.tokens import resolve_token_counter
 from oprag_eval.cli.advice import advice_lines
 from oprag_eval.cli.display import estimate_lines, result_lines
 from oprag_eval.cli.options import RunOptions
-from oprag_eval.cli.progress import CountedEmbeddings, answering, spent
 from oprag_eval.cli.setup import Evaluation, make_evaluation
 from oprag_eval.data import Dataset
 from oprag_eval.estimating import RunEstimate, estimate_run
@@ -39,9 +46,6 @@ FAILED = 3
 """Exit code where some questions could not be answered."""
 CAPPED = 4
 """Exit code where a cap stopped the run."""
-
-_NAMED = 5
-"""Questions that a note names at most."""
 
 _OFFLINE = (
     "The reader was offline: it gives the best-matching sentence and is no language "
@@ -72,11 +76,10 @@ def perform(
         dataset = replace(dataset, notes=(_OFFLINE, *dataset.notes))
     _check_measure(dataset, options.measure)
     console = make_console(stderr=True)
-    embeddings = CountedEmbeddings(load_model(options.embedding_model, console))
+    embeddings = load_model(options.embedding_model, console)
     evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
     if out is None:
         return _show_estimate(evaluation, options)
-    _tell_without_answers(dataset)
     directory = RunDirectory(out)
     with alone_in(out):
         directory.begin(evaluation.settings)
@@ -84,7 +87,7 @@ def perform(
             _show_estimate(evaluation, options)
             typer.echo("")
         try:
-            carry_out(evaluation, options, embeddings, directory, **more)
+            carry_out(evaluation, options, directory, **more)
         except OSError as error:
             if error.errno != errno.ENOSPC:
                 raise
@@ -101,36 +104,13 @@ def _check_measure(dataset: Dataset, measure: str) -> None:
         raise invalid_option("measure", measure, takes)
 
 
-def _tell_without_answers(dataset: Dataset) -> None:
-    """Tell, before anything is asked, that nothing will be measured, and why."""
-    if dataset.metrics or any(question.evidence for question in dataset.questions):
-        return
-    lacking = [
-        question.question_id
-        for question in dataset.questions
-        if not question.answers and question.gold_option is None
-    ]
-    if not lacking:
-        return
-    more = len(lacking) - _NAMED
-    named = ", ".join(lacking[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
-    of = number_of(len(dataset.questions), "question")
-    have = "has" if len(lacking) == 1 else "have"
-    note(
-        f"Nothing will be measured: {len(lacking):,} of {of} {have} no answer (by id: "
-        f"{named}). Give answers to all, or leave these out."
-    )
-
-
 def _show_estimate(evaluation: Evaluation, options: RunOptions) -> RunEstimate:
     estimate = asyncio.run(estimate_run(evaluation.plan, evaluation.bench))
     prices = options.price, options.index_price
     for line in estimate_lines(estimate, *prices):
         typer.echo(line)
     made = sum((each.low_made for each in estimate.systems), TokenUsage())
-    least = {"": less(estimate.low, made), options.index_model: made}
-    if not options.index_model:
-        least = {"": estimate.low}
+    least = [(options.model, less(estimate.low, made)), (options.index_model, made)]
     if _account(options).passed(least) is not None:
         note(
             "That is more than the cap: the run will stop there, and can be continued."
@@ -141,7 +121,6 @@ def _show_estimate(evaluation: Evaluation, options: RunOptions) -> RunEstimate:
 def carry_out(
     evaluation: Evaluation,
     options: RunOptions,
-    embeddings: CountedEmbeddings,
     directory: RunDirectory,
     *,
     measure: str = "",
@@ -159,9 +138,8 @@ def carry_out(
     # No language model, no account.
     record = spent_in or directory.spending_path
     spending = None if options.offline else _account(options, record)
-    console = make_console(stderr=True)
     try:
-        with answering(console, len(evaluation.plan), spending, embeddings) as answered:
+        with _answering(len(evaluation.plan), spending) as answered:
             # In one event loop: clients keep their connections from call to call.
             report = asyncio.run(
                 _ask(evaluation, options, directory, spending, answered)
@@ -185,6 +163,28 @@ def carry_out(
         typer.echo("\n".join([*lines, "", f"Report: {out / 'report.html'}"]))
     if not report.complete:
         raise _incomplete(report, spending, out)
+
+
+@contextmanager
+def _answering(
+    total: int, spending: Spending | None
+) -> Iterator[Callable[[Mapping[str, Any]], None]]:
+    """A bar with the answers and what was spent on a terminal; nothing elsewhere.
+
+    Yields:
+        The function to call with each answer.
+    """
+    console = make_console(stderr=True)
+    columns = (
+        TextColumn("Answers"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda _: bar.update(task, advance=1, description=str(spending or ""))
 
 
 def _kept(evaluation: Evaluation, directory: RunDirectory) -> str:
@@ -231,14 +231,12 @@ async def _ask(
         # same texts together, and so gets the same vectors to the last digit.
         concurrency=1 if options.offline else options.concurrency,
         answered=answered,
-        # With a model the estimate has told it.
-        too_small=note if options.offline else lambda _: None,
     )
 
 
 def _spent(spending: Spending | None) -> list[str]:
     """Tell what was spent, in all, since the run was begun."""
-    return [] if spending is None else ["", f"Spent: {spent(spending)}"]
+    return [] if spending is None else ["", f"Spent: {spending}"]
 
 
 def _incomplete(report: RunReport, spending: Spending | None, out: Path) -> typer.Exit:

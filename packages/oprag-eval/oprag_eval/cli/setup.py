@@ -66,10 +66,7 @@ def make_evaluation(
     wording = wording_for(dataset, options.prompts, decline=decline, style=style)
     plan = Plan(systems, budgets, dataset.questions, runs=options.runs)
     cache = options.cache or cache_folder() / "evaluation"
-    prefix = options.query_prefix
-    vectors = Vectors(
-        embeddings, name=options.embedding_model, folder=cache, query_prefix=prefix
-    )
+    vectors = Vectors(embeddings, name=options.embedding_model, folder=cache)
     settings = {
         "data": data_facts(dataset),
         "systems": {system.name: system.settings() for system in systems},
@@ -83,7 +80,6 @@ def make_evaluation(
         "max_reply": options.max_reply,
         "window": options.window,
         "embedding_model": options.embedding_model,
-        "query_prefix": prefix,
         "tokenizer": resolve_token_counter(None).name,
         "seed": options.seed,
         "versions": _versions(options),

@@ -12,17 +12,12 @@ from oprag_eval.data.records import Dataset, Document, Question
 from oprag_eval.data.rows import JsonlRows, Row
 from oprag_eval.metrics.evidence import EvidenceKind
 
-ONLY_JSON = (
-    "answers",
-    "doc_ids",
-    "evidence",
-    "evidence_kind",
-    "evidence_text",
-    "gold_option",
-    "options",
+_KNOWN = frozenset(
+    {
+        *("question", "question_id", "doc_id", "doc_ids", "answers", "options"),
+        *("gold_option", "evidence", "evidence_kind", "evidence_text"),
+    }
 )
-"""Fields that CSV cannot have."""
-_KNOWN = frozenset({*ONLY_JSON, "doc_id", "question", "question_id"})
 _PAIR = 2
 
 

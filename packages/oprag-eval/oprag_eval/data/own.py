@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
-import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-from oprag.errors import UnreadableFileError
-from oprag.files import FileText, files_in, joined, page_places, read_file, unreadable
+from oprag.files import unreadable
 from oprag_eval.data.building import finish
-from oprag_eval.data.jsonl import ONLY_JSON, fitting_metrics, question_of
-from oprag_eval.data.records import Dataset, Document, LazyDocuments
+from oprag_eval.data.jsonl import fitting_metrics, question_of
+from oprag_eval.data.records import Dataset, Document
 from oprag_eval.data.rows import JsonlRows, Row, csv_rows
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -20,16 +17,9 @@ _ANSWER = re.compile(r"answer(_\d+)?")
 _OPTION = re.compile(r"option_[a-z]")
 _ENDINGS = (".csv", ".jsonl")
 _DOCUMENT = ("document", "doc_id", "file")
-_PLAIN = ("question", "question_id", "document", "doc_id", "file", "answer", "correct")
-_NUMBERED = re.compile(r"answer_\d+|option_[a-z]")
-_ALIKE = 0.83
-"""From here on a name is taken for a misspelt one: one letter of six, or two changed
-round, but not `answer_id` for `answer_2`."""
 
 
-def read_own(
-    questions: Path, documents: Path | Mapping[str, str | Document]
-) -> Dataset:
+def read_own(questions: Path, documents: Mapping[str, str | Document]) -> Dataset:
     """Read one's own questions and documents.
 
     Questions, one per line, as `.csv` with a heading or as `.jsonl`:
@@ -45,39 +35,31 @@ def read_own(
     - `question_id`; absent: the number of the question, from 1.
 
     The names may be written with capitals and with spaces for `_`. What else a line
-    has goes into `Question.metadata`, and a note says that it is not used; a name that
-    looks like one of these misspelt is an error. In JSON Lines `evidence` is read as
-    in the project's own format (`read_jsonl`); its spans count in the text that is
-    read, which of HTML and PDF files is the rendered one.
+    has goes into `Question.metadata`, and a note names it: it is not used. In JSON
+    Lines `evidence` is read as in the project's own format (`read_jsonl`); its spans
+    count in the text that is read, which of HTML and PDF files is the rendered one.
 
     Args:
         questions: The file.
-        documents: A folder of text, Markdown, HTML and PDF files, read with the
-            folders inside it, without hidden files, in the order of their names; or
-            texts or documents by name. The questions and files that hold no text are
-            left out, and the notes name them.
+        documents: Texts or documents by name.
 
     Raises:
-        UnreadableFileError: A line has no question, a misspelt name, names a document
-            that is not there, or has no right option; with file and line.
-        UnreadableFileError: The file or the folder is not there, the folder holds no
-            text, or the file no questions; or its name ends in neither.
+        UnreadableFileError: A line has no question, names a document that is not
+            there, or has no right option; with file and line.
+        UnreadableFileError: The file is not there or holds no questions, or its name
+            ends in neither.
     """
-    is_csv = questions.suffix.lower() == ".csv"
-    rows, unused = _fields(_rows(questions), is_csv=is_csv)
-    notes = [f"the field {name!r} is not used" for name in unused]
-    if isinstance(documents, Mapping):
-        held: Mapping[str, Document] = {
-            name: given if isinstance(given, Document) else Document(name, name, given)
-            for name, given in documents.items()
-        }
-    else:
-        held = _folder(documents, questions, notes)
+    held = {
+        name: given if isinstance(given, Document) else Document(name, name, given)
+        for name, given in documents.items()
+    }
     names = _names(held)
     asked = [
-        question_of(_native(row, number, names), held)
-        for number, row in enumerate(rows, 1)
+        question_of(_native(_fields(row), number, names), held)
+        for number, row in enumerate(_rows(questions), 1)
     ]
+    unused = dict.fromkeys(name for question in asked for name in question.metadata)
+    notes = [f"the field {name!r} is not used" for name in unused if name]
     return finish(
         questions.stem,
         asked,
@@ -98,33 +80,6 @@ def _rows(questions: Path) -> list[Row]:
     if not rows:
         raise unreadable(questions, "holds no questions")
     return rows
-
-
-def _folder(folder: Path, questions: Path, notes: list[str]) -> LazyDocuments[Path]:
-    if not folder.is_dir():
-        raise unreadable(folder, "is not a folder")
-    found: dict[str, Path] = {}
-    skipped: list[UnreadableFileError] = []
-    for path in files_in(folder, skipped):
-        if os.path.realpath(path) == os.path.realpath(questions):
-            notes.append(f"left out: {str(path)!r} holds the questions.")
-            continue
-        try:
-            read_file(path)
-        except UnreadableFileError as error:
-            skipped.append(error)
-        else:
-            found[path.relative_to(folder).as_posix()] = path
-    if not found:
-        raise unreadable(folder, "holds no file that can be read", skipped)
-    notes += [f"skipped: {error.message}" for error in skipped]
-    return LazyDocuments(
-        found, lambda name, path: _document(name, path.stem, read_file(path))
-    )
-
-
-def _document(name: str, title: str, texts: Sequence[FileText]) -> Document:
-    return Document(name, title, joined(texts), pages=page_places(texts))
 
 
 def _names(documents: Mapping[str, Document]) -> dict[str, str | None]:
@@ -176,51 +131,11 @@ def _gold(row: Row, correct: str, options: list[str]) -> int:
     return options.index(wanted)
 
 
-def _fields(rows: Sequence[Row], *, is_csv: bool) -> tuple[list[Row], list[str]]:
-    """Return the rows with the names that fields are read by, and the unknown names.
-
-    Known names get small letters and `_` for spaces. Of CSV they are the heading,
-    which is line 1.
-
-    Raises:
-        UnreadableFileError: A name looks like a known one misspelt, two are the same,
-            there is no `question`, or CSV has what only JSON Lines can have.
-    """
-    found = []
-    unused: dict[str, None] = {}
-    for row in rows:
-        where = Row(row.values, row.path, 1, row.place) if is_csv else row
-        names: dict[str, str] = {}
-        for name in row.values:
-            known = _known(name, where, is_csv=is_csv)
-            if known in names:
-                reason = f"{names[known]!r} and {name!r} are the same field"
-                raise where.error(reason)
-            names[known or name] = name
-            if known is None and name.strip():
-                unused[name] = None
-        if "question" not in names:
-            where.get("question")  # raises, with the names that there are
-        values = {known: row.values[name] for known, name in names.items()}
-        found.append(Row(values, row.path, row.line, row.place))
-    return found, list(unused)
-
-
-def _known(name: str, where: Row, *, is_csv: bool) -> str | None:
-    """The name that a field is read by; None: it is not known."""
-    folded = "_".join(name.casefold().split())
-    if folded in _PLAIN or _NUMBERED.fullmatch(folded):
-        return folded
-    if folded in ONLY_JSON:
-        if not is_csv:
-            return folded
-        reason = (
-            f"{name!r} is read from JSON Lines only; CSV has answer, answer_2, … and "
-            "option_a, option_b, …, correct"
-        )
-        raise where.error(reason)
-    known = (*_PLAIN, "answer_2", "option_a", *(() if is_csv else ONLY_JSON))
-    if alike := difflib.get_close_matches(folded, known, n=1, cutoff=_ALIKE):
-        reason = f"{name!r} looks like {alike[0]!r} misspelt; give it another name"
-        raise where.error(reason)
-    return None
+def _fields(row: Row) -> Row:
+    """Return a row with the names that fields are read by: `answer_2` of `Answer 2`."""
+    values = {
+        "_".join(name.casefold().split()): row.values[name] for name in row.values
+    }
+    if len(values) < len(row.values):
+        raise row.error(f"two of the fields {list(row.values)} have one name")
+    return Row(values, row.path, row.line, row.place)

@@ -170,7 +170,6 @@ def malformed(path: str, line: int | None, reason: str) -> UnreadableFileError:
 
 
 _BOM = b"\xef\xbb\xbf"
-_OTHER_SEPARATORS = {";": "';'", "\t": "tabs"}
 _LONGEST_FIELD = 2**31 - 1
 """Characters; the reader's own limit of 128 Ki is less than a long text."""
 
@@ -238,8 +237,7 @@ def csv_rows(path: Path) -> HeldRows:
 
     Raises:
         UnreadableFileError: It is not there, not UTF-8, or has no heading.
-        UnreadableFileError: A line has more or fewer fields than the heading, or the
-            fields seem to be separated by something else than commas.
+        UnreadableFileError: A line has more or fewer fields than the heading.
     """
     _check_file(path)
     limit = csv.field_size_limit(_LONGEST_FIELD)
@@ -258,10 +256,6 @@ def _csv_lines(path: Path, file: Iterable[str]) -> Iterator[tuple[int, dict[str,
         if not reader.fieldnames:
             raise unreadable(path, "is empty")
         size = len(reader.fieldnames)
-        for mark, called in _OTHER_SEPARATORS.items():
-            if size == 1 and mark in reader.fieldnames[0]:
-                reason = f"its fields seem to be separated by {called}, not by commas"
-                raise malformed(str(path), 1, reason)
         for values in reader:
             if None in values or None in values.values():
                 reason = f"it does not have the {size} fields of line 1"

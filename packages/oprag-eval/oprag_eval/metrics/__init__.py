@@ -3,14 +3,14 @@
 Answers: `token_f1`, `exact_match`, `longrag_match`, `choice_match`,
 `bracketed_match`, `first_number_match`, `rouge_l`, `bleu`, `corpus_bleu`, `meteor`.
 Contexts: `answer_recall`, `evidence_recall`, `evidence_coverage`,
-`order_statistics`. Tokens and money: `spending`, `token_share`.
+`order_statistics`. Tokens: `token_share`.
 
 References are always a list. Scores are from 0 to 1, or a bool. A library is
 imported by the first call that needs it.
 """
 
 from oprag_eval.metrics.choices import bracketed_match, bracketed_option, choice_match
-from oprag_eval.metrics.costs import Spending, spending, token_share
+from oprag_eval.metrics.costs import token_share
 from oprag_eval.metrics.evidence import (
     evidence_coverage,
     evidence_recall,
@@ -29,7 +29,6 @@ from oprag_eval.metrics.short_answers import exact_match, first_number_match, to
 
 __all__ = [
     "OrderStatistics",
-    "Spending",
     "answer_recall",
     "bleu",
     "bracketed_match",
@@ -46,7 +45,6 @@ __all__ = [
     "meteor_unavailable",
     "order_statistics",
     "rouge_l",
-    "spending",
     "token_f1",
     "token_share",
 ]

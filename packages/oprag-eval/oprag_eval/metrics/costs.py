@@ -1,55 +1,8 @@
-"""Tokens and money of a run, at the user's prices."""
+"""What Self-Route takes of the tokens of full documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
-
-from oprag.calls import Price, TokenUsage
 from oprag.errors import invalid_option
-
-
-class Spending(NamedTuple):
-    """What the model calls of some questions took together."""
-
-    usage: TokenUsage
-    """The sum over all calls."""
-    questions: int
-    """Questions that they were made for, at least one."""
-    cost: float | None
-    """In the currency of the price; None where the user gave no price."""
-
-    @property
-    def input_per_question(self) -> float:
-        """Mean input tokens: what the papers draw quality against."""
-        return self.usage.input_tokens / self.questions
-
-    @property
-    def cost_per_question(self) -> float | None:
-        """Mean cost; None where the user gave no price."""
-        return None if self.cost is None else self.cost / self.questions
-
-
-def spending(
-    usages: Iterable[TokenUsage], *, questions: int, price: Price | None = None
-) -> Spending:
-    """Add up model calls and price them.
-
-    cost = (fresh input · price of input + cached input · price of cached input +
-    output · price of output) / 1,000,000.
-
-    Args:
-        usages: One per call; a question may take several, or none.
-        questions: How many questions the calls answered.
-        price: Per million tokens, in any currency. None: no cost.
-
-    Raises:
-        InvalidOptionError: There is no question.
-    """
-    if questions < 1:
-        raise invalid_option("questions", questions, "Means need at least one.")
-    total = sum(usages, TokenUsage())
-    return Spending(total, questions, None if price is None else price.cost(total))
 
 
 def token_share(used: int, long_context: int) -> float:

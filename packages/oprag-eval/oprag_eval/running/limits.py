@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -19,8 +18,6 @@ from oprag_eval.models import Call, Completion, Model
 
 _NO_TOKENS = TokenUsage()
 _NO_PRICES: Mapping[str, Price] = MappingProxyType({})
-_REPLY = 1024
-"""Tokens that a reply is taken to have at most, where a call does not say."""
 
 
 class Spending:
@@ -46,22 +43,23 @@ class Spending:
         prices: Mapping[str, Price] = _NO_PRICES,
         record: Path | None = None,
     ) -> None:
-        self._prices = prices
-        self._used = _recorded(record)
-        self._under_way: dict[str, TokenUsage] = {}
-        self._count = token_counter
+        self.count = token_counter
         self._max_tokens = max_tokens
         self._max_cost = max_cost
         self._price = price
+        self._prices = prices
         self._record = record
-        self._lock = threading.Lock()
-        self.waiting: list[asyncio.Future[None]] = []
-        """Calls, of whatever model, that wait until another one is settled."""
+        self.used = _recorded(record)
+        """Tokens of each model, by its name."""
+        self.under_way: list[tuple[str, TokenUsage]] = []
+        """What calls that are not settled yet can take at most, by model."""
+        self.settled = asyncio.Event()
+        """Set, and replaced, when a call is settled."""
 
     @property
     def usage(self) -> TokenUsage:
         """Everything spent, whatever the model."""
-        return sum(self._used.values(), _NO_TOKENS)
+        return sum(self.used.values(), _NO_TOKENS)
 
     @property
     def tokens(self) -> int:
@@ -71,78 +69,61 @@ class Spending:
     @property
     def cost(self) -> float | None:
         """Money spent; None without a price."""
-        return self._cost(self._used)
+        return self._cost(self.used.items())
 
-    def reserve(self, call: Call, model: str = "") -> TokenUsage | None:
-        """Keep free what a call of a model can take at most.
+    def __str__(self) -> str:
+        cost = self.cost
+        tokens = f"{self.tokens:,} tokens"
+        return tokens if cost is None else f"{tokens}, cost {cost:,.4f}"
 
-        Returns:
-            What was kept free, for `settle`. None where calls under way may take what
-            is left: these mostly take less than they can, so ask again once one of
-            them is settled.
-
-        Raises:
-            SpendingCapError: With it, a cap could be passed, whatever the calls under
-                way take.
-        """
-        reply = _REPLY if call.max_output_tokens is None else call.max_output_tokens
-        most = TokenUsage(self._count(call.prompt), reply)
-        with self._lock:
-            wanted = _added(self._used, {model: most})
-            passed = self.passed(wanted)
-            if passed is not None:
-                raise passed
-            if self.passed(_added(wanted, self._under_way)) is not None:
-                return None
-            self._under_way = _added(self._under_way, {model: most})
-        return most
-
-    def settle(self, reserved: TokenUsage, usage: TokenUsage, model: str = "") -> None:
-        """Put what a call took in the place of what was kept free for it."""
-        with self._lock:
-            held = self._under_way.get(model, _NO_TOKENS)
-            self._under_way[model] = less(held, reserved)
-            self._used = _added(self._used, {model: usage})
-            if self._record is not None and usage != _NO_TOKENS:
-                named = {"model": model} if model in self._prices else {}
+    def settle(self, model: str, usage: TokenUsage) -> None:
+        """Enter what a call took, and wake all that wait for it."""
+        if usage != _NO_TOKENS:
+            self.used[model] = self.used.get(model, _NO_TOKENS) + usage
+            if self._record is not None:
                 with LineFile(self._record) as file:
-                    file.add({**usage.to_dict(), **named})
+                    file.add({**usage.to_dict(), "model": model})
+        self.settled.set()
+        self.settled = asyncio.Event()
 
-    def passed(self, wanted: Mapping[str, TokenUsage]) -> SpendingCapError | None:
-        """The error of the cap that this would pass; None where it passes none.
+    def passed(
+        self, wanted: Iterable[tuple[str, TokenUsage]]
+    ) -> SpendingCapError | None:
+        """Return the error of the cap that this would pass, on top of what is spent.
 
         Args:
             wanted: Tokens by the model's name; those without a price of their own
                 have that of the run's model.
         """
-        tokens = sum(map(_tokens, wanted.values()))
+        together = [*self.used.items(), *wanted]
+        tokens = sum(_tokens(usage) for _, usage in together)
         if self._max_tokens is not None and tokens > self._max_tokens:
             return _reached("max_tokens", self._max_tokens, self.tokens)
-        cost, spent = self._cost(wanted), self._cost(self._used)
+        cost, spent = self._cost(together), self.cost
         if self._max_cost is None or cost is None or spent is None:
             return None
         if cost > self._max_cost:
             return _reached("max_cost", self._max_cost, spent)
         return None
 
-    def _cost(self, used: Mapping[str, TokenUsage]) -> float | None:
+    def _cost(self, used: Iterable[tuple[str, TokenUsage]]) -> float | None:
         if (usual := self._price) is None:
             return None
-        return sum(self._prices.get(n, usual).cost(usage) for n, usage in used.items())
+        return sum(self._prices.get(name, usual).cost(usage) for name, usage in used)
 
 
 class CappedModel(Model):
     """A model whose calls are counted against a cap.
 
     Args:
-        model: Who replies.
+        model: Replies.
         spending: The account.
         longest_reply: Tokens that a reply may have where a call does not say: without
             an end to it no cap would hold.
     """
 
     def __init__(
-        self, model: Model, spending: Spending, *, longest_reply: int = _REPLY
+        self, model: Model, spending: Spending, *, longest_reply: int = 1024
     ) -> None:
         self.name = model.name
         self._longest_reply = longest_reply
@@ -156,43 +137,27 @@ class CappedModel(Model):
         them.
 
         Raises:
-            SpendingCapError: A cap could be passed.
+            SpendingCapError: A cap could be passed, whatever the calls under way take.
         """
-        if call.max_output_tokens is None:
-            call = replace(call, max_output_tokens=self._longest_reply)
-        reserved = await self._reserve(call)
+        longest = call.max_output_tokens
+        if longest is None:
+            longest = self._longest_reply
+            call = replace(call, max_output_tokens=longest)
+        spending = self._spending
+        held = (self.name, TokenUsage(spending.count(call.prompt), longest))
+        while spending.passed([*spending.under_way, held]) is not None:
+            if (error := spending.passed([held])) is not None:
+                raise error
+            await spending.settled.wait()
+        spending.under_way.append(held)
         used = _NO_TOKENS
         try:
             completion = await self._model.complete(call)
             used = completion.usage
         finally:
-            self._spending.settle(reserved, used, self.name)
-            self._wake()
+            spending.under_way.remove(held)
+            spending.settle(self.name, used)
         return completion
-
-    async def _reserve(self, call: Call) -> TokenUsage:
-        while (reserved := self._spending.reserve(call, self.name)) is None:
-            settled = asyncio.get_running_loop().create_future()
-            self._spending.waiting.append(settled)
-            await settled
-        return reserved
-
-    def _wake(self) -> None:
-        """Let all who wait ask again, in the order in which they came."""
-        waiting, self._spending.waiting = self._spending.waiting, []
-        for settled in waiting:
-            if not settled.done():  # it is, where the call was cancelled
-                settled.set_result(None)
-
-
-def _added(
-    first: Mapping[str, TokenUsage], second: Mapping[str, TokenUsage]
-) -> dict[str, TokenUsage]:
-    names = dict.fromkeys([*first, *second])
-    return {
-        name: first.get(name, _NO_TOKENS) + second.get(name, _NO_TOKENS)
-        for name in names
-    }
 
 
 def _recorded(record: Path | None) -> dict[str, TokenUsage]:
@@ -201,12 +166,11 @@ def _recorded(record: Path | None) -> dict[str, TokenUsage]:
     if record is None or not record.exists():
         return used
     cut_half_line(record)
-    lines = record.read_text("utf-8", "replace").splitlines()
     try:
-        for values in map(json.loads, lines):
-            name = values.pop("model", "")
-            used = _added(used, {name: TokenUsage(**values)})
-    except (AttributeError, TypeError, ValueError) as error:
+        for values in map(json.loads, record.read_text("utf-8").splitlines()):
+            name = values.pop("model")
+            used[name] = used.get(name, _NO_TOKENS) + TokenUsage(**values)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         message = (
             f"{record} is damaged. Remove it; what was spent before then no longer "
             "counts towards a cap."

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from oprag.calls import said_by, without_secrets
-from oprag.errors import (
-    BudgetTooSmallError,
-    InvalidOptionError,
-    OpragError,
-    OpragWarning,
-    invalid_option,
-)
+from oprag.errors import InvalidOptionError, OpragError, invalid_option
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
 from oprag_eval.errors import SpendingCapError
-from oprag_eval.reading import Reader
 from oprag_eval.running.run_directory import AnswerKey, RunDirectory, key_of
 from oprag_eval.system import Attempt, System
 from oprag_eval.workers import map_concurrently
-
-_LOOKED_AT = 3
-"""Questions whose contexts are made before anything is asked."""
 
 
 @dataclass(frozen=True)
@@ -157,9 +145,6 @@ async def run(
     *,
     concurrency: int = 4,
     answered: Callable[[Mapping[str, Any]], None] = lambda _: None,
-    too_small: Callable[[str], None] = lambda told: warnings.warn(
-        told, OpragWarning, stacklevel=2
-    ),
 ) -> RunReport:
     """Ask everything that the directory does not have.
 
@@ -172,8 +157,6 @@ async def run(
         directory: Begun, with the plan's settings.
         concurrency: Questions that are asked at a time.
         answered: Called with each answer that is there, those of before first.
-        too_small: Told, before anything is asked, which budgets hold not one chunk;
-            unless something else is given, it warns.
 
     Returns:
         How it ended. The answers that are there are in the plan's order.
@@ -195,8 +178,6 @@ async def run(
         answered(line)
 
     tasks = [task for task in plan.tasks() if task.arm.key(task.question) not in known]
-    for told in _too_small(tasks, bench):
-        too_small(told)
     with directory.open_answers() as file:
 
         async def ask(task: Task) -> None:
@@ -211,26 +192,6 @@ async def run(
     directory.write_errors(report.errors)
     directory.arrange(keys)
     return report
-
-
-def _too_small(tasks: Sequence[Task], bench: Bench) -> Iterator[str]:
-    """Which budgets hold no chunk, of systems that choose before a model is asked."""
-    found: set[str] = set()
-    questions = itertools.groupby(tasks, key=lambda task: task[1].question_id)
-    for _, asked in itertools.islice(questions, _LOOKED_AT):
-        for arm, question in asked:
-            system, budget = arm.system, arm.budget
-            if budget is None or not isinstance(system, Reader):
-                continue
-            name = f"{system.name}, {budget:,}"
-            try:
-                system.context(question, budget, bench)
-            except BudgetTooSmallError as error:
-                if name not in found:
-                    yield f"Cannot be asked: {name}: {error.message}"
-                found.add(name)
-            except Exception:  # noqa: BLE001, S112 -- told where it is asked
-                continue
 
 
 def _message(error: Exception) -> str:

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from oprag.calls import Ledger, fill_prompt
 from oprag.chunk import Hit
 from oprag.context import Order
-from oprag.errors import BudgetTooSmallError, InvalidOptionError
+from oprag.errors import InvalidOptionError
 from oprag.units import (
     DIRECT_PROMPT,
     LONG_PROMPT,
@@ -56,8 +56,8 @@ class LongRag(System):
     """
 
     name: str = "longrag"
-    k: Count | None = 4
-    """Units that are read; None: as many as fit the run's token budget."""
+    k: Count = 4
+    """Units that are read."""
     max_tokens: Count = 4000
     """Tokens of a unit at most."""
     chunk_size: Count = 512
@@ -79,13 +79,14 @@ class LongRag(System):
             )
             raise InvalidOptionError(message, option="links", value=self.links)
 
-    @property
-    def budgeted(self) -> bool:
-        """Whether units are read up to a token budget."""
-        return self.k is None
+    budgeted = False
+    """What is read is decided by `k`."""
 
     async def attempt(
-        self, question: Question, budget: int | None, bench: Bench
+        self,
+        question: Question,
+        budget: int | None,  # noqa: ARG002 -- it has none
+        bench: Bench,
     ) -> Attempt:
         """Find units, read them, and take the short answer out of the long one.
 
@@ -93,11 +94,10 @@ class LongRag(System):
         the long answer in the second.
 
         Raises:
-            BudgetTooSmallError: Not even the best unit fits.
             ContextWindowError: The units do not fit the model's window.
             ModelCallError: A reply was empty.
         """
-        context = self.context(question, budget, bench)
+        context = self.context(question, bench)
         ledger = Ledger()
         calls = functools.partial(_call, question, bench, _titles(context, bench))
         model = BenchModel(question, bench, self.reserved, calls)
@@ -121,12 +121,8 @@ class LongRag(System):
             calls={"answer": len(ledger.entries)},
         )
 
-    def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
-        """Choose units and order them; no model is asked.
-
-        Raises:
-            BudgetTooSmallError: Not even the best unit fits.
-        """
+    def context(self, question: Question, bench: Bench) -> Context:
+        """Choose units and order them; no model is asked."""
         if self.links == "none":  # each document is a unit: a corpus has very many
             found = self._searched(question, bench)[:_SEARCHED]
             names = tuple(dict.fromkeys(hit.metadata["doc_uri"] for hit in found))
@@ -144,10 +140,7 @@ class LongRag(System):
             ),
         )
         ranked = self._found(question, units, bench)
-        kept = ranked[: self.k]
-        if budget is not None and ranked:
-            kept = _fitting(ranked, texts, budget, bench)
-        placed = reading_order(kept, len(kept), order=self.order)
+        placed = reading_order(ranked, self.k, order=self.order)
         text = _text(placed, texts)
         pieces = [
             Piece(name, *span)
@@ -204,25 +197,6 @@ def _titles(context: Context, bench: Bench) -> str:
     read = dict.fromkeys(piece.document for piece in context.pieces)
     documents = map(bench.dataset.document, read)
     return ", ".join(each.title or each.doc_id for each in documents)
-
-
-def _fitting(
-    ranked: Sequence[FoundUnit], texts: dict[str, str], budget: int, bench: Bench
-) -> list[FoundUnit]:
-    """Best first, up to the first unit with which the text would be too long."""
-    kept: list[FoundUnit] = []
-    for each in ranked:
-        tokens = bench.counter(_text([*kept, each], texts))
-        if tokens > budget:
-            break
-        kept.append(each)
-    if not kept:
-        message = (
-            f"token_budget={budget} holds no unit: the best takes {tokens} tokens. "
-            "Give a larger budget, or a smaller max_tokens for the units."
-        )
-        raise BudgetTooSmallError(message, token_budget=budget, needed=tokens)
-    return kept
 
 
 def _text(ranked: Sequence[FoundUnit], texts: dict[str, str]) -> str:
