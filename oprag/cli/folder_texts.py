@@ -31,6 +31,8 @@ class FolderTexts(DocumentSource):
         for parent, folders, files in os.walk(folder):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(files):
+                if not Path(parent, name).is_file():  # a pipe, or a link to nowhere
+                    continue
                 path = Path(parent, name).relative_to(folder)
                 self._paths.setdefault(name, []).append(PurePosixPath(path.as_posix()))
 

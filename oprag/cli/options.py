@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -14,12 +13,6 @@ from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
-
-from oprag.calls import Price
-from oprag.cli.telling import told
-
-_NUMBER = re.compile(r"\s*\d*\.?\d+\s*")
-_PRICE_PARTS = (2, 3)
 
 
 class ReadingOrder(StrEnum):
@@ -182,21 +175,3 @@ def cache_folder() -> Path:
         local = os.environ.get("LOCALAPPDATA")
         return (Path(local) if local else Path.home()) / "oprag" / "cache"
     return Path.home() / ".cache" / "oprag"
-
-
-def read_price(text: str) -> Price | None:
-    """Read `2.5,10` or `2.5,1.25,10`; empty: no price.
-
-    Raises:
-        typer.Exit: It is not two or three numbers from 0 on.
-    """
-    if not text:
-        return None
-    parts = text.split(",")
-    if len(parts) not in _PRICE_PARTS or not all(map(_NUMBER.fullmatch, parts)):
-        message = (
-            f"--price {text!r}: it takes the prices of a million tokens, input,output "
-            "or input,cached input,output, such as 2.5,10."
-        )
-        raise told(message, code=2)
-    return Price(float(parts[0]), float(parts[-2]), float(parts[-1]))

@@ -5,12 +5,7 @@ until a file of this format is read.
 """
 
 from oprag.files.html import Shown, shown_text
-from oprag.files.pdf_places import (
-    PdfRectangle,
-    highlight_pdf,
-    pdf_page_image,
-    pdf_places,
-)
+from oprag.files.pdf_places import PdfRectangle, pdf_page_image, pdf_places
 from oprag.files.reading import (
     HTML_ENDINGS,
     FilesRead,
@@ -45,7 +40,6 @@ __all__ = [
     "cut_half_line",
     "encoded",
     "files_in",
-    "highlight_pdf",
     "joined",
     "json_line",
     "page_places",

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from typing import NamedTuple
 
 from oprag.files.text import decode
+from oprag.tokens import encodable
 
 _UNSEEN = frozenset(("head", "noscript", "script", "style", "svg", "template", "title"))
 _PARAGRAPHS = frozenset(
@@ -51,7 +52,7 @@ def html_text(data: bytes) -> str:
     Raises:
         NoTextError: The page is not in the encoding that it should be in.
     """
-    title, body = shown_text(decode(data, _declared(data)))
+    title, body = shown_text(encodable(decode(data, _declared(data))))
     # Most pages repeat their title as the first heading.
     return body if body.startswith(title) else f"{title}\n\n{body}".strip()
 

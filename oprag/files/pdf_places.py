@@ -1,28 +1,24 @@
-"""Where characters of a PDF's text are on its pages: rectangles, marks, highlights.
+"""Where characters of a PDF's text are on its pages: rectangles, and marks on an image.
 
 The spans are of the page's text as `pdf_pages` gives it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from ctypes import c_double
 from typing import NamedTuple
 
 from oprag.chunk import Span
-from oprag.files.pdf import ALONE, OpenPage, open_page, open_pdf, pdfium
+from oprag.files.pdf import OpenPage, open_page, open_pdf, pdfium
+from oprag.files.worker import within_limits
 
 _COLOUR = (255, 214, 0)
 """Of a highlight: red, green, blue."""
 
 _SAME_LINE = 0.5
 """Points between what two characters of one line stand on, at most."""
-
-_NAMES = re.compile(rb"(/ID\[)(.*?)<[0-9A-F]{32}>\]", re.DOTALL)
-"""The two names of a document, the second as PDFium writes it."""
 
 
 class PdfRectangle(NamedTuple):
@@ -72,6 +68,10 @@ def pdf_page_image(
     Raises:
         As `pdf_places`.
     """
+    return within_limits(len(data), _page_image, data, page, spans, width)
+
+
+def _page_image(data: bytes, page: int, spans: Sequence[Span], width: int) -> bytes:
     with open_pdf(data) as document, open_page(document, page) as opened:
         _highlight(opened, spans)
         # PDFium rounds up, and may be given a little more than was meant.
@@ -83,45 +83,6 @@ def pdf_page_image(
         finally:
             bitmap.close()
         return written.getvalue()
-
-
-def highlight_pdf(data: bytes, spans: Mapping[int, Sequence[Span]]) -> bytes:
-    """Add a highlight for each span to a PDF; everything else stays.
-
-    Args:
-        data: The PDF. It is left as it is.
-        spans: Which characters of a page's text, by the page's number from 0.
-
-    Returns:
-        The new PDF; the same bytes each time, unless it is encrypted by AES.
-
-    Raises:
-        As `pdf_places`.
-    """
-    written = io.BytesIO()
-    with open_pdf(data) as document:
-        for page in sorted(spans):
-            with open_page(document, page) as opened:
-                _highlight(opened, spans[page])
-        with ALONE:
-            document.save(written)
-            had_name = bool(document.get_identifier())
-    return _named(written.getvalue(), had_name=had_name)
-
-
-def _named(data: bytes, *, had_name: bool) -> bytes:
-    """Name a version of a PDF by its content, where PDFium wrote a random name.
-
-    A document has two names: its own, kept where it had one, and that of the version.
-    """
-    found = _NAMES.search(data, max(data.rfind(b"/ID["), 0))
-    if found is None:
-        return data
-    before, behind = data[: found.end(1)], data[found.end() :]
-    own = found[2] if had_name else b""
-    hashed = hashlib.md5(before + own + behind, usedforsecurity=False).hexdigest()
-    name = b"<%s>" % hashed.upper().encode()
-    return before + (own or name) + name + b"]" + behind
 
 
 def _lines(opened: OpenPage, span: Span) -> list[PdfRectangle]:

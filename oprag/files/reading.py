@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import stat
+import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,10 +13,13 @@ from oprag.errors import MissingDependencyError, UnreadableFileError
 from oprag.files.html import html_text
 from oprag.files.pdf import pdf_pages
 from oprag.files.text import NoTextError, decode
+from oprag.files.worker import within_limits
 
 HTML_ENDINGS = (".html", ".htm", ".xhtml")
 _PDF_MAGIC = b"%PDF-"
 _PAGE_BREAK = "\n\n"
+_JOINERS = "\u200c\u200d"
+"""Invisible, and part of names in Persian and of emoji."""
 
 
 class FileText(NamedTuple):
@@ -102,11 +107,7 @@ def page_places(pages: Sequence[FileText]) -> tuple[PagePlace, ...]:
 
 
 def read_files(
-    paths: Sequence[Path],
-    *,
-    if_missing: str = "",
-    may_be_empty: bool = False,
-    links_out: bool = True,
+    paths: Sequence[Path], *, may_be_empty: bool = False, links_out: bool = True
 ) -> FilesRead:
     """Read text, Markdown, HTML and PDF files, and folders of them.
 
@@ -115,7 +116,6 @@ def read_files(
 
     Args:
         paths: Files and folders. Not empty.
-        if_missing: What to do about a path that is not there, for the error.
         may_be_empty: Whether a folder may hold no file that can be read.
         links_out: See `files_in`.
 
@@ -137,9 +137,6 @@ def read_files(
             try:
                 texts += read_file(found)
             except UnreadableFileError as error:
-                if isinstance(error.__cause__, FileNotFoundError) and if_missing:
-                    reason = f"{error.reason}; {if_missing}"
-                    raise unreadable(found, reason) from error
                 if found is path:
                     raise
                 skipped.append(error)
@@ -188,7 +185,8 @@ def read_file(path: Path) -> list[FileText]:
             encoding; or a PDF, and pypdfium2 is not installed.
     """
     try:
-        return _texts(path, path.read_bytes())
+        # The process that reads may have another working directory.
+        return within_limits(_size(path), read_here, Path.cwd() / path, _name(path))
     except OSError as error:
         raise unreadable(path, _said(error)) from error
     except NoTextError as error:
@@ -198,8 +196,26 @@ def read_file(path: Path) -> list[FileText]:
         raise unreadable(path, f"is a PDF. {error}") from error
 
 
-def _texts(path: Path, data: bytes) -> list[FileText]:
-    name = _name(path)
+def _size(path: Path) -> int:
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):  # reading a pipe or a device may never end
+        raise NoTextError("is no regular file")
+    return found.st_size
+
+
+def read_here(path: Path, name: str) -> list[FileText]:
+    """Read one file in this process, without limits.
+
+    Args:
+        path: The file.
+        name: What it is called.
+
+    Raises:
+        NoTextError: There is no text in it.
+        OSError: It cannot be read.
+        MissingDependencyError: It is a PDF, and pypdfium2 is not installed.
+    """
+    data = path.read_bytes()
     if not data.strip():
         raise NoTextError("is empty", "empty")
     if path.suffix.lower() == ".pdf" or data.startswith(_PDF_MAGIC):
@@ -212,8 +228,17 @@ def _texts(path: Path, data: bytes) -> list[FileText]:
 
 
 def _name(path: Path) -> str:
-    """The path as text that can be stored: names on disk may be any bytes."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    r"""The path as one line of text: names on disk may be any bytes.
+
+    What would break a line, or turn the text around, is written as `\n` and `\u202e`.
+    """
+    name = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return "".join(ascii(char)[1:-1] if _breaks_line(char) else char for char in name)
+
+
+def _breaks_line(char: str) -> bool:
+    kind = unicodedata.category(char)
+    return char not in _JOINERS and (kind[0] == "C" or kind in {"Zl", "Zp"})
 
 
 def _said(error: OSError) -> str:

@@ -51,7 +51,7 @@ def decode(data: bytes, declared: str | None = None) -> str:
             "save it as UTF-8"
         )
         raise NoTextError(message) from error
-    except LookupError as error:
+    except (LookupError, ValueError) as error:  # `undefined`, `punycode`, a NUL
         message = f"names an encoding that is not known, {declared!r}; save it as UTF-8"
         raise NoTextError(message) from error
 

@@ -15,7 +15,7 @@ from PIL import Image
 from pypdfium2 import raw
 
 from oprag.chunk import Span
-from oprag.files import highlight_pdf, pdf_page_image, pdf_places
+from oprag.files import pdf_page_image, pdf_places
 from oprag.files.pdf import PdfPage, open_page, open_pdf, pdf_pages
 from oprag.files.text import NoTextError
 from oprag.splitting import split_sentences
@@ -51,35 +51,24 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def marked_texts(data: bytes) -> Iterator[str]:
-    """Read back each highlight of a PDF: the characters whose middle it covers."""
-    with pypdfium2.PdfDocument(data) as document:
-        for page in document:
-            characters = page.get_textpage()
+def marked_texts(data: bytes, spans: Mapping[int, Sequence[Span]]) -> Iterator[str]:
+    """Read back what the rectangles of each span cover the middle of."""
+    for number in sorted(spans):
+        covered = [pdf_places(data, number, [span]) for span in spans[number]]
+        with pypdfium2.PdfDocument(data) as document:
+            characters = document[number].get_textpage()
             found = [
                 (raw.FPDFText_GetUnicode(characters, index), index)
                 for index in range(characters.count_chars())
             ]
-            for number in range(raw.FPDFPage_GetAnnotCount(page)):
-                annotation = raw.FPDFPage_GetAnnot(page, number)
-                covered = quads(annotation)
-                raw.FPDFPage_CloseAnnot(annotation)
+            boxes = [characters.get_charbox(index) for _, index in found]
+            for rectangles in covered:
                 texts = [
                     "-\n" if code == 2 else chr(code)
                     for code, index in found
-                    if chr(code).isspace()
-                    or is_inside(characters.get_charbox(index), covered)
+                    if chr(code).isspace() or is_inside(boxes[index], rectangles)
                 ]
                 yield one_line("".join(texts))
-
-
-def quads(annotation) -> list[tuple[float, float, float, float]]:
-    found = []
-    for number in range(raw.FPDFAnnot_CountAttachmentPoints(annotation)):
-        corners = raw.FS_QUADPOINTSF()
-        raw.FPDFAnnot_GetAttachmentPoints(annotation, number, corners)
-        found.append((corners.x3, corners.y3, corners.x2, corners.y2))
-    return found
 
 
 def is_inside(
@@ -93,7 +82,7 @@ def is_inside(
 
 
 def compare(data: bytes) -> list[tuple[str, str]]:
-    """Passages of a PDF, each beside what its highlight marks."""
+    """Passages of a PDF, each beside what its rectangles cover."""
     pages = pdf_pages(data)
     spans = {page.number: passages_of(page) for page in pages}
     passages = [
@@ -101,7 +90,7 @@ def compare(data: bytes) -> list[tuple[str, str]]:
         for page in pages
         for span in spans[page.number]
     ]
-    marked = list(marked_texts(highlight_pdf(data, spans)))
+    marked = list(marked_texts(data, spans))
     return list(zip(passages, marked, strict=True))
 
 
@@ -202,25 +191,10 @@ def test_the_raised_mark_of_a_note_has_a_rectangle_of_its_own():
     assert before.right < mark.left < mark.right < behind.left
 
 
-def test_a_highlight_lies_around_all_its_lines():
-    places = pdf_places(known_page(), 0, [Span(4, 12)])
-    with pypdfium2.PdfDocument(highlight_pdf(known_page(), {0: [Span(4, 12)]})) as made:
-        annotation = raw.FPDFPage_GetAnnot(made[0], 0)
-        rect = raw.FS_RECTF()
-        raw.FPDFAnnot_GetRect(annotation, rect)
-        raw.FPDFPage_CloseAnnot(annotation)
-
-    around = (rect.left, rect.bottom, rect.right, rect.top)
-    lefts, bottoms, rights, tops = zip(*places, strict=True)
-    expected = (min(lefts), min(bottoms), max(rights), max(tops))
-    assert around == pytest.approx(expected, abs=0.01)
-
-
 def test_blanks_and_spans_beyond_the_text_are_nowhere():
     data = known_page()
 
     assert pdf_places(data, 0, [Span(3, 4), Span(50, 60)]) == []
-    assert highlight_pdf(data, {0: [Span(3, 4)]}) == highlight_pdf(data, {})
 
 
 @pytest.mark.parametrize("page", [-1, 1])
@@ -233,7 +207,7 @@ def test_places_of_a_locked_pdf_are_refused_as_its_text_is(tmp_path):
     pdf(tmp_path / "locked.pdf", password="secret")
 
     with pytest.raises(NoTextError, match="is locked by a password"):
-        highlight_pdf((tmp_path / "locked.pdf").read_bytes(), {})
+        pdf_places((tmp_path / "locked.pdf").read_bytes(), 0, [])
 
 
 def pixels(png: bytes) -> list[list[tuple[int, int, int]]]:
@@ -290,21 +264,6 @@ def test_a_picture_without_marks_has_none():
     assert len(rows[0]) == 151
     assert len(rows) == 101
     assert not any(pixel[0] > 2 * pixel[2] for row in rows for pixel in row)
-
-
-def test_highlighting_gives_the_same_bytes_and_leaves_the_text():
-    # The two names of a document are strings of any kind.
-    named = known_page().replace(b"/Root", rb"/ID [(a\)]<) (b>])] /Root")
-    made = WRITERS["fpdf2"](PARAGRAPHS, NOTES, Form(2, embedded=False))
-    for data in (known_page(), named, made):
-        spans = {0: [Span(0, 8), Span(9, 11)]}
-
-        highlighted = highlight_pdf(data, spans)
-
-        assert highlighted == highlight_pdf(data, spans)
-        assert pdf_pages(highlighted) == pdf_pages(data)
-        again = highlight_pdf(highlighted, {0: [Span(4, 8)]})
-        assert len(list(marked_texts(again))) == 3
 
 
 def test_characters_that_no_index_stores_are_replaced_where_they_stand():

@@ -138,7 +138,7 @@ class Session:
 
     def take(self, path: Path, name: str) -> None:
         """Take a dropped file, in the place of one of the same name."""
-        shown = name[:_LONGEST_NAME]
+        shown = " ".join(name.split())[:_LONGEST_NAME]
         with self._lock:
             kept = [each for each in self.given if each[1] != shown]
             self.given = [*kept, (path, shown)]

@@ -11,11 +11,12 @@ from typing import Annotated
 import typer
 
 from oprag.calls import Price
-from oprag.cli.options import DEFAULT_EMBEDDING_MODEL, EmbeddingModel, read_price
+from oprag.cli.options import DEFAULT_EMBEDDING_MODEL, EmbeddingModel
 from oprag.cli.telling import told
 from oprag_eval.models import OFFLINE
 
 _NUMBER = re.compile(r"\s*\d*\.?\d+\s*")
+_PRICE_PARTS = (2, 3)
 
 
 class Style(StrEnum):
@@ -37,6 +38,24 @@ def read_temperature(written: str | float) -> float | None:
     if not _NUMBER.fullmatch(text):
         raise told(f"--temperature {text!r}: it takes a number, or default.", code=2)
     return float(text)
+
+
+def read_price(text: str) -> Price | None:
+    """Read `2.5,10` or `2.5,1.25,10`; empty: no price.
+
+    Raises:
+        typer.Exit: It is not two or three numbers from 0 on.
+    """
+    if not text:
+        return None
+    parts = text.split(",")
+    if len(parts) not in _PRICE_PARTS or not all(map(_NUMBER.fullmatch, parts)):
+        message = (
+            f"--price {text!r}: it takes the prices of a million tokens, input,output "
+            "or input,cached input,output, such as 2.5,10."
+        )
+        raise told(message, code=2)
+    return Price(float(parts[0]), float(parts[-2]), float(parts[-1]))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,166 @@
+"""Files are read in a process of its own, within limits of time and memory.
+
+A hostile file cannot hang or exhaust the program that reads it: its process is ended,
+and the next file gets a new one.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import IO, Any, TypeVar, cast
+
+from oprag.files.text import NoTextError
+
+T = TypeVar("T")
+
+SECONDS = 20.0
+"""What any file may take to be read."""
+SECONDS_PER_MB = 10.0
+"""What it may take for its size; PDF pages full of text take about 2."""
+MEMORY = 3 << 30
+"""Bytes of memory that the process may have, on systems that can limit it."""
+
+_LENGTH = 8
+_MAIN = (
+    "import sys; sys.path[:] = sys.argv[1:]; "
+    "from oprag.files.worker import main; main()"
+)
+
+
+class _Worker:
+    """A process that calls functions, one at a time, and is started when needed."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+        atexit.register(self._end)
+
+    def call(self, seconds: float, function: Callable[..., T], *given: Any) -> T:
+        with self._turn:
+            process = self._running()
+            late = threading.Event()
+
+            def stop() -> None:
+                late.set()
+                process.kill()
+
+            timer = threading.Timer(seconds, stop)
+            timer.start()
+            try:
+                _send(process.stdin, (function, given))
+                answer = _receive(process.stdout)
+            except (EOFError, BrokenPipeError) as error:
+                self._end()
+                within = f"cannot be read within {seconds:.0f} seconds"
+                crashed = "cannot be read: it crashed its reader"
+                raise NoTextError(within if late.is_set() else crashed) from error
+            except BaseException:  # half an answer may be left in the pipe
+                self._end()
+                raise
+            finally:
+                timer.cancel()
+        if isinstance(answer, BaseException):
+            raise answer
+        return cast("T", answer)
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._owner != os.getpid():
+            # A process that was forked off may not use the pipes of its parent.
+            self._process.returncode, self._process = 0, None
+        if self._process is None:
+            self._owner = os.getpid()
+            self._process = subprocess.Popen(  # noqa: S603 -- our own code
+                [sys.executable, "-c", _MAIN, *sys.path],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,  # where libraries complain
+                start_new_session=True,  # Ctrl-C is for the program
+            )
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None or self._owner != os.getpid():
+            return
+        process.kill()
+        with contextlib.suppress(BrokenPipeError):
+            process.communicate()
+
+
+_WORKER = _Worker()
+
+
+def within_limits(size: int, function: Callable[..., T], *given: Any) -> T:
+    """Call a function of this package in the process that reads files.
+
+    Args:
+        size: Bytes of what is read, for the time that it may take.
+        function: A function of a module.
+        *given: Its arguments, which can be pickled as what it returns can.
+
+    Raises:
+        NoTextError: It took too long or too much memory, or the process crashed.
+        Exception: What the function raised.
+    """
+    return _WORKER.call(SECONDS + SECONDS_PER_MB * size / 1e6, function, *given)
+
+
+def main() -> None:
+    """Call what is asked for on standard input, until that ends."""
+    _limit_memory()
+    asked, answers = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # nothing but answers goes there
+    while True:
+        try:
+            function, given = _receive(asked)
+        except EOFError:
+            return
+        try:
+            answer = function(*given)
+        except MemoryError:
+            message = f"needs more than {MEMORY >> 30} GB of memory to be read"
+            answer = NoTextError(message)
+        except Exception as error:  # noqa: BLE001 -- it is raised where it was asked
+            answer = error
+        _send(answers, answer)
+
+
+def _limit_memory() -> None:
+    try:
+        import resource
+    except ImportError:  # Windows: time alone is limited
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    allowed = MEMORY if most == resource.RLIM_INFINITY else min(MEMORY, most)
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (allowed, most))
+    except (OSError, ValueError):  # macOS: time alone is limited
+        return
+
+
+def _send(pipe: IO[bytes] | None, value: object) -> None:
+    data = pickle.dumps(value)
+    assert pipe is not None  # noqa: S101 -- opened with the process
+    pipe.write(len(data).to_bytes(_LENGTH, "big") + data)
+    pipe.flush()
+
+
+def _receive(pipe: IO[bytes] | None) -> Any:
+    assert pipe is not None  # noqa: S101 -- as above
+    length = int.from_bytes(_exactly(pipe, _LENGTH), "big")
+    return pickle.loads(_exactly(pipe, length))  # noqa: S301 -- our own process
+
+
+def _exactly(pipe: IO[bytes], length: int) -> bytes:
+    data = pipe.read(length)
+    if len(data) < length:
+        raise EOFError
+    return data

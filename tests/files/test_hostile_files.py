@@ -1,0 +1,123 @@
+"""Hostile files are named, in one line and in time, and the others are read."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from oprag.errors import UnreadableFileError
+from oprag.files import read_file, read_files, worker
+from oprag.files.text import NoTextError
+from oprag.files.worker import within_limits
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    (tmp_path / "good.txt").write_text("Good.")
+    return tmp_path
+
+
+def only_the_good(folder: Path) -> str:
+    """Why the one other file is not read."""
+    read = read_files([folder])
+    assert [each.text for each in read.texts] == ["Good."]
+    (error,) = read.skipped
+    assert "\n" not in error.message
+    return error.reason
+
+
+@pytest.mark.parametrize("codec", ["undefined", "punycode", "idna", "hex", "no such"])
+def test_an_encoding_that_is_none_ends_no_folder(folder, codec):
+    page = f"<meta charset='{codec}'><p>A\u00e4".encode()
+    (folder / "page.html").write_bytes(page)
+
+    assert only_the_good(folder).startswith(
+        ("names an encoding that is not known", "is not")
+    )
+
+
+def test_what_an_encoding_makes_of_bytes_can_be_stored(tmp_path):
+    page = rb"<meta charset=unicode_escape><p>a \ud800 b"
+    (tmp_path / "page.html").write_bytes(page)
+
+    assert read_file(tmp_path / "page.html")[0].text == "a \ufffd b"
+
+
+@pytest.mark.slow
+def test_a_page_that_takes_too_long_is_given_up(folder, monkeypatch):
+    # A page that shows the same marked-up text a million times.
+    operators = b"BT /F 9 Tf (a) Tj ET " * 6_000_000
+    stream = b"4 0 obj <</Length %d>> stream\n%s\nendstream endobj\n"
+    (folder / "long.pdf").write_bytes(
+        b"%PDF-1.7\n1 0 obj <</Type /Catalog /Pages 2 0 R>> endobj\n"
+        b"2 0 obj <</Type /Pages /Kids [3 0 R] /Count 1>> endobj\n"
+        b"3 0 obj <</Type /Page /Parent 2 0 R /Contents 4 0 R /MediaBox [0 0 9 9]"
+        b"/Resources <</Font <</F <</Type /Font /Subtype /Type1 /BaseFont /Courier"
+        b">>>>>>>> endobj\n"
+        + stream % (len(operators), operators)
+        + b"trailer <</Root 1 0 R>>\n%%EOF"
+    )
+    monkeypatch.setattr(worker, "SECONDS", 4.0)
+    monkeypatch.setattr(worker, "SECONDS_PER_MB", 0)
+    began = time.monotonic()
+
+    assert only_the_good(folder) == "cannot be read within 4 seconds"
+    assert time.monotonic() - began < 60
+
+
+def test_what_never_ends_is_ended_and_the_next_call_is_answered(monkeypatch):
+    monkeypatch.setattr(worker, "SECONDS", 1.0)
+
+    with pytest.raises(NoTextError, match="within 1 seconds"):
+        within_limits(0, time.sleep, 600)
+    monkeypatch.setattr(worker, "SECONDS", 60.0)
+    assert within_limits(0, len, "abc") == 3
+
+
+def test_what_crashes_its_reader_harms_nobody_else():
+    with pytest.raises(NoTextError, match="crashed its reader"):
+        within_limits(0, os._exit, 3)
+    assert within_limits(0, len, "abc") == 3
+
+
+def test_what_takes_too_much_memory_is_refused():
+    pytest.importorskip("resource", reason="only POSIX can limit memory")
+
+    with pytest.raises(NoTextError, match="needs more than 3 GB"):
+        within_limits(0, bytes, 8 << 30)
+    assert within_limits(0, len, "abc") == 3
+
+
+def test_an_error_is_that_of_the_function():
+    with pytest.raises(ValueError, match="invalid literal"):
+        within_limits(0, int, "many")
+
+
+def test_pipes_and_devices_are_not_opened(folder):
+    os.mkfifo(folder / "pipe.txt")
+
+    for path in (folder / "pipe.txt", Path("/dev/zero")):
+        with pytest.raises(UnreadableFileError, match="is no regular file"):
+            read_files([path])
+    assert [each.text for each in read_files([folder]).texts] == ["Good."]
+
+
+def test_no_name_breaks_a_line(tmp_path):
+    for name in ("a\nb.txt", "a\r\x1b[2J.txt", "a\u2028\u202egnp.txt"):
+        (tmp_path / name).write_text("Text.")
+    (tmp_path / "می\u200cروم.txt").write_text("Text.")
+    (tmp_path / "x\ny.txt").write_bytes(b"\0")
+
+    read = read_files([tmp_path])
+
+    names = [name.removeprefix(f"{tmp_path}/") for name in read.names]
+    assert sorted(names) == [
+        "a\\nb.txt",
+        "a\\r\\x1b[2J.txt",
+        "a\\u2028\\u202egnp.txt",
+        "می\u200cروم.txt",
+    ]
+    assert "\n" not in read.skipped[0].message
