@@ -85,41 +85,6 @@ def test_a_module_imports_only_the_third_parties_of_its_package():
             assert foreign(source, package) == [], module.name
 
 
-@pytest.mark.parametrize(
-    ("package", "source"),
-    [
-        ("oprag", "import numpy"),
-        ("oprag", "try:\n    import regex\nexcept ImportError:\n    pass"),
-        ("oprag", "class A:\n    from pydantic import BaseModel"),
-        ("langchain_oprag", "import langchain"),
-        (
-            "langchain_oprag",
-            "if TYPE_CHECKING:\n    import ast\nelse:\n    import numpy",
-        ),
-        ("llamaindex_oprag", "from llama_index.llms.openai import OpenAI"),
-        ("llamaindex_oprag", "import pydantic"),
-    ],
-)
-def test_a_foreign_import_is_seen(package, source):
-    assert len(foreign(source, package)) == 1
-
-
-@pytest.mark.parametrize(
-    ("package", "source"),
-    [
-        ("oprag", "import json, re\nfrom collections.abc import Callable"),
-        ("oprag", "def f():\n    import tiktoken"),
-        ("oprag", "if TYPE_CHECKING:\n    from tokenizers import Tokenizer"),
-        ("oprag", "from oprag.errors import OpragError\nfrom . import chunk"),
-        ("langchain_oprag", "from langchain_core.documents import Document"),
-        ("langchain_oprag", "from oprag import order_context"),
-        ("llamaindex_oprag", "from llama_index.core.bridge import pydantic"),
-    ],
-)
-def test_an_import_of_its_own_is_let_be(package, source):
-    assert foreign(source, package) == []
-
-
 def loaded_by(statement: str) -> set[str]:
     """Run an import in a new interpreter; the top names of what it loaded."""
     code = (
