@@ -21,8 +21,6 @@ class Pieces:
         self.replies = list(replies)
         self.calls = 0
         self.open = 0
-        self.stalls_at: tuple[int, int] | None = None
-        """Call and piece before which it never goes on."""
 
     @contextlib.contextmanager
     def reply(self) -> Iterator[Sequence[str]]:
@@ -34,11 +32,6 @@ class Pieces:
             yield self.replies[number]
         finally:
             self.open -= 1
-
-    async def wait(self, piece: int) -> None:
-        """Let others run, for ever where it is to stall."""
-        stalls = self.stalls_at == (self.calls - 1, piece)
-        await (asyncio.Event().wait() if stalls else asyncio.sleep(0))
 
 
 class Runs:

@@ -75,7 +75,7 @@ class ChatModel(BaseChatModel):
             return ChatResult(generations=[ChatGeneration(message=message)])
 
     async def _agenerate(self, messages, stop=None, run_manager=None, **kwargs):
-        await self.pieces.wait(0)
+        await asyncio.sleep(0)
         return self._generate(messages)
 
     def _stream(self, messages, stop=None, run_manager=None, **kwargs):
@@ -85,8 +85,8 @@ class ChatModel(BaseChatModel):
 
     async def _astream(self, messages, stop=None, run_manager=None, **kwargs):
         with self.pieces.reply() as reply:
-            for number, piece in enumerate(reply):
-                await self.pieces.wait(number)
+            for piece in reply:
+                await asyncio.sleep(0)
                 yield ChatGenerationChunk(message=AIMessageChunk(piece))
 
 
@@ -164,14 +164,14 @@ class Model(CustomLLM):
                 yield CompletionResponse(text=piece, delta=piece)
 
     async def acomplete(self, prompt, formatted=False, **kwargs):
-        await self.pieces.wait(0)
+        await asyncio.sleep(0)
         return self.complete(prompt)
 
     async def astream_complete(self, prompt, formatted=False, **kwargs):
         async def pieces():
             with self.pieces.reply() as reply:
-                for number, piece in enumerate(reply):
-                    await self.pieces.wait(number)
+                for piece in reply:
+                    await asyncio.sleep(0)
                     yield CompletionResponse(text=piece, delta=piece)
 
         return pieces()
