@@ -1,60 +1,66 @@
-"""One question on its way to an answer: its models with their prompts, its calls."""
+"""Runnables that answer questions with chat models, the same in every way of asking."""
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import functools
-import time
-from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from abc import abstractmethod
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from functools import partial, reduce
+from operator import add
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 from langchain_core.messages import BaseMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
-from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.utils import AddableDict
-
-from langchain_oprag._answer_run import AnswerRun
-from langchain_oprag._models import facts_of
-from langchain_oprag._prompts import Question
-from oprag.calls import (
-    CallModel,
-    Ledger,
-    PromptSize,
-    ReadDocuments,
-    Reply,
-    StreamEnd,
-    TokenUsage,
-    frame_tokens,
-    text_of,
+from langchain_core.runnables import (
+    Runnable,
+    RunnableConfig,
+    RunnableSequence,
+    RunnableSerializable,
+    RunnableWithFallbacks,
 )
-from oprag.documents import DocumentSource
-from oprag.routing import Decline, DeclineDetector
-from oprag.tokens import NamedTokenCounter
+from langchain_core.runnables.base import RunnableBindingBase
+from langchain_core.runnables.config import merge_configs
+from langchain_core.runnables.configurable import DynamicRunnable
+from langchain_core.runnables.utils import (
+    AddableDict,
+    ConfigurableFieldSpec,
+    get_unique_config_specs,
+)
+
+from langchain_oprag._answer_run import AnswerRun, anotify, notify
+from langchain_oprag._prompts import Question
+from oprag import routing
+from oprag.calls import CallModel, TokenUsage, field_of, frame_tokens, text_of
+from oprag.errors import refuse_unknown
+from oprag.tokens import (
+    NamedTokenCounter,
+    Steps,
+    TokenizerSpec,
+    acarry_out,
+    carry_out,
+    in_thread,
+    resolve_token_counter,
+)
+
+_T = TypeVar("_T")
+ChainInput: TypeAlias = str | dict[str, Any]
+"""A question, `{"input": …}`, perhaps with `chat_history`, or `{"messages": […]}`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieve:
-    """A request for documents of the retriever."""
-
-    retriever: Runnable[Any, Any]
-    query: Any
-    config: RunnableConfig
-    arguments: Mapping[str, Any]
-
-
-Step: TypeAlias = Retrieve | ReadDocuments | CallModel | AddableDict
-"""What is to be done; an `AddableDict` is a piece of the chain's output."""
-Steps: TypeAlias = Generator[Step, Any, None]
-"""What came of a step is sent into the generator, an error is thrown into it."""
-
-
-class Answering(ABC):
-    """One question: what it asks for, and who answers (`oprag.calls.PromptedModel`).
+class Answering(routing.Answering[AddableDict]):
+    """One question to a chain; the sum of what it gives out is the output.
 
     Args:
-        options: The chain.
+        chain: Its options.
         question: What was asked.
         config: It decides configurable fields, and makes calls children of the run.
         counter: Counts tokens.
@@ -62,45 +68,36 @@ class Answering(ABC):
 
     kind: ClassVar[str]
     """What its prompts are called in the tags of the calls."""
-    source: DocumentSource
-    """Full texts by name, for dialogues that read documents."""
-    decline: Decline = "word"
-    """How a refusal is recognised."""
 
     def __init__(
         self,
-        options: Any,
+        chain: Any,
         question: Question,
         config: RunnableConfig,
         counter: NamedTokenCounter,
     ) -> None:
-        self.ledger = Ledger(options.prices)
+        super().__init__(chain, counter)
         self.question = question
         self.config = config
-        self.run = AnswerRun(config, options.get_name(), question.text)
-        self.counter = counter
+        self.run = AnswerRun(config, chain.get_name(), question.text)
         self.facts: dict[str, Any] = {}
         """What the answer's message says of it, in `response_metadata`."""
         self.reported: dict[str, str] = {}
         """Names of the models as the providers reported them, by prompt."""
-        self._chain = options
+        self._chain = chain
         self._facts = functools.cache(lambda name: facts_of(self.llm(name), config))
 
     @abstractmethod
-    def steps(self) -> Steps:
-        """Answer the question, step by step, in pieces whose sum is the output."""
+    def retrieving(self) -> Steps[list[AddableDict]]:
+        """Retrieve what is read; return what is output of it."""
 
     @abstractmethod
     def messages(self, prompt: str, values: Mapping[str, str]) -> list[BaseMessage]:
         """Fill a prompt in."""
 
-    @abstractmethod
-    def output(self, call: CallModel, text: str) -> Iterator[AddableDict]:
-        """Return what is output for a piece of a reply, which may be empty."""
-
-    def begin(self, call: CallModel) -> ModelCall:
+    def begin(self, request: CallModel) -> ModelCall:
         """Begin a call of a model."""
-        return ModelCall(self, call)
+        return ModelCall(self, request)
 
     def llm(self, prompt: str) -> Runnable[Any, Any]:
         """The model that a prompt is for."""
@@ -113,105 +110,278 @@ class Answering(ABC):
         prices = self._chain.prices or {}
         return reported if name is None or reported in prices else name
 
-    def size(self, prompt: str) -> PromptSize:
-        """Say how long a prompt is, and may be."""
-        facts, chain = self._facts(prompt), self._chain
-        return PromptSize.told(
-            lambda values: self.tokens(self.messages(prompt, values)),
-            prompt,
-            windows=(chain.max_context_tokens, facts.window),
-            reserved=(chain.answer_tokens, facts.answer_tokens),
-        )
+    def known_limits(self, prompt: str) -> tuple[int | None, int | None]:
+        """Return the window and the longest answer of the model."""
+        return self._facts(prompt)[1:]
 
-    def tokens(self, messages: Sequence[BaseMessage]) -> int:
-        """Tokens of a prompt, with what the chat format puts around its messages."""
+    def tokens(self, prompt: str, values: Mapping[str, str]) -> int:
+        """Count a prompt with its values."""
+        return self.message_tokens(self.messages(prompt, values))
+
+    def message_tokens(self, messages: Sequence[BaseMessage]) -> int:
+        """Count messages, with what the chat format puts around them."""
         tokens = sum(self.counter(text_of(message)) for message in messages)
         return tokens + frame_tokens(len(messages))
 
-    def fetch(self, request: Retrieve | ReadDocuments) -> Any:
-        """Retrieve, or read full texts."""
-        if isinstance(request, Retrieve):
-            return request.retriever.invoke(
-                request.query, request.config, **request.arguments
-            )
-        return [self.source.read(name) for name in request.names]
 
-    async def afetch(self, request: Retrieve | ReadDocuments) -> Any:
-        """Async version of `fetch`."""
-        if isinstance(request, Retrieve):
-            return await request.retriever.ainvoke(
-                request.query, request.config, **request.arguments
-            )
-        return await asyncio.gather(*map(self.source.aread, request.names))
+class ModelCall(routing.ModelCall):
+    """A call of a chat model."""
 
-
-class ModelCall:
-    """A call of a model that is under way, and its reply as it comes."""
-
-    def __init__(self, answering: Answering, call: CallModel) -> None:
-        tags = [f"{answering.kind}:{call.prompt}"]
+    def __init__(self, answering: Answering, request: CallModel) -> None:
+        super().__init__(answering.decline, request.purpose, answering.counter)
+        tags = [f"{answering.kind}:{request.prompt}"]
         answering.run.tags = tags
         self._answering = answering
-        self._call = call
-        final = call.purpose != "attempt"
-        self._detector = DeclineDetector(answering.decline, final=final)
-        self._end = StreamEnd()
+        self._prompt = request.prompt
         self._usage: UsageMetadata | None = None
-        self._model = answering.llm(call.prompt)
-        self._messages = answering.messages(call.prompt, call.values)
+        self._model = answering.llm(request.prompt)
+        self._messages = answering.messages(request.prompt, request.values)
         # Not `merge_configs`, which brings back the callbacks of the run around it.
         config = answering.run.config
         tags = [*(config.get("tags") or []), *tags]
         self._config: RunnableConfig = {**config, "tags": tags}
-        self._began = time.perf_counter()
 
-    def pieces(self, *, streaming: bool) -> Generator[Any, None, None]:
-        """Call the model; give its reply piece by piece, or whole."""
-        if not streaming:
-            yield self._model.invoke(self._messages, self._config)
-            return
-        yield from self._model.stream(self._messages, self._config)
-        self._end.check()
+    def ask(self) -> Any:
+        """Return the whole reply."""
+        return self._model.invoke(self._messages, self._config)
 
-    async def apieces(self, *, streaming: bool) -> AsyncGenerator[Any, None]:
-        """Async version of `pieces`."""
-        if not streaming:
-            yield await self._model.ainvoke(self._messages, self._config)
-            return
-        pieces = self._model.astream(self._messages, self._config)
-        try:
-            async for piece in pieces:
-                yield piece
-            self._end.check()
-        finally:
-            # A stream that is left must be closed here, not whenever it is collected.
-            if isinstance(pieces, AsyncGenerator):
-                await pieces.aclose()
+    async def aask(self) -> Any:
+        """Async version of `ask`."""
+        return await self._model.ainvoke(self._messages, self._config)
 
-    def take(self, piece: Any) -> Iterator[AddableDict]:
-        """Take a piece of the reply; return what is output for it."""
-        self._end.see(piece)
+    def stream(self) -> Iterable[Any]:
+        """Return the reply in pieces."""
+        return self._model.stream(self._messages, self._config)
+
+    async def astream(self) -> AsyncIterator[Any]:
+        """Async version of `stream`."""
+        return self._model.astream(self._messages, self._config)
+
+    def read(self, piece: Any, *, whole: bool) -> str:
+        """Return the text of a reply or a piece; take note of what it reports."""
         if usage := getattr(piece, "usage_metadata", None):
             # The pieces of a stream add up to the whole call.
             self._usage = add_usage(self._usage, usage)
+            self.usage = TokenUsage.reported(self._usage)
         metadata = getattr(piece, "response_metadata", None) or {}
         if name := metadata.get("model_name"):
-            self._answering.reported[self._call.prompt] = name
-        return self._answering.output(self._call, self._detector.feed(text_of(piece)))
+            self._answering.reported[self._prompt] = name
+        return text_of(piece)
 
-    def finish(self) -> Iterator[AddableDict]:
-        """End the reply; return what else is output."""
-        rest = self._detector.finish(cut=self._end.cut is not None)
-        return self._answering.output(self._call, rest)
+    def sent_tokens(self) -> int:
+        """Count the prompt."""
+        return self._answering.message_tokens(self._messages)
 
-    def reply(self) -> Reply:
-        """Return the whole reply, after `finish`."""
-        seconds = time.perf_counter() - self._began
-        text, answering = self._detector.text, self._answering
-        if self._usage is None:
-            sent = answering.tokens(self._messages)
-            usage = TokenUsage(sent, answering.counter(text), estimated=True)
+
+class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
+    """A runnable that answers questions, the same in every way of asking."""
+
+    if TYPE_CHECKING:
+        token_counter: TokenizerSpec = None
+
+    @abstractmethod
+    def _answering(self, given: Any, config: RunnableConfig) -> Answering:
+        """Begin to answer an input.
+
+        Args:
+            given: The input.
+            config: With the callbacks that make calls children of this run.
+        """
+
+    @abstractmethod
+    def _inside(self) -> Iterable[Runnable[Any, Any]]:
+        """Return what is asked: models and retrievers."""
+
+    @property
+    def config_specs(self) -> list[ConfigurableFieldSpec]:
+        """Configurable fields of the retriever and the models."""
+        return get_unique_config_specs(
+            spec for runnable in self._inside() for spec in runnable.config_specs
+        )
+
+    def invoke(
+        self,
+        input: ChainInput,  # noqa: A002 -- the base class's name
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """Answer a question; see the class for input and output.
+
+        Raises:
+            InvalidOptionError: There are arguments besides input and config.
+        """
+        refuse_unknown(kwargs, ())
+
+        def run(given: ChainInput, config: RunnableConfig) -> dict[str, Any]:
+            return dict(reduce(add, self._pieces(given, config, streaming=False)))
+
+        return self._call_with_config(run, input, config)  # type: ignore[arg-type]  # it looks at what `run` takes
+
+    async def ainvoke(
+        self,
+        input: ChainInput,  # noqa: A002 -- the base class's name
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """Async version of `invoke`."""
+        refuse_unknown(kwargs, ())
+
+        async def run(given: ChainInput, config: RunnableConfig) -> dict[str, Any]:
+            pieces = self._apieces(given, config, streaming=False)
+            return dict(reduce(add, [piece async for piece in pieces]))
+
+        return await self._acall_with_config(run, input, config)  # type: ignore[arg-type]  # it looks at what `run` takes
+
+    def stream(
+        self,
+        input: ChainInput,  # noqa: A002 -- the base class's name
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Iterator[dict[str, Any]]:
+        """Answer a question in pieces that add up to what `invoke` gives."""
+        refuse_unknown(kwargs, ())
+
+        def run(
+            given: Iterator[ChainInput], config: RunnableConfig
+        ) -> Iterator[dict[str, Any]]:
+            yield from self._pieces(next(given), config, streaming=True)
+
+        question = iter([input])
+        yield from self._transform_stream_with_config(question, run, config)  # type: ignore[arg-type]  # as above
+
+    async def astream(
+        self,
+        input: ChainInput,  # noqa: A002 -- the base class's name
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Async version of `stream`."""
+        refuse_unknown(kwargs, ())
+
+        async def only() -> AsyncIterator[ChainInput]:
+            yield input
+
+        async def run(
+            given: AsyncIterator[ChainInput], config: RunnableConfig
+        ) -> AsyncIterator[dict[str, Any]]:
+            question = await anext(given)
+            pieces = self._apieces(question, config, streaming=True)
+            async with contextlib.aclosing(pieces):
+                async for piece in pieces:
+                    yield piece
+
+        chunks = self._atransform_stream_with_config(only(), run, config)  # type: ignore[arg-type]  # as above
+        async for chunk in chunks:
+            yield chunk
+
+    def _pieces(
+        self, given: ChainInput, config: RunnableConfig, *, streaming: bool
+    ) -> Generator[AddableDict, None, None]:
+        answering = self._answering(given, config)
+        run = answering.run
+        try:
+            yield AddableDict(input=answering.question.text)
+            yield from carry_out(answering.retrieving())
+            pieces = routing.answer(answering, streaming=streaming or run.shown)
+            with contextlib.closing(pieces):
+                for piece in pieces:
+                    if text := piece.get("answer"):
+                        notify(run.say(text))
+                    yield piece
+            message = run.message(answering.ledger, answering.facts)
+            notify(run.end(message))
+            if answering.question.of_messages:
+                yield AddableDict(messages=[message])
+        except BaseException as error:
+            notify(run.fail(error))
+            raise
+
+    async def _apieces(
+        self, given: ChainInput, config: RunnableConfig, *, streaming: bool
+    ) -> AsyncGenerator[AddableDict, None]:
+        """Async version of `_pieces`."""
+        await in_thread(partial(resolve_token_counter, self.token_counter))
+        answering = self._answering(given, config)
+        run = answering.run
+        try:
+            yield AddableDict(input=answering.question.text)
+            for piece in await acarry_out(answering.retrieving()):
+                yield piece
+            pieces = routing.aanswer(answering, streaming=streaming or run.shown)
+            async with contextlib.aclosing(pieces):
+                async for piece in pieces:
+                    if text := piece.get("answer"):
+                        await anotify(run.say(text))
+                    yield piece
+            message = run.message(answering.ledger, answering.facts)
+            await anotify(run.end(message))
+            if answering.question.of_messages:
+                yield AddableDict(messages=[message])
+        except BaseException as error:
+            await anotify(run.fail(error))
+            raise
+
+
+_NAMES = ("model_name", "model", "model_id")
+_ANSWER_LIMITS = (
+    "max_completion_tokens",
+    "max_tokens",
+    "max_output_tokens",
+    "num_predict",
+)
+"""How integrations name the longest answer, in tokens."""
+
+
+class ModelFacts(NamedTuple):
+    """What is known of a model without asking it."""
+
+    name: str | None
+    """As the user named it."""
+    window: int | None
+    """Tokens that it takes at most, by its profile (LangChain 1.x)."""
+    answer_tokens: int | None
+    """The longest answer that it was told to give."""
+
+
+def facts_of(model: Runnable[Any, Any], config: RunnableConfig) -> ModelFacts:
+    """Look at the model inside `bind`, `with_retry`, `with_fallbacks` and the like.
+
+    Args:
+        model: The runnable that is called. Of fallbacks the first counts, of a
+            sequence the first step that is a model.
+        config: It decides configurable fields.
+    """
+    bound: dict[str, Any] = {}
+    while True:
+        if isinstance(model, RunnableBindingBase):
+            bound = {**model.kwargs, **bound}
+            config = merge_configs(model.config, config)
+            model = model.bound
+        elif isinstance(model, RunnableWithFallbacks):
+            model = model.runnable
+        elif isinstance(model, DynamicRunnable):
+            model, config = model.prepare(config)
+        elif isinstance(model, RunnableSequence):
+            named = (step for step in model.steps if _said(step, _NAMES, str))
+            model = next(named, model.steps[0])
         else:
-            usage = TokenUsage.reported(self._usage)
-        declined = self._detector.declined is True
-        return Reply(text, declined, usage, seconds, cut=self._end.cut)
+            break
+    profile = getattr(model, "profile", None)
+    window = profile.get("max_input_tokens") if isinstance(profile, Mapping) else None
+    return ModelFacts(
+        _said(bound, ("model",), str) or _said(model, _NAMES, str),
+        window if _is_said(window, int) else None,
+        _said(bound, _ANSWER_LIMITS, int) or _said(model, _ANSWER_LIMITS, int),
+    )
+
+
+def _said(holder: Any, names: Iterable[str], kind: type[_T]) -> _T | None:
+    """Return the first value of a kind that an object or a mapping has."""
+    values = (field_of(holder, name) for name in names)
+    return next((value for value in values if _is_said(value, kind)), None)
+
+
+def _is_said(value: Any, kind: type) -> bool:
+    # Some write -1 for "no limit".
+    found: Any = type(value)
+    return found is kind and bool(value if kind is str else value > 0)

@@ -23,8 +23,8 @@ from oprag.context import (
     result_id,
     result_metadata,
 )
-from oprag.documents import check_entries
-from oprag.errors import OpragError
+from oprag.documents import StoredChunk, check_entries
+from oprag.errors import InvalidOptionError, OpragError
 from oprag.positions import NODE_CONTENT, SourceText, read_node
 
 _ID = attrgetter("id")
@@ -41,6 +41,10 @@ class Ordered(NamedTuple):
     """Whether every document that came is among them."""
     problems: tuple[OpragError, ...] = ()
     """See `oprag.context.assembly.Arranged`."""
+    lacking: InvalidOptionError | None = None
+    """Why nothing was read beside what was found."""
+    unfilled: tuple[int | None, int] | None = None
+    """A token budget, and the chunks that do not fill it; None where they may."""
 
 
 def source_of(document: Document) -> SourceText:
@@ -91,12 +95,18 @@ def put_in_order(
         check_entries("documents", documents, Document)
         raise
     arranged = arrange(hits, options, neighbours=neighbours)
-    return Ordered(documents_of(arranged), arranged.used_all, arranged.problems)
+    return ordered(arranged, neighbours)
 
 
-def documents_of(arranged: Arranged) -> list[Document]:
+def ordered(arranged: Arranged, neighbours: Neighbours = ALONE) -> Ordered:
     """Return one new document per passage; see `put_in_order`."""
-    return [document_of(passage) for passage in arranged.passages]
+    made = [document_of(passage) for passage in arranged.passages]
+    return Ordered(made, arranged.used_all, arranged.problems, neighbours.lacking)
+
+
+def stored_document(chunk: StoredChunk) -> Document:
+    """Return a new document for a stored chunk."""
+    return Document(chunk.text, id=chunk.id or None, metadata={**chunk.metadata})
 
 
 def document_of(passage: Passage) -> Document:

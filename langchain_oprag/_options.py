@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self, TypeAlias
@@ -34,19 +33,20 @@ from oprag.context import (
     Problems,
     Selection,
     check_option,
-    unfilled_message,
     with_texts,
 )
 from oprag.documents import DocumentSource, SearchFilter
-from oprag.errors import InvalidOptionError, UnfilledBudgetWarning, named, users_level
+from oprag.errors import InvalidOptionError, named
 from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
-from oprag.tokens import TokenizerSpec
+from oprag.tokens import Do, TokenizerSpec
 
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 _CALLABLE = ("position_keys", "document_key", "document_order", "token_counter")
 _JSON = tuple(n for n in (*DESCRIPTIONS, "k") if n not in {*_CALLABLE, "documents"})
-_RUNNABLES = ("llm", "retriever", "base_retriever")
+_A_RETRIEVER = "a retriever of LangChain, such as store.as_retriever()"
+A_MODEL = "a chat model of LangChain"
+_RUNNABLES = {"llm": A_MODEL, "retriever": _A_RETRIEVER, "base_retriever": _A_RETRIEVER}
 
 Model: TypeAlias = Annotated[Runnable[Any, Any], WithJsonSchema({})]
 Retriever: TypeAlias = Annotated[RetrieverLike, WithJsonSchema({})]
@@ -70,17 +70,14 @@ def option_field(
     )
 
 
-def check_retriever(option: str, value: Any) -> None:
-    """Reject what is no retriever.
+def check_runnable(option: str, value: Any, takes: str) -> None:
+    """Reject what LangChain cannot invoke.
 
     Raises:
-        InvalidOptionError: It is none.
+        InvalidOptionError: It is no `Runnable`.
     """
     if not isinstance(value, Runnable):
-        message = (
-            f"{option}= is {named(value)}. It takes a retriever of LangChain, such as "
-            "store.as_retriever()."
-        )
+        message = f"{option}= is {named(value)}. It takes {takes}."
         raise InvalidOptionError(message, option=option, value=value)
 
 
@@ -128,11 +125,8 @@ class CheckedOptions(OwnErrors, BaseModel):
             return value
         if option == "documents":
             document_source(value).within(cls._known_filter)
-        elif option in ("retriever", "base_retriever"):
-            check_retriever(option, value)
-        elif option == "llm" and not isinstance(value, Runnable):
-            message = f"llm= is {named(value)}. It takes a chat model of LangChain."
-            raise InvalidOptionError(message, option=option, value=value)
+        elif option in _RUNNABLES:
+            check_runnable(option, value, _RUNNABLES[option])
         check_option(option, value)
         return value
 
@@ -142,6 +136,16 @@ class CheckedOptions(OwnErrors, BaseModel):
         if self._source is None or self._source[0] is not given:
             self._source = given, document_source({} if given is None else given)
         return self._source[1]
+
+    def _reported(self, ordered: Ordered) -> list[Document]:
+        """Return what is read; warn of what is wrong with it."""
+        if ordered.problems:
+            self._problems.tell(ordered.problems)
+        if ordered.lacking is not None:
+            self._problems.tell_unwidened(ordered.lacking)
+        if ordered.unfilled is not None:
+            self._problems.tell_unfilled(*ordered.unfilled)
+        return ordered.documents
 
     def _with(self, **changes: Any) -> Self:
         """Return a copy with other values."""
@@ -183,40 +187,12 @@ class SharedOptions(CheckedOptions):
             )
         return ContextOptions(top_n=top_n, **options)
 
-    def _put_in_order(
+    def _arranging(
         self,
         documents: Sequence[Document],
-        top_n: int | None,
-        search: SearchFilter | None = None,
+        options: ContextOptions,
         neighbours: Neighbours = ALONE,
-    ) -> Ordered:
-        """Select, order and merge documents that come best first."""
-        options = self._options_for(top_n, search)
-        ordered = put_in_order(documents, options, neighbours=neighbours)
-        return self._reported(ordered, neighbours)
-
-    async def _aput_in_order(
-        self,
-        documents: Sequence[Document],
-        top_n: int | None,
-        search: SearchFilter | None = None,
-        neighbours: Neighbours = ALONE,
-    ) -> Ordered:
-        """Async version of `_put_in_order`."""
+    ) -> Do:
+        """Return how documents that come best first are put in order."""
         work = partial(put_in_order, documents, neighbours=neighbours)
-        ordered = await with_texts(self._options_for(top_n, search), work)
-        return self._reported(ordered, neighbours)
-
-    def _reported(self, ordered: Ordered, neighbours: Neighbours) -> Ordered:
-        if ordered.problems:
-            self._problems.tell(ordered.problems)
-        if neighbours.lacking is not None:
-            self._problems.tell_unwidened(neighbours.lacking)
-        return ordered
-
-    def _warn_unfilled(self, found: int) -> None:
-        """Say once that all that was found fits the budget."""
-        if self.token_budget is not None and self._problems.is_new("unfilled"):
-            name = type(self).__name__
-            message = unfilled_message(name, self.token_budget, found)
-            warnings.warn(message, UnfilledBudgetWarning, stacklevel=users_level())
+        return Do(partial(work, options), partial(with_texts, options, work))

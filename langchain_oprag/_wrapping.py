@@ -1,12 +1,16 @@
-"""Retrievers around another one: its calls, its filter, its attributes."""
+"""Retrievers around another one: how it is asked, and the stores that it searches."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from inspect import isroutine
-from typing import Any, TypeAlias, TypedDict, TypeVar
+from typing import Any, TypedDict
 
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
 from langchain_core.documents import Document
 from langchain_core.retrievers import (
     BaseRetriever,
@@ -16,26 +20,29 @@ from langchain_core.retrievers import (
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.base import RunnableBindingBase, RunnableSequence
 from langchain_core.runnables.branch import RunnableBranch
-from langchain_core.runnables.config import ensure_config, merge_configs
+from langchain_core.runnables.config import ensure_config, merge_configs, patch_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
-from pydantic import ValidationError
 
-from langchain_oprag._by_vector import embedding_once
-from langchain_oprag._convert import hits_of
+from langchain_oprag._convert import Ordered, hits_of
 from langchain_oprag._options import CheckedOptions, Retriever
-from langchain_oprag._store_search import StoreSearch
-from oprag.context import DESCRIPTIONS, FetchPlan, Widen, check_option
-from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
+from langchain_oprag.stores import chunk_store
+from oprag.context import DESCRIPTIONS, FetchPlan, check_option
+from oprag.diagnosing import Verifiable, unseen_store
+from oprag.documents import (
+    ChunkStore,
+    SearchedChunks,
+    SearchFilter,
+    inner_retrievers,
+    is_unchanged,
+    one_filter,
+)
 from oprag.errors import InvalidOptionError, named
+from oprag.tokens import Do, Steps, acarry_out, carry_out
 
 _OF_CONSTRUCTION = {*DESCRIPTIONS, "top_n", "similarity_top_k", "top_k"}
 _MMR_CANDIDATES = 20
 """LangChain's default `fetch_k`: what maximal marginal relevance chooses from."""
-_Received = TypeVar("_Received")
-_Receive: TypeAlias = Callable[[list[Document]], tuple[_Received, bool]]
-"""From what came to a result, and whether to ask for more instead."""
-_AReceive: TypeAlias = Callable[[list[Document]], Awaitable[tuple[_Received, bool]]]
 
 
 class Fetch:
@@ -43,20 +50,16 @@ class Fetch:
 
     `k` is passed on only to a vector store's retriever, as it is or inside
     `with_config`, `with_retry`, `bind` and `configurable_fields`: others ignore the
-    argument or fail on it. Without any `k` such a retriever is asked for as many
-    chunks as fill the budget, and for more until it is full or the store is empty.
+    argument or fail on it.
 
     Args:
         retriever: The one that is wrapped.
         config: What it is called with: it decides configurable fields.
         call: Further arguments of this call, passed on.
         k: How many documents to return; None for as many as come.
-        token_budget: Tokens to fill; None for no budget.
-        at_least: Chunks to begin with, whatever is to be filled with them, even where
-            the retriever has a `k` of its own; None to leave that to the others.
-        candidates: Chunks to ask for at least where there is a budget to fill and no
-            `k`; None for no more than fill it.
-        widen: See `FetchPlan`.
+        plan: How many chunks a store is asked for where no `k` says it; None for its
+            own default.
+        at_least: Chunks to begin with, whatever `k` the retriever has of its own.
     """
 
     def __init__(
@@ -65,29 +68,23 @@ class Fetch:
         config: RunnableConfig,
         call: dict[str, Any],
         *,
-        k: int | None,
-        token_budget: int | None,
-        at_least: int | None = None,
-        candidates: int | None = None,
-        widen: Widen | None = None,
+        k: int | None = None,
+        plan: FetchPlan | None = None,
+        at_least: int = 0,
     ) -> None:
-        self.config, self.call, self.k = config, call, k
-        self.retriever = self._retriever = retriever
-        inner, _, bound = unwrapped(retriever, config)
-        self._of_store = isinstance(inner, VectorStoreRetriever)
+        self.retriever, self.config, self.call, self.k = retriever, config, call, k
         self._plan: FetchPlan | None = None
         self._search: dict[str, Any] = {}
         """Arguments of the store's own search."""
+        inner, _, bound = unwrapped(retriever, config)
+        self._of_store = isinstance(inner, VectorStoreRetriever)
         if self._of_store:
             self._search = {**inner.search_kwargs, **bound, **call}
             self._is_mmr = inner.search_type == "mmr"
-            given = self._search.get("k")
-            if at_least is not None:
-                self._plan = FetchPlan.beginning_with(max(at_least, given or 0))
-            elif given is None and k is None and token_budget is not None:
-                self._plan = FetchPlan(token_budget, candidates, widen)
-        if self._plan is not None:
-            self.retriever = embedding_once(retriever)
+            if at_least:
+                self._plan = FetchPlan.beginning_with(max(at_least, self._given))
+            elif not self._given and k is None:
+                self._plan = plan
 
     @property
     def _given(self) -> int:
@@ -97,20 +94,52 @@ class Fetch:
     @property
     def asked(self) -> int:
         """How many chunks a store is asked for; 0 where that is left to it."""
-        return self.arguments.get("k") or self._given
-
-    def filtered_by(self) -> SearchFilter:
-        """Return the filter of the search."""
-        return search_filter(self._retriever, self.config, self.call)
+        return self._arguments().get("k") or self._given
 
     @property
     def fills(self) -> bool:
         """Whether as many chunks are asked for as fill the budget."""
         return self._plan is not None
 
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """Keyword arguments for the next call of the wrapped retriever."""
+    def filtered_by(self) -> SearchFilter:
+        """Return the filter of the search."""
+        return search_filter(self.retriever, self.config, self.call)
+
+    def chunks(self, option: str) -> tuple[VectorStore, SearchedChunks] | None:
+        """Return the one store that is searched, and what a search may see of it.
+
+        Args:
+            option: What the chunks are read for.
+
+        Returns:
+            None where there is not one, or it is not known how its chunks are read.
+
+        Raises:
+            InvalidOptionError: The search's filter cannot be carried over to it.
+        """
+        leaves = _leaves(self.retriever, self.config, self.call)
+        found = (
+            r.vectorstore for r, _ in leaves if isinstance(r, VectorStoreRetriever)
+        )
+        stores = {id(store): store for store in found}
+        if len(stores) != 1:
+            return None
+        (searched,) = stores.values()
+        try:
+            store = chunk_store(searched)
+        except InvalidOptionError:
+            return None
+        return searched, SearchedChunks(store, self.filtered_by(), option)
+
+    def asking(self, query: str) -> Do:
+        """Return the next question to the wrapped retriever."""
+        given = query, self.config
+        return Do(
+            partial(self.retriever.invoke, *given, **self._arguments()),
+            partial(self.retriever.ainvoke, *given, **self._arguments()),
+        )
+
+    def _arguments(self) -> dict[str, Any]:
         k = self.k if self._plan is None else self._plan.k
         if not self._of_store or k is None or k <= self._given:
             return self.call
@@ -174,21 +203,39 @@ _INSIDE = {
 """Retrievers that search with others alone: package, name, and where those are."""
 
 
+def _leaves(
+    retriever: Any, config: RunnableConfig, call: Mapping[str, Any]
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield the retrievers that search themselves, with the arguments of the call."""
+    retriever, config, bound = unwrapped(retriever, config)
+    call = {**bound, **call}
+    if isinstance(retriever, RunnableSequence):
+        inner = [retriever.last]
+    elif isinstance(retriever, RunnableBranch):
+        inner = [*(chosen for _, chosen in retriever.branches), retriever.default]
+    else:
+        inner = inner_retrievers(retriever, _INSIDE)
+    for each in inner:
+        yield from _leaves(each, config, call)
+    if not inner:
+        yield retriever, call
+
+
 def search_filter(
     retriever: Any, config: RunnableConfig, call: Mapping[str, Any]
 ) -> SearchFilter:
-    """Tell what a retriever's search is filtered by, as far as that can be seen.
+    """Return what a retriever's search is filtered by, as far as that can be seen.
 
     Args:
         retriever: Any.
         config: What it is called with: it decides configurable fields.
         call: Further arguments of the call.
     """
-    retriever, config, bound = unwrapped(retriever, config)
-    call = {**bound, **call}
-    if inner := searched_with(retriever):
-        return one_filter(search_filter(each, config, call) for each in inner)
-    known = isinstance(retriever, StoreSearch)
+    return one_filter(_filter(*leaf) for leaf in _leaves(retriever, config, call))
+
+
+def _filter(retriever: Any, call: Mapping[str, Any]) -> SearchFilter:
+    known = getattr(retriever, "one_search_of_store", False)
     if not known and not is_unchanged(retriever, VectorStoreRetriever):
         name = type(retriever).__name__
         return SearchFilter(unseen=f"what {name} filters its search by is not known")
@@ -203,16 +250,34 @@ def search_filter(
     return SearchFilter(where)
 
 
-def searched_with(retriever: Any) -> list[Any]:
-    """The retrievers that another one searches with; empty where it does so itself."""
-    if isinstance(retriever, RunnableSequence):
-        return [retriever.last]
-    if isinstance(retriever, RunnableBranch):
-        return [*(chosen for _, chosen in retriever.branches), retriever.default]
-    return inner_retrievers(retriever, _INSIDE)
+def verified_stores(component: str, retriever: Any) -> list[ChunkStore]:
+    """Return the stores that `verify()` looks at, read as the search's filter admits.
+
+    Of a store that cannot be read through the filter all chunks are looked at.
+
+    Args:
+        component: Class name of what is verified.
+        retriever: What it asks.
+    """
+    stores = []
+    for leaf, call in _leaves(retriever, {}, {}):
+        known = isinstance(leaf, VectorStoreRetriever)
+        searched: Any = leaf.vectorstore if known else None
+        try:
+            store = chunk_store(searched)
+        except InvalidOptionError as error:
+            instead = (
+                "Give the vector store itself or its own retriever, or examine what is "
+                "returned: langchain_oprag.diagnose(retriever.invoke(question))."
+            )
+            raise unseen_store(component, searched or leaf, instead) from error
+        where = _filter(leaf, call).where
+        readable = where is not None and store.takes_filter(where)
+        stores.append(store.within(where) if readable else store)
+    return stores
 
 
-class WrappingKeywords(TypedDict, total=False):
+class RetrieverKeywords(TypedDict, total=False):
     """Options of all retrievers, for type checkers."""
 
     name: str | None
@@ -220,10 +285,20 @@ class WrappingKeywords(TypedDict, total=False):
     metadata: dict[str, Any] | None
 
 
-class WrappingRetriever(BaseRetriever, CheckedOptions):
-    """A retriever around another one, whose attributes it passes through."""
+class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
+    """A retriever around another one: asked in steps, the same sync and async."""
 
     base_retriever: Retriever
+
+    @abstractmethod
+    def _fetch(
+        self, config: RunnableConfig, call: dict[str, Any], k: int | None
+    ) -> Fetch:
+        """Return how the wrapped retriever is asked."""
+
+    @abstractmethod
+    def _steps(self, query: str, fetch: Fetch) -> Steps[Ordered]:
+        """Retrieve."""
 
     def invoke(
         self,
@@ -245,7 +320,6 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         """
         # The run manager that `_get_relevant_documents` is given does not carry
         # `configurable`.
-        self._check_question(input)
         config = ensure_config(config)
         return super().invoke(input, config, outer_config=config, **kwargs)
 
@@ -256,7 +330,6 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         **kwargs: Any,
     ) -> list[Document]:
         """Async version of `invoke`."""
-        self._check_question(input)
         config = ensure_config(config)
         return await super().ainvoke(input, config, outer_config=config, **kwargs)
 
@@ -265,33 +338,34 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         """Configurable fields of the wrapped retriever."""
         return self.base_retriever.config_specs
 
-    def _fetched(
-        self, query: str, fetch: Fetch, receive: _Receive[_Received]
-    ) -> _Received:
-        """Ask the wrapped retriever until `receive` wants no more."""
-        more = True
-        while more:
-            found = fetch.retriever.invoke(query, fetch.config, **fetch.arguments)
-            received, more = receive(found)
-        return received
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **call: Any
+    ) -> list[Document]:
+        fetch = self._called(run_manager, **call)
+        return self._reported(carry_out(self._steps(query, fetch)))
 
-    async def _afetched(
-        self, query: str, fetch: Fetch, receive: _AReceive[_Received]
-    ) -> _Received:
-        """Async version of `_fetched`."""
-        more = True
-        while more:
-            found = await fetch.retriever.ainvoke(
-                query, fetch.config, **fetch.arguments
-            )
-            received, more = await receive(found)
-        return received
+    async def _aget_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,
+        **call: Any,
+    ) -> list[Document]:
+        fetch = self._called(run_manager, **call)
+        return self._reported(await acarry_out(self._steps(query, fetch)))
 
-    def _check_question(self, question: Any) -> None:
-        """Refuse what no retriever takes; another runnable may take anything."""
-        asked, *_ = unwrapped(self.base_retriever, {})
-        if isinstance(asked, BaseRetriever):
-            check_question(type(self).__name__, question)
+    def _called(
+        self,
+        run_manager: CallbackManagerForRetrieverRun
+        | AsyncCallbackManagerForRetrieverRun,
+        k: int | None = None,
+        outer_config: RunnableConfig | None = None,
+        **call: Any,
+    ) -> Fetch:
+        refuse_options(type(self).__name__, call)
+        check_option("k", k)
+        config = patch_config(outer_config, callbacks=run_manager.get_child())
+        return self._fetch(config, call, k)
 
     def _get_ls_params(self, **kwargs: Any) -> LangSmithRetrieverParams:
         """Tracing parameters: those of the wrapped retriever under our name."""
@@ -299,27 +373,6 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         own = super()._get_ls_params(**kwargs)
         of_wrapped = getattr(self.base_retriever, "_get_ls_params", None)
         return own if of_wrapped is None else {**of_wrapped(**kwargs), **own}
-
-    def __getattr__(self, name: str) -> Any:
-        """Pass through what the wrapped retriever has, but none of its searches."""
-        if name.startswith("_") or "base_retriever" not in self.__dict__:
-            return super().__getattr__(name)  # type: ignore[misc]  # pydantic hides it
-        value = getattr(self.base_retriever, name)
-        if isroutine(value) and not name.endswith("add_documents"):
-            message = f"{name!r} is a method of base_retriever. Call it there."
-            raise AttributeError(message, name=name, obj=self)
-        return value
-
-
-def check_question(component: str, question: Any) -> None:
-    """Refuse a question that is no text.
-
-    Raises:
-        InvalidOptionError: It is none.
-    """
-    if not isinstance(question, str):
-        message = f"{component} takes the question as a text, not {named(question)}."
-        raise InvalidOptionError(message, option="input", value=question)
 
 
 def refuse_options(component: str, call: Iterable[str]) -> None:
@@ -338,41 +391,26 @@ def refuse_options(component: str, call: Iterable[str]) -> None:
 
 
 def wrapped_retriever(
-    base_retriever: RetrieverLike | None, vectorstore: VectorStore | None, **search: Any
+    base_retriever: RetrieverLike | None, vectorstore: VectorStore | None
 ) -> RetrieverLike:
-    """Return the retriever that the arguments mean together.
-
-    Args:
-        base_retriever: The retriever, or None.
-        vectorstore: A store in its place, or None.
-        **search: `search_type` and `search_kwargs`; None where they were not given.
+    """Return the retriever that one of the two arguments means.
 
     Raises:
-        InvalidOptionError: They do not go together.
+        InvalidOptionError: Both are given, or none, or `vectorstore` is no such store.
     """
-    search = {name: value for name, value in search.items() if value is not None}
-    wrapped = {"base_retriever": base_retriever, "vectorstore": vectorstore}
-    given = [name for name, value in wrapped.items() if value is not None]
-    if len(given) != 1 or (search and vectorstore is None):
-        found = ", ".join([*given, *search]) or "nothing"
+    if (base_retriever is None) is (vectorstore is None):
+        found = "neither" if vectorstore is None else "both"
         message = (
-            f"One retriever or one vector store is searched, and {found} was given. "
-            "Give base_retriever=, or vectorstore= with search_type=, search_kwargs=."
+            "One retriever or one vector store is searched: base_retriever= or "
+            f"vectorstore=, and {found} was given. Give one of them."
         )
         raise InvalidOptionError(message, option="base_retriever", value=base_retriever)
-    if vectorstore is None:
-        return base_retriever  # type: ignore[return-value]  # it was given
+    if base_retriever is not None:
+        return base_retriever
     if not isinstance(vectorstore, VectorStore):
         message = (
             f"vectorstore= is {named(vectorstore)}. It takes a vector store of "
             "LangChain."
         )
         raise InvalidOptionError(message, option="vectorstore", value=vectorstore)
-    try:
-        retriever = vectorstore.as_retriever(**search)
-    except ValidationError as error:
-        said = error.errors()[0]["msg"].removeprefix("Value error, ")
-        message = f"search_type= and search_kwargs= are refused: {said}"
-        raise InvalidOptionError(message, option="search_type", value=search) from None
-    check_option("k", retriever.search_kwargs.get("k"))
-    return retriever
+    return vectorstore.as_retriever()

@@ -13,7 +13,8 @@ from langchain_core.documents import (
 from langchain_oprag._convert import Ordered
 from langchain_oprag._options import SharedOptions, option_field
 from oprag.documents import SearchFilter
-from oprag.errors import invalid_option
+from oprag.errors import refuse_unknown
+from oprag.tokens import Do
 
 _ASKED_FOR = 4
 """LangChain's default `k`."""
@@ -84,9 +85,7 @@ class OrderPreservingCompressor(
         callbacks: Callbacks | None = None,
     ) -> list[Document]:
         """Async version of `compress_documents`."""
-        return self._warned_of(
-            documents, await self._aput_in_order(documents, self.top_n)
-        )
+        return self._kept(documents, await self._ordering(documents).later())
 
     def transform_documents(
         self, documents: Sequence[Document], **kwargs: Any
@@ -100,38 +99,35 @@ class OrderPreservingCompressor(
         Raises:
             InvalidOptionError: An argument was given that has no meaning here.
         """
-        self._refuse(kwargs)
+        refuse_unknown(kwargs, ())
         return self(documents)
 
     async def atransform_documents(
         self, documents: Sequence[Document], **kwargs: Any
     ) -> list[Document]:
         """Async version of `transform_documents`."""
-        self._refuse(kwargs)
+        refuse_unknown(kwargs, ())
         return await self.acompress_documents(documents, "")
 
     def __call__(
         self, documents: Sequence[Document], query: str = ""
     ) -> list[Document]:
         """Do the same as `compress_documents`, so that LCEL takes the component."""
-        return self._warned_of(documents, self._put_in_order(documents, self.top_n))
+        return self._kept(documents, self._ordering(documents).now())
 
     @property
     def __name__(self) -> str:
         """What LCEL calls its run in traces."""
         return type(self).__qualname__
 
-    def _refuse(self, kwargs: dict[str, Any]) -> None:
-        for option, value in kwargs.items():
-            raise invalid_option(option, value, f"Set it on {type(self).__name__}.")
+    def _ordering(self, documents: Sequence[Document]) -> Do:
+        return self._arranging(documents, self._options_for(self.top_n))
 
-    def _warned_of(
-        self, documents: Sequence[Document], ordered: Ordered
-    ) -> list[Document]:
-        may_have_more = len(documents) >= _ASKED_FOR
-        if ordered.used_all and may_have_more:
-            self._warn_unfilled(len(documents))
-        return ordered.documents
+    def _kept(self, documents: Sequence[Document], ordered: Ordered) -> list[Document]:
+        if ordered.used_all and len(documents) >= _ASKED_FOR:
+            unfilled = self.token_budget, len(documents)
+            ordered = ordered._replace(unfilled=unfilled)
+        return self._reported(ordered)
 
     def __hash__(self) -> int:
         # LCEL hashes the callables that it draws; equal components are those with

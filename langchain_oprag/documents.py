@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from langchain_core.documents import Document
-from langchain_core.runnables import Runnable
 from langchain_core.stores import BaseStore
 from langchain_core.vectorstores import VectorStore
 
@@ -21,26 +18,12 @@ from oprag.documents import (
     StoreSource,
     checked_text,
     given_documents,
-    not_found,
 )
 from oprag.documents import SourceLike as CoreSourceLike
 from oprag.documents import document_source as core_source
 
-
-class Docstore(Protocol):
-    """LangChain's older stores of documents, `InMemoryDocstore` among them."""
-
-    def search(self, search: str, /) -> Document | str:
-        """Return the document, or a sentence that says that there is none."""
-
-
 SourceLike: TypeAlias = (
-    CoreSourceLike
-    | BaseStore[str, Any]
-    | Docstore
-    | VectorStore
-    | ChunkStore
-    | Sequence[Document]
+    CoreSourceLike | BaseStore[str, Any] | VectorStore | ChunkStore | Sequence[Document]
 )
 """What `document_source` takes."""
 
@@ -51,9 +34,8 @@ def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSou
     Args:
         documents: A `BaseStore` (an `InMemoryStore`, a docstore made by
             `create_kv_docstore`, a `LocalFileStore`) whose keys are the documents'
-            names and whose values are texts, `Document`s, or UTF-8 bytes; a
-            docstore with a `search` method; a vector store that
-            `langchain_oprag.chunk_store` can read, of which each document is
+            names and whose values are texts, `Document`s, or UTF-8 bytes; a vector
+            store that `langchain_oprag.chunk_store` can read, of which each document is
             put together from its chunks; a list of `Document`s as they were before
             they were split; or anything that `oprag.documents.document_source`
             takes: a mapping from names to texts, a function, plain or `async`, or a
@@ -82,10 +64,6 @@ def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSou
         return StoreSource(chunk_store(documents), exact=exact)
     if isinstance(documents, (list, tuple, Document)):
         return given_documents(documents, Document, source_of)
-    search = getattr(documents, "search", None)
-    known = (DocumentSource, str, Path, Mapping, Runnable)
-    if callable(search) and not isinstance(documents, known):
-        return _DocstoreSource(search)
     return core_source(documents)  # type: ignore[arg-type]  # it checks the rest itself
 
 
@@ -108,18 +86,3 @@ class _StoreSource(DocumentSource):
             with suppress(UnicodeDecodeError):  # else they are no text
                 value = value.decode("utf-8")
         return checked_text(document_id, value, where)
-
-
-class _DocstoreSource(DocumentSource):
-    def __init__(self, search: Callable[[str], Any]) -> None:
-        self._search = search
-
-    def get(self, document_id: str) -> str:
-        found = self._search(document_id)
-        if isinstance(found, Document):
-            return found.page_content
-        # Such a store answers with a sentence where it has no document.
-        raise not_found(document_id, "the docstore")
-
-    async def aget(self, document_id: str) -> str:
-        return await asyncio.to_thread(self.get, document_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,15 +12,16 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.utils import AddableDict
 from pydantic import ConfigDict, SkipValidation, ValidationInfo, field_validator
 
-from langchain_oprag._answering import Answering, Retrieve, Steps
-from langchain_oprag._driver import DrivenRunnable
+from langchain_oprag._answering import Answering, DrivenRunnable
 from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
 from langchain_oprag._prompts import Question, fill, long_prompts, read_question
+from langchain_oprag._wrapping import Fetch
 from langchain_oprag.results import as_documents, as_passages
-from oprag.calls import SENTINEL, CallModel
-from oprag.errors import InvalidOptionError, named
-from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
-from oprag.units import READER_DESCRIPTIONS, check_reader_option, read_long
+from oprag.calls import SENTINEL, CallModel, Dialogue
+from oprag.documents import check_entries
+from oprag.errors import InvalidOptionError
+from oprag.tokens import Steps, TokenizerSpec, resolve_token_counter
+from oprag.units import READER_DESCRIPTIONS, Reading, check_reader_option, read_long
 
 _reader_field = partial(option_field, descriptions=READER_DESCRIPTIONS)
 
@@ -117,8 +118,7 @@ class LongReader(DrivenRunnable, LongReaderOptions):
 
     def _answering(self, given: Any, config: RunnableConfig) -> _LongReading:
         question = read_question(given, type(self).__name__)
-        counter = resolve_token_counter(self.token_counter)
-        return _LongReading(self, question, config, counter)
+        return _LongReading(self, question, config)
 
 
 class _LongReading(Answering):
@@ -127,67 +127,56 @@ class _LongReading(Answering):
     kind = "call"
 
     def __init__(
-        self,
-        options: LongReaderOptions,
-        question: Question,
-        config: RunnableConfig,
-        counter: NamedTokenCounter,
+        self, reader: LongReaderOptions, question: Question, config: RunnableConfig
     ) -> None:
-        super().__init__(options, question, config, counter)
-        self._options = options
-        self._prompts = long_prompts(options.prompts or {})
-        self._begun = False
+        counter = resolve_token_counter(reader.token_counter)
+        super().__init__(reader, question, config, counter)
+        self._reader = reader
+        self._prompts = long_prompts(reader.prompts or {})
+        self._documents: list[Document] = []
 
-    def steps(self) -> Steps:
-        """Answer the question.
-
-        The output is `input`, `context`, `long_answer`, `answer`, `usage`.
-        """
-        options = self._options
-        yield AddableDict(input=self.question.text)
-        documents = yield from self._documents()
-        yield AddableDict(context=documents)
-        reading = yield from read_long(
-            options.separator.join(document.page_content for document in documents),
-            self.question.in_conversation,
-            self,
-            ledger=self.ledger,
-            token_counter=self.counter,
-            one_call_below=options.one_call_below,
-        )
-        if reading.answer is None:
-            yield AddableDict(long_answer=None)
-            yield AddableDict(answer=SENTINEL)
-        yield AddableDict(usage=self.ledger.to_dict())
-
-    def messages(self, prompt: str, values: Mapping[str, str]) -> list[BaseMessage]:
-        """Fill the prompt of a call in."""
-        return fill(self._prompts[prompt], values)
-
-    def output(self, call: CallModel, text: str) -> Iterator[AddableDict]:
-        """Return a piece of a reply under the key that it is output by."""
-        if call.prompt == "direct" and not self._begun:
-            yield AddableDict(long_answer=None)
-        self._begun = True
-        if text:
-            key = "long_answer" if call.purpose == "draft" else "answer"
-            yield AddableDict({key: text})
-
-    def _documents(self) -> Generator[Retrieve, Any, list[Document]]:
-        found = self.question.given.get("context")
-        option, retriever = "context", self._options.retriever
+    def retrieving(self) -> Steps[list[AddableDict]]:
+        """Return the documents of the input, or else retrieve them."""
+        found, retriever = self.question.given.get("context"), self._reader.retriever
+        option = "retriever" if found is None else "context"
         if found is None:
-            option = "retriever"
             if retriever is None:
                 message = (
                     "LongReader has no retriever= and the input has no context. Give "
                     'one of them: {"input": question, "context": documents}.'
                 )
                 raise InvalidOptionError(message, option=option, value=None)
-            found = yield Retrieve(retriever, self.question.text, self.config, {})
-        if isinstance(found, Sequence) and all(isinstance(d, Document) for d in found):
-            return as_documents(as_passages(found))
-        message = (
-            f"{option} gave {named(found)}, not a list of documents. Give [document]."
+            found = yield Fetch(retriever, self.config, {}).asking(self.question.text)
+        check_entries(option, found, Document)
+        self._documents = as_documents(as_passages(found))
+        return [AddableDict(context=self._documents)]
+
+    def dialogue(self) -> Dialogue[Reading]:
+        """The long reader, call by call."""
+        texts = [document.page_content for document in self._documents]
+        return read_long(
+            self._reader.separator.join(texts),
+            self.question.in_conversation,
+            self,
+            ledger=self.ledger,
+            token_counter=self.counter,
+            one_call_below=self._reader.one_call_below,
         )
-        raise InvalidOptionError(message, option=option, value=found)
+
+    def messages(self, prompt: str, values: Mapping[str, str]) -> list[BaseMessage]:
+        """Fill the prompt of a call in."""
+        return fill(self._prompts[prompt], values)
+
+    def output(self, request: CallModel, text: str) -> Iterator[AddableDict]:
+        """Return a piece of a reply under the key that it is output by."""
+        if request.prompt == "direct" and not self.shown:
+            yield AddableDict(long_answer=None)
+        key = "long_answer" if request.purpose == "draft" else "answer"
+        yield AddableDict({key: text})
+
+    def end(self, result: Reading) -> Iterator[AddableDict]:
+        """Return the usage, and that there was nothing to read."""
+        if result.answer is None:
+            yield AddableDict(long_answer=None)
+            yield AddableDict(answer=SENTINEL)
+        yield AddableDict(usage=self.ledger.to_dict())

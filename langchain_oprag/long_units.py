@@ -5,32 +5,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, Unpack
+from typing import Annotated, Any, TypeAlias, Unpack
 
-from langchain_core.callbacks import (
-    AsyncCallbackManagerForRetrieverRun,
-    CallbackManagerForRetrieverRun,
-)
 from langchain_core.documents import Document
 from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
 from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator
 
-from langchain_oprag._convert import documents_of, hits_of
+from langchain_oprag._convert import Ordered, hits_of, ordered
 from langchain_oprag._options import option_field
 from langchain_oprag._wrapping import (
     Fetch,
-    WrappingKeywords,
+    RetrieverKeywords,
     WrappingRetriever,
-    refuse_options,
     search_filter,
+    verified_stores,
     wrapped_retriever,
 )
 from langchain_oprag.documents import SourceLike
+from oprag.chunk import Hit
 from oprag.context import (
-    Arranged,
     ContextOptions,
     OnProblem,
     Order,
@@ -38,12 +33,12 @@ from oprag.context import (
     chunks_for_units,
     with_texts,
 )
-from oprag.diagnosing import Verifiable
-from oprag.documents import DocumentSource, exact_text
+from oprag.diagnosing import Verification
+from oprag.documents import exact_text
 from oprag.errors import invalid_option
 from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
-from oprag.tokens import in_thread
+from oprag.tokens import Do, Steps
 from oprag.units import (
     UNIT_DESCRIPTIONS,
     ChosenUnits,
@@ -56,30 +51,26 @@ from oprag.units import (
     unit_metadata,
 )
 
-if TYPE_CHECKING:
-    from oprag.diagnosing import Verification
-
-
 Units: TypeAlias = Annotated[Sequence[LongUnit], WithJsonSchema({"type": "array"})]
 
 
-class LongUnitKeywords(UnitKeywords, WrappingKeywords, total=False):
+class LongUnitKeywords(UnitKeywords, RetrieverKeywords, total=False):
     """What `LongUnitRetriever` takes beside what it needs, for type checkers."""
 
     k: int
 
 
-class LongUnitRetriever(Verifiable, WrappingRetriever):
+class LongUnitRetriever(WrappingRetriever):
     """Searches short chunks and returns the best long units whole.
 
     A unit is as good as its best chunk. The chunks that are searched say which
     document they are of; if a document is in several units, also at which
     characters of it they stand. Chunks of 512 tokens work well.
 
-    A vector store is asked for eight chunks for each unit (or for `search_kwargs`'s
-    `k`, if that is more), and for twice as many until they belong to `k` units or it
-    has no more; filters and thresholds hold. Other retrievers are asked once, as they
-    are. If fewer than `k` units are found, that many are returned.
+    A vector store is asked for eight chunks for each unit (or for the `k` of its
+    `search_kwargs`, if that is more), and for twice as many until they belong to `k`
+    units or it has no more; filters and thresholds hold. Other retrievers are asked
+    once, as they are. If fewer than `k` units are found, that many are returned.
 
     Args:
         units: What `oprag.units.group_documents` gave, as a list.
@@ -87,10 +78,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
             takes.
         base_retriever: Any `Runnable` from a query to chunks, best first.
         vectorstore: Instead of `base_retriever`: short for
-            `vectorstore.as_retriever(search_type=…, search_kwargs=…)`.
-        search_type: With `vectorstore` only; None for the store's default.
-        search_kwargs: Arguments for every search, such as a filter; with
-            `vectorstore` only.
+            `vectorstore.as_retriever()`.
         k: Units to return, of the best.
         order: `"document"`: parts of one document follow one another as they stand
             in it; or `"score"`. Inside a unit documents keep the order in which they
@@ -110,9 +98,6 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
     documents), `unit_spans` (the characters of each that it holds, `[[0, 120], [0,
     300]]`), `unit_tokens` and, where it is known, `unit_score` (of its best chunk);
     its place, as of every result.
-
-    Attributes of the wrapped retriever and its `add_documents` can be used on this
-    object: `vectorstore`, `search_kwargs`.
 
     Raises:
         InvalidOptionError: On construction and assignment, for an option that does not
@@ -176,16 +161,9 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         documents: SourceLike,
         base_retriever: RetrieverLike | None = None,
         vectorstore: VectorStore | None = None,
-        search_type: str | None = None,
-        search_kwargs: Mapping[str, Any] | None = None,
         **options: Unpack[LongUnitKeywords],
     ) -> None:
-        base = wrapped_retriever(
-            base_retriever,
-            vectorstore,
-            search_type=search_type,
-            search_kwargs=search_kwargs,
-        )
+        base = wrapped_retriever(base_retriever, vectorstore)
         given: dict[str, Any] = {"base_retriever": base, **options}
         given.update(units=units, documents=documents)
         super().__init__(**given)
@@ -200,122 +178,62 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
     @field_validator("k", mode="plain")
     @classmethod
     def _check_k(cls, k: Any) -> int:
-        return _units_wanted(k)
+        check_option("k", k)
+        if k is None:
+            raise invalid_option("k", k, "It takes a number of units from 1 on.")
+        return int(k)
 
     def _verification(self) -> Verification:
-        # Here, so that importing the package does not take longer.
-        from langchain_oprag._verifying import searched_stores
-        from oprag.diagnosing import Verification
-
         name, fetch = type(self).__name__, self._fetch({}, {}, self.k)
-        given = {option: getattr(self, option) for option in UNIT_DESCRIPTIONS}
-        return Verification(
-            name,
-            searched_stores(name, self.base_retriever),
-            ContextOptions(**given, documents=self._source_for(fetch)),
-            full=True,
-            find=lambda hits, options: choose_units(
-                self._unit_index(), hits, self.k, options
-            ),
-        )
+        stores = verified_stores(name, self.base_retriever)
+        find = partial(self._chosen, self.k)
+        return Verification(name, stores, self._context(fetch), full=True, find=find)
 
-    def _get_relevant_documents(
-        self,
-        query: str,
-        *,
-        run_manager: CallbackManagerForRetrieverRun,
-        k: int | None = None,
-        outer_config: RunnableConfig | None = None,
-        **call: Any,
-    ) -> list[Document]:
-        k = self.k if k is None else _units_wanted(k)
-        config = patch_config(outer_config, callbacks=run_manager.get_child())
-        fetch = self._fetch(config, call, k)
-        options = self._context_options(fetch)
-        found = self._fetched(
-            query, fetch, lambda found: self._choose(fetch, k, found, options)
-        )
-        if found.chunks is not None:
-            return self._as_retrieved(found.chunks)
-        source, names = self._source_for(fetch), document_names(found.units)
-        texts = {name: exact_text(name, source.read(name)) for name in names}
-        return self._documents(found.units, texts)
+    def _fetch(
+        self, config: RunnableConfig, call: dict[str, Any], k: int | None
+    ) -> Fetch:
+        k = self.k if k is None else k
+        least = chunks_for_units(k)
+        return Fetch(self.base_retriever, config, call, k=k, at_least=least)
 
-    async def _aget_relevant_documents(
-        self,
-        query: str,
-        *,
-        run_manager: AsyncCallbackManagerForRetrieverRun,
-        k: int | None = None,
-        outer_config: RunnableConfig | None = None,
-        **call: Any,
-    ) -> list[Document]:
-        k = self.k if k is None else _units_wanted(k)
-        config = patch_config(outer_config, callbacks=run_manager.get_child())
-        fetch = self._fetch(config, call, k)
-        options = self._context_options(fetch)
-        found = await self._afetched(
-            query,
-            fetch,
-            lambda found: with_texts(options, partial(self._choose, fetch, k, found)),
-        )
-        if found.chunks is not None:
-            return self._as_retrieved(found.chunks)
-        names = document_names(found.units)
-        read = await asyncio.gather(*map(self._source_for(fetch).aread, names))
-        texts = [exact_text(*pair) for pair in zip(names, read, strict=True)]
-        named = dict(zip(names, texts, strict=True))
-        return await in_thread(partial(self._documents, found.units, named))
-
-    def _fetch(self, config: RunnableConfig, call: dict[str, Any], k: int) -> Fetch:
-        refuse_options(type(self).__name__, call)
-        return Fetch(
-            self.base_retriever,
-            config,
-            call,
-            k=None,
-            token_budget=None,
-            at_least=chunks_for_units(k),
-        )
-
-    def _source_for(self, fetch: Fetch) -> DocumentSource:
-        """Full texts, as far as the search's filter admits them."""
-        return self._full_texts().within(fetch.filtered_by())
-
-    def _context_options(self, fetch: Fetch) -> ContextOptions:
+    def _context(self, fetch: Fetch) -> ContextOptions:
+        """The options, with full texts as far as the search's filter admits them."""
         given = {name: getattr(self, name) for name in UNIT_DESCRIPTIONS}
-        return ContextOptions(**given, documents=self._source_for(fetch))
+        source = self._full_texts().within(fetch.filtered_by())
+        return ContextOptions(**given, documents=source)
 
-    def _choose(
-        self, fetch: Fetch, k: int, found: Sequence[Document], options: ContextOptions
-    ) -> tuple[ChosenUnits, bool]:
-        """What is returned, and whether to ask again instead."""
-        chosen = choose_units(self._unit_index(), hits_of(found), k, options)
-        return chosen, fetch.wants_more(found, used_all=chosen.too_few)
+    def _steps(self, query: str, fetch: Fetch) -> Steps[Ordered]:
+        options, more = self._context(fetch), True
+        source: Any = options.documents
+        while more:
+            found: list[Document] = yield fetch.asking(query)
+            work = partial(self._chosen, fetch.k or 0, hits_of(found))
+            chosen: ChosenUnits = yield Do(
+                partial(work, options), partial(with_texts, options, work)
+            )
+            more = fetch.wants_more(found, used_all=chosen.too_few)
+        if chosen.chunks is not None:
+            return ordered(chosen.chunks)
+        names = document_names(chosen.units)
+        texts = yield Do(
+            lambda: list(map(source.read, names)),
+            lambda: asyncio.gather(*map(source.aread, names)),
+        )
+        exact = {n: exact_text(n, text) for n, text in zip(names, texts, strict=True)}
+        units = [self._document(each, exact) for each in chosen.units]
+        return Ordered(units, used_all=False)
 
-    def _as_retrieved(self, chunks: Arranged) -> list[Document]:
-        """The chunks in the place of units, with a warning."""
-        self._problems.tell(chunks.problems)
-        return documents_of(chunks)
+    def _chosen(
+        self, k: int, hits: Sequence[Hit], options: ContextOptions
+    ) -> ChosenUnits:
+        return choose_units(self._unit_index(), hits, k, options)
 
-    def _documents(
-        self, chosen: Sequence[FoundUnit], texts: Mapping[str, str]
-    ) -> list[Document]:
-        documents = []
-        for each in chosen:
-            text = each.unit.text(texts.__getitem__, self.separator)
-            metadata = unit_metadata(each, text, texts.__getitem__)
-            documents.append(Document(text, id=each.unit.id, metadata=metadata))
-        return documents
+    def _document(self, found: FoundUnit, texts: Mapping[str, str]) -> Document:
+        text = found.unit.text(texts.__getitem__, self.separator)
+        metadata = unit_metadata(found, text, texts.__getitem__)
+        return Document(text, id=found.unit.id, metadata=metadata)
 
     def _unit_index(self) -> UnitIndex:
         if self._index is None or self._index[0] is not self.units:
             self._index = (self.units, UnitIndex(self.units))
         return self._index[1]
-
-
-def _units_wanted(k: Any) -> int:
-    check_option("k", k)
-    if k is None:
-        raise invalid_option("k", k, "It takes a number of units from 1 on.")
-    return int(k)

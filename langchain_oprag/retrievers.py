@@ -2,53 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Self, Unpack
 
-from langchain_core.callbacks import (
-    AsyncCallbackManagerForRetrieverRun,
-    CallbackManagerForRetrieverRun,
-)
 from langchain_core.documents import Document
 from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
 from pydantic import PrivateAttr
 
-from langchain_oprag._convert import Ordered, hits_of, stored_id
+from langchain_oprag._convert import Ordered, hits_of, stored_document, stored_id
 from langchain_oprag._options import SharedOptions, option_field
-from langchain_oprag._widening import (
-    document_of,
-    searched_chunks,
-    searched_store,
-    with_neighbours,
-)
 from langchain_oprag._wrapping import (
     Fetch,
-    WrappingKeywords,
+    RetrieverKeywords,
     WrappingRetriever,
-    refuse_options,
+    verified_stores,
     wrapped_retriever,
 )
 from langchain_oprag.documents import SourceLike
 from langchain_oprag.stores import chunk_store
 from oprag.context import (
     ContextKeywords,
+    ContextOptions,
+    FetchPlan,
     Widen,
     Widening,
     candidates_for,
-    check_option,
     check_widening,
 )
-from oprag.diagnosing import Verifiable
-from oprag.documents import Bm25, SearchedChunks, SearchFilter, no_words
+from oprag.diagnosing import Verification
+from oprag.documents import Bm25, SearchedChunks, no_words
 from oprag.errors import refuse_unknown
-from oprag.tokens import in_thread
-
-if TYPE_CHECKING:
-    from oprag.diagnosing import Verification
+from oprag.tokens import Do, Steps
 
 
 class SearchKeywords(ContextKeywords, total=False):
@@ -56,20 +42,15 @@ class SearchKeywords(ContextKeywords, total=False):
 
     k: int | None
     widen: Widen | None
+    bm25: bool
     documents: SourceLike | None
 
 
-class StoreKeywords(SearchKeywords, WrappingKeywords, total=False):
-    """What `OrderPreservingVectorStore` takes, for type checkers."""
-
-
-class RetrieverKeywords(StoreKeywords, total=False):
+class OrderedKeywords(SearchKeywords, RetrieverKeywords, total=False):
     """What `OrderPreservingRetriever` takes, for type checkers."""
 
-    bm25: bool
 
-
-class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
+class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     """Wraps a retriever or a vector store and returns documents in reading order.
 
     The best documents are selected first, `k` of them or as many as fit
@@ -79,18 +60,14 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     Args:
         base_retriever: Any `Runnable` from a query to a list of documents, best first.
         vectorstore: Instead of `base_retriever`: short for
-            `vectorstore.as_retriever(search_type=…, search_kwargs=…)`.
-        search_type: `"similarity"`, `"similarity_score_threshold"` or `"mmr"`; with
-            `vectorstore` only. None for the store's default.
-        search_kwargs: Arguments for every search, such as a filter; with
-            `vectorstore` only.
+            `vectorstore.as_retriever()`, which takes a filter and a kind of search.
         k: Documents to return, of the best; None for as many as come.
         **options: All of `ContextOptions` but `top_n`; `widen`, `bm25`.
         name: What runs are called in traces; None for the class's name.
         tags: Tags of all runs in traces; None for none.
         metadata: Metadata of all runs in traces; None for none.
 
-    `k` reaches a vector store underneath when it is larger than the one in
+    `k` reaches a vector store underneath when it is larger than the one in its
     `search_kwargs`, or there is none; `fetch_k` of `"mmr"` is raised to it. Other
     retrievers are asked as they are and their result is cut. There may be fewer than
     `k`: chunks that came twice are one, and `merge` joins neighbours.
@@ -105,11 +82,6 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     With `bm25` the chunks of the store are read once, at the first question, and again
     when they changed: make the retriever once. A score threshold and `"mmr"` hold for
     the vector search alone.
-
-    Attributes of the wrapped retriever and its `add_documents` can be used on this
-    object: `vectorstore`, `search_kwargs`, `docstore`. Not so its searches, which would
-    return documents best first: `OrderPreservingVectorStore` has them in document
-    order.
 
     Raises:
         InvalidOptionError: On construction and assignment, for an option that does
@@ -136,7 +108,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         ...     Document(text, metadata={"source": "a.txt", "start_index": start})
         ...     for start, text in ((20, "third"), (0, "first"), (10, "second"))
         ... ]
-        >>> ids = retriever.add_documents(chunks)
+        >>> ids = store.add_documents(chunks)
         >>> [document.page_content for document in retriever.invoke("question")]
         ['first', 'second', 'third']
         >>> len(retriever.invoke("question", k=2))
@@ -154,184 +126,106 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         *,
         base_retriever: RetrieverLike | None = None,
         vectorstore: VectorStore | None = None,
-        search_type: str | None = None,
-        search_kwargs: Mapping[str, Any] | None = None,
-        **options: Unpack[RetrieverKeywords],
+        **options: Unpack[OrderedKeywords],
     ) -> None:
         refuse_unknown(options, ("vectorstore", *type(self).model_fields))
-        base = wrapped_retriever(
-            base_retriever,
-            vectorstore,
-            search_type=search_type,
-            search_kwargs=search_kwargs,
-        )
+        base = wrapped_retriever(base_retriever, vectorstore)
         given: dict[str, Any] = {"base_retriever": base, **options}
         super().__init__(**given)
         fetch = self._fetch({}, {}, None)
-        self._options_for(self.k, self._search(fetch))
+        self._context(fetch)
         self._chunks(fetch)
         self._words(fetch)
 
     def _verification(self) -> Verification:
-        # Here, so that importing the package does not take longer.
-        from langchain_oprag._verifying import searched_stores
-        from oprag.diagnosing import Verification
-
-        options = self._options_for(self.k, self._search(self._fetch({}, {}, None)))
         name = type(self).__name__
-        stores = searched_stores(name, self.base_retriever)
-        return Verification(name, stores, options)
+        stores = verified_stores(name, self.base_retriever)
+        return Verification(name, stores, self._context(self._fetch({}, {}, None)))
 
-    def _get_relevant_documents(
-        self,
-        query: str,
-        *,
-        run_manager: CallbackManagerForRetrieverRun,
-        k: int | None = None,
-        outer_config: RunnableConfig | None = None,
-        **call: Any,
-    ) -> list[Document]:
-        config = patch_config(outer_config, callbacks=run_manager.get_child())
-        fetch = self._fetch(config, call, k)
-        return self._fetched(query, fetch, partial(self._receive, fetch, query))
+    def best_first(self, token_budget: int | None) -> Self:
+        """Return a copy for Self-Route, which puts in order what it reads itself.
 
-    async def _aget_relevant_documents(
-        self,
-        query: str,
-        *,
-        run_manager: AsyncCallbackManagerForRetrieverRun,
-        k: int | None = None,
-        outer_config: RunnableConfig | None = None,
-        **call: Any,
-    ) -> list[Document]:
-        config = patch_config(outer_config, callbacks=run_manager.get_child())
-        fetch = self._fetch(config, call, k)
-        return await self._afetched(query, fetch, partial(self._areceive, fetch, query))
+        Args:
+            token_budget: In the place of the own one; None for that.
+        """
+        ranking = self._with(order="score", merge=False, citations=False)
+        if token_budget is not None:
+            # A budget that nobody set is no mistake if it stays unfilled.
+            self._problems.is_new("unfilled")
+            ranking.token_budget = token_budget
+        return ranking
 
     def _fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
     ) -> Fetch:
-        refuse_options(type(self).__name__, call)
-        check_option("k", k)
-        return Fetch(
-            self.base_retriever,
-            config,
-            call,
-            k=self.k if k is None else k,
-            token_budget=self.token_budget,
-            candidates=candidates_for(self.selection),
-            widen=self.widen,
-        )
+        plan, k = None, self.k if k is None else k
+        if self.token_budget is not None:
+            candidates = candidates_for(self.selection)
+            plan = FetchPlan(self.token_budget, candidates, self.widen)
+        return Fetch(self.base_retriever, config, call, k=k, plan=plan)
 
-    def _search(self, fetch: Fetch) -> SearchFilter | None:
-        return None if self.documents is None else fetch.filtered_by()
+    def _context(self, fetch: Fetch) -> ContextOptions:
+        search = None if self.documents is None else fetch.filtered_by()
+        return self._options_for(fetch.k, search)
 
-    def _receive(
-        self, fetch: Fetch, query: str, found: list[Document]
-    ) -> tuple[list[Document], bool]:
-        """The documents in order, and whether to ask again instead."""
-        search, found = self._search(fetch), self._fused(fetch, query, found)
-        if self.widen is None:
-            ordered = self._put_in_order(found, fetch.k, search)
-            return self._received(fetch, found, ordered)
-        widening, more = self._widening(fetch, found)
-        if more:
-            return [], True
-        chunks = self._chunks(fetch)
-        near = widening.neighbours(chunks.read(widening.requests()) if chunks else [])
-        ordered = self._put_in_order(
-            with_neighbours(found, widening, near),
-            fetch.k,
-            search,
-            widening.behind(len(near), stored=chunks is not None),
-        )
-        return self._finished(fetch, found, ordered)
-
-    async def _areceive(
-        self, fetch: Fetch, query: str, found: list[Document]
-    ) -> tuple[list[Document], bool]:
-        """Async version of `_receive`."""
-        if self.bm25:
-            found = await in_thread(partial(self._fused, fetch, query, found))
-        search = self._search(fetch)
-        if self.widen is None:
-            ordered = await self._aput_in_order(found, fetch.k, search)
-            work = partial(self._received, fetch, found, ordered)
-            return await in_thread(work)
-        widening, more = await in_thread(partial(self._widening, fetch, found))
-        if more:
-            return [], True
-        chunks = self._chunks(fetch)
-        stored = await chunks.aread(widening.requests()) if chunks else []
-        near = widening.neighbours(stored)
-        ordered = await self._aput_in_order(
-            with_neighbours(found, widening, near),
-            fetch.k,
-            search,
-            widening.behind(len(near), stored=chunks is not None),
-        )
-        return self._finished(fetch, found, ordered)
-
-    def _fused(self, fetch: Fetch, query: str, found: list[Document]) -> list[Document]:
-        """Return what was found, and what BM25 finds, best first."""
-        words = self._words(fetch)
-        if words is None:
-            return found
-        index, chunks = words
-        known = [(stored_id(each), each.page_content) for each in found]
-        depth = max(fetch.asked, len(found))
-        return [
-            found[each] if isinstance(each, int) else document_of(each)
-            for each in index.fused(query, known, depth, chunks)
-        ]
+    def _steps(self, query: str, fetch: Fetch) -> Steps[Ordered]:
+        options, more = self._context(fetch), True
+        chunks, words = self._chunks(fetch), self._words(fetch)
+        while more:
+            found: list[Document] = yield fetch.asking(query)
+            if words is not None:
+                found = _fused(found, query, fetch, *words)
+            if self.widen is None:
+                ordered: Ordered = yield self._arranging(found, options)
+                more = fetch.wants_more(found, used_all=ordered.used_all)
+            else:
+                hits, ids = hits_of(found), [each.id for each in found]
+                near = Widening(hits, self.widen, options, fills=fetch.fills, ids=ids)
+                more = fetch.wants_more(found, used_all=near.fits)
+        if self.widen is not None:
+            listed, brought = found[: near.hits], []
+            if chunks is not None:
+                wanted = near.requests()
+                stored = yield Do(
+                    partial(chunks.read, wanted), partial(chunks.aread, wanted)
+                )
+                brought = near.neighbours(stored)
+                listed += [stored_document(each.chunk) for each in brought]
+            neighbours = near.behind(len(brought), stored=chunks is not None)
+            ordered = yield self._arranging(listed, options, neighbours)
+        if found and ordered.used_all and fetch.may_have_more(len(found)):
+            return ordered._replace(unfilled=(self.token_budget, len(found)))
+        return ordered
 
     def _words(self, fetch: Fetch) -> tuple[Bm25, SearchedChunks] | None:
         """The index of words, made once for a store, and what a search may see."""
         if not self.bm25:
             return None
-        searched = self.base_retriever, fetch.config
-        store = searched_store(*searched)
-        chunks = searched_chunks(*searched, fetch.call, "bm25")
-        if store is None or chunks is None:
+        searched = fetch.chunks("bm25")
+        if searched is None:
             raise no_words(self.base_retriever)
-        kept = self._by_words
-        if kept is None or kept[0] is not store:
-            kept = self._by_words = store, Bm25(chunk_store(store))
-        return kept[1], chunks
+        store, chunks = searched
+        if self._by_words is None or self._by_words[0] is not store:
+            self._by_words = store, Bm25(chunk_store(store))
+        return self._by_words[1], chunks
 
     def _chunks(self, fetch: Fetch) -> SearchedChunks | None:
         """Return the stored chunks that neighbours are read from."""
         if self.widen is None:
             return None
-        chunks = searched_chunks(self.base_retriever, fetch.config, fetch.call)
+        searched = fetch.chunks("widen")
         options = self._options_for(fetch.k)
-        check_widening(self.widen, options, stored=chunks is not None)
-        return chunks
+        check_widening(self.widen, options, stored=searched is not None)
+        return None if searched is None else searched[1]
 
-    def _widening(self, fetch: Fetch, found: list[Document]) -> tuple[Widening, bool]:
-        """The neighbours to ask for, and whether to ask for more hits first."""
-        options = self._options_for(fetch.k)
-        widen: Any = self.widen
-        widening = Widening(
-            hits_of(found),
-            widen,
-            options,
-            fills=fetch.fills,
-            ids=[document.id for document in found],
-        )
-        return widening, fetch.wants_more(found, used_all=widening.fits)
 
-    def _received(
-        self, fetch: Fetch, found: list[Document], ordered: Ordered
-    ) -> tuple[list[Document], bool]:
-        if fetch.wants_more(found, used_all=ordered.used_all):
-            return ordered.documents, True
-        return self._finished(fetch, found, ordered)
-
-    def _finished(
-        self, fetch: Fetch, found: list[Document], ordered: Ordered
-    ) -> tuple[list[Document], bool]:
-        """Return the documents; warn where the budget cannot be filled."""
-        if found and ordered.used_all and fetch.may_have_more(len(found)):
-            self._warn_unfilled(len(found))
-        return ordered.documents, False
+def _fused(
+    found: list[Document], query: str, fetch: Fetch, words: Bm25, chunks: SearchedChunks
+) -> list[Document]:
+    """Return what was found, and what BM25 finds, best first."""
+    known = [(stored_id(each), each.page_content) for each in found]
+    depth = max(fetch.asked, len(found))
+    return [
+        found[each] if isinstance(each, int) else stored_document(each)
+        for each in words.fused(query, known, depth, chunks)
+    ]

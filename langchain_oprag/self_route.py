@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from langchain_core.documents import Document
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.utils import AddableDict
 from pydantic import ConfigDict, Field, SkipValidation, field_validator, model_validator
 
-from langchain_oprag._driver import DrivenRunnable
-from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
-from langchain_oprag._prompts import Prompt, read_question, rung_prompts
-from langchain_oprag._self_routing import SelfRouting
-from langchain_oprag._wrapping import search_filter
+from langchain_oprag._answering import Answering, DrivenRunnable, ModelCall
+from langchain_oprag._convert import document_of, hits_of
+from langchain_oprag._options import (
+    A_MODEL,
+    CheckedOptions,
+    Model,
+    Retriever,
+    check_runnable,
+    option_field,
+)
+from langchain_oprag._prompts import Prompt, Question, fill, read_question, rung_prompts
+from langchain_oprag._wrapping import Fetch, search_filter, verified_stores
 from langchain_oprag.documents import SourceLike
-from oprag.calls import CALL_DESCRIPTIONS
-from oprag.context import ContextOptions, OnProblem, Order
-from oprag.diagnosing import Verifiable
-from oprag.errors import InvalidOptionError, named
+from langchain_oprag.retrievers import OrderPreservingRetriever
+from oprag.calls import CALL_DESCRIPTIONS, SENTINEL, CallModel, Dialogue
+from oprag.chunk import Hit
+from oprag.context import ContextOptions, FetchPlan, OnProblem, Order, single_passage
+from oprag.diagnosing import Verifiable, Verification
+from oprag.documents import check_entries
 from oprag.positions import DocumentKey, PositionKeys
-from oprag.routing import DEFAULT_RUNGS, Decline, RouteOptions, Rung, check_route
-from oprag.tokens import TokenizerSpec, resolve_token_counter
-
-if TYPE_CHECKING:
-    from oprag.diagnosing import Verification
+from oprag.routing import (
+    DEFAULT_RUNGS,
+    FIRST_TOKENS,
+    Decline,
+    Routed,
+    RouteOptions,
+    Rung,
+    RungContext,
+    check_route,
+    route,
+    tokens_to_retrieve,
+)
+from oprag.tokens import Steps, TokenizerSpec, resolve_token_counter
 
 _call_field = partial(option_field, descriptions=CALL_DESCRIPTIONS)
 
@@ -165,27 +185,16 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
             prices=self.prices,
         )
         for name, llm in (self.rung_llms or {}).items():
-            if not isinstance(llm, Runnable):
-                found = f"rung_llms[{name!r}] is {named(llm)}."
-                message = f"{found} It takes a chat model of LangChain."
-                raise InvalidOptionError(message, option="rung_llms", value=llm)
+            check_runnable(f"rung_llms[{name!r}]", llm, A_MODEL)
         by_word = self.decline == "word"
         must_decline = {rung.name: by_word for rung in rungs[:-1]}
-        context = ContextOptions(
-            order=self.order,
-            on_problem=self.on_problem,
-            position_keys=self.position_keys,
-            document_key=self.document_key,
-            token_counter=self.token_counter,
-        )
+        names = "order", "on_problem", "position_keys", "document_key", "token_counter"
+        given: Any = {name: getattr(self, name) for name in names}
+        context = ContextOptions(**given)
         prompts = rung_prompts(self.prompts, {**must_decline, rungs[-1].name: False})
         return RouteOptions(rungs=rungs, context=context), prompts
 
     def _verification(self) -> Verification:
-        # Here, so that importing the package does not take longer.
-        from langchain_oprag._verifying import searched_stores
-        from oprag.diagnosing import Verification
-
         route, _ = self._read()
         context = route.context
         if self.documents is not None:
@@ -193,22 +202,112 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
             context = replace(context, documents=self._full_texts().within(search))
         full = any(rung.full for rung in route.rungs)
         name = type(self).__name__
-        stores = searched_stores(name, self.retriever)
+        stores = verified_stores(name, self.retriever)
         return Verification(name, stores, context, full)
 
     def _inside(self) -> list[Runnable[Any, Any]]:
         return [self.retriever, self.llm, *(self.rung_llms or {}).values()]
 
-    def _answering(self, given: Any, config: RunnableConfig) -> SelfRouting:
-        question = read_question(given)
+    def _answering(self, given: Any, config: RunnableConfig) -> _SelfRouting:
         options, prompts = self._read()
-        counter = resolve_token_counter(self.token_counter)
-        context = replace(options.context, token_counter=counter)
-        return SelfRouting(
-            self,
-            question,
-            config,
-            options=replace(options, context=context),
-            prompts=prompts,
-            source=self._full_texts(),
-        )
+        return _SelfRouting(self, read_question(given), config, options, prompts)
+
+
+class _SelfRouting(Answering):
+    """One question on its way up the rungs; prompts by rung, full texts by name."""
+
+    kind = "rung"
+
+    def __init__(
+        self,
+        chain: SelfRouteChain,
+        question: Question,
+        config: RunnableConfig,
+        options: RouteOptions,
+        prompts: Mapping[str, Prompt],
+    ) -> None:
+        counter = resolve_token_counter(chain.token_counter)
+        super().__init__(chain, question, config, counter)
+        search = search_filter(chain.retriever, config, {})
+        self.source = chain._full_texts().within(search)  # noqa: SLF001 -- of this module
+        self.decline = chain.decline
+        self._read: list[Document] = []
+        self._hits: list[Hit] = []
+        self._options = options
+        self._prompts = prompts
+        self._llms = dict.fromkeys(prompts, chain.llm) | dict(chain.rung_llms or {})
+
+    def retrieving(self) -> Steps[list[AddableDict]]:
+        """Retrieve once for all rungs, best first.
+
+        A vector store is asked for as many chunks as fill the largest rung, where
+        nobody said how many: neither of the store nor of a retriever around it.
+        """
+        tokens = tokens_to_retrieve(self._options.rungs)
+        plan = None if tokens is None else FetchPlan(tokens)
+        retriever = self._chain.retriever
+        if isinstance(retriever, OrderPreservingRetriever):
+            limited = retriever.k is not None or retriever.token_budget is not None
+            if limited or (retriever.widen is not None and tokens is not None):
+                retriever = retriever.best_first(None if limited else tokens)
+            else:
+                retriever = retriever.base_retriever
+        fetch = Fetch(retriever, self.config, {}, plan=plan)
+        found = yield fetch.asking(self.question.text)
+        check_entries("retriever", found, Document)
+        self._hits = hits_of(found)
+        first = FIRST_TOKENS if fetch.fills else None
+        self._options = replace(self._options, retrieved_tokens=first)
+        return []
+
+    def dialogue(self) -> Dialogue[Routed]:
+        """Self-Route, rung by rung."""
+        return route(self._hits, self._options, self, ledger=self.ledger)
+
+    def llm(self, prompt: str) -> Runnable[Any, Any]:
+        """The model of a rung."""
+        return self._llms[prompt]
+
+    def messages(self, prompt: str, values: Mapping[str, str]) -> list[BaseMessage]:
+        """Fill the prompt of a rung in.
+
+        The conversation comes behind the context, so that what is before it is the
+        same for every question on a document.
+        """
+        question = self.question.in_conversation
+        return fill(self._prompts[prompt], {**values, "question": question})
+
+    def begin(self, request: CallModel) -> ModelCall:
+        """Begin a call of a model; what it reads is output with its answer."""
+        self._read = documents_read(request.context)
+        return super().begin(request)
+
+    def output(self, request: CallModel, text: str) -> Iterator[AddableDict]:
+        """Return a piece of the answer, what was read for it first."""
+        if not self.shown:
+            yield AddableDict(context=self._read)
+        yield AddableDict(answer=text)
+
+    def end(self, result: Routed) -> Iterator[AddableDict]:
+        """Return `route` and `usage`; and context and answer, if they were not shown.
+
+        So it is with a refusal that is the answer after all, or when nobody was asked.
+        """
+        if not self.shown:
+            yield AddableDict(context=self._read)
+            yield AddableDict(answer=SENTINEL if result.text is None else result.text)
+        if result.problems:
+            self._chain._problems.tell(result.problems)  # noqa: SLF001 -- the chain's own
+        self.facts = {"route": result.described()}
+        yield AddableDict(self.facts)
+        yield AddableDict(usage=self.ledger.to_dict())
+
+
+def documents_read(context: RungContext) -> list[Document]:
+    """Return what was read: of chunks, or of each excerpt where it was full texts."""
+    if not context.excerpts:
+        return [document_of(single_passage(chunk)) for chunk in context.chunks]
+    return [
+        Document(excerpt.text, metadata=metadata)
+        for excerpt, _, metadata in context.described()
+    ]

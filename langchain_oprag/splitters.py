@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from langchain_core.documents import Document
@@ -28,8 +28,8 @@ from langchain_text_splitters import TextSplitter  # noqa: E402 -- checked above
 
 _START_INDEX = "start_index"
 """LangChain's own key of the first character."""
-_FLAT = frozenset({str, int, float, bool, type(None)})
-"""Types of values that never change."""
+_NOT_INHERITED = {*OWN_KEYS, *RESULT_KEYS, _START_INDEX}
+"""Where the text is: its chunks are elsewhere."""
 
 
 class OffsetSplitter(TextSplitter):
@@ -148,14 +148,21 @@ class OffsetSplitter(TextSplitter):
                 parts, spans, settings=self._settings(), counter=counter
             )
             for part, row, written in zip(parts, spans, stamps, strict=True):
-                inherited = _inherited(part.source.metadata)
+                inherited = {
+                    key: value
+                    for key, value in part.source.metadata.items()
+                    if key not in _NOT_INHERITED
+                }
                 for _, entry in written if self._add_start_index else ():
                     entry[_START_INDEX] = entry[CHAR_START]
                 rows[part.place] = [
                     Document(
                         part.source.text[start:end],
                         id=own_id,
-                        metadata={**inherited(), **entry},
+                        metadata={
+                            **{k: copy.deepcopy(v) for k, v in inherited.items()},
+                            **entry,
+                        },
                     )
                     for (start, end, _), (own_id, entry) in zip(
                         row, written, strict=True
@@ -264,15 +271,3 @@ class OffsetSentenceSplitter(OffsetSplitter):
 
     def _settings(self) -> tuple[object, ...]:
         return "sentences", self._chunk_size, self._sentence_spans
-
-
-def _inherited(metadata: Mapping[Any, Any]) -> Callable[[], dict[Any, Any]]:
-    """Return what gives each chunk its own copy of its text's metadata.
-
-    Where the text stands is not where its chunks do, so that is left out.
-    """
-    dropped = (*OWN_KEYS, *RESULT_KEYS, _START_INDEX)
-    kept = {key: value for key, value in metadata.items() if key not in dropped}
-    # deepcopy takes longer than all the rest; of flat metadata it changes nothing.
-    flat = _FLAT.issuperset(map(type, kept.values()))
-    return kept.copy if flat else lambda: copy.deepcopy(kept)

@@ -28,13 +28,7 @@ class _Question(BaseModel):
     )
 
 
-class ToolKeywords(SearchKeywords, total=False):
-    """What the tool takes beside its own, for type checkers."""
-
-    bm25: bool
-
-
-_OPTIONS = tuple(n for n in ToolKeywords.__annotations__ if n != "citations")
+_OPTIONS = tuple(n for n in SearchKeywords.__annotations__ if n != "citations")
 
 
 def create_retrieval_tool(
@@ -42,7 +36,7 @@ def create_retrieval_tool(
     *,
     name: str = "search_documents",
     description: str | None = None,
-    **options: Unpack[ToolKeywords],
+    **options: Unpack[SearchKeywords],
 ) -> StructuredTool:
     """Make a tool that searches, for any agent or graph of LangChain.
 
@@ -101,7 +95,7 @@ def create_retrieval_tool(
     )
 
 
-def _ordered(searched: Any, options: ToolKeywords) -> OrderPreservingRetriever:
+def _ordered(searched: Any, options: SearchKeywords) -> OrderPreservingRetriever:
     """What the tool searches with: its budget has room for all that is written."""
     if isinstance(searched, OrderPreservingVectorStore):
         searched = searched._ordered  # noqa: SLF001 -- of this package

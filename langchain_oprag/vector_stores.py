@@ -6,26 +6,90 @@ import inspect
 import re
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Any, NoReturn, TypeVar, Unpack, cast
+from typing import Any, ClassVar, NoReturn, TypeVar, Unpack, cast
 
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
+from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
+from pydantic import PrivateAttr
 
-from langchain_oprag._store_search import StoreSearch
-from langchain_oprag._wrapping import check_question, refuse_options
-from langchain_oprag.retrievers import OrderPreservingRetriever, StoreKeywords
+from langchain_oprag._wrapping import refuse_options
+from langchain_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
 from oprag.errors import InvalidOptionError, named, refuse_unknown
+from oprag.metadata import RANK
 
 _OPTIONS = tuple(
     name
     for name in OrderPreservingRetriever.model_fields
     if name not in {"base_retriever", "bm25"}
 )
-
-
-_Method = TypeVar("_Method", bound=Callable[..., Any])
 _SEARCH = re.compile("search|max_marginal")
 """In the names of methods that return what they find, best first."""
+_OF_STORE = re.compile("a?(add|delete|get_by)")
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+class _StoreSearch(VectorStoreRetriever):
+    """One search of a store; it remembers what came beside each document."""
+
+    one_search_of_store: ClassVar[bool] = True
+    method: str
+    """Its name; awaited, that of the async one."""
+    asked: Any
+    """What is looked for: a text, a vector, or whatever the method takes first."""
+    takes_k: bool = True
+    """Whether the method takes `k`."""
+
+    _beside: list[tuple[Any, ...]] | None = PrivateAttr(default=None)
+
+    def paired(self, documents: list[Document]) -> list[Any]:
+        """Return what the method returns: documents, or pairs of each and its score.
+
+        Args:
+            documents: What the search became. The score of each is that of the best
+                hit in it, by its rank.
+        """
+        beside = self._beside
+        if beside is None:
+            return documents
+        return [(document, *beside[document.metadata[RANK]]) for document in documents]
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **kwargs: Any
+    ) -> list[Document]:
+        return self._kept(self._call(kwargs))
+
+    async def _aget_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,
+        **kwargs: Any,
+    ) -> list[Document]:
+        return self._kept(await self._call(kwargs))
+
+    def _call(self, call: dict[str, Any]) -> Any:
+        arguments = {**self.search_kwargs, **call}
+        if not self.takes_k:
+            arguments.pop("k", None)
+        return getattr(self.vectorstore, self.method)(self.asked, **arguments)
+
+    def _kept(self, found: Any) -> list[Document]:
+        rows = found if isinstance(found, list) else [found]
+        paired = bool(rows) and all(isinstance(each, tuple) and each for each in rows)
+        documents = [each[0] for each in rows] if paired else rows
+        if not all(isinstance(each, Document) for each in documents):
+            message = (
+                f"{self.method} of the vector store returned {named(found)}, which "
+                "cannot be put in order. Call it on the store itself, .vectorstore."
+            )
+            raise InvalidOptionError(message, option=self.method, value=found)
+        self._beside = [each[1:] for each in rows] if paired else None
+        return documents
 
 
 def _in_order(method: _Method) -> _Method:
@@ -45,14 +109,14 @@ def _in_order(method: _Method) -> _Method:
     return cast("_Method", asearch if inspect.iscoroutinefunction(method) else search)
 
 
-def _of_store(method: _Method) -> _Method:
+def _of_store(method: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method of the store inside, as it is."""
 
     @wraps(method, updated=())
     def call(self: OrderPreservingVectorStore, *args: Any, **kwargs: Any) -> Any:
         return getattr(self.vectorstore, method.__name__)(*args, **kwargs)
 
-    return cast("_Method", call)
+    return call
 
 
 class OrderPreservingVectorStore(VectorStore):
@@ -101,7 +165,7 @@ class OrderPreservingVectorStore(VectorStore):
     """
 
     def __init__(
-        self, vectorstore: VectorStore, **options: Unpack[StoreKeywords]
+        self, vectorstore: VectorStore, **options: Unpack[OrderedKeywords]
     ) -> None:
         refuse_unknown(options, _OPTIONS)
         if not isinstance(vectorstore, VectorStore) or isinstance(
@@ -114,46 +178,14 @@ class OrderPreservingVectorStore(VectorStore):
             raise InvalidOptionError(message, option="vectorstore", value=vectorstore)
         self.vectorstore = vectorstore
         options.setdefault("name", type(self).__name__)
-        self._ordered = OrderPreservingRetriever(
-            base_retriever=VectorStoreRetriever(vectorstore=vectorstore), **options
-        )
-
-    similarity_search = _in_order(VectorStore.similarity_search)
-    asimilarity_search = _in_order(VectorStore.asimilarity_search)
-    similarity_search_by_vector = _in_order(VectorStore.similarity_search_by_vector)
-    asimilarity_search_by_vector = _in_order(VectorStore.asimilarity_search_by_vector)
-    similarity_search_with_score = _in_order(VectorStore.similarity_search_with_score)
-    asimilarity_search_with_score = _in_order(VectorStore.asimilarity_search_with_score)
-    similarity_search_with_relevance_scores = _in_order(
-        VectorStore.similarity_search_with_relevance_scores
-    )
-    asimilarity_search_with_relevance_scores = _in_order(
-        VectorStore.asimilarity_search_with_relevance_scores
-    )
-    max_marginal_relevance_search = _in_order(VectorStore.max_marginal_relevance_search)
-    amax_marginal_relevance_search = _in_order(
-        VectorStore.amax_marginal_relevance_search
-    )
-    max_marginal_relevance_search_by_vector = _in_order(
-        VectorStore.max_marginal_relevance_search_by_vector
-    )
-    amax_marginal_relevance_search_by_vector = _in_order(
-        VectorStore.amax_marginal_relevance_search_by_vector
-    )
-
-    add_texts = _of_store(VectorStore.add_texts)
-    aadd_texts = _of_store(VectorStore.aadd_texts)
-    add_documents = _of_store(VectorStore.add_documents)
-    aadd_documents = _of_store(VectorStore.aadd_documents)
-    delete = _of_store(VectorStore.delete)
-    adelete = _of_store(VectorStore.adelete)
-    get_by_ids = _of_store(VectorStore.get_by_ids)
-    aget_by_ids = _of_store(VectorStore.aget_by_ids)
+        self._ordered = OrderPreservingRetriever(vectorstore=vectorstore, **options)
 
     @property
     def embeddings(self) -> Embeddings | None:
         """The embeddings of the store inside."""
         return self.vectorstore.embeddings
+
+    similarity_search = _in_order(VectorStore.similarity_search)  # the rest is below
 
     @classmethod
     def from_texts(cls, *_: Any, **__: Any) -> NoReturn:
@@ -171,37 +203,33 @@ class OrderPreservingVectorStore(VectorStore):
 
     def _search(self, method: str, /, *args: Any, **kwargs: Any) -> list[Any]:
         """Return what a method of the store inside finds, in document order."""
-        search, k = self._asking(method, args, kwargs)
-        ordered = self._ordered._with(base_retriever=search)  # noqa: SLF001 -- a copy of our own
-        return search.paired(ordered.invoke(search.question, k=k))
+        search, ordered, asked = self._asking(method, args, kwargs)
+        return search.paired(ordered.invoke(**asked))
 
     async def _asearch(self, method: str, /, *args: Any, **kwargs: Any) -> list[Any]:
         """Async version of `_search`."""
-        search, k = self._asking(method, args, kwargs)
-        ordered = self._ordered._with(base_retriever=search)  # noqa: SLF001 -- as above
-        return search.paired(await ordered.ainvoke(search.question, k=k))
+        search, ordered, asked = self._asking(method, args, kwargs)
+        return search.paired(await ordered.ainvoke(**asked))
 
     def _asking(
         self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[StoreSearch, int | None]:
-        """Return one search, and how many documents are asked for."""
+    ) -> tuple[_StoreSearch, OrderPreservingRetriever, dict[str, Any]]:
+        """Return one search, what orders it, and what that is asked."""
         parameters = inspect.signature(getattr(self.vectorstore, method)).parameters
         refuse_options(type(self).__name__, kwargs.keys() - parameters.keys())
         given = {**dict(zip(parameters, args, strict=False)), **kwargs}
-        asked = given.pop(next(iter(parameters)))
-        of_all = hasattr(VectorStore, method)
-        if of_all and not method.endswith("_by_vector"):
-            check_question(type(self).__name__, asked)
-        k = given.pop("k", None)
-        search = StoreSearch(
+        asked, k = given.pop(next(iter(parameters))), given.pop("k", None)
+        search = _StoreSearch(
             vectorstore=self.vectorstore,
             search_type="mmr" if "max_marginal" in method else "similarity",
             search_kwargs=given,
             method=method,
             asked=asked,
-            takes_k=of_all or "k" in parameters,
+            takes_k=hasattr(VectorStore, method) or "k" in parameters,
         )
-        return search, k
+        ordered = self._ordered._with(base_retriever=search)  # noqa: SLF001 -- a copy of our own
+        question = asked if isinstance(asked, str) else ""
+        return search, ordered, {"input": question, "k": k}
 
     def __getattr__(self, name: str) -> Any:
         """Return what the store inside has; a search of it, in document order."""
@@ -213,3 +241,12 @@ class OrderPreservingVectorStore(VectorStore):
             return value
         awaited = inspect.iscoroutinefunction(value)
         return partial(self._asearch if awaited else self._search, name)
+
+
+for _name, _method in vars(VectorStore).items():
+    if _name.startswith("_") or _name in ("search", "asearch"):
+        continue  # they call the others
+    if _SEARCH.search(_name):
+        setattr(OrderPreservingVectorStore, _name, _in_order(_method))
+    elif _OF_STORE.match(_name):
+        setattr(OrderPreservingVectorStore, _name, _of_store(_method))

@@ -1,41 +1,52 @@
-"""One question on its way to an answer: its models with their prompts, its calls."""
+"""Answers to questions as LlamaIndex gives them: whole or streamed, sync or async."""
 
 from __future__ import annotations
 
-import asyncio
-import time
-from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Generator,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from contextlib import aclosing, closing
+from functools import partial
 from typing import Any
 
+import llama_index.core.instrumentation as instrument
+from llama_index.core.base.response.schema import (
+    RESPONSE_TYPE,
+    AsyncStreamingResponse,
+    Response,
+    StreamingResponse,
+)
+from llama_index.core.callbacks import CBEventType, EventPayload
+from llama_index.core.instrumentation.events.synthesis import (
+    SynthesizeEndEvent,
+    SynthesizeStartEvent,
+)
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
-from llamaindex_oprag._llms import answer_tokens_of, name_of, window_of
-from llamaindex_oprag._metering import reported_usage
-from llamaindex_oprag._prompts import fill, sent_text
-from oprag.calls import (
-    CallModel,
-    Dialogue,
-    Ledger,
-    PromptSize,
-    Reply,
-    StreamEnd,
-    TokenUsage,
-    frame_tokens,
-)
-from oprag.chunk import FullText
-from oprag.documents import DocumentSource
-from oprag.routing import Decline, DeclineDetector
-from oprag.tokens import NamedTokenCounter
+from llamaindex_oprag._llms import answer_tokens_of, name_of, reported_usage, window_of
+from llamaindex_oprag._prompts import Sent, fill, sent_text
+from oprag import routing
+from oprag.calls import CallModel, frame_tokens
+from oprag.routing import aanswer, answer
+from oprag.tokens import in_thread
 
 EMPTY_RESPONSE = "Empty Response"
 """What LlamaIndex's synthesizers say where they have no answer."""
 
+_dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
-class Answering(ABC):
-    """One question: what it asks for, and who answers (`oprag.calls.PromptedModel`).
+
+class Answering(routing.Answering[str]):
+    """One question, and the nodes that it is answered from.
 
     Args:
         options: With `prices`, `counter`, `max_context_tokens` and `answer_tokens`.
@@ -43,10 +54,7 @@ class Answering(ABC):
         additional: Nodes to name as sources besides.
     """
 
-    decline: Decline = "word"
-    """How a refusal is recognised."""
-    source: DocumentSource | None = None
-    """Full texts by name."""
+    streams_drafts = False
 
     def __init__(
         self,
@@ -54,17 +62,11 @@ class Answering(ABC):
         nodes: Sequence[NodeWithScore],
         additional: Sequence[NodeWithScore],
     ) -> None:
-        self.ledger = Ledger(options.prices)
-        self.counter: NamedTokenCounter = options.counter
+        super().__init__(options, options.counter)
         self.retrieved = nodes
         self.call: ModelCall | None = None
         """The last one that was begun."""
         self._additional = additional
-        self._limits = options
-
-    @abstractmethod
-    def dialogue(self) -> Dialogue[Any]:
-        """Begin the dialogue of the method."""
 
     @abstractmethod
     def llm(self, prompt: str) -> LLM:
@@ -73,10 +75,6 @@ class Answering(ABC):
     @abstractmethod
     def template(self, prompt: str) -> BasePromptTemplate:
         """The prompt of that name."""
-
-    @abstractmethod
-    def end(self, result: Any) -> str:
-        """Take note of the end; return what of the answer was not handed on."""
 
     @abstractmethod
     def nodes_read(self) -> list[NodeWithScore]:
@@ -90,21 +88,20 @@ class Answering(ABC):
         """All values of a prompt, from those that the method knows."""
         return values
 
-    def size(self, prompt: str) -> PromptSize:
-        """Say how long a prompt is, and may be."""
+    def sent(self, prompt: str, values: Mapping[str, str]) -> Sent:
+        """Fill a prompt in."""
+        return fill(self.llm(prompt), self.template(prompt), self.filled(values))
+
+    def tokens(self, prompt: str, values: Mapping[str, str]) -> int:
+        """Count a prompt with its values, and what the chat format puts around it."""
+        sent = self.sent(prompt, values)
+        messages = 0 if isinstance(sent, str) else len(sent)
+        return self.counter(sent_text(sent)) + frame_tokens(messages)
+
+    def known_limits(self, prompt: str) -> tuple[int | None, int | None]:
+        """Return the window and the longest answer of the model."""
         llm = self.llm(prompt)
-
-        def tokens(values: Mapping[str, str]) -> int:
-            sent = fill(llm, self.template(prompt), self.filled(values))
-            messages = 0 if isinstance(sent, str) else len(sent)
-            return self.counter(sent_text(sent)) + frame_tokens(messages)
-
-        return PromptSize.told(
-            tokens,
-            prompt,
-            windows=(self._limits.max_context_tokens, window_of(llm)),
-            reserved=(self._limits.answer_tokens, answer_tokens_of(llm)),
-        )
+        return window_of(llm), answer_tokens_of(llm)
 
     def model(self, prompt: str) -> str | None:
         """Name the model; None when it does not say."""
@@ -115,16 +112,9 @@ class Answering(ABC):
         self.call = ModelCall(self, request)
         return self.call
 
-    def read(self, names: Sequence[str]) -> list[FullText]:
-        """Read full texts."""
-        source = self.source
-        return [] if source is None else [source.read(name) for name in names]
-
-    async def aread(self, names: Sequence[str]) -> list[FullText]:
-        """Async version of `read`."""
-        if self.source is None:
-            return []
-        return await asyncio.gather(*map(self.source.aread, names))
+    def output(self, request: CallModel, text: str) -> Iterable[str]:
+        """Return a piece of the answer; a draft is none."""
+        return () if request.purpose == "draft" else (text,)
 
     def source_nodes(self) -> list[NodeWithScore]:
         """What was read, and the additional nodes."""
@@ -141,99 +131,179 @@ class Answering(ABC):
         return {**nodes, **self.facts(), "usage": self.ledger.to_dict()}
 
 
-class ModelCall:
-    """A call of a model that is under way, and its reply as it comes."""
+class ModelCall(routing.ModelCall):
+    """A call of an LLM."""
 
     def __init__(self, answering: Answering, request: CallModel) -> None:
-        self.handed_on = False
-        """Whether anything of the reply was."""
-        self._answering = answering
-        self._llm = answering.llm(request.prompt)
-        template = answering.template(request.prompt)
-        self._sent = fill(self._llm, template, answering.filled(request.values))
-        self._draft = request.purpose == "draft"
-        final = request.purpose != "attempt"
-        self._detector = DeclineDetector(answering.decline, final=final)
-        self._end = StreamEnd()
-        self._usage: TokenUsage | None = None
-        self._began = time.perf_counter()
+        super().__init__(answering.decline, request.purpose, answering.counter)
+        self._llm: Any = answering.llm(request.prompt)
+        self._sent = answering.sent(request.prompt, request.values)
+        self._completes = isinstance(self._sent, str)
 
-    @property
-    def text(self) -> str:
-        """The reply up to now, a refusal included, without reasoning."""
-        return self._detector.text
+    def ask(self) -> Any:
+        """Return the whole reply."""
+        if self._completes:
+            return self._llm.complete(self._sent, formatted=True)
+        return self._llm.chat(self._sent)
 
-    def pieces(self, *, streaming: bool) -> Generator[str, None, None]:
-        """Call the model; give its reply piece by piece, or whole. Drafts are whole."""
-        llm, sent = self._llm, self._sent
-        streaming = streaming and not self._draft
-        responses: Any
-        if isinstance(sent, str):
-            complete = llm.stream_complete if streaming else llm.complete
-            responses = complete(sent, formatted=True)
-        else:
-            responses = llm.stream_chat(sent) if streaming else llm.chat(sent)
-        if not streaming:
-            yield self._seen(responses, streaming=False)
-            return
-        for response in responses:
-            yield self._seen(response, streaming=True)
-        self._end.check()
+    async def aask(self) -> Any:
+        """Async version of `ask`."""
+        if self._completes:
+            return await self._llm.acomplete(self._sent, formatted=True)
+        return await self._llm.achat(self._sent)
 
-    async def apieces(self, *, streaming: bool) -> AsyncGenerator[str, None]:
-        """Async version of `pieces`."""
-        llm, sent = self._llm, self._sent
-        streaming = streaming and not self._draft
-        responses: Any
-        if isinstance(sent, str):
-            complete: Any = llm.astream_complete if streaming else llm.acomplete
-            responses = await complete(sent, formatted=True)
-        else:
-            responses = await (llm.astream_chat(sent) if streaming else llm.achat(sent))
-        if not streaming:
-            yield self._seen(responses, streaming=False)
-            return
-        try:
-            async for response in responses:
-                yield self._seen(response, streaming=True)
-            self._end.check()
-        finally:
-            # A stream that is left must be closed here, not whenever it is collected.
-            if isinstance(responses, AsyncGenerator):
-                await responses.aclose()
+    def stream(self) -> Iterable[Any]:
+        """Return the reply in pieces."""
+        if self._completes:
+            pieces: Iterable[Any] = self._llm.stream_complete(
+                self._sent, formatted=True
+            )
+            return pieces
+        return self._llm.stream_chat(self._sent)  # type: ignore[no-any-return]  # as above
 
-    def take(self, piece: str) -> Iterator[str]:
-        """Take a piece of the reply; give what may be handed on."""
-        return self._released(self._detector.feed(piece))
+    async def astream(self) -> AsyncIterator[Any]:
+        """Async version of `stream`."""
+        if self._completes:
+            pieces: AsyncIterator[Any] = await self._llm.astream_complete(
+                self._sent, formatted=True
+            )
+            return pieces
+        return await self._llm.astream_chat(self._sent)  # type: ignore[no-any-return]  # as above
 
-    def finish(self) -> Iterator[str]:
-        """End the reply; give what else may be handed on."""
-        return self._released(self._detector.finish(cut=self._end.cut is not None))
-
-    def reply(self) -> Reply:
-        """Return the whole reply, after `finish`."""
-        seconds = time.perf_counter() - self._began
-        usage, text = self._usage, self.text
-        if usage is None:
-            counter = self._answering.counter
-            usage = TokenUsage.counted(sent_text(self._sent), text, counter)
-        declined = self._detector.declined is True
-        return Reply(text, declined, usage, seconds, cut=self._end.cut)
-
-    def _released(self, text: str) -> Iterator[str]:
-        if text and not self._draft:
-            self.handed_on = True
-            yield text
-
-    def _seen(self, response: Any, *, streaming: bool) -> str:
-        """Take note of a response, or a part of a streamed one; return its text.
+    def read(self, piece: Any, *, whole: bool) -> str:
+        """Return the text of a reply or a piece; take note of what it reports.
 
         Of a stream the last part that reports tokens counts: servers that report in
         every part report the sum so far.
         """
-        self._end.see(response)
-        self._usage = reported_usage(response) or self._usage
-        if streaming:
-            return response.delta or ""
-        message = getattr(response, "message", None)
-        return (response.text if message is None else message.content) or ""
+        self.usage = reported_usage(piece) or self.usage
+        if not whole:
+            return piece.delta or ""
+        message = getattr(piece, "message", None)
+        return (piece.text if message is None else message.content) or ""
+
+    def sent_tokens(self) -> int:
+        """Count the prompt's text."""
+        return self._counter(sent_text(self._sent))
+
+
+def respond(answering: Answering, *, streaming: bool) -> Response | StreamingResponse:
+    """Answer, and return the answer as a response.
+
+    Args:
+        answering: Whose answer it is.
+        streaming: Whether to return as soon as the first piece is there. Metadata
+            and source nodes are complete when the last one is.
+    """
+    pieces = answer(answering, streaming=streaming)
+    if not streaming:
+        text = "".join(pieces)
+        return Response(text, answering.source_nodes(), answering.metadata())
+    first = next(pieces, None)
+    nodes, metadata = answering.source_nodes(), answering.metadata()
+
+    def completing() -> Generator[str, None, None]:
+        with closing(pieces):
+            if first is not None:
+                yield first
+            yield from pieces
+            metadata.update(answering.metadata())
+            nodes[:] = answering.source_nodes()
+
+    return StreamingResponse(completing(), nodes, metadata)
+
+
+async def arespond(
+    answering: Answering, *, streaming: bool
+) -> Response | AsyncStreamingResponse:
+    """Async version of `respond`.
+
+    A stream asks nothing before it is read: LlamaIndex reads that of a tool in
+    another event loop, and a reply that was begun in one cannot be read on in
+    another. Until then the source nodes are those that were retrieved.
+    """
+    pieces = aanswer(answering, streaming=streaming)
+    if not streaming:
+        text = "".join([piece async for piece in pieces])
+        nodes = await in_thread(answering.source_nodes)
+        return Response(text, nodes, answering.metadata())
+    nodes, metadata = list(answering.retrieved), answering.metadata()
+
+    async def completing() -> AsyncGenerator[str, None]:
+        async with aclosing(pieces):
+            async for piece in pieces:
+                yield piece
+            nodes[:] = await in_thread(answering.source_nodes)
+            metadata.update(answering.metadata())
+
+    return AsyncStreamingResponse(completing(), nodes, metadata)
+
+
+class DrivenSynthesizer(BaseSynthesizer):
+    """What LlamaIndex's query engines hold and chat engines reach into.
+
+    They set `_streaming` to say how the next answer is wanted.
+    """
+
+    @abstractmethod
+    def _answering(
+        self,
+        query: QueryBundle,
+        nodes: Sequence[NodeWithScore],
+        additional: Sequence[NodeWithScore],
+    ) -> Answering:
+        """Begin to answer a question from nodes."""
+
+    @property
+    def streaming(self) -> bool:
+        """Whether the next answer is streamed."""
+        return self._streaming
+
+    @streaming.setter
+    def streaming(self, streaming: bool) -> None:
+        self._streaming = streaming
+
+    def synthesize(
+        self,
+        query: QueryType,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,
+    ) -> RESPONSE_TYPE:
+        """Answer from nodes.
+
+        Raises:
+            OpragError: The model failed, or what else the class says.
+        """
+        _dispatcher.event(SynthesizeStartEvent(query=query))
+        bundle = _bundle(query)
+        answering = self._answering(bundle, nodes, additional_source_nodes or ())
+        payload: dict[str, Any] = {EventPayload.QUERY_STR: bundle.query_str}
+        with self._callback_manager.event(CBEventType.SYNTHESIZE, payload) as event:
+            response = respond(answering, streaming=self._streaming)
+            event.on_end(payload={EventPayload.RESPONSE: response})
+        _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
+        return response
+
+    async def asynthesize(
+        self,
+        query: QueryType,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,
+    ) -> RESPONSE_TYPE:
+        """Async version of `synthesize`."""
+        _dispatcher.event(SynthesizeStartEvent(query=query))
+        bundle = _bundle(query)
+        begin = partial(self._answering, bundle, nodes, additional_source_nodes or ())
+        answering = await in_thread(begin)
+        payload: dict[str, Any] = {EventPayload.QUERY_STR: bundle.query_str}
+        with self._callback_manager.event(CBEventType.SYNTHESIZE, payload) as event:
+            response = await arespond(answering, streaming=self._streaming)
+            event.on_end(payload={EventPayload.RESPONSE: response})
+        _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
+        return response
+
+
+def _bundle(query: QueryType) -> QueryBundle:
+    return QueryBundle(query) if isinstance(query, str) else query

@@ -35,7 +35,7 @@ from oprag.context import (
     result_metadata,
 )
 from oprag.documents import StoredChunk, check_entries
-from oprag.errors import OpragError
+from oprag.errors import InvalidOptionError, OpragError
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
@@ -69,6 +69,10 @@ class Ordered(NamedTuple):
     """See `oprag.context.assembly.Arranged`."""
     evidence: Evidence | None = None
     """What is written of them; only where it is told what the reader has read."""
+    lacking: InvalidOptionError | None = None
+    """Why nothing was read beside what was found."""
+    unfilled: tuple[int | None, int] | None = None
+    """A token budget, and the nodes that do not fill it; None where they may."""
 
 
 def arrange(
@@ -108,12 +112,18 @@ def arrange(
     else:
         evidence = gather_evidence(hits, options, seen, neighbours)
         arranged = evidence.arranged
-    return Ordered(nodes_of(arranged), arranged.used_all, arranged.problems, evidence)
+    return ordered(arranged, evidence, neighbours)
 
 
-def nodes_of(arranged: context.Arranged) -> list[NodeWithScore]:
+def ordered(
+    arranged: context.Arranged,
+    evidence: Evidence | None = None,
+    neighbours: Neighbours = ALONE,
+) -> Ordered:
     """Return one new object per passage; see `arrange`."""
-    return [node_of(passage) for passage in arranged.passages]
+    made = [node_of(passage) for passage in arranged.passages]
+    told = arranged.problems, evidence, neighbours.lacking
+    return Ordered(made, arranged.used_all, *told)
 
 
 def node_of(passage: Passage) -> NodeWithScore:

@@ -20,8 +20,6 @@ from llama_index.core.utils import get_tqdm_iterable
 from llamaindex_oprag._convert import hidden, source_of
 from llamaindex_oprag._options import refuse_lost_state
 from oprag.context import OwnErrors
-from oprag.documents import check_entries
-from oprag.errors import TokenizerError
 from oprag.metadata import CHAR_END, CHAR_START, OWN_KEYS, RESULT_KEYS
 from oprag.positions import Part, Stamp, group_parts, qualified_name, stamp_chunks
 from oprag.splitting import TextChunk
@@ -85,17 +83,6 @@ class OffsetNodeParser(OwnErrors, TextSplitter):
             for part, row, written in zip(parts, rows, stamps, strict=True):
                 made[part.place] = self._nodes_of(nodes[part.place], part, row, written)
         return list(itertools.chain(*(made[index] for index in range(len(nodes)))))
-
-    def get_nodes_from_documents(
-        self, documents: Sequence[Document], show_progress: bool = False, **kwargs: Any
-    ) -> list[BaseNode]:
-        """Parse documents into nodes.
-
-        Raises:
-            InvalidOptionError: Something else is among them.
-        """
-        check_entries("documents", documents, BaseNode)
-        return super().get_nodes_from_documents(documents, show_progress, **kwargs)
 
     async def aget_nodes_from_documents(
         self, documents: Sequence[Document], show_progress: bool = False, **kwargs: Any
@@ -169,18 +156,8 @@ class OffsetNodeParser(OwnErrors, TextSplitter):
 
         A tokenizer comes back by its name. A callable does not come back: pass it
         again, as a keyword argument.
-
-        Raises:
-            TokenizerError: The tokenizer was a callable.
         """
         kept = {**data, **kwargs}
-        tokenizer = kept.get("tokenizer")
-        if isinstance(tokenizer, str) and tokenizer.startswith(_CALLABLE):
-            message = (
-                f"The tokenizer was the {tokenizer}, which a dictionary cannot hold: "
-                f"pass it again, {cls.__name__}.from_dict(data, tokenizer=...)."
-            )
-            raise TokenizerError(message, tokenizer=tokenizer)
         id_func = kept.get("id_func")
         # LlamaIndex writes a name here and takes only a function.
         if isinstance(id_func, dict) and (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 from typing import Any
 
 from llama_index.core.bridge.pydantic import (
@@ -26,10 +25,8 @@ from oprag.context import (
     Problems,
     Selection,
     check_option,
-    unfilled_message,
 )
 from oprag.documents import SearchFilter
-from oprag.errors import UnfilledBudgetWarning, users_level
 from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
@@ -132,12 +129,3 @@ def refuse_lost_state(component: BaseModel, state: dict[str, Any]) -> None:
             "module instead of a lambda or a local function."
         )
         raise pickle.PicklingError(message)
-
-
-def warn_unfilled(
-    problems: Problems, component: object, token_budget: int, nodes: int
-) -> None:
-    """Warn once that the retriever, not the budget, decided how much is read."""
-    if problems.is_new("unfilled"):
-        message = unfilled_message(type(component).__name__, token_budget, nodes)
-        warnings.warn(message, UnfilledBudgetWarning, stacklevel=users_level())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, Self
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -20,74 +20,69 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering, ModelCall
-from llamaindex_oprag._best_first import Filling
+from llamaindex_oprag._answering import (
+    EMPTY_RESPONSE,
+    Answering,
+    DrivenSynthesizer,
+    ModelCall,
+)
 from llamaindex_oprag._convert import hit_of, node_of, sent_text
-from llamaindex_oprag._driver import DrivenSynthesizer
 from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._prompts import check_template
-from llamaindex_oprag._wrapping import search_filter
-from llamaindex_oprag.documents import SourceLike, source_or_none
+from llamaindex_oprag._wrapping import Fetch, search_filter
+from llamaindex_oprag.documents import source_or_none
+from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
+from llamaindex_oprag.retrievers import OrderPreservingRetriever
 from oprag.calls import QA_PROMPT, CallModel, Dialogue
 from oprag.chunk import Chunk
-from oprag.context import ContextOptions, Problems, single_passage
+from oprag.context import ContextOptions, FetchPlan, Problems, single_passage
 from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError, ModelCallError
 from oprag.metadata import DOC_URI, RESULT_KEYS, named_id
 from oprag.routing import (
     FIRST_TOKENS,
-    Decline,
     Excerpt,
     Routed,
     RouteOptions,
-    Rung,
     RungContext,
     check_route,
     route,
+    tokens_to_retrieve,
 )
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 
-@dataclass(kw_only=True)
 class SelfRouteOptions:
     """The arguments of `SelfRouteQueryEngine.from_args`, checked.
+
+    Args:
+        llm: The model of rungs that have no other.
+        context: How retrieved nodes become the context of a rung.
+        **given: The other options.
 
     Raises:
         InvalidOptionError: Something is not possible, by itself or together.
     """
 
-    llm: LLM
-    documents: SourceLike | None
-    rungs: Sequence[str | int | Rung]
-    rung_llms: Mapping[str, LLM] | None
-    decline: Decline
-    prompts: Any
-    max_context_tokens: int | Mapping[str, int] | None
-    answer_tokens: int | None
-    prices: Mapping[str, Sequence[float]] | None
-    context: ContextOptions
-    """How retrieved nodes become the context of a rung."""
-
-    def __post_init__(self) -> None:
-        """Check everything, each by itself and together."""
-        given = {each.name: getattr(self, each.name) for each in fields(self)}
-        del given["llm"], given["context"]
+    def __init__(self, llm: LLM, context: ContextOptions, **given: Any) -> None:
         rungs = check_route(**given)
-        self.route = RouteOptions(
-            rungs=rungs, context=self.context, sent_text=sent_text
-        )
-        self.llms = {rung.name: self.llm for rung in rungs} | {
-            rung: check_llm(f"rung_llms[{rung!r}]", llm)
-            for rung, llm in (self.rung_llms or {}).items()
+        self.llm, self.context = llm, context
+        self.decline = given["decline"]
+        self.prices, self.answer_tokens = given["prices"], given["answer_tokens"]
+        self.max_context_tokens = given["max_context_tokens"]
+        self.route = RouteOptions(rungs=rungs, context=context, sent_text=sent_text)
+        self.llms: dict[str, LLM] = {rung.name: llm for rung in rungs} | {
+            rung: check_llm(f"rung_llms[{rung!r}]", each)
+            for rung, each in (given["rung_llms"] or {}).items()
         }
-        self.source = source_or_none(self.documents)
+        self.source = source_or_none(given["documents"])
         self.problems = Problems("SelfRouteQueryEngine")
-        given = self.prompts or {}
-        if not isinstance(given, Mapping):
-            given = dict.fromkeys(self.llms, given)
+        prompts = given["prompts"] or {}
+        if not isinstance(prompts, Mapping):
+            prompts = dict.fromkeys(self.llms, prompts)
         self.templates: dict[str, BasePromptTemplate] = {}
         for name in self.llms:
-            self.replace_prompt(name, given.get(name, QA_PROMPT))
+            self.replace_prompt(name, prompts.get(name, QA_PROMPT))
 
     @property
     def counter(self) -> NamedTokenCounter:
@@ -153,17 +148,17 @@ class SelfRouting(Answering):
         """Add the question."""
         return {**values, "question": self._query.query_str}
 
-    def end(self, result: Routed) -> str:
-        """Take note of the end; return what of the answer was not handed on.
+    def end(self, result: Routed) -> Iterable[str]:
+        """Take note of the end; return what of the answer was not shown.
 
         That is an earlier refusal where the last rung was skipped, and LlamaIndex's
         own words where there was nothing to read.
         """
         self._routed = result
         self._options.problems.tell(result.problems)
-        if self.call is not None and self.call.handed_on:
-            return ""
-        return EMPTY_RESPONSE if result.rung is None else result.text or ""
+        if self.shown:
+            return ()
+        return (EMPTY_RESPONSE if result.rung is None else result.text or "",)
 
     def nodes_read(self) -> list[NodeWithScore]:
         """What was read for the answer, as far as is known, in reading order."""
@@ -205,13 +200,12 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         nodes: Sequence[NodeWithScore],
         additional: Sequence[NodeWithScore],
     ) -> SelfRouting:
-        filling, source = self.filling(), self.full_texts()
-        route = replace(
-            self.options.route,
-            retrieved_tokens=None if filling.chosen else FIRST_TOKENS,
-        )
+        options, (_, fills) = self.options, self.asked()
+        first = FIRST_TOKENS if fills else None
+        route = replace(options.route, retrieved_tokens=first)
+        source = self.full_texts()
         return SelfRouting(
-            self.options, query, nodes, additional, route=route, source=source
+            options, query, nodes, additional, route=route, source=source
         )
 
     def after(
@@ -232,9 +226,28 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         following.full_texts()
         return following
 
-    def filling(self) -> Filling:
-        """Begin to retrieve for a question."""
-        return Filling(*self.before, self.options.route)
+    def asked(self) -> tuple[BaseRetriever, bool]:
+        """Return what is asked, best first, once for all rungs.
+
+        An index retriever that was left at LlamaIndex's default is asked for as many
+        nodes as fill the largest rung, where nobody said how many: neither of it nor
+        of what of ours is around it or behind it.
+
+        Returns:
+            The retriever, and whether nobody said how many.
+        """
+        retriever, after = self.before
+        ours = [e for e in after if isinstance(e, OrderPreservingPostprocessor)]
+        tokens = tokens_to_retrieve(self.options.route.rungs)
+        if tokens is not None:
+            tokens = max(tokens, *(each.token_budget or 0 for each in ours), 0)
+        limited = any(each.top_n or each.token_budget for each in ours)
+        if isinstance(retriever, OrderPreservingRetriever):
+            ranking, fills = retriever.best_first(tokens)
+            return ranking, fills and not limited
+        plan = None if tokens is None else FetchPlan(tokens)
+        fetch = Fetch(retriever, plan=plan)
+        return fetch.retriever(), fetch.fills and not limited
 
     def full_texts(self) -> DocumentSource | None:
         """Full texts, as far as the search's filter admits them."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from asyncio import to_thread
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.schema import BaseNode, NodeWithScore
 
 from llamaindex_oprag._chunk_stores.docstore import (
@@ -15,7 +14,7 @@ from llamaindex_oprag._chunk_stores.docstore import (
     only_searched,
 )
 from llamaindex_oprag._convert import neighbour_of
-from llamaindex_oprag._wrapping import search_filter, searched_with
+from llamaindex_oprag._wrapping import search_filter, searched_index
 from llamaindex_oprag.stores import chunk_store
 from oprag.context import ALONE, Neighbours, Widening, lent_worth
 from oprag.documents import (
@@ -23,11 +22,11 @@ from oprag.documents import (
     Bm25,
     ChunkStore,
     SearchedChunks,
-    StoredChunk,
     no_words,
     refused_filter,
 )
 from oprag.errors import InvalidOptionError
+from oprag.tokens import Do, Steps, in_thread
 
 
 class Neighbourhood:
@@ -56,109 +55,64 @@ class Neighbourhood:
 
     def widened(
         self, hits: Sequence[NodeWithScore], widening: Widening
-    ) -> tuple[list[NodeWithScore], Neighbours]:
+    ) -> Steps[tuple[list[NodeWithScore], Neighbours]]:
         """Return the hits that count with their neighbours behind, for `arrange`."""
-        steps = self._steps(hits, widening)
-        read: Any = None
-        while True:
-            try:
-                asked = steps.send(read)
-            except StopIteration as end:
-                return self._behind(hits, widening, *end.value)
-            if self._chunks and isinstance(asked, dict):
-                read = self._chunks.read(asked)
-            else:
-                read = nodes_by_id(self._index, asked)
-
-    async def awidened(
-        self, hits: Sequence[NodeWithScore], widening: Widening
-    ) -> tuple[list[NodeWithScore], Neighbours]:
-        """Async version of `widened`."""
-        steps = self._steps(hits, widening)
-        read: Any = None
-        while True:
-            try:
-                asked = steps.send(read)
-            except StopIteration as end:
-                return self._behind(hits, widening, *end.value)
-            if self._chunks and isinstance(asked, dict):
-                read = await self._chunks.aread(asked)
-            else:
-                read = await to_thread(nodes_by_id, self._index, asked)
-
-    def _steps(
-        self, hits: Sequence[NodeWithScore], widening: Widening
-    ) -> Generator[Any, Any, tuple[list[StoredChunk], list[BaseNode]]]:
-        """Yield which chunks, or the ids of which nodes, to read; it is sent them."""
-        requests = widening.requests() if self._chunks else {}
-        stored = (yield requests) if requests else []
-        return stored, (yield from self._linked(hits, widening))
-
-    def _behind(
-        self,
-        hits: Sequence[NodeWithScore],
-        widening: Widening,
-        stored: Sequence[StoredChunk],
-        linked: Sequence[BaseNode],
-    ) -> tuple[list[NodeWithScore], Neighbours]:
-        near = widening.neighbours(stored)
+        near = []
+        if self._chunks is not None and (wanted := widening.requests()):
+            read = partial(self._chunks.read, wanted)
+            near = widening.neighbours(
+                (yield Do(read, partial(self._chunks.aread, wanted)))
+            )
+        places = widening.unplaced if self._chunks else range(widening.hits)
+        unplaced = {n: hits[n].node for n in sorted(places) if self.known}
+        with_links = {
+            n: node for n, node in unplaced.items() if node.prev_node or node.next_node
+        }
+        own = {node.node_id for node in unplaced.values()}
+        linked = yield from self._linked(with_links, own, widening)
         beside = [neighbour_of(hits[each.hit], each.chunk) for each in near]
         beside += [NodeWithScore(node=node) for node in linked]
-        with_links = frozenset(_with_links(self._unplaced(hits, widening)))
-        known = self._chunks is not None
-        found = widening.behind(len(beside), stored=known, linked=with_links)
+        stored, links = self._chunks is not None, frozenset(with_links)
+        found = widening.behind(len(beside), stored=stored, linked=links)
         # LlamaIndex links all nodes of a document but an only one to each other.
         if found.lacking and all(hit.node.source_node for hit in hits[: widening.hits]):
             found = ALONE
         return [*hits[: widening.hits], *beside], found
 
-    def _unplaced(
-        self, hits: Sequence[NodeWithScore], widening: Widening
-    ) -> dict[int, BaseNode]:
-        """Return the nodes whose neighbours the chunks do not tell, by their places."""
-        places = widening.unplaced if self._chunks else range(widening.hits)
-        return {n: hits[n].node for n in sorted(places) if self.known}
-
     def _linked(
-        self, hits: Sequence[NodeWithScore], widening: Widening
-    ) -> Generator[list[str], list[BaseNode], list[BaseNode]]:
+        self, nodes: Mapping[int, BaseNode], own: set[str], widening: Widening
+    ) -> Steps[list[BaseNode]]:
         """Follow PREVIOUS and NEXT ids, one step at a time from all hits at once.
 
-        Yields:
-            The ids to read next; it is sent their nodes.
-
         Returns:
-            What the search's filter admits of them, those worth most first.
+            What the search's filter admits, those worth most first.
         """
-        unplaced = self._unplaced(hits, widening)
-        nodes = _with_links(unplaced)
         if nodes:
             self._check_filter()
-        found: dict[str, tuple[float, int, int, BaseNode]] = {}
-        ahead: dict[str, tuple[int, str]] = {}
-
-        def go_on(node: BaseNode, number: int, side: str) -> None:
-            beside = getattr(node, side)
-            if beside is not None and beside.node_id not in found:
-                ahead.setdefault(beside.node_id, (number, side))
-
-        for number, node in nodes.items():
-            go_on(node, number, "next_node")
-            go_on(node, number, "prev_node")
+        found: dict[str, tuple[float, int, int]] = {}
+        read: dict[str, BaseNode] = {}
+        ends = [(n, each, s) for n, each in nodes.items() for s in ("next", "prev")]
         steps = 0
-        while ahead and len(found) < widening.room and steps < widening.reach:
+        while ends and len(found) < widening.room and steps < widening.reach:
             steps += 1
-            asked = dict(ahead)
-            ahead.clear()
-            read = {node.node_id: node for node in (yield [*asked])}
-            for node_id, (number, side) in asked.items():
-                if came := read.get(node_id):
-                    worth = lent_worth(number, steps - 0.5)
-                    found.setdefault(node_id, (-worth, number, steps, came))
-                    go_on(came, number, side)
-        own = {node.node_id for node in unplaced.values()}
-        ordered = sorted((*found[each][:3], each) for each in found.keys() - own)
-        return [found[e][3] for *_, e in ordered if self._admits(found[e][3])]
+            asked: dict[str, tuple[int, str]] = {}
+            for number, node, side in ends:
+                beside = getattr(node, f"{side}_node")
+                if beside is not None and beside.node_id not in found:
+                    asked.setdefault(beside.node_id, (number, side))
+            work = partial(nodes_by_id, self._index, [*asked])
+            came: list[BaseNode] = yield Do(work, partial(in_thread, work))
+            read.update((node.node_id, node) for node in came)
+            ends = [
+                (n, read[each], side)
+                for each, (n, side) in asked.items()
+                if each in read
+            ]
+            for number, node, _ in ends:
+                worth = lent_worth(number, steps - 0.5)
+                found[node.node_id] = (-worth, number, steps)
+        ordered = sorted((*found[each], each) for each in found.keys() - own)
+        return [read[each] for *_, each in ordered if self._admits(read[each])]
 
     def _check_filter(self) -> None:
         """Links are followed past the filter, which is then applied here."""
@@ -172,10 +126,6 @@ class Neighbourhood:
         if ids is not None and node.node_id not in ids:
             return False
         return where is None or is_admitted(node, [where])
-
-
-def _with_links(nodes: Mapping[int, BaseNode]) -> dict[int, BaseNode]:
-    return {n: node for n, node in nodes.items() if node.prev_node or node.next_node}
 
 
 class Words:
@@ -219,10 +169,8 @@ class Words:
             question, known, max(asked, len(found)), self._as_seen_by(retriever)
         )
         new = [chunk.id for chunk in fused if not isinstance(chunk, int)]
-        nodes = {
-            node.node_id: node
-            for node in (nodes_by_id(self._index, new) if new else ())
-        }
+        read = nodes_by_id(self._index, new) if new else []
+        nodes = {node.node_id: node for node in read}
         return [
             found[each] if isinstance(each, int) else NodeWithScore(node=nodes[each.id])
             for each in fused
@@ -233,12 +181,6 @@ class Words:
         return SearchedChunks(self._store, search_filter(retriever), "bm25")
 
 
-def searched_index(retriever: Any) -> Any:
-    """Return the one index that a retriever searches; None where there is not one."""
-    indexes = {id(index): index for index in _indexes(retriever)}
-    return next(iter(indexes.values())) if len(indexes) == 1 else None
-
-
 def nodes_by_id(index: Any, ids: Sequence[str]) -> list[BaseNode]:
     """Return nodes of an index, as a search gives them; those that are there."""
     store = index.vector_store
@@ -247,13 +189,6 @@ def nodes_by_id(index: Any, ids: Sequence[str]) -> list[BaseNode]:
         return nodes
     found = index.docstore.get_nodes([*ids], raise_error=False)
     return [*only_searched(found, store)]
-
-
-def _indexes(retriever: Any) -> Iterator[Any]:
-    for inner in searched_with(retriever):
-        yield from _indexes(inner)
-    if isinstance(retriever, VectorIndexRetriever):
-        yield retriever._index  # noqa: SLF001 -- nothing public tells
 
 
 def _store_of(index: Any) -> ChunkStore | None:

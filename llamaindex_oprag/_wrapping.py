@@ -1,14 +1,13 @@
-"""Retrievers around another one: its calls, its filter, its attributes."""
+"""Retrievers around another one: how it is asked, and the indexes that it searches."""
 
 from __future__ import annotations
 
 import copy
-import dataclasses
-from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
-from inspect import isroutine
-from typing import Any, TypeAlias, TypeVar
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+import llama_index.core.instrumentation as instrument
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
@@ -16,18 +15,21 @@ from llama_index.core.indices.vector_store.retrievers import VectorIndexRetrieve
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import hit_of
-from oprag.context import ContextOptions, FetchPlan, Widen, candidates_for
-from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
+from llamaindex_oprag._convert import Ordered, hit_of
+from llamaindex_oprag.stores import chunk_store
+from oprag.context import FetchPlan, Problems
+from oprag.diagnosing import Verifiable, unseen_store
+from oprag.documents import (
+    ChunkStore,
+    SearchFilter,
+    inner_retrievers,
+    is_unchanged,
+    one_filter,
+)
 from oprag.errors import InvalidOptionError, named
-from oprag.tokens import in_thread
+from oprag.tokens import Do, Steps, acarry_out, carry_out
 
-_Received = TypeVar("_Received")
-_Receive: TypeAlias = Callable[[list[NodeWithScore]], tuple[_Received, bool]]
-"""From what came, index nodes resolved, to a result, and whether all was used."""
-_AReceive: TypeAlias = Callable[
-    [list[NodeWithScore]], Awaitable[tuple[_Received, bool]]
-]
+_dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 
 class Fetch:
@@ -35,36 +37,30 @@ class Fetch:
 
     Args:
         base: The retriever underneath. Not written to: copies of it ask for more.
-        options: With `top_n` for the retriever's own `similarity_top_k`.
-        at_least: Nodes to begin with, whatever is to be filled with them; more are
-            asked for if those were not enough. None to leave that to the options.
-        widen: See `FetchPlan`.
+        k: How many nodes to return; None for as many as come.
+        plan: How many nodes an index is asked for where nobody says it: neither `k`
+            nor a `similarity_top_k` other than LlamaIndex's default.
+        at_least: Nodes to begin with, whatever the retriever's own number.
     """
 
     def __init__(
         self,
         base: BaseRetriever,
-        options: ContextOptions,
         *,
-        at_least: int | None = None,
-        widen: Widen | None = None,
+        k: int | None = None,
+        plan: FetchPlan | None = None,
+        at_least: int = 0,
     ) -> None:
-        self._base = base
+        self.base = base
         self._plan: FetchPlan | None = None
         self._k: int | None = None
-        self._found = 0
-        self.exhausted = False
-        """Whether the store gave fewer nodes than it was asked for."""
-        if not isinstance(base, VectorIndexRetriever):
-            return
-        self._k = base.similarity_top_k
-        if at_least is not None:
-            self._plan = FetchPlan.beginning_with(max(at_least, self._k))
-        elif options.top_n is not None:
-            self._k = max(self._k, options.top_n)
-        elif options.token_budget and self._k == DEFAULT_SIMILARITY_TOP_K:
-            candidates = candidates_for(options.selection)
-            self._plan = FetchPlan(options.token_budget, candidates, widen)
+        if isinstance(base, VectorIndexRetriever):
+            own = base.similarity_top_k
+            self._k = max(own, k or 0)
+            if at_least:
+                self._plan = FetchPlan.beginning_with(max(at_least, own))
+            elif k is None and own == DEFAULT_SIMILARITY_TOP_K:
+                self._plan = plan
 
     @property
     def fills(self) -> bool:
@@ -78,49 +74,22 @@ class Fetch:
 
     def retriever(self) -> BaseRetriever:
         """Return the base retriever, or a copy that asks for as many as wanted."""
-        if not isinstance(self._base, VectorIndexRetriever):
-            return self._base
-        wanted = self._k if self._plan is None else self._plan.k
-        if wanted is None or wanted == self._base.similarity_top_k:
-            return self._base
-        asking = copy.copy(self._base)
-        asking.similarity_top_k = wanted
-        return asking
-
-    async def aembedded(self, query: QueryBundle) -> QueryBundle:
-        """Return the query with its vector, where it may be asked more than once.
-
-        Awaited, LlamaIndex's retriever embeds a query each time; else it notes the
-        vector on the query. One that does something else with it is left alone.
-        """
-        base = self._base
-        if not self.fills or query.embedding is not None or not query.embedding_strs:
-            return query
-        if not is_unchanged(base, VectorIndexRetriever):
-            return query
-        if not base._needs_embedding():  # type: ignore[attr-defined]  # noqa: SLF001 -- nothing public tells
-            return query
-        model = base._embed_model  # type: ignore[attr-defined]  # noqa: SLF001 -- as above
-        vector = await model.aget_agg_embedding_from_queries(query.embedding_strs)
-        return dataclasses.replace(query, embedding=vector)
+        asked = self.asked
+        if not asked or asked == getattr(self.base, "similarity_top_k", asked):
+            return self.base
+        asking: Any = copy.copy(self.base)
+        asking.similarity_top_k = asked
+        return asking  # type: ignore[no-any-return]  # a copy of the same class
 
     def wants_more(self, found: Sequence[NodeWithScore], *, used_all: bool) -> bool:
         """Say whether to ask again, for more."""
-        if self._plan is None:
-            self.exhausted = self._k is not None and len(found) < self._k
-            return False
-        returned, self._found = self._returned(found, self._plan.k), len(found)
-        wanted = self._plan.wants_more(
-            lambda: map(hit_of, found), returned=returned, used_all=used_all
+        return self._plan is not None and self._plan.wants_more(
+            lambda: map(hit_of, found), returned=len(found), used_all=used_all
         )
-        self.exhausted = self._plan.exhausted
-        return wanted
 
-    def _returned(self, found: Sequence[NodeWithScore], asked: int) -> int:
-        """Nodes that the store gave: several index nodes may stand for one object."""
-        if self._base.object_map and len(found) > self._found:
-            return max(asked, len(found))
-        return len(found)
+    def may_have_more(self, found: int) -> bool:
+        """Whether more would come if more were asked for."""
+        return self._plan is None and (self._k is None or found >= self._k)
 
 
 _NO_FILTERS = {"hnsw_ef_search", "ivfflat_probes", "mmr_threshold"}
@@ -139,13 +108,17 @@ _INSIDE = {
 
 
 def search_filter(retriever: Any) -> SearchFilter:
-    """Tell what a retriever's search is filtered by, as far as that can be seen."""
+    """Return what a retriever's search is filtered by, as far as that can be seen."""
+    return one_filter(map(_filter, _retrievers(retriever)))
+
+
+def _filter(retriever: Any) -> SearchFilter:
     objects = getattr(retriever, "object_map", None) or {}
     if not all(isinstance(each, BaseNode) for each in objects.values()):
         unseen = "what the objects of index nodes filter by is not known"
         return SearchFilter(unseen=unseen)
-    if inner := searched_with(retriever):
-        return one_filter(map(search_filter, inner))
+    if inner_retrievers(retriever, _INSIDE):
+        return SearchFilter()
     if not is_unchanged(retriever, VectorIndexRetriever):
         name = type(retriever).__name__
         return SearchFilter(unseen=f"what {name} filters its search by is not known")
@@ -174,13 +147,55 @@ def search_filter(retriever: Any) -> SearchFilter:
     return found._replace(ids=ids)
 
 
-def searched_with(retriever: Any) -> list[Any]:
-    """Return the retrievers that another one searches with; none if it does itself."""
-    return inner_retrievers(retriever, _INSIDE)
+def _retrievers(retriever: Any) -> Iterator[Any]:
+    """Yield a retriever, and those that it searches with."""
+    yield retriever
+    for inner in inner_retrievers(retriever, _INSIDE):
+        yield from _retrievers(inner)
 
 
-class WrappingRetriever(BaseRetriever):
-    """A retriever around another one, whose public attributes it passes through.
+def searched_index(retriever: Any) -> Any:
+    """Return the one index that a retriever searches; None where there is not one."""
+    indexes = {
+        id(each._index): each._index  # noqa: SLF001 -- nothing public tells
+        for each in _retrievers(retriever)
+        if isinstance(each, VectorIndexRetriever)
+    }
+    return next(iter(indexes.values())) if len(indexes) == 1 else None
+
+
+def verified_stores(component: str, retriever: Any) -> list[ChunkStore]:
+    """Return the stores that `verify()` looks at, read as the search's filter admits.
+
+    Of a store that cannot be read through the filter all chunks are looked at.
+
+    Args:
+        component: Class name of what is verified.
+        retriever: What it asks.
+    """
+    stores = []
+    for each in _retrievers(retriever):
+        if inner_retrievers(each, _INSIDE):
+            continue
+        known = isinstance(each, VectorIndexRetriever)
+        index: Any = each._index if known else None  # noqa: SLF001 -- as above
+        try:
+            store = chunk_store(index)
+        except InvalidOptionError as error:
+            instead = (
+                "Give index.as_retriever(), or examine what is returned: "
+                "llamaindex_oprag.diagnose(retriever.retrieve(question))."
+            )
+            refused = each if index is None else index.vector_store
+            raise unseen_store(component, refused, instead) from error
+        where = _filter(each).where
+        readable = where is not None and store.takes_filter(where)
+        stores.append(store.within(where) if readable else store)
+    return stores
+
+
+class WrappingRetriever(Verifiable, BaseRetriever):
+    """A retriever around another one: asked in steps, the same sync and async.
 
     Args:
         base_retriever: Returns nodes best first.
@@ -200,57 +215,44 @@ class WrappingRetriever(BaseRetriever):
     ) -> None:
         check_retriever("base_retriever", base_retriever)
         self.base_retriever = base_retriever
+        self._problems = Problems(type(self).__name__)
         manager = callback_manager or getattr(base_retriever, "callback_manager", None)
         super().__init__(callback_manager=manager, **options)
 
-    def __getattr__(self, name: str) -> Any:
-        """Pass through what the base retriever has, but none of its searches."""
-        if name.startswith("_") or name == "base_retriever":  # while being copied
-            message = f"{type(self).__name__!r} object has no attribute {name!r}"
-            raise AttributeError(message, name=name, obj=self)
-        value = getattr(self.base_retriever, name)
-        if isroutine(value) and not name.endswith("add_documents"):
-            message = f"{name!r} is a method of base_retriever. Call it there."
-            raise AttributeError(message, name=name, obj=self)
-        return value
+    @abstractmethod
+    def _steps(self, query: QueryBundle) -> Steps[Ordered]:
+        """Retrieve."""
 
-    def _fetched(
-        self, query: QueryBundle, fetch: Fetch, receive: _Receive[_Received]
-    ) -> _Received:
-        """Ask the base retriever until `receive` did not use all that came."""
-        while True:
-            found = fetch.retriever().retrieve(query)
-            nodes = super()._handle_recursive_retrieval(query, found)
-            nodes = self._beside(query, fetch, nodes)
-            received, used_all = receive(nodes)
-            if not fetch.wants_more(found, used_all=used_all):
-                return received
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self._reported(carry_out(self._steps(query_bundle)))
 
-    async def _afetched(
-        self, query: QueryBundle, fetch: Fetch, receive: _AReceive[_Received]
-    ) -> _Received:
-        """Async version of `_fetched`."""
-        embedded = await fetch.aembedded(query)
-        while True:
-            found = await fetch.retriever().aretrieve(embedded)
-            nodes = await super()._ahandle_recursive_retrieval(query, found)
-            nodes = await self._abeside(query, fetch, nodes)
-            received, used_all = await receive(nodes)
-            work = partial(fetch.wants_more, found, used_all=used_all)
-            if not await in_thread(work):
-                return received
+    @_dispatcher.span
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self._reported(await acarry_out(self._steps(query_bundle)))
 
-    def _beside(
-        self, query: QueryBundle, fetch: Fetch, nodes: list[NodeWithScore]
-    ) -> list[NodeWithScore]:
-        """Return the nodes that came, fused with what is found besides."""
-        return nodes
+    def _reported(self, ordered: Ordered) -> list[NodeWithScore]:
+        """Return what is read; warn of what is wrong with it."""
+        if ordered.problems:
+            self._problems.tell(ordered.problems)
+        if ordered.lacking is not None:
+            self._problems.tell_unwidened(ordered.lacking)
+        if ordered.unfilled is not None:
+            self._problems.tell_unfilled(*ordered.unfilled)
+        return ordered.nodes
 
-    async def _abeside(
-        self, query: QueryBundle, fetch: Fetch, nodes: list[NodeWithScore]
-    ) -> list[NodeWithScore]:
-        """Async version of `_beside`."""
-        return nodes
+    def _asking(self, query: QueryBundle, fetch: Fetch) -> Do:
+        """Return the next question to the base retriever; index nodes are resolved."""
+        base = fetch.retriever()
+        resolved = super()._handle_recursive_retrieval
+        aresolved = super()._ahandle_recursive_retrieval
+
+        def now() -> list[NodeWithScore]:
+            return resolved(query, base.retrieve(query))
+
+        async def later() -> list[NodeWithScore]:
+            return await aresolved(query, await base.aretrieve(query))
+
+        return Do(now, later)
 
     def _handle_recursive_retrieval(
         self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
@@ -273,10 +275,9 @@ def check_retriever(option: str, value: Any) -> None:
     Raises:
         InvalidOptionError: It is none.
     """
-    if isinstance(value, BaseRetriever):
-        return
-    message = (
-        f"{option}= is {named(value)}. It takes a retriever of LlamaIndex, such as "
-        "index.as_retriever()."
-    )
-    raise InvalidOptionError(message, option=option, value=type(value).__name__)
+    if not isinstance(value, BaseRetriever):
+        message = (
+            f"{option}= is {named(value)}. It takes a retriever of LlamaIndex, such as "
+            "index.as_retriever()."
+        )
+        raise InvalidOptionError(message, option=option, value=type(value).__name__)

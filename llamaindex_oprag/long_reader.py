@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,13 +14,18 @@ from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 from llama_index.core.types import RESPONSE_TEXT_TYPE
 
-from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering, ModelCall
-from llamaindex_oprag._driver import DrivenSynthesizer, aanswer, answer
+from llamaindex_oprag._answering import (
+    EMPTY_RESPONSE,
+    Answering,
+    DrivenSynthesizer,
+    ModelCall,
+)
 from llamaindex_oprag._llms import check_llm, default_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag.results import as_nodes, as_passages
 from oprag.calls import CallModel, Dialogue
 from oprag.errors import refuse_unknown
+from oprag.routing import aanswer, answer
 from oprag.tokens import (
     NamedTokenCounter,
     TokenizerSpec,
@@ -242,9 +247,9 @@ class _LongReading(Answering):
             self._long_answer = self.call.text
         return super().begin(request)
 
-    def end(self, result: Reading) -> str:
+    def end(self, result: Reading) -> Iterable[str]:
         """Return LlamaIndex's words where there was nothing to read."""
-        return EMPTY_RESPONSE if result.answer is None else ""
+        return (EMPTY_RESPONSE,) if result.answer is None else ()
 
     def nodes_read(self) -> list[NodeWithScore]:
         """What was retrieved is what is read."""

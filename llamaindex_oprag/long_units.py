@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
-import llama_index.core.instrumentation as instrument
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import (
@@ -19,21 +18,21 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from llamaindex_oprag._convert import hit_of, nodes_of
-from llamaindex_oprag._wrapping import Fetch, WrappingRetriever, search_filter
-from llamaindex_oprag.documents import SourceLike, document_source
-from oprag.context import (
-    Arranged,
-    ContextOptions,
-    Problems,
-    chunks_for_units,
-    with_texts,
+from llamaindex_oprag._convert import Ordered, hit_of, ordered
+from llamaindex_oprag._wrapping import (
+    Fetch,
+    WrappingRetriever,
+    search_filter,
+    verified_stores,
 )
-from oprag.diagnosing import Verifiable
-from oprag.documents import DocumentSource, exact_text
+from llamaindex_oprag.documents import SourceLike, document_source
+from oprag.chunk import Hit
+from oprag.context import ContextOptions, chunks_for_units, with_texts
+from oprag.diagnosing import Verification
+from oprag.documents import exact_text
 from oprag.errors import invalid_option, refuse_unknown
 from oprag.metadata import END, START
-from oprag.tokens import in_thread
+from oprag.tokens import Do, Steps
 from oprag.units import (
     UNIT_DESCRIPTIONS,
     ChosenUnits,
@@ -46,13 +45,8 @@ from oprag.units import (
     unit_metadata,
 )
 
-if TYPE_CHECKING:
-    from oprag.diagnosing import Verification
 
-_dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
-
-
-class LongUnitRetriever(Verifiable, WrappingRetriever):
+class LongUnitRetriever(WrappingRetriever):
     """Searches short nodes and returns the best long units whole.
 
     A unit is as good as its best node. The nodes that are searched say which document
@@ -63,8 +57,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
     `similarity_top_k`, if that is more), and for twice as many until they are of
     `similarity_top_k` units or the store has no more; its filters, query mode and
     other settings hold, and it is not written to. Other retrievers are asked once, as
-    they are. If fewer units are found, that many are returned. Its public attributes
-    are those of the retriever it wraps, where it has none of that name itself.
+    they are. If fewer units are found, that many are returned.
 
     A unit comes as one `TextNode`, with the score of its best node and a stable id.
     Its metadata, shown to no model: `doc_key` and `doc_uri`, a unit of several
@@ -130,7 +123,6 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         self._index = UnitIndex(units)
         self._source = document_source(documents)
         self._options = ContextOptions(**options, documents=self._source)
-        self._problems = Problems(type(self).__name__)
         self.similarity_top_k = similarity_top_k
         super().__init__(
             base_retriever,
@@ -139,7 +131,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
             objects=objects,
             verbose=verbose,
         )
-        self._full_texts()
+        self._bound_options()
 
     @property
     def similarity_top_k(self) -> int:
@@ -154,82 +146,44 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         self._k = similarity_top_k
 
     def _verification(self) -> Verification:
-        # Here, so that importing the package does not take longer.
-        from llamaindex_oprag._verifying import searched_stores
-        from oprag.diagnosing import Verification
-
         name = type(self).__name__
-        return Verification(
-            name,
-            searched_stores(name, self.base_retriever),
-            replace(self._options, documents=self._full_texts()),
-            full=True,
-            find=lambda hits, options: choose_units(
-                self._index, hits, self._k, options
-            ),
+        stores = verified_stores(name, self.base_retriever)
+        options = self._bound_options()
+        return Verification(name, stores, options, full=True, find=self._chosen)
+
+    def _bound_options(self) -> ContextOptions:
+        """The options, with full texts only as far as the search's filter admits."""
+        source = self._source.within(search_filter(self))
+        return replace(self._options, documents=source)
+
+    def _steps(self, query: QueryBundle) -> Steps[Ordered]:
+        options, more = self._bound_options(), True
+        source: Any = options.documents
+        fetch = Fetch(self.base_retriever, at_least=chunks_for_units(self._k))
+        while more:
+            found: list[NodeWithScore] = yield self._asking(query, fetch)
+            work = partial(self._chosen, list(map(hit_of, found)))
+            chosen: ChosenUnits = yield Do(
+                partial(work, options), partial(with_texts, options, work)
+            )
+            more = fetch.wants_more(found, used_all=chosen.too_few)
+        if chosen.chunks is not None:
+            return ordered(chosen.chunks)
+        names = document_names(chosen.units)
+        texts = yield Do(
+            lambda: list(map(source.read, names)),
+            lambda: asyncio.gather(*map(source.aread, names)),
         )
-
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        options = self._context_options()
-        found = self._fetched(
-            query_bundle, self._fetch(), lambda nodes: self._choose(nodes, options)
-        )
-        if found.chunks is not None:
-            return self._as_retrieved(found.chunks)
-        source, names = self._full_texts(), document_names(found.units)
-        texts = {name: exact_text(name, source.read(name)) for name in names}
-        return self._nodes(found.units, texts)
-
-    @_dispatcher.span
-    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        options = self._context_options()
-        found = await self._afetched(
-            query_bundle,
-            self._fetch(),
-            lambda nodes: with_texts(options, partial(self._choose, nodes)),
-        )
-        if found.chunks is not None:
-            return self._as_retrieved(found.chunks)
-        names = document_names(found.units)
-        read = await asyncio.gather(*map(self._full_texts().aread, names))
-        texts = [exact_text(*pair) for pair in zip(names, read, strict=True)]
-        work = partial(self._nodes, found.units, dict(zip(names, texts, strict=True)))
-        return await in_thread(work)
-
-    def _full_texts(self) -> DocumentSource:
-        """Full texts, as far as the search's filter admits them."""
-        return self._source.within(search_filter(self))
-
-    def _fetch(self) -> Fetch:
-        at_least = chunks_for_units(self._k)
-        return Fetch(self.base_retriever, self._options, at_least=at_least)
-
-    def _context_options(self) -> ContextOptions:
-        return replace(self._options, documents=self._full_texts())
-
-    def _choose(
-        self, nodes: Sequence[NodeWithScore], options: ContextOptions
-    ) -> tuple[ChosenUnits, bool]:
-        """What is returned, and whether nodes are too few for as many units."""
-        hits = list(map(hit_of, nodes))
-        chosen = choose_units(self._index, hits, self._k, options)
-        return chosen, chosen.too_few
-
-    def _as_retrieved(self, chunks: Arranged) -> list[NodeWithScore]:
-        """The nodes in the place of units, with a warning."""
-        self._problems.tell(chunks.problems)
-        return nodes_of(chunks)
-
-    def _nodes(
-        self, chosen: Sequence[FoundUnit], texts: Mapping[str, str]
-    ) -> list[NodeWithScore]:
+        exact = {n: exact_text(n, text) for n, text in zip(names, texts, strict=True)}
         nodes = []
-        for each in chosen:
-            text = each.unit.text(texts.__getitem__, self._options.separator)
-            metadata = unit_metadata(each, text, texts.__getitem__)
-            node = _node(each, text, metadata)
+        for each in chosen.units:
+            text = each.unit.text(exact.__getitem__, self._options.separator)
+            node = _node(each, text, unit_metadata(each, text, exact.__getitem__))
             nodes.append(NodeWithScore(node=node, score=each.chunk.score))
-        return nodes
+        return Ordered(nodes, used_all=False)
+
+    def _chosen(self, hits: Sequence[Hit], options: ContextOptions) -> ChosenUnits:
+        return choose_units(self._index, hits, self._k, options)
 
 
 def _node(each: FoundUnit, text: str, metadata: dict[str, Any]) -> TextNode:

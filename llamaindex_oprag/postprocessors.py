@@ -11,7 +11,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import Ordered, arrange
-from llamaindex_oprag._options import ContextFields, refuse_lost_state, warn_unfilled
+from llamaindex_oprag._options import ContextFields, refuse_lost_state
 from oprag.context import with_texts
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
@@ -90,8 +90,8 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
             self._problems.tell(ordered.problems)
         # Fewer than LlamaIndex asks for by default are most likely all that there is.
         may_have_more = len(nodes) >= DEFAULT_SIMILARITY_TOP_K
-        if self.token_budget is not None and ordered.used_all and may_have_more:
-            warn_unfilled(self._problems, self, self.token_budget, len(nodes))
+        if ordered.used_all and may_have_more:
+            self._problems.tell_unfilled(self.token_budget, len(nodes))
         return ordered.nodes
 
     def __getstate__(self) -> dict[str, Any]:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import Any, Self, Unpack
 
-import llama_index.core.instrumentation as instrument
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import Ordered, arrange, hit_of
-from llamaindex_oprag._options import warn_unfilled
 from llamaindex_oprag._widening import Neighbourhood, Words
-from llamaindex_oprag._wrapping import Fetch, WrappingRetriever, search_filter
+from llamaindex_oprag._wrapping import (
+    Fetch,
+    WrappingRetriever,
+    search_filter,
+    verified_stores,
+)
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from oprag.context import (
     ALONE,
@@ -23,25 +26,20 @@ from oprag.context import (
     ContextKeywords,
     ContextOptions,
     Evidence,
+    FetchPlan,
     Neighbours,
-    Problems,
     Seen,
     Widen,
     Widening,
+    candidates_for,
     check_option,
     check_widening,
     with_texts,
 )
-from oprag.diagnosing import Verifiable
+from oprag.diagnosing import Verification
 from oprag.documents import DocumentSource
 from oprag.errors import refuse_unknown
-from oprag.tokens import in_thread
-
-if TYPE_CHECKING:
-    from oprag.diagnosing import Verification
-
-_dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
-
+from oprag.tokens import Do, Steps
 
 _OWN = ("similarity_top_k", "widen", "bm25")
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
@@ -53,12 +51,11 @@ class RetrieverKeywords(ContextKeywords, total=False):
     documents: SourceLike | None
 
 
-class OrderPreservingRetriever(Verifiable, WrappingRetriever):
+class OrderPreservingRetriever(WrappingRetriever):
     """Retrieves with another retriever and returns the nodes in document order.
 
     Put it around the whole retrieval: what sorts afterwards (fusion, rerankers)
-    undoes the order. Its public attributes are those of the retriever it wraps, where
-    it has none of that name itself.
+    undoes the order.
 
     Args:
         base_retriever: Returns nodes best first.
@@ -117,11 +114,9 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         check_option("bm25", bm25)
         check_option("similarity_top_k", similarity_top_k)
         given: dict[str, Any] = {**options}
-        self._documents = given.get("documents")
-        given["documents"] = source_or_none(self._documents)
+        given["documents"] = source_or_none(given.get("documents"))
         self._options = ContextOptions(top_n=similarity_top_k, **given)
         self._widen = widen
-        self._problems = Problems(type(self).__name__)
         self._seen: Seen | None = None
         self._evidence: Evidence | None = None
         super().__init__(
@@ -148,12 +143,8 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         self._options = replace(self._options, top_n=similarity_top_k)
 
     def _verification(self) -> Verification:
-        # Here, so that importing the package does not take longer.
-        from llamaindex_oprag._verifying import searched_stores
-        from oprag.diagnosing import Verification
-
         name = type(self).__name__
-        stores = searched_stores(name, self.base_retriever)
+        stores = verified_stores(name, self.base_retriever)
         return Verification(name, stores, self._bound_options())
 
     def _reading_on(self, seen: Seen) -> Self:
@@ -164,47 +155,69 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         self._problems.is_new("unfilled")
         return copied
 
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        options, around = self._bound_options(), self._neighbourhood()
-        fetch = Fetch(self.base_retriever, self._options, widen=self._widen)
-        if around is None:
-            receive = partial(self._receive, options)
-            return self._finish(fetch, self._fetched(query_bundle, fetch, receive))
-        widen = partial(self._widening, fetch.fills)
-        nodes, widening = self._fetched(query_bundle, fetch, widen)
-        widened, told = around.widened(nodes, widening)
-        self._problems.tell_unwidened(told.lacking)
-        return self._finish(fetch, self._receive(options, widened, told)[0])
+    def best_first(self, token_budget: int | None) -> tuple[Self, bool]:
+        """Return a copy for Self-Route, which puts in order what it reads itself.
 
-    @_dispatcher.span
-    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        options, around = self._bound_options(), self._neighbourhood()
-        fetch = Fetch(self.base_retriever, self._options, widen=self._widen)
-        if around is None:
-            receive = partial(self._areceive, options)
-            received = await self._afetched(query_bundle, fetch, receive)
-            return self._finish(fetch, received)
-        widen = partial(self._awidening, fetch.fills)
-        nodes, widening = await self._afetched(query_bundle, fetch, widen)
-        widened, told = await around.awidened(nodes, widening)
-        self._problems.tell_unwidened(told.lacking)
-        received, _ = await self._areceive(options, widened, told)
-        return self._finish(fetch, received)
+        Args:
+            token_budget: What is read where nobody limited it.
 
-    def _beside(
-        self, query: QueryBundle, fetch: Fetch, nodes: list[NodeWithScore]
-    ) -> list[NodeWithScore]:
-        if self._words is None:
-            return nodes
-        words = self._words = self._words.of(self.base_retriever)
-        return words.fused(self.base_retriever, query.query_str, nodes, fetch.asked)
+        Returns:
+            The copy, and whether it asks an index for as much.
+        """
+        options, base, fills = self._options.best_first(), self.base_retriever, False
+        if options.top_n is None and options.token_budget is None and token_budget:
+            if self._widen is None:
+                fetch = Fetch(base, plan=FetchPlan(token_budget))
+                base, fills = fetch.retriever(), fetch.fills
+            else:
+                options = replace(options, token_budget=token_budget)
+                # A budget that nobody set is no mistake if it stays unfilled.
+                self._problems.is_new("unfilled")
+        ranking = copy.copy(self)
+        vars(ranking).update(_options=options, base_retriever=base)
+        return ranking, fills
 
-    async def _abeside(
-        self, query: QueryBundle, fetch: Fetch, nodes: list[NodeWithScore]
-    ) -> list[NodeWithScore]:
-        if self._words is None:
-            return nodes
-        return await in_thread(partial(self._beside, query, fetch, nodes))
+    def _steps(self, query: QueryBundle) -> Steps[Ordered]:
+        options, around, more = self._bound_options(), self._neighbourhood(), True
+        plan = None
+        if options.token_budget is not None:
+            candidates = candidates_for(options.selection)
+            plan = FetchPlan(options.token_budget, candidates, self._widen)
+        fetch = Fetch(self.base_retriever, k=options.top_n, plan=plan)
+        while more:
+            found: list[NodeWithScore] = yield self._asking(query, fetch)
+            if self._words is not None:
+                words = self._words = self._words.of(self.base_retriever)
+                given = self.base_retriever, query.query_str, found, fetch.asked
+                found = words.fused(*given)
+            if around is None or self._widen is None:
+                ordered: Ordered = yield self._arranging(found, options)
+                more = fetch.wants_more(found, used_all=ordered.used_all)
+            else:
+                hits = [hit_of(each) for each in found]
+                ids = [each.node.node_id for each in found]
+                near = Widening(hits, self._widen, options, fills=fetch.fills, ids=ids)
+                more = fetch.wants_more(found, used_all=near.fits)
+        if around is not None:
+            listed, neighbours = yield from around.widened(found, near)
+            ordered = yield self._arranging(listed, options, neighbours)
+        starved = ordered.used_all and found and fetch.may_have_more(len(found))
+        if starved and options.top_n is None:
+            ordered = ordered._replace(unfilled=(options.token_budget, len(found)))
+        return ordered
+
+    def _arranging(
+        self,
+        nodes: list[NodeWithScore],
+        options: ContextOptions,
+        neighbours: Neighbours = ALONE,
+    ) -> Do:
+        work = partial(arrange, nodes, seen=self._seen, neighbours=neighbours)
+        return Do(partial(work, options), partial(with_texts, options, work))
+
+    def _reported(self, ordered: Ordered) -> list[NodeWithScore]:
+        self._evidence = ordered.evidence
+        return super()._reported(ordered)
 
     def _neighbourhood(self) -> Neighbourhood | None:
         """Return the source of neighbours; None without `widen`."""
@@ -214,22 +227,6 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         check_widening(self._widen, self._options, stored=around.known)
         return around
 
-    def _widening(
-        self, fills: bool, nodes: list[NodeWithScore]
-    ) -> tuple[tuple[list[NodeWithScore], Widening], bool]:
-        """The neighbours to ask for, and whether there is room for more nodes."""
-        hits = [hit_of(node) for node in nodes]
-        widen: Any = self._widen
-        ids = [node.node.node_id for node in nodes]
-        widening = Widening(hits, widen, self._options, fills=fills, ids=ids)
-        return (nodes, widening), widening.fits
-
-    async def _awidening(
-        self, fills: bool, nodes: list[NodeWithScore]
-    ) -> tuple[tuple[list[NodeWithScore], Widening], bool]:
-        """Async version of `_widening`."""
-        return await in_thread(partial(self._widening, fills, nodes))
-
     def _bound_options(self) -> ContextOptions:
         """The options, with full texts only as far as the search's filter admits."""
         documents = self._options.documents
@@ -237,36 +234,3 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
             return self._options
         documents = documents.within(search_filter(self))
         return replace(self._options, documents=documents)
-
-    def _receive(
-        self,
-        options: ContextOptions,
-        nodes: list[NodeWithScore],
-        neighbours: Neighbours = ALONE,
-    ) -> tuple[tuple[int, Ordered], bool]:
-        ordered = arrange(nodes, options, seen=self._seen, neighbours=neighbours)
-        return (len(nodes), ordered), ordered.used_all
-
-    async def _areceive(
-        self,
-        options: ContextOptions,
-        nodes: list[NodeWithScore],
-        neighbours: Neighbours = ALONE,
-    ) -> tuple[tuple[int, Ordered], bool]:
-        work = partial(arrange, nodes, seen=self._seen, neighbours=neighbours)
-        ordered = await with_texts(options, work)
-        return (len(nodes), ordered), ordered.used_all
-
-    def _finish(
-        self, fetch: Fetch, received: tuple[int, Ordered]
-    ) -> list[NodeWithScore]:
-        found, ordered = received
-        self._evidence = ordered.evidence
-        if ordered.problems:
-            self._problems.tell(ordered.problems)
-        limited = self._options.top_n is not None  # by the user
-        budget = None if limited else self._options.token_budget
-        starved = ordered.used_all and found and not fetch.exhausted
-        if budget is not None and starved:
-            warn_unfilled(self._problems, self, budget, found)
-        return ordered.nodes

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import Self, TypeAlias
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
@@ -18,20 +17,16 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 
-from llamaindex_oprag._best_first import best_first_postprocessor
 from llamaindex_oprag._llms import check_llm, default_llm
 from llamaindex_oprag._self_routing import SelfRouteOptions, SelfRouteSynthesizer
-from llamaindex_oprag._wrapping import check_retriever
+from llamaindex_oprag._wrapping import check_retriever, verified_stores
 from llamaindex_oprag.documents import SourceLike
 from oprag.context import ContextOptions, OnProblem, Order
-from oprag.diagnosing import Verifiable
+from oprag.diagnosing import Verifiable, Verification
 from oprag.errors import InvalidOptionError
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.routing import DEFAULT_RUNGS, Decline, Rung
-from oprag.tokens import TokenizerSpec, in_thread
-
-if TYPE_CHECKING:
-    from oprag.diagnosing import Verification
+from oprag.tokens import TokenizerSpec
 
 Prompt: TypeAlias = str | BasePromptTemplate
 
@@ -185,7 +180,14 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
             InvalidOptionError: An option cannot have this value.
         """
         options = SelfRouteOptions(
-            llm=default_llm(cls.__name__) if llm is None else check_llm("llm", llm),
+            default_llm(cls.__name__) if llm is None else check_llm("llm", llm),
+            ContextOptions(
+                order=order,
+                on_problem=on_problem,
+                position_keys=position_keys,
+                document_key=document_key,
+                token_counter=token_counter,
+            ),
             documents=documents,
             rungs=rungs,
             rung_llms=rung_llms,
@@ -194,13 +196,6 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
             max_context_tokens=max_context_tokens,
             answer_tokens=answer_tokens,
             prices=prices,
-            context=ContextOptions(
-                order=order,
-                on_problem=on_problem,
-                position_keys=position_keys,
-                document_key=document_key,
-                token_counter=token_counter,
-            ),
         )
         manager = callback_manager or Settings.callback_manager
         return cls(
@@ -213,49 +208,26 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         )
 
     def _verification(self) -> Verification:
-        # Here, so that importing the package does not take longer.
-        from llamaindex_oprag._verifying import searched_stores
-        from oprag.diagnosing import Verification
-
         route = self._self_route
         options = replace(route.options.context, documents=route.full_texts())
         full = any(rung.full for rung in route.options.route.rungs)
         name = type(self).__name__
-        stores = searched_stores(name, self._retriever)
+        stores = verified_stores(name, self._retriever)
         return Verification(name, stores, options, full)
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Retrieve and postprocess; the nodes are best first, as the retriever's."""
-        filling = self._self_route.filling()
-        while True:
-            nodes = filling.retriever().retrieve(query_bundle)
-            if not filling.wants_more(nodes):
-                return self._apply_node_postprocessors(nodes, query_bundle)
+        retriever, *_ = self._self_route.asked()
+        nodes = retriever.retrieve(query_bundle)
+        return self._apply_node_postprocessors(nodes, query_bundle=query_bundle)
 
     async def aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Async version of `retrieve`."""
-        filling = await in_thread(self._self_route.filling)
-        while True:
-            nodes = await filling.retriever().aretrieve(query_bundle)
-            work = partial(filling.wants_more, nodes)
-            if not await in_thread(work):
-                return await self._async_apply_node_postprocessors(nodes, query_bundle)
-
-    def _apply_node_postprocessors(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle
-    ) -> list[NodeWithScore]:
-        for postprocessor in map(best_first_postprocessor, self._node_postprocessors):
-            nodes = postprocessor.postprocess_nodes(nodes, query_bundle=query_bundle)
-        return nodes
-
-    async def _async_apply_node_postprocessors(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle
-    ) -> list[NodeWithScore]:
-        for postprocessor in map(best_first_postprocessor, self._node_postprocessors):
-            nodes = await postprocessor.apostprocess_nodes(
-                nodes, query_bundle=query_bundle
-            )
-        return nodes
+        retriever, *_ = self._self_route.asked()
+        nodes = await retriever.aretrieve(query_bundle)
+        return await self._async_apply_node_postprocessors(
+            nodes, query_bundle=query_bundle
+        )
 
     def with_retriever(self, retriever: BaseRetriever) -> Self:
         """Return an engine with another retriever and everything else the same."""

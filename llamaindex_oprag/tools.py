@@ -142,8 +142,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
         """Search, and return the content; with `show="unseen"` give `ctx=`.
 
         Raises:
-            InvalidOptionError: `show="unseen"`, and there is no `Context`; or another
-                search of it goes on.
+            InvalidOptionError: `show="unseen"`, and there is no `Context`.
         """
         self._check_context(kwargs)
         output: ToolOutput = self._fn(*args, **kwargs)
@@ -174,12 +173,6 @@ class OrderPreservingRetrieverTool(FunctionTool):
         return await self._aread_on(input, Seen())
 
     def _next(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
-        if _runs.setdefault(ctx.store, _Run()).turn.locked():
-            message = (
-                "Another search of this Context goes on, which tool.call() would stop. "
-                "Write await tool.acall(input=…, ctx=ctx)."
-            )
-            raise InvalidOptionError(message, option="ctx", value=ctx)
         output: ToolOutput = asyncio_run(self._anext(input, ctx))
         return output
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from langchain_oprag import SelfRouteChain
-from langchain_oprag._driver import DrivenRunnable
+from langchain_oprag._answering import DrivenRunnable
 from llamaindex_oprag import SelfRouteQueryEngine
 from oprag.context import ContextOptions
 

@@ -53,7 +53,7 @@ def _work(store: Any) -> dict[str, Callable[[], object]]:
     def asking(**options: Any) -> Callable[[], object]:
         search = {"k": _HITS}
         made = OrderPreservingRetriever(
-            vectorstore=store, search_kwargs=search, **options
+            base_retriever=store.as_retriever(search_kwargs=search), **options
         )
         return lambda: made.invoke("question")
 

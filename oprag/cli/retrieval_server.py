@@ -175,7 +175,7 @@ def _records(
     """
     threshold = asked.retrieval_setting.score_threshold or 0
     top_k = asked.retrieval_setting.top_k
-    search: dict[str, Any] = {}
+    base = library.vectorstore.as_retriever()
     if threshold:
         if library.space != "cosine":
             message = (
@@ -183,19 +183,18 @@ def _records(
                 f"cosine, and this one has {library.space!r}. Switch it off."
             )
             raise _RefusedError(422, message)
-        search = {
-            "search_type": "similarity_score_threshold",
-            "search_kwargs": {"score_threshold": threshold},
-        }
-    if top_k is not None:
-        search["k"] = min(top_k, token_budget)  # every chunk has a token at least
+        base = library.vectorstore.as_retriever(
+            search_type="similarity_score_threshold",
+            search_kwargs={"score_threshold": threshold},
+        )
     retriever = OrderPreservingRetriever(
-        vectorstore=library.vectorstore,
+        base_retriever=base,
+        # Every chunk has a token at least.
+        k=None if top_k is None else min(top_k, token_budget),
         token_budget=token_budget,
         widen=widen,
         merge=True,
         citations=True,
-        **search,
     )
     found = as_passages(retriever.invoke(asked.query))
     # Neighbours on another page are passages of their own, behind all that was found.

@@ -49,7 +49,6 @@ from oprag.context.selection import (
     chunks_for_units,
     fill_budget,
     too_small,
-    unfilled_message,
 )
 
 __all__ = [
@@ -96,7 +95,6 @@ __all__ = [
     "search_description",
     "single_passage",
     "too_small",
-    "unfilled_message",
     "warn",
     "with_texts",
 ]

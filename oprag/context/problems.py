@@ -7,7 +7,13 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from oprag.errors import InvalidOptionError, OpragError, PositionWarning, users_level
+from oprag.errors import (
+    InvalidOptionError,
+    OpragError,
+    PositionWarning,
+    UnfilledBudgetWarning,
+    users_level,
+)
 
 _LOG = logging.getLogger("oprag")
 
@@ -48,6 +54,21 @@ class Problems:
         if lacking is not None and self.is_new("unwidened"):
             message = f"{self.component} read nothing beside what was found. "
             warn(message + lacking.message, lacking)
+
+    def tell_unfilled(self, token_budget: int | None, chunks: int) -> None:
+        """Warn once that the retriever, not the budget, decided how much is read.
+
+        Args:
+            token_budget: The budget, in tokens; None for none.
+            chunks: How many came.
+        """
+        if token_budget is not None and self.is_new("unfilled"):
+            message = (
+                f"{self.component}: all {chunks} retrieved chunks fit into token_budget"
+                f"={token_budget}, so the retriever, not the budget, decided how much "
+                "the model reads. Let the retriever return more."
+            )
+            warnings.warn(message, UnfilledBudgetWarning, stacklevel=users_level())
 
     def is_new(self, kind: str) -> bool:
         """Say whether a kind is to be told of for the first time; it is told then."""

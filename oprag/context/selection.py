@@ -176,18 +176,3 @@ class FetchPlan:
 def chunks_for_units(k: int) -> int:
     """How many chunks to ask for first, so that they are of `k` long units."""
     return max(_LEAST, _PER_UNIT * k)
-
-
-def unfilled_message(component: str, token_budget: int, chunks: int) -> str:
-    """Return the warning for a budget that the retriever cannot fill.
-
-    Args:
-        component: Class name of the oprag component.
-        token_budget: The budget, in tokens.
-        chunks: Chunks that came.
-    """
-    return (
-        f"{component}: all {chunks} retrieved chunks fit into token_budget="
-        f"{token_budget}, so the retriever, not the budget, decided how much the model "
-        "reads. Let the retriever return more."
-    )

@@ -2,6 +2,7 @@
 
 from oprag.routing.answering import Routed, route
 from oprag.routing.declining import Decline, DeclineDetector, declines, word_in_reply
+from oprag.routing.driver import Answering, ModelCall, aanswer, answer
 from oprag.routing.full_documents import (
     Excerpt,
     FullDocument,
@@ -27,15 +28,19 @@ from oprag.routing.rung_context import (
 __all__ = [
     "DEFAULT_RUNGS",
     "FIRST_TOKENS",
+    "Answering",
     "Decline",
     "DeclineDetector",
     "Excerpt",
     "FullDocument",
     "Layout",
+    "ModelCall",
     "RouteOptions",
     "Routed",
     "Rung",
     "RungContext",
+    "aanswer",
+    "answer",
     "as_rungs",
     "check_route",
     "chunks_of_documents",

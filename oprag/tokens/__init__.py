@@ -11,18 +11,22 @@ from oprag.tokens.counters import (
     splitting_counter,
 )
 from oprag.tokens.kept import Kept
-from oprag.tokens.threads import in_thread
+from oprag.tokens.threads import Do, Steps, acarry_out, carry_out, in_thread
 
 if TYPE_CHECKING:
     from oprag.tokens.offsets import TokenizedText, TokenStart, tokenize
 
 __all__ = [
+    "Do",
     "Kept",
     "NamedTokenCounter",
+    "Steps",
     "TokenCounter",
     "TokenStart",
     "TokenizedText",
     "TokenizerSpec",
+    "acarry_out",
+    "carry_out",
     "encodable",
     "in_thread",
     "resolve_token_counter",

@@ -47,8 +47,6 @@ def texts(found: list[Document]) -> str:
         {"token_budget": 60, "selection": "recall"},
         {"token_budget": 60, "widen": "fill"},
         {"k": 2, "widen": 1, "merge": True},
-        {"search_kwargs": {"k": 2}},
-        {"search_type": "mmr", "k": 3},
     ],
     ids=str,
 )
@@ -86,7 +84,9 @@ def test_a_filter_that_cannot_be_carried_over_is_refused(store, further):
     option = next(iter(further))
 
     with pytest.raises(InvalidOptionError) as caught:
-        OrderPreservingRetriever(vectorstore=store, search_kwargs=search, **further)
+        OrderPreservingRetriever(
+            base_retriever=store.as_retriever(search_kwargs=search), **further
+        )
     assert caught.value.option == option
     retriever = OrderPreservingRetriever(vectorstore=store, **further)
     with pytest.raises(InvalidOptionError, match=option):

@@ -64,14 +64,16 @@ class TestHowMuchIsAsked:
     def test_it_begins_with_the_k_of_search_kwargs_if_that_is_more(self):
         store = RecordingStore([piece("mill.md")])
         LongUnitRetriever(
-            vectorstore=store,
+            base_retriever=store.as_retriever(search_kwargs={"k": 50}),
             units=UNITS,
             documents=TEXTS,
             k=1,
-            search_kwargs={"k": 50},
         ).invoke(QUERY)
         LongUnitRetriever(
-            vectorstore=store, units=UNITS, documents=TEXTS, k=1, search_kwargs={"k": 2}
+            base_retriever=store.as_retriever(search_kwargs={"k": 2}),
+            units=UNITS,
+            documents=TEXTS,
+            k=1,
         ).invoke(QUERY)
 
         assert [asked["k"] for asked in store.asked] == [50, 16]

@@ -129,7 +129,9 @@ def test_a_filter_of_the_call_s_own_config_binds_them_too(store):
 
 async def test_a_filter_of_one_call_binds_the_gaps_of_that_call(store):
     retriever = OrderPreservingRetriever(
-        vectorstore=store, search_kwargs={"k": 20}, documents=store, **JOINED
+        base_retriever=store.as_retriever(search_kwargs={"k": 20}),
+        documents=store,
+        **JOINED,
     )
     for found in (
         retriever.invoke("?", filter=of_a),

@@ -7,7 +7,7 @@ import pytest
 from langchain_chroma import Chroma
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
-from langchain_oprag import OrderPreservingRetriever, OrderPreservingVectorStore
+from langchain_oprag import OrderPreservingVectorStore
 from oprag.errors import InvalidOptionError
 from tests.langchain.corpus import (
     EMBEDDING,
@@ -227,14 +227,3 @@ def test_an_option_that_does_not_exist_is_refused():
 
 
 # Nothing is returned unordered through a retriever of ours
-
-
-def test_a_retriever_hands_out_no_retriever_of_what_it_wraps_and_no_other_search():
-    inner = WithOtherSearches(book())
-    retriever = OrderPreservingRetriever(vectorstore=inner)
-
-    assert not hasattr(retriever, "as_retriever")
-    assert not hasattr(retriever, "hybrid_search")
-    assert retriever.vectorstore is inner
-    assert retriever.search_type == "similarity"
-    assert retriever.search_kwargs == {}

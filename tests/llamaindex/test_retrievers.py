@@ -8,7 +8,7 @@ import pickle
 import pytest
 from llama_index.core import PromptTemplate, VectorStoreIndex
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
-from llama_index.core.retrievers import QueryFusionRetriever, RecursiveRetriever
+from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle, TextNode
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
@@ -145,24 +145,8 @@ class TestIndexNodes:
         assert [node.text for node in nodes] == ["row y", "row x"]
         assert await retriever.aretrieve(QUESTION) == nodes
 
-    def test_several_that_stand_for_one_object_do_not_look_like_the_end(self, tables):
-        """The 16 best of 40 summaries, which are asked for first, are of one row."""
-        retriever = OrderPreservingRetriever(tables.as_retriever(), token_budget=500)
-
-        assert len(retriever.retrieve(QUESTION)) == 2
-
 
 class TestPassingThrough:
-    def test_what_the_base_can_do_the_wrapper_can(self, hits):
-        retriever = OrderPreservingRetriever(Retrieved(hits[:2]))
-
-        assert hasattr(retriever, "sync_calls")
-        assert not hasattr(retriever, "vectorstore")
-
-    def test_private_names_are_not_passed_through(self, lease):
-        with pytest.raises(AttributeError, match=r"OrderPreservingRetriever.*_index"):
-            _ = OrderPreservingRetriever(lease.as_retriever())._index
-
     def test_it_can_be_copied_and_pickled_if_its_base_can(self, hits):
         retriever = OrderPreservingRetriever(Retrieved(hits), similarity_top_k=3)
 
@@ -188,17 +172,6 @@ class TestRejected:
     def test_what_is_no_retriever(self, lease):
         with pytest.raises(InvalidOptionError, match=r"as_retriever\(\)"):
             OrderPreservingRetriever(lease)
-
-
-def test_it_hands_out_no_search_of_what_it_wraps():
-    base = RecursiveRetriever("root", {"root": index().as_retriever()})
-    retriever = OrderPreservingRetriever(base)
-
-    assert len(base.retrieve_all(QueryBundle(QUESTION))) == 2
-    assert not hasattr(retriever, "retrieve_all")
-    with pytest.raises(AttributeError, match="method of base_retriever"):
-        _ = retriever.retrieve_all
-    assert retriever.base_retriever is base
 
 
 class Asked(VectorIndexRetriever):

@@ -12,8 +12,7 @@ from llama_index.core.llms import ChatMessage, ChatResponse, MockLLM
 from llama_index.llms.openai import OpenAI
 from llama_index.llms.openai_like import OpenAILike
 
-from llamaindex_oprag._llms import answer_tokens_of, name_of, window_of
-from llamaindex_oprag._metering import reported_usage
+from llamaindex_oprag._llms import answer_tokens_of, name_of, reported_usage, window_of
 from llamaindex_oprag.self_route import SelfRouteQueryEngine
 from oprag.calls import TokenUsage
 from oprag.errors import InvalidOptionError

@@ -43,16 +43,6 @@ def test_a_refusal_is_read_to_its_end_before_the_next_rung():
     assert counter.completion_llm_token_count == 8
 
 
-class TestTheTextOfAResponse:
-    def test_is_there_after_iterating(self):
-        with ScriptedServer(["In May, on Sunday."]) as server:
-            response = stream(server)
-            list(response.response_gen)
-
-        assert str(response) == response.response_txt == "In May, on Sunday."
-        assert response.get_response().response == "In May, on Sunday."
-
-
 def test_metadata_and_nodes_are_known_when_the_answer_begins_and_complete_at_its_end():
     with ScriptedServer([REFUSAL, "In May."]) as server:
         response = stream(server)

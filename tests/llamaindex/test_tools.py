@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Sequence
 from itertools import count, pairwise
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -237,27 +236,6 @@ class Slow(OrderPreservingRetriever):
     async def _aretrieve(self, query_bundle):
         await asyncio.sleep(0.02)
         return await super()._aretrieve(query_bundle)
-
-
-def test_a_call_that_would_stop_a_waiting_search_is_refused(lease):
-    tool = search(Slow(lease.as_retriever(), merge=True), show="unseen")
-    told = []
-
-    async def both():
-        context = Context(agent(tool))
-        waiting = asyncio.create_task(tool.acall(input=QUESTION, ctx=context))
-        await asyncio.sleep(0)
-        with pytest.raises(InvalidOptionError, match=r"await tool\.acall\("):
-            tool.call(input=QUESTION, ctx=context)
-        told.append((await waiting).content)
-        # With none waiting the loop may stand still.
-        told.append(tool.call(input=QUESTION, ctx=context).content)
-
-    thread = Thread(target=lambda: asyncio.run(both()), daemon=True)
-    thread.start()
-    thread.join(10)
-
-    assert ["see above" in each for each in told] == [False, True]
 
 
 @pytest.mark.parametrize("mode", ["call", "acall"])

@@ -42,7 +42,7 @@ def test_the_same_hits_and_words_give_the_same(given: Any):
     hits = base.retrieve(QUESTION)
     vectors.best_first = vectors.get_by_ids([each.node.node_id for each in hits])
     retriever = langchain_oprag.OrderPreservingRetriever(
-        vectorstore=vectors, search_kwargs={"k": 3}, bm25=True, **given
+        base_retriever=vectors.as_retriever(search_kwargs={"k": 3}), bm25=True, **given
     )
 
     assert of_nodes == [

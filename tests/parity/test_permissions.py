@@ -100,8 +100,7 @@ async def by_langchain(
     search = {"k": k} if where is None else {"k": k, "filter": where}
     model = RecordingChatModel(replies=[AIMessage(reply) for reply in REPLIES])
     retriever = langchain_oprag.OrderPreservingRetriever(
-        vectorstore=store,
-        search_kwargs=search,
+        base_retriever=store.as_retriever(search_kwargs=search),
         documents=store,
         **COMMON,
         **SELECTIONS[selection],

@@ -285,7 +285,7 @@ def test_only_what_the_filter_admits_is_looked_at():
     try:
         store.add_documents([Document(t, metadata=m) for t, m in chunks])
         retriever = langchain_oprag.OrderPreservingRetriever(
-            vectorstore=store, search_kwargs={"filter": {"tenant": "y"}}
+            base_retriever=store.as_retriever(search_kwargs={"filter": {"tenant": "y"}})
         )
         assert retriever.verify(None).chunks == len(SOUND)
     finally:

@@ -75,7 +75,7 @@ def test_the_same_hits_are_widened_alike(index: VectorStoreIndex, given: Any):
     vectors.add_documents([*documents.values()])
     vectors.best_first = [documents[each.node.text] for each in hits]
     retriever = langchain_oprag.OrderPreservingRetriever(
-        vectorstore=vectors, search_kwargs={"k": 3}, **given
+        base_retriever=vectors.as_retriever(search_kwargs={"k": 3}), **given
     )
 
     assert of_nodes == [

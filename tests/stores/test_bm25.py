@@ -41,7 +41,7 @@ def test_a_word_finds_its_chunk_in_langchain_unless_the_filter_hides_it(
     for where in (None, *filters):
         search = {"k": HITS} if where is None else {"k": HITS, "filter": where}
         retriever = langchain_oprag.OrderPreservingRetriever(
-            vectorstore=store, search_kwargs=search, bm25=True
+            base_retriever=store.as_retriever(search_kwargs=search), bm25=True
         )
         for word in sorted(TENANTS.words_of("ab"))[::5]:
             found = retriever.invoke(word)

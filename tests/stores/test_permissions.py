@@ -117,7 +117,9 @@ async def test_langchain_shows_nothing_that_is_hidden(langchain_place):
         search = {"k": 20, "filter": where}
         asked = store.as_retriever(search_kwargs=search)
         ordering = langchain_oprag.OrderPreservingRetriever(
-            vectorstore=store, search_kwargs=search, documents=store, **JOINED
+            base_retriever=store.as_retriever(search_kwargs=search),
+            documents=store,
+            **JOINED,
         )
         shown: list[Any] = [ordering.invoke("?")]
         for waiting in (False, True):

@@ -126,7 +126,7 @@ async def test_langchain_hits_bring_their_neighbours(langchain_place, queries, g
         search = {"k": HITS} if where is None else {"k": HITS, "filter": where}
         plain = store.as_retriever(search_kwargs=search).invoke("?")
         retriever = langchain_oprag.OrderPreservingRetriever(
-            vectorstore=store, search_kwargs=search, **given
+            base_retriever=store.as_retriever(search_kwargs=search), **given
         )
         queries.clear()
 

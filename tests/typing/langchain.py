@@ -29,9 +29,7 @@ def accepted(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> list[Do
     retriever = OrderPreservingRetriever(vectorstore=s, k=3, token_budget=1_000)
     OrderPreservingRetriever(base_retriever=r, selection="recall")
     OrderPreservingRetriever(
-        vectorstore=s,
-        search_type="mmr",
-        search_kwargs={"k": 30},
+        base_retriever=s.as_retriever(search_type="mmr", search_kwargs={"k": 30}),
         document_key=lambda document: document.id,
         name="ordered",
         tags=["a"],
@@ -59,7 +57,6 @@ def refused(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> None:
     OrderPreservingRetriever(vectorstore=s, widen="all")  # type: ignore[arg-type]
     OrderPreservingCompressor(widen=1)  # type: ignore[call-arg]
     OrderPreservingRetriever(vectorstore=s, bm25="yes")  # type: ignore[arg-type]
-    OrderPreservingVectorStore(s, bm25=True)  # type: ignore[call-arg]
     OrderPreservingRetriever(vectorstore=s, order="best")  # type: ignore[arg-type]
     OrderPreservingRetriever(r)  # type: ignore[call-arg]
     compressor = OrderPreservingCompressor(token_bugdet=1)  # type: ignore[call-arg]

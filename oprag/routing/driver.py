@@ -1,0 +1,247 @@
+"""Carries a dialogue with models out: sync or async, whole or streamed.
+
+What a framework adds is how its models are called and what its output looks like.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Mapping
+from contextlib import aclosing, closing
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from oprag.calls import (
+    CallModel,
+    Dialogue,
+    Finished,
+    Ledger,
+    PromptSize,
+    ReadDocuments,
+    Reply,
+    StreamEnd,
+    TokenUsage,
+    advance,
+)
+from oprag.documents import DocumentSource
+from oprag.routing.declining import Decline, DeclineDetector
+from oprag.tokens import NamedTokenCounter, in_thread
+
+OutT = TypeVar("OutT")
+
+
+class ModelCall(ABC):
+    """A call of a model that is under way, and its reply as it comes.
+
+    Args:
+        decline: How a refusal is recognised.
+        purpose: What becomes of the reply, see `CallModel`.
+        counter: Counts what the provider does not report.
+    """
+
+    def __init__(
+        self, decline: Decline, purpose: str, counter: NamedTokenCounter
+    ) -> None:
+        self.usage: TokenUsage | None = None
+        """As the provider reported it."""
+        self._end = StreamEnd()
+        self._detector = DeclineDetector(decline, final=purpose != "attempt")
+        self._counter = counter
+        self._began = time.perf_counter()
+
+    @abstractmethod
+    def ask(self) -> Any:
+        """Return the whole reply."""
+
+    @abstractmethod
+    async def aask(self) -> Any:
+        """Async version of `ask`."""
+
+    @abstractmethod
+    def stream(self) -> Iterable[Any]:
+        """Return the reply in pieces."""
+
+    @abstractmethod
+    async def astream(self) -> AsyncIterator[Any]:
+        """Async version of `stream`."""
+
+    @abstractmethod
+    def read(self, piece: Any, *, whole: bool) -> str:
+        """Return the text of a reply or a piece; take note of what it reports."""
+
+    @abstractmethod
+    def sent_tokens(self) -> int:
+        """Count the prompt."""
+
+    @property
+    def text(self) -> str:
+        """The reply up to now, a refusal included, without reasoning."""
+        return self._detector.text
+
+    def texts(self, *, streaming: bool) -> Generator[str, None, None]:
+        """Call the model; yield what of its reply may be shown."""
+        if streaming:
+            for piece in self.stream():
+                yield self._shown(piece, whole=False)
+            self._end.check()
+        else:
+            yield self._shown(self.ask(), whole=True)
+        yield self._detector.finish(cut=self._end.cut is not None)
+
+    async def atexts(self, *, streaming: bool) -> AsyncGenerator[str, None]:
+        """Async version of `texts`."""
+        if streaming:
+            pieces = await self.astream()
+            try:
+                async for piece in pieces:
+                    yield self._shown(piece, whole=False)
+            finally:
+                # One that is left must be closed here, not whenever it is collected.
+                if isinstance(pieces, AsyncGenerator):
+                    await pieces.aclose()
+            self._end.check()
+        else:
+            yield self._shown(await self.aask(), whole=True)
+        yield self._detector.finish(cut=self._end.cut is not None)
+
+    def _shown(self, piece: Any, *, whole: bool) -> str:
+        self._end.see(piece)
+        return self._detector.feed(self.read(piece, whole=whole))
+
+    def reply(self) -> Reply:
+        """Return the whole reply, after the last text."""
+        seconds, usage = time.perf_counter() - self._began, self.usage
+        if usage is None:
+            tokens = self.sent_tokens(), self._counter(self.text)
+            usage = TokenUsage(*tokens, estimated=True)
+        declined = self._detector.declined is True
+        return Reply(self.text, declined, usage, seconds, cut=self._end.cut)
+
+
+class Answering(ABC, Generic[OutT]):
+    """One question: what it asks for, and who answers (`oprag.calls.PromptedModel`).
+
+    Args:
+        options: With `prices`, `max_context_tokens` and `answer_tokens`.
+        counter: Counts tokens.
+    """
+
+    decline: Decline = "word"
+    """How a refusal is recognised."""
+    source: DocumentSource | None = None
+    """Full texts by name, for dialogues that read documents."""
+    streams_drafts = True
+    """Whether replies are streamed of which the answer is only made."""
+
+    def __init__(self, options: Any, counter: NamedTokenCounter) -> None:
+        self.ledger = Ledger(options.prices)
+        self.counter = counter
+        self.shown = False
+        """Whether anything of a reply was."""
+        self._limits = options
+
+    @abstractmethod
+    def dialogue(self) -> Dialogue[Any]:
+        """Begin the dialogue of the method."""
+
+    @abstractmethod
+    def begin(self, request: CallModel) -> ModelCall:
+        """Begin a call of a model."""
+
+    @abstractmethod
+    def output(self, request: CallModel, text: str) -> Iterable[OutT]:
+        """Return what is output for a piece of a reply that may be shown."""
+
+    @abstractmethod
+    def end(self, result: Any) -> Iterable[OutT]:
+        """Return what is output at the end of the dialogue."""
+
+    @abstractmethod
+    def model(self, prompt: str) -> str | None:
+        """Name the model that a prompt is for; None when it does not say."""
+
+    @abstractmethod
+    def tokens(self, prompt: str, values: Mapping[str, str]) -> int:
+        """Count a prompt as it is sent, filled with values."""
+
+    @abstractmethod
+    def known_limits(self, prompt: str) -> tuple[int | None, int | None]:
+        """Return what its model says of its window and of its longest answer."""
+
+    def size(self, prompt: str) -> PromptSize:
+        """Say how long a prompt is, and may be."""
+        window, answer = self.known_limits(prompt)
+        return PromptSize.told(
+            partial(self.tokens, prompt),
+            prompt,
+            windows=(self._limits.max_context_tokens, window),
+            reserved=(self._limits.answer_tokens, answer),
+        )
+
+    def streams(self, request: CallModel) -> bool:
+        """Say whether a reply may be streamed."""
+        return self.streams_drafts or request.purpose != "draft"
+
+    def released(self, request: CallModel, text: str) -> Iterable[OutT]:
+        """Take a piece of a reply; return what is output for it."""
+        if not text:
+            return ()
+        output = [*self.output(request, text)]
+        self.shown |= bool(output)
+        return output
+
+
+def answer(
+    answering: Answering[OutT], *, streaming: bool
+) -> Generator[OutT, None, None]:
+    """Carry out what a question asks for; yield the pieces of the output."""
+    dialogue = answering.dialogue()
+    request = advance(dialogue)
+    while not isinstance(request, Finished):
+        result: Any = None
+        failure = None
+        try:
+            if isinstance(request, ReadDocuments):
+                source: Any = answering.source
+                result = [source.read(name) for name in request.names]
+            else:
+                call = answering.begin(request)
+                streamed = streaming and answering.streams(request)
+                with closing(call.texts(streaming=streamed)) as texts:
+                    for text in texts:
+                        yield from answering.released(request, text)
+                result = call.reply()
+        except Exception as error:  # noqa: BLE001 -- the dialogue decides
+            failure = error
+        request = advance(dialogue, result, failure)
+    yield from answering.end(request.result)
+
+
+async def aanswer(
+    answering: Answering[OutT], *, streaming: bool
+) -> AsyncGenerator[OutT, None]:
+    """Async version of `answer`; what is done with long texts blocks no event loop."""
+    dialogue = await in_thread(answering.dialogue)
+    request = await in_thread(partial(advance, dialogue))
+    while not isinstance(request, Finished):
+        result: Any = None
+        failure = None
+        try:
+            if isinstance(request, ReadDocuments):
+                source: Any = answering.source
+                result = await asyncio.gather(*map(source.aread, request.names))
+            else:
+                call = await in_thread(partial(answering.begin, request))
+                streamed = streaming and answering.streams(request)
+                async with aclosing(call.atexts(streaming=streamed)) as texts:
+                    async for text in texts:
+                        for piece in answering.released(request, text):
+                            yield piece
+                result = await in_thread(call.reply)
+        except Exception as error:  # noqa: BLE001 -- the dialogue decides
+            failure = error
+        request = await in_thread(partial(advance, dialogue, result, failure))
+    for piece in answering.end(request.result):
+        yield piece
