@@ -1,7 +1,7 @@
 """`llms.txt`, which lists every page for language models, and all of them in one file.
 
 The form is that of https://llmstxt.org: a title, a summary, and lists of links with a
-line about each. Links are relative, as nothing says where the site will stand.
+line about each. Links are relative, as nothing says where the site will be.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Pages that stand outside `docs/`, and how pages link to one another and to files.
+"""Pages outside `docs/`, and how pages link to one another and to files.
 
 The README is the front page; the benchmarks, the changelog and CONTRIBUTING are pages,
-too, read from where they stand. MkDocs calls the functions that begin with `on_`.
+too, read from where they are. MkDocs calls the functions that begin with `on_`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([^()\s]+)\)")
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add what stands elsewhere in the repository."""
+    """Add the pages from elsewhere in the repository."""
     for path in sorted(path for kind in _OUTSIDE for path in ROOT.glob(kind)):
         uri = path.relative_to(ROOT).as_posix()
         files.append(File.generated(config, uri, abs_src_path=str(path)))
@@ -57,6 +57,6 @@ def on_page_content(html: str, **_: object) -> str:
 
 
 def _folder(uri: str) -> str:
-    """The folder of the repository where a page's text stands."""
+    """Return the folder of the repository that holds a page's text."""
     outside = (ROOT / uri).exists()
     return posixpath.dirname(uri if outside else f"docs/{uri}")

@@ -62,7 +62,7 @@ def steps() -> list[dict[str, Any]]:
 
 
 def _ranked(texts: Sequence[str]) -> list[int]:
-    """The places of the texts, best first; of equals, the earlier first."""
+    """Return the places of the texts, best first; of equals, the earlier first."""
     bm25s = require("bm25s", extra="bm25", purpose="the example of the front page")
     quiet: dict[str, Any] = {"show_progress": False}
     index = bm25s.BM25()
@@ -77,7 +77,7 @@ def _entries(passages: Sequence[Passage]) -> list[tuple[int, str]]:
 
 
 def _example() -> str:
-    """The example as HTML: all steps as data, one as text."""
+    """Return the example as HTML: all steps as data, one as text."""
     found = steps()
     first = BUDGETS.index(SHOWN)
     shown = found[first]
@@ -98,7 +98,7 @@ def _example() -> str:
         f'<input id="token-budget" type="range" max="{len(found) - 1}" '
         f'value="{first}" aria-valuetext="{shown["budget"]} tokens"></p>'
         f'<p aria-live="polite">Within <b class="limit">{shown["budget"]}</b> tokens '
-        f'stand <b class="count">{len(shown["score"])}</b> passages, which take '
-        f'<b class="tokens">{shown["tokens"]}</b>.</p>'
+        f'fit <b class="count">{len(shown["score"])}</b> passages '
+        f'(<b class="tokens">{shown["tokens"]}</b> tokens).</p>'
         f'<div class="orders">{columns}</div></div>'
     )

@@ -1,4 +1,4 @@
-"""Writes `docs/architecture.md` out of the code: `make docs-architecture`."""
+"""Write `docs/architecture.md` from the code: `make docs-architecture`."""
 
 from __future__ import annotations
 
@@ -16,18 +16,15 @@ ADAPTERS = ("langchain_oprag", "llamaindex_oprag")
 EVALUATION = "packages/oprag-eval/oprag_eval"
 
 DECISIONS = (
-    ("In which order documents and their chunks stand", "oprag/ordering.py"),
+    ("The order of documents and their chunks", "oprag/ordering.py"),
     ("What a chunk, a passage and a full text are", "oprag/chunk.py"),
-    ("What each metadata key is called", "oprag/metadata.py"),
-    ("Which errors there are, and what they say", "oprag/errors"),
-    ("What is said if a package is not installed", "oprag/optional.py"),
-    ("What a token is and how many a text has", "oprag/tokens"),
-    ("Which document, part and place metadata name", "oprag/positions"),
+    ("The name of each metadata key", "oprag/metadata.py"),
+    ("The errors and their messages", "oprag/errors"),
+    ("The error for a package that is not installed", "oprag/optional.py"),
+    ("What a token is, and how many a text has", "oprag/tokens"),
+    ("Which document, part and place the metadata name", "oprag/positions"),
     ("What happens when a place is missing or contradicts another", "oprag/positions"),
-    (
-        "Where a chunk stands in its source, and whether that is proved",
-        "oprag/locating",
-    ),
+    ("Where a chunk is in its source, and whether that is proved", "oprag/locating"),
     ("Where a text is cut, and what one chunk may count", "oprag/splitting"),
     ("Which options there are and which values they take", "oprag/context"),
     ("Which chunks a budget holds, and which are merged", "oprag/context"),
@@ -42,9 +39,9 @@ DECISIONS = (
     ("How documents are grouped into long units and read", "oprag/units"),
     ("How LangChain's objects become chunks, and passages its objects", ADAPTERS[0]),
     ("How LlamaIndex's objects become chunks, and passages its objects", ADAPTERS[1]),
-    ("What a store and a splitter of someone else's must do", "oprag/testing"),
+    ("What a store and a splitter of another author must do", "oprag/testing"),
     ("How a cluster is connected to, and what runs on it", "oprag/scale"),
-    ("What a file says, and how ours are written", "oprag/files"),
+    ("How files are read and written", "oprag/files"),
     ("What the commands ask, print and return", "oprag/cli"),
     ("What is measured on the papers' data, and how", EVALUATION),
 )
@@ -53,8 +50,8 @@ DECISIONS = (
 _HEAD = """\
 # Architecture
 
-Written by `make docs-architecture` out of the code. A test fails when it is out of
-date.
+`make docs-architecture` writes this page from the code, and a test fails when it is out
+of date.
 
 oprag puts retrieved chunks back in the order in which the author wrote them. One file
 does that: [`oprag/ordering.py`](../oprag/ordering.py). All others prepare its input or
@@ -72,7 +69,7 @@ _FLOORS = """\
 
 A room is a folder of `oprag` with one purpose. Its `__init__.py` is its door: from
 outside, only names of the door are imported. Imports point downwards. Rooms on one
-floor do not import each other. These rules stand in `pyproject.toml`; `make check`
+floor do not import each other. `pyproject.toml` has these rules, and `make check`
 fails if one is broken.
 
 `tests/` has a folder for every room and a file for every module; `tests/laws/` holds
@@ -102,9 +99,9 @@ Look here before you write a new rule. What both adapters need is decided in `op
 _WALKS = """\
 ## Which files run
 
-These calls were made and recorded. Listed are the files of this project that ran, in
-the order in which each was first called. Imports are left out, and what is cached after
-the first call.
+These calls were made and recorded. The list names the files of this project that
+ran, in the order in which each was first called. Imports, and what is cached after the
+first call, are left out.
 """
 
 

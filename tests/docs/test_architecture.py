@@ -48,7 +48,7 @@ def test_a_query_runs_through_few_files(name, most):
     assert len(files_of(name)) <= most
 
 
-def test_every_room_stands_on_a_floor():
+def test_every_room_is_on_a_floor():
     rooms = {
         path.parent.relative_to(ROOT).as_posix()
         for path in (ROOT / "oprag").glob("*/__init__.py")
