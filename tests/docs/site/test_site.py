@@ -39,9 +39,11 @@ def test_the_reference_shows_what_help_shows(pages):
     text = re.sub(r"<[^>]+>", "", pages["reference/langchain_oprag.html"].text)
 
     assert "token_budget: int | None = None" in text
-    assert "search_kwargs: Mapping[str, Any] | None = None" in text
+    assert "vectorstore: VectorStore | None = None" in text
     assert "WrappingRetriever" not in text  # a base that is not public
-    assert "**options" not in text.split("OrderPreservingRetriever(", 1)[1][:2_000]
+    signature = text.split("OrderPreservingRetriever(", 1)[1].split("\n)", 1)[0]
+    assert "citations: bool = False" in signature
+    assert "**options" not in signature
 
 
 def test_every_link_leads_to_a_page_and_a_place_in_it(pages, site):
