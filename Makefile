@@ -238,9 +238,11 @@ $(APPS_MARKER): $(TEST_MARKER)
 	$(INSTALL) --group test-apps
 	@touch $@
 
-$(DOCS_MARKER): $(TEST_MARKER)
+# Without torch: the pages of the reference are read from what is imported lazily.
+$(DOCS_MARKER): $(BASE_MARKER) pyproject.toml
 	@echo "Installing what builds the documentation site …"
-	$(INSTALL) --group docs
+	$(INSTALL) -e ".[bm25,langchain,llamaindex]" --group docs --group test-adapters
+	$(INSTALL) --no-deps -e $(EVAL)
 	@touch $@
 
 $(BENCH_MARKER): $(TEST_MARKER)
