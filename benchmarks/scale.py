@@ -1,10 +1,10 @@
-"""Indexing on Ray: how it scales with embedders, its own share, its memory; the index.
+"""Indexing on Ray: how it scales with workers, its own share, its memory; the index.
 
     python -m benchmarks.scale --documents 400 --json benchmarks/scale.json
     python -m benchmarks.scale --only index --documents 20000 --data DATA
 
 A local cluster of one node and PostgreSQL on loopback (`tests.stores.servers`). An
-embedding waits as a remote service does and computes nothing. Each embedder gets as
+embedding waits as a remote service does and computes nothing. Each worker gets as
 many documents, however many there are. Their rate is that of the time in which all of
 them work: from when the last one has begun to when the first one has no more. What they
 take of it without waiting is oprag's own share: to split, compare, send and write.
@@ -38,7 +38,7 @@ from tests.scale.nodes import cluster_of
 from tests.scale.stores import Table
 from tests.stores.servers import HOST, SUPERUSER, postgres_server
 
-_EMBEDDERS = (1, 4, 16)
+_WORKERS = (1, 4, 16)
 _BATCH = 32
 _LENGTH = 5_500
 """Characters of a text: about fifteen chunks."""
@@ -48,7 +48,7 @@ def main() -> None:
     """Run all parts, print the figures, and write them down."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--documents", type=int, default=50, help="of ten chunks, for each embedder"
+        "--documents", type=int, default=50, help="of ten chunks, for each worker"
     )
     parser.add_argument("--seconds", type=float, default=4.0, help="a batch waits")
     parser.add_argument("--workers", type=int, default=1)
@@ -73,9 +73,7 @@ def main() -> None:
         if given.only == "index":
             figures["index"] = bench.index(given.documents, given.data, given.workers)
         if given.only in {None, "scaling"}:
-            figures["scaling"] = bench.scaling(
-                given.documents, given.seconds, given.workers
-            )
+            figures["scaling"] = bench.scaling(given.documents, given.seconds)
         if given.only in {None, "memory"}:
             figures["memory"] = bench.memory(given.documents)
     figures["load_after"] = os.getloadavg()[0]
@@ -94,12 +92,10 @@ class _Bench:
         with psycopg.connect(f"postgresql://{database}") as connection:
             connection.execute("CREATE EXTENSION vector")
 
-    def scaling(self, documents: int, seconds: float, workers: int) -> dict[str, Any]:
-        """Chunks per second by embedders, and without any waiting."""
-        rates = {
-            n: self._run(documents * n, seconds, n, workers)[0] for n in _EMBEDDERS
-        }
-        own = self._run(documents * _EMBEDDERS[-1], 0, 1, workers)[0]
+    def scaling(self, documents: int, seconds: float) -> dict[str, Any]:
+        """Chunks per second by workers, and without any waiting."""
+        rates = {n: self._run(documents * n, seconds, n)[0] for n in _WORKERS}
+        own = self._run(documents * _WORKERS[-1], 0, 1)[0]
         return {
             "chunks_per_second": {n: round(rate, 2) for n, rate in rates.items()},
             "share_of_linear": {
@@ -111,8 +107,7 @@ class _Bench:
     def memory(self, documents: int) -> dict[str, Any]:
         """Largest worker of each kind, in MiB, at n documents and at ten times n."""
         return {
-            number: self._run(number, 0, 1, 1)[1]
-            for number in (documents, 10 * documents)
+            number: self._run(number, 0, 1)[1] for number in (documents, 10 * documents)
         }
 
     def index(self, documents: int, data: Path, workers: int) -> dict[str, Any]:
@@ -167,27 +162,20 @@ class _Bench:
 
     def _on_cluster(self, folder: Path, table: Table, **how: int) -> IndexingReport:
         return index_on_ray(
-            folder,
-            table.opened,
-            table.embeddings,
-            framework="langchain",
-            address=self._address,
-            show_progress=False,
-            **how,
+            folder, table, address=self._address, show_progress=False, **how
         )
 
     def _run(
-        self, documents: int, seconds: float, embedders: int, workers: int
+        self, documents: int, seconds: float, workers: int
     ) -> tuple[float, dict[str, int]]:
         folder = write(self._place / f"texts{documents}", documents)
         counted = Path(tempfile.mkdtemp(dir=self._place))
         name = f"t{uuid.uuid4().hex}"
         table = Table("langchain", self._database, name, seconds, counted).made()
         with _watched() as largest:
-            how = {"workers": workers, "embedders": embedders}
-            self._on_cluster(folder, table, batch_size=_BATCH, **how)
+            self._on_cluster(folder, table, batch_size=_BATCH, workers=workers)
         rate = _rate(counted)
-        print(f"{embedders} embedders: {rate:.1f} chunks per second", flush=True)
+        print(f"{workers} workers: {rate:.1f} chunks per second", flush=True)
         return rate, largest
 
 
@@ -209,7 +197,7 @@ def _texts(data: Path, folder: Path, documents: int) -> Path:
 
 
 def _rate(counted: Path) -> float:
-    """Chunks per second while all embedders work."""
+    """Chunks per second while all workers embed."""
     calls: dict[str, list[tuple[float, int]]] = {}
     for path in counted.iterdir():
         process, moment = path.name.split("-")

@@ -8,8 +8,6 @@ from typing import Any, Unpack
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.vectorstores import VectorStore
 
-from langchain_oprag._chunk_stores.chroma import ChromaChunks
-from langchain_oprag._chunk_stores.faiss import FaissChunks
 from langchain_oprag._convert import source_of
 from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetSplitter
 from langchain_oprag.stores import chunk_store
@@ -88,9 +86,9 @@ def index_documents(
             given now, also if it was split otherwise. `"same_settings"`: only its
             chunks of the same splitter with the same settings, so that chunks of
             several sizes live side by side; index every size again when a document
-            changes. `"all"`: also chunks of the same file that LangChain, LlamaIndex
-            or another name of it put into the store, and a document of that name from
-            another scope. All of the store is looked through for them; else its first
+            changes. `"all"`: also chunks of the same file that LangChain or
+            LlamaIndex put into the store, and a document of that name from another
+            scope. All of the store is looked through for them; else its first
             5,000 chunks are, and they are counted in the report.
         unsupported_metadata: `"error"`, or `"drop"`: leave out what not every store
             keeps (lists, mappings, dates, numbers that are not finite, strings with
@@ -194,12 +192,9 @@ def indexing_target(
         )
         raise InvalidOptionError(message, option="splitter", value=splitter)
     store = chunk_store(vectorstore) if chunks is None else chunks
-    # Most stores that are known replace what has the same id. Chroma keeps those
-    # metadata keys that the new chunk lacks.
-    replaces = chunks is None and not isinstance(store, (ChromaChunks, FaissChunks))
     if not store.is_queried:
         store = Snapshot(store)
-    return IndexTarget(_LangChain(splitter), store, _Writer(vectorstore, replaces))
+    return IndexTarget(_LangChain(splitter), store, _Writer(vectorstore))
 
 
 class _LangChain(Framework[Document]):
@@ -234,13 +229,10 @@ class _Writer(ChunkWriter):
 
     Args:
         vectorstore: The store.
-        replaces: See `ChunkWriter`.
     """
 
-    def __init__(self, vectorstore: VectorStore, replaces: bool) -> None:
+    def __init__(self, vectorstore: VectorStore) -> None:
         self.written = self._vectorstore = vectorstore
-        self.embedding = vectorstore.embeddings
-        self.replaces = replaces
 
     def add(self, chunks: Sequence[WantedChunk]) -> None:
         ids = [chunk.id for chunk in chunks]

@@ -167,7 +167,7 @@ def _with_vectors(
     nodes = _nodes(chunks)
     for node in nodes:
         node.embedding = vectors[node.node_id]
-    # A copy that stands in for a chunk has its node, and an id of its own.
+    # A chunk whose id is taken gets another one.
     return [
         node if node.node_id == chunk.id else node.model_copy(update={"id_": chunk.id})
         for node, chunk in zip(nodes, chunks, strict=True)

@@ -107,9 +107,9 @@ def index_documents(
             given now, also if it was parsed otherwise. `"same_settings"`: only its
             nodes of the same parser with the same settings, so that nodes of
             several sizes live side by side; index every size again when a document
-            changes. `"all"`: also nodes of the same file that LlamaIndex, LangChain
-            or another name of it put into the store, and a document of that name from
-            another scope. All of the store is looked through for them; else its first
+            changes. `"all"`: also nodes of the same file that LlamaIndex or
+            LangChain put into the store, and a document of that name from another
+            scope. All of the store is looked through for them; else its first
             5,000 nodes are, and they are counted in the report.
         unsupported_metadata: `"error"`, or `"drop"`: leave out what not every store
             keeps (lists, mappings, dates, numbers that are not finite, strings with

@@ -113,17 +113,6 @@ class ServerStore:
         )
 
 
-@dataclass(frozen=True)
-class NamedModel:
-    """An embedding model by its name; each worker that embeds loads it."""
-
-    name: str
-
-    def __call__(self) -> SentenceTransformerEmbeddings:
-        """Load it."""
-        return load_embedding_model(self.name, packaged=packaged_weights())
-
-
 def server_store(url: str, collection: str) -> ServerStore:
     """Read the value of `--store`.
 
@@ -161,7 +150,7 @@ def index_together(
     """Bring a store on a server up to date with files; see `oprag.cli.index.update`.
 
     Args:
-        address: Of the cluster; see `oprag.scale.connected`.
+        address: Of the cluster; see `oprag.scale.index_on_ray`.
         store: Made where it is missing.
         read: The files, read by this process.
         model: What everything in it is embedded with; workers load it by its name.
@@ -174,13 +163,12 @@ def index_together(
         ClusterError: The cluster cannot be reached, or could not finish.
         IndexingError: See `index_documents`.
     """
+    name = model.name
     _opened(lambda: store.make(len(model.embed_query(_PROBE))))
     _opened(lambda: next(iter(chunk_store(store(model)).read()), None))
     return index_on_ray(
         to_index(read),
-        store,
-        NamedModel(model.name),
-        framework="langchain",
+        lambda: store(_loaded(name)),
         address=address,
         splitter=OffsetSentenceSplitter(),
         scope=scope,
@@ -188,6 +176,10 @@ def index_together(
         unsupported_metadata="drop",
         show_progress=show_progress,
     )
+
+
+def _loaded(name: str) -> SentenceTransformerEmbeddings:
+    return load_embedding_model(name, packaged=packaged_weights())
 
 
 def _opened(ask: Callable[[], object]) -> None:

@@ -136,7 +136,6 @@ MESSAGES = {
     "indexed again, and what was there before was not removed.",
     "foreign_chunks": "Chunks that something else than oprag wrote of a document that "
     "oprag indexed too: its text is there twice.",
-    "indexed_twice": "The same text is there by two names of one file.",
     "duplicate": "The same text stands at the same position again: indexed twice.",
     "incomplete": "Chunks of a document are missing, or their numbers repeat.",
     "unstamped": "Indexed before the length and hash of a text were written: its order "

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, MutableSequence, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
-from oprag.chunk import Hit
 from oprag.diagnosing.checks import Examined, chunk_numbers
 from oprag.diagnosing.report import DAMAGE, Findings
 from oprag.documents import (
+    ForeignChunks,
     StoredChunk,
-    StoredCopies,
     are_all_there,
     by_version,
     is_own,
@@ -56,7 +55,7 @@ def check_documents(
         version or size of it are damaged; 0 for all of a sample.
     """
     groups = own_documents(chunk.stored for chunk in chunks)
-    _check_copies(chunks, groups, findings)
+    _check_foreign(chunks, groups, findings)
     _check_names(chunks, findings)
     readable = bytearray(len(chunks))
     for name, members in groups.items():
@@ -110,45 +109,19 @@ def _check_names(chunks: Sequence[Examined], findings: Findings) -> None:
             findings.add("lost_name", i, key, detail)
 
 
-class _NumberedHits(Sequence[Hit]):
-    """The chunks as retrieval sees them; the number of each is its `source`."""
-
-    def __init__(self, chunks: Sequence[Examined]) -> None:
-        self._chunks = chunks
-
-    def __len__(self) -> int:
-        return len(self._chunks)
-
-    @overload
-    def __getitem__(self, number: int) -> Hit: ...
-    @overload
-    def __getitem__(self, number: slice) -> list[Hit]: ...
-    def __getitem__(self, number: int | slice) -> Hit | list[Hit]:
-        if isinstance(number, slice):
-            return [self[i] for i in range(len(self))[number]]
-        return self._chunks[number].hit._replace(source=number)
-
-
-def _check_copies(
+def _check_foreign(
     chunks: Sequence[Examined], groups: Mapping[str, Sequence[int]], findings: Findings
 ) -> None:
-    """Note foreign chunks of documents, and their copies by other names, each once."""
+    """Note chunks of oprag's documents that something else wrote, each once."""
     if not groups:
         return
-    copies = StoredCopies(_NumberedHits(chunks))
-    known = set[str]()
+    hits = (chunk.hit._replace(source=i) for i, chunk in enumerate(chunks))
+    foreign = ForeignChunks(hits)
     for name, members in groups.items():
-        found = copies.of(name, [chunks[i].hit for i in members])
-        for hit in found.foreign:
+        for hit in foreign.of(name, [chunks[i].hit for i in members]):
             other = document_name(hit.metadata) or name
             detail = "" if other == name else f"as {other}"
             findings.add("foreign_chunks", hit.source, name, detail)
-        for hit in found.renamed:
-            other = str(hit.metadata[DOC_URI])
-            if other not in known:
-                detail = f"the same text as {name}"
-                findings.add("indexed_twice", hit.source, other, detail)
-                known.add(name)
 
 
 def _check_texts(

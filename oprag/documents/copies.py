@@ -1,4 +1,4 @@
-"""What a store holds of a document besides: chunks of others, copies by other names.
+"""Chunks of a document that something else than oprag wrote.
 
 A vector store is often filled twice: by a framework's own loader and splitter, and by
 oprag. Nothing in the store says so; the names of the files do, and the texts.
@@ -6,11 +6,10 @@ oprag. Nothing in the store says so; the names of the files do, and the texts.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from oprag.chunk import Hit
 from oprag.locating import held, squeeze
@@ -23,14 +22,8 @@ from oprag.metadata import (
     N_CHUNKS,
     PART_INDEX,
     document_key,
-    version_text,
 )
 from oprag.positions import as_number, document_name
-
-_NO_NAME = (None, "", "None")
-_NO_CHARACTER = "\0"
-"""Between the texts of two parts or versions, which no chunk reaches over; and after
-each part of a path."""
 
 
 class OwnChunk(Protocol):
@@ -45,90 +38,57 @@ class OwnChunk(Protocol):
         """Its metadata, with oprag's keys."""
 
 
-class Copies(NamedTuple):
-    """What else a store holds of one document, in the order of the store."""
-
-    foreign: list[Hit]
-    """Chunks without oprag's keys, which LlamaIndex or LangChain wrote."""
-    renamed: list[Hit]
-    """Chunks of oprag's, of the same text by another name of the same file."""
-
-
-class StoredCopies:
-    """Finds what a store holds of a document besides oprag's chunks of its name.
+class ForeignChunks:
+    """Finds the chunks of a document that something else than oprag wrote.
 
     Args:
-        hits: All chunks of the store, or all that are looked at, as `stored_hit` reads
-            them. They are kept; a sequence that reads them where they lie stays one.
+        hits: Chunks of a store as `stored_hit` reads them; those of oprag's among them
+            are passed over.
     """
 
     def __init__(self, hits: Iterable[Hit]) -> None:
-        self._hits = hits if isinstance(hits, Sequence) else list(hits)
-        self._foreign: dict[str, array[int]] = {}
-        self._own: dict[str, array[int]] = {}
-        for number, hit in enumerate(self._hits):
-            own = is_own(hit.metadata)
-            for name in _own_names(hit) if own else _foreign_names(hit):
-                groups = self._own if own else self._foreign
-                if name not in groups:
-                    groups[name] = array("I")
-                groups[name].append(number)
-        self._ends: dict[tuple[str, ...], list[str]] = {}
-        for name in sorted({*self._own, *self._foreign}):
-            for end in _ends(name):
-                self._ends.setdefault(end, []).append(name)
+        self._hits: dict[str, list[Hit]] = {}
+        for hit in hits:
+            for name in () if is_own(hit.metadata) else _names(hit):
+                self._hits.setdefault(name, []).append(hit)
+        self._by_end: dict[tuple[str, ...], list[str]] = {}
+        self._by_path: dict[tuple[str, ...], list[str]] = {}
+        for name in self._hits:
+            whole, *shorter = _ends(name)
+            self._by_path.setdefault(whole, []).append(name)
+            for end in (whole, *shorter):
+                self._by_end.setdefault(end, []).append(name)
 
-    def of(self, name: str, chunks: Sequence[OwnChunk]) -> Copies:
-        """Return what else there is of one document.
+    def of(self, name: str, chunks: Sequence[OwnChunk]) -> list[Hit]:
+        """Return those of one document, in the order of the store.
 
-        A chunk without oprag's keys is of the document if it has the same name:
-        `file_path`, `source`, `ref_doc_id` or another known key holds it. So it is if
-        one of the two names is a path that ends like the other (`/home/ann/a.txt`,
-        `docs/a.txt` and `a.txt`), and the document holds the text of more than half of
-        all chunks by that name; white space does not count. By such names are also
-        oprag's chunks of the same text, as the second half of `doc_version` says.
+        A chunk is of the document if it has the same name: `file_path`, `source`,
+        `ref_doc_id` or another known key holds it. So it is if one of the two names is
+        a path that ends like the other (`/home/ann/a.txt`, `docs/a.txt` and `a.txt`),
+        and the document holds the text of more than half of all chunks by that name;
+        white space does not count.
 
         Args:
             name: The document's own name.
             chunks: Its chunks as oprag makes them, in any order.
         """
-        foreign = {*self._foreign.get(name, ())}
-        renamed: set[int] = set()
-        others = self._other_names(name, chunks)
-        flat = squeeze(_joined(chunks)) if self._foreign.keys() & others else ""
-        texts = {_text_of(chunk) for chunk in chunks} - {""}
-        for other in others:
-            found: Sequence[int] = self._foreign.get(other, ())
-            pieces = [squeeze(self._hits[i].text) for i in found]
+        found = {id(hit): hit for hit in self._hits.get(name, ())}
+        names = {name, *(_users_name(chunk.metadata) for chunk in chunks[:1])}
+        alike = {other for own in names for other in self._alike(own)} - {name}
+        flat = squeeze(_joined(chunks)) if alike else ""
+        for other in sorted(alike):
+            hits = self._hits[other]
+            pieces = [squeeze(hit.text) for hit in hits]
             if 2 * len(held(flat, pieces)) > sum(map(bool, pieces)):
-                foreign.update(found)
-            own: Sequence[int] = self._own.get(other, ())
-            renamed.update(i for i in own if _text_of(self._hits[i]) in texts)
-        return Copies(
-            [self._hits[i] for i in sorted(foreign)],
-            [self._hits[i] for i in sorted(renamed)],
-        )
-
-    def may_hold(self, name: str, chunks: Sequence[OwnChunk]) -> bool:
-        """Whether `of` may find anything.
-
-        Args:
-            name: The document's own name.
-            chunks: Its first chunk, if it has any; the text is not read.
-        """
-        return name in self._foreign or bool(self._other_names(name, chunks))
-
-    def _other_names(self, name: str, chunks: Sequence[OwnChunk]) -> set[str]:
-        """Other names in the store that the document may have."""
-        names = {name, *(n for c in chunks[:1] if (n := _users_name(c.metadata)))}
-        return {other for each in names for other in self._alike(each)} - {name}
+                found |= {id(hit): hit for hit in hits}
+        return [*found.values()]
 
     def _alike(self, name: str) -> Iterator[str]:
-        """Yield the names that are the end of a path, or of which it is the end."""
+        """Yield the names that end like a path, or of which it is the end."""
         whole, *shorter = _ends(name)
-        yield from self._ends.get(whole, ())
+        yield from self._by_end.get(whole, ())
         for end in shorter:
-            yield from (n for n in self._ends.get(end, ()) if _ends(n)[0] == end)
+            yield from self._by_path.get(end, ())
 
 
 def is_own(metadata: Mapping[str, Any]) -> bool:
@@ -152,30 +112,21 @@ def name_of_key(metadata: Mapping[str, Any]) -> str | None:
     return name if proved else None
 
 
-def _own_names(hit: Hit) -> list[str]:
-    name = hit.metadata.get(DOC_URI)
-    return [name] if isinstance(name, str) else []
-
-
-def _foreign_names(hit: Hit) -> list[str]:
-    named = (document_name(hit.metadata), hit.document, hit.metadata.get("ref_doc_id"))
-    return [*dict.fromkeys(str(name) for name in named if name not in _NO_NAME)]
-
-
-def _users_name(metadata: Mapping[str, Any]) -> str | None:
-    """What the document would be called without oprag's name of it."""
-    others = {k: v for k, v in metadata.items() if k not in (DOC_KEY, DOC_URI)}
-    return document_name(others)
-
-
 def _ends(name: str) -> list[tuple[str, ...]]:
     """Return the parts of a path, then those without the first, and so on."""
     parts = PurePosixPath(name.replace("\\", "/")).parts or (name,)
     return [parts[at:] for at in range(len(parts))]
 
 
-def _text_of(chunk: OwnChunk) -> str:
-    return version_text(chunk.metadata.get(DOC_VERSION))
+def _names(hit: Hit) -> set[str]:
+    named = (document_name(hit.metadata), hit.document, hit.metadata.get("ref_doc_id"))
+    return {str(name) for name in named} - {"None", ""}
+
+
+def _users_name(metadata: Mapping[str, Any]) -> str:
+    """What the document would be called without oprag's name of it."""
+    others = {k: v for k, v in metadata.items() if k not in (DOC_KEY, DOC_URI)}
+    return document_name(others) or ""
 
 
 def _joined(chunks: Sequence[OwnChunk]) -> str:
@@ -184,14 +135,14 @@ def _joined(chunks: Sequence[OwnChunk]) -> str:
     for chunk in chunks:
         keys = (PART_INDEX, CHAR_START, CHAR_END)
         part, start, end = (as_number(chunk.metadata.get(key)) or 0 for key in keys)
-        scope = (str(chunk.metadata.get(DOC_VERSION)), part)
-        placed.append((scope, start, end, chunk.text))
+        version = str(chunk.metadata.get(DOC_VERSION))
+        placed.append(((version, part), start, end, chunk.text))
     texts = []
     before, reach = None, 0
-    for scope, start, end, text in sorted(placed, key=itemgetter(0, 1, 2)):
-        if scope != before:
-            texts.append(_NO_CHARACTER)
-            before, reach = scope, 0
+    for part_of, start, end, text in sorted(placed, key=itemgetter(0, 1, 2)):
+        if part_of != before:
+            texts.append("\0")  # which no chunk reaches over
+            before, reach = part_of, 0
         texts.append(text[max(reach - start, 0) :])
         reach = max(reach, end)
     return "".join(texts)

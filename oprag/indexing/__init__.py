@@ -18,7 +18,7 @@ from oprag.indexing.plan import (
     WantedChunk,
     WantedDocument,
 )
-from oprag.indexing.progress import Counted, ShowProgress
+from oprag.indexing.progress import ShowProgress
 from oprag.indexing.report import (
     REFUSALS,
     FailedDocument,
@@ -26,7 +26,8 @@ from oprag.indexing.report import (
     Readable,
     SkippedFile,
 )
-from oprag.indexing.sharing import WrittenPart, lacking
+from oprag.indexing.run import Part
+from oprag.indexing.stored import StoredBefore
 from oprag.indexing.updating import (
     IndexingKeywords,
     aindex_target,
@@ -41,7 +42,6 @@ from oprag.indexing.writing import ChunkWriter, IndexTarget, Snapshot, in_thread
 __all__ = [
     "REFUSALS",
     "ChunkWriter",
-    "Counted",
     "Documents",
     "FailedDocument",
     "Framework",
@@ -50,6 +50,7 @@ __all__ = [
     "IndexingKeywords",
     "IndexingReport",
     "Named",
+    "Part",
     "Piece",
     "Readable",
     "RemoveMissing",
@@ -58,16 +59,15 @@ __all__ = [
     "ShowProgress",
     "SkippedFile",
     "Snapshot",
+    "StoredBefore",
     "UnsupportedMetadata",
     "WantedChunk",
     "WantedDocument",
-    "WrittenPart",
     "aindex_target",
     "aupdate_index",
     "check_given",
     "in_thread",
     "index_target",
-    "lacking",
     "named_documents",
     "source_scope",
     "update_from_parts",

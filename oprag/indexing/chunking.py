@@ -23,7 +23,6 @@ from oprag.metadata import (
     RESULT_KEYS,
     document_version,
     indexed_id,
-    named_id,
 )
 from oprag.positions import (
     Part,
@@ -113,9 +112,7 @@ def chunks_of(
             reserved=framework.reserved,
         )
         own_id = indexed_id(metadata, int(metadata[CHUNK_INDEX]))
-        other_id = named_id(f"{own_id}\n{sorted(metadata.items())!r}")
-        chunk = WantedChunk(own_id, piece.text, metadata, piece.source, other_id)
-        chunks.append(chunk)
+        chunks.append(WantedChunk(own_id, piece.text, metadata, piece.source))
     return framework.finished(chunks)
 
 

@@ -19,7 +19,6 @@ from oprag.errors import (
 from oprag.indexing.chunking import Framework, chunks_of
 from oprag.indexing.flat import UnsupportedMetadata, unstorable
 from oprag.indexing.plan import WantedDocument
-from oprag.indexing.progress import Counted
 from oprag.indexing.report import REFUSALS, FailedDocument, Readable, SkippedFile
 from oprag.metadata import (
     CHAR_START,
@@ -95,7 +94,7 @@ def wanted_documents(
     framework: Framework[D],
     unsupported_metadata: UnsupportedMetadata,
     scope: str | None = None,
-) -> Counted[Readable]:
+) -> Iterator[Readable]:
     """Read, group and split documents, one at a time.
 
     Args:
@@ -108,13 +107,13 @@ def wanted_documents(
 
     Returns:
         Each document with all its chunks; or, with its name, the reason why a file is
-        no text, a document cannot be stored or was not split. Read one at a time;
-        how many there will be is known for a folder and a list.
+        no text, a document cannot be stored or was not split. Read one at a time.
     """
     check_given(documents, framework, unsupported_metadata)
-    return Counted(
-        _wanted(documents, framework, unsupported_metadata, scope),
-        lambda: _how_many(documents, framework),
+    mark = source_scope(documents, scope)
+    return (
+        wanted_document(given, framework, unsupported_metadata, mark)
+        for given in named_documents(documents, framework, scope)
     )
 
 
@@ -138,25 +137,14 @@ def check_given(
         raise invalid_option("unsupported_metadata", unsupported_metadata, takes)
 
 
-def _how_many(documents: Documents[D], framework: Framework[D]) -> int | None:
-    """How many documents there will be, files that are no text among them."""
+def count_documents(documents: Documents[D], framework: Framework[D]) -> int | None:
+    """Count the documents of a folder or a list, files that are no text among them."""
     if isinstance(documents, (str, Path)):
         return count_files(documents)
     if not isinstance(documents, Sequence):
         return None
     names = (_name(place, given, framework) for place, given in enumerate(documents))
     return sum(1 for _ in itertools.groupby(names))
-
-
-def _wanted(
-    documents: Documents[D],
-    framework: Framework[D],
-    unsupported_metadata: UnsupportedMetadata,
-    scope: str | None,
-) -> Iterator[Readable]:
-    mark = source_scope(documents, scope)
-    for given in named_documents(documents, framework, scope):
-        yield wanted_document(given, framework, unsupported_metadata, mark)
 
 
 def wanted_document(

@@ -6,24 +6,26 @@ could say something else after a crash.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
+from itertools import count, islice
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from oprag.documents import StoredChunk
 from oprag.errors import InvalidOptionError, UnreadableFileError, invalid_option
 from oprag.metadata import (
-    CHAR_END,
-    CHAR_START,
+    CHUNK_INDEX,
     DOC_KEY,
     DOC_SCOPE,
     DOC_URI,
     DOC_VERSION,
-    N_CHUNKS,
     OWN_KEYS,
     PART_INDEX,
+    named_id,
     version_settings,
 )
+from oprag.positions import as_number
 
 Replace: TypeAlias = Literal["document", "same_settings", "all"]
 """What is replaced by a document that is indexed: all that oprag stored of it; only its
@@ -32,6 +34,10 @@ chunks of the same splitter and settings; or all, whoever stored it."""
 
 RemoveMissing: TypeAlias = bool | Literal["all"]
 """Whether documents that are not given are deleted; all of them if need be."""
+
+
+_TRIED = 8
+"""Ids under which a chunk is looked for: each interrupted run may leave one taken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +72,6 @@ class RunOptions:
             raise invalid_option("remove_missing", self.remove_missing, takes)
 
 
-class RunKeywords(TypedDict, total=False):
-    """The same for type checkers; see `RunOptions`."""
-
-    scope: str
-    remove_missing: RemoveMissing
-    replace: Replace
-    batch_size: int
-
-
 class WantedChunk(NamedTuple):
     """One chunk as the store is to hold it."""
 
@@ -87,10 +84,6 @@ class WantedChunk(NamedTuple):
     source: Any = None
     """The framework's object that is handed to the store; None where it can be
     made of the rest."""
-    other_id: str = ""
-    """With oprag's own metadata in it as well. The chunk gets it
-    where a chunk of another cut stands under `id`, which stays until this one is there:
-    a splitter may cut the same text otherwise, and not say so."""
 
 
 class WantedDocument(NamedTuple):
@@ -106,9 +99,8 @@ class IndexingPlan(NamedTuple):
     """What to do in a store for one document: first add, then delete."""
 
     add: tuple[WantedChunk, ...]
-    """Chunks whose ids are not there; in reading order, new pages last."""
-    rewrite: tuple[WantedChunk, ...]
-    """Chunks whose ids are there, but altered or several times."""
+    """Chunks that are not there, under ids that are free; in reading order, new pages
+    last."""
     delete: tuple[str, ...]
     """Ids that go, each once; those of pages that are no more first."""
     unchanged: int
@@ -117,15 +109,14 @@ class IndexingPlan(NamedTuple):
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to do."""
-        return not (self.add or self.rewrite or self.delete)
+        return not (self.add or self.delete)
 
     @property
     def outcome(self) -> str:
         """Which list of the report the document belongs to."""
         if self.is_empty:
             return "unchanged"
-        changes = self.delete or self.rewrite or self.unchanged
-        return "updated" if changes else "added"
+        return "updated" if self.delete or self.unchanged else "added"
 
 
 def plan(
@@ -139,7 +130,9 @@ def plan(
     A chunk stays when id, text and metadata agree. Numbers agree by value, because
     some stores make floats of integers. Keys that are present and not wanted count
     only if they are oprag's: what the document's metadata lost is in another id, so
-    all others are a store's or an application's.
+    all others are a store's or an application's. Where something else has a chunk's
+    id, such as another cut of the text, the chunk gets one made of it: both live side
+    by side until the old one goes.
 
     Args:
         doc_key: `oprag.metadata.document_key` of the document's name.
@@ -162,53 +155,58 @@ def plan(
             for chunk in own
             if version_settings(chunk.metadata.get(DOC_VERSION)) == settings
         ]
-    by_id: dict[str, list[StoredChunk]] = {}
-    for chunk in own:
-        by_id.setdefault(chunk.id, []).append(chunk)
-    found = [_with_rows(chunk, by_id) for chunk in wanted]
-    rewrite = tuple(
-        chunk
-        for chunk, rows in found
-        if rows and not (len(rows) == 1 and _same(chunk, rows[0]))
-    )
-    add = [chunk for chunk, rows in found if not rows]
-    if "" in by_id:
+    times = Counter(chunk.id for chunk in own)
+    if "" in times:
         message = (
             f"The store does not give back the ids of its chunks with {DOC_KEY} "
             f"{doc_key}, so they cannot be deleted. Take another store."
         )
         raise InvalidOptionError(message, option="store", value=doc_key)
+    rows: dict[Any, dict[str, StoredChunk]] = {}
+    for row in own:
+        if times[row.id] == 1:
+            rows.setdefault(_number(row), {})[row.id] = row
+    add, stay = [], set()
+    for chunk in wanted:
+        beside = rows.get(_number(chunk))
+        same = beside and _same_id(chunk, beside)
+        if same:
+            stay.add(same)
+        else:
+            free = next(id_ for id_ in _ids(chunk.id) if id_ not in times)
+            add.append(chunk._replace(id=free))
     # Of two versions that are there in part, neither may be of pages that the other
     # lacks: they would look like pages that were indexed one by one.
     parts = {chunk.metadata.get(PART_INDEX) for chunk in wanted}
-    present_parts = {chunk.metadata.get(PART_INDEX) for chunk in own}
+    present_parts = {row.metadata.get(PART_INDEX) for row in own}
     add.sort(key=lambda chunk: chunk.metadata.get(PART_INDEX) not in present_parts)
     # Without its scope, what an interrupted run leaves would be nobody's.
-    going = {id_: rows[0].metadata for id_, rows in by_id.items()}
     last = {
-        id_: (m.get(PART_INDEX) in parts, DOC_SCOPE in m) for id_, m in going.items()
+        row.id: (row.metadata.get(PART_INDEX) in parts, DOC_SCOPE in row.metadata)
+        for row in own
+        if row.id not in stay
     }
     delete = sorted(last, key=last.__getitem__)
-    unchanged = len(wanted) - len(add) - len(rewrite)
-    return IndexingPlan(tuple(add), rewrite, tuple(delete), unchanged)
+    return IndexingPlan(tuple(add), tuple(delete), len(stay))
 
 
-def _with_rows(
-    chunk: WantedChunk, by_id: dict[str, list[StoredChunk]]
-) -> tuple[WantedChunk, list[StoredChunk]]:
-    """The chunk by the id that it has or gets, with what it takes the place of."""
-    other = chunk._replace(id=chunk.other_id) if chunk.other_id else chunk
-    rows, others = by_id.get(chunk.id, []), by_id.get(other.id, [])
-    if not any(_same(chunk, row) for row in rows):
-        is_there = any(_same(chunk, row) for row in others)
-        recut = not others and any(_cut(row) != _cut(chunk) for row in rows)
-        chunk = other if is_there or recut else chunk
-    return chunk, by_id.pop(chunk.id, [])
+def _ids(chunk_id: str) -> Iterator[str]:
+    """The id of a chunk, and those that it gets where something else has that."""
+    yield chunk_id
+    for number in count(1):
+        yield named_id(f"{chunk_id}\n{number}")
 
 
-def _cut(chunk: WantedChunk | StoredChunk) -> list[Any]:
-    """What tells chunks of one number apart, if a text was cut in two ways."""
-    return [*map(chunk.metadata.get, (CHAR_START, CHAR_END, N_CHUNKS))]
+def _same_id(chunk: WantedChunk, beside: Mapping[str, StoredChunk]) -> str | None:
+    """The id under which a chunk is there, if it is."""
+    tried = islice(_ids(chunk.id), _TRIED)
+    return next((i for i in tried if i in beside and _same(chunk, beside[i])), None)
+
+
+def _number(chunk: WantedChunk | StoredChunk) -> tuple[str, int | None]:
+    """Version and number, which chunks that agree share."""
+    version, index = map(chunk.metadata.get, (DOC_VERSION, CHUNK_INDEX))
+    return str(version or ""), as_number(index)
 
 
 def _refuse_other_scope(scope: str, own: Sequence[StoredChunk]) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any, Generic, TypeAlias, TypeVar
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeAlias
 
 from oprag.errors import OpragError, invalid_option
 from oprag.indexing.report import IndexingReport
-
-T = TypeVar("T")
 
 ShowProgress: TypeAlias = bool | Callable[[int, int | None, int], None]
 """Whether a bar is drawn; or what is called in its place, with the documents that are
@@ -20,44 +19,20 @@ in a thread where the run is awaited."""
 _LOGGER = logging.getLogger("oprag")
 
 
-class Counted(Generic[T]):
-    """Items that come one at a time, and how many there will be.
-
-    Args:
-        items: The items.
-        count: Returns how many, once a bar is to be drawn; None if that is not known.
-    """
-
-    def __init__(self, items: Iterator[T], count: Callable[[], int | None]) -> None:
-        self._items = items
-        self._count = count
-
-    def __iter__(self) -> Iterator[T]:
-        """The items; once."""
-        return self._items
-
-    def count(self) -> int | None:
-        """How many there will be; None if that is not known."""
-        try:
-            return self._count()
-        except OpragError:  # the run says so, at the item that is meant
-            return None
-
-
 class Progress:
     """Reports how far a run is; with tqdm, if standard error is a terminal.
 
     Args:
         show: See `ShowProgress`.
-        documents: What the run is given.
+        count: Returns how many documents there are; None if that is not known.
     """
 
-    def __init__(self, show: ShowProgress, documents: object) -> None:
+    def __init__(self, show: ShowProgress, count: Callable[[], int | None]) -> None:
         if not isinstance(show, bool) and not callable(show):
             takes = "It takes True, False or a function."
             raise invalid_option("show_progress", show, takes)
         self._show = show
-        self._documents = documents
+        self._count = count
         self._begun = False
         self._total: int | None = None
         self._bar: Any = None
@@ -66,8 +41,8 @@ class Progress:
         """Report how many documents are done, and how many chunks were written."""
         if not self._begun and self._show:  # counted in the thread where the work is
             self._begun = True
-            if isinstance(self._documents, Counted):
-                self._total = self._documents.count()
+            with suppress(OpragError):  # the run says so, at the item that is meant
+                self._total = self._count()
             self._bar = _bar(self._total) if self._show is True else None
         if callable(self._show):
             self._show(documents, self._total, chunks)

@@ -67,8 +67,7 @@ class IndexingReport:
     unchanged: tuple[str, ...] = ()
     """Documents that the store held as they are; none of their chunks was embedded."""
     removed: tuple[str, ...] = ()
-    """Documents that were not given, or empty, and are deleted, sorted by name; with
-    `replace="all"` also other names of given ones."""
+    """Documents that were not given, or empty, and are deleted, sorted by name."""
     empty: tuple[str, ...] = ()
     """Documents without any text. They count as not given."""
     kept: tuple[str, ...] = ()
@@ -80,14 +79,14 @@ class IndexingReport:
     """Documents that could not be stored, each with what happened. What the store held
     of them is still there; beside the new chunks where only deleting failed."""
     foreign: tuple[str, ...] = ()
-    """Documents of which the store also holds chunks that something else wrote, or
-    that were indexed by another name of the same file. They are left."""
+    """Documents of which the store also holds chunks that something else wrote. They
+    are left."""
     chunks_foreign: int = 0
     """How many chunks these are."""
     chunks_added: int = 0
     """Chunks that were embedded and written."""
     chunks_deleted: int = 0
-    """Chunks that were deleted, those that were written anew among them."""
+    """Chunks that were deleted."""
     chunks_unchanged: int = 0
     """Chunks that were left as they were."""
 
@@ -174,9 +173,8 @@ def warn_of(report: IndexingReport) -> None:
     if report.foreign:
         said.append(
             f"The store also holds {report.chunks_foreign:,} chunks of these documents "
-            f"({_listed(report.foreign)}) that something else wrote, or that were "
-            "indexed by another name of the same file. Searches find both. Pass "
-            'replace="all" to delete those.'
+            f"({_listed(report.foreign)}) that something else wrote. Searches find "
+            'both. Pass replace="all" to delete those.'
         )
     for message in said:
         warnings.warn(message, OpragWarning, stacklevel=_OF_CALLER)

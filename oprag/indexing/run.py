@@ -9,8 +9,7 @@ the rest. Generators decide what is to be done; `oprag.indexing.updating` does i
 
 from __future__ import annotations
 
-import itertools
-from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -35,7 +34,7 @@ from oprag.indexing.report import (
 )
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writing import ChunkWriter, Snapshot
-from oprag.metadata import document_key, named_id
+from oprag.metadata import document_key
 
 T = TypeVar("T")
 
@@ -71,23 +70,9 @@ fails by its exception."""
 Steps: TypeAlias = Generator[Request, Any, IndexingReport]
 
 
-def indexing_steps(
-    documents: Iterable[Readable],
-    store: ChunkStore,
-    writer: ChunkWriter,
-    progress: Callable[[int, int], None],
-    options: RunOptions,
-) -> Steps:
-    """Index documents.
-
-    Args:
-        documents: Read one at a time.
-        store: Where the chunks are read.
-        writer: Where they are written.
-        progress: Called with the documents that are done, and the chunks written.
-        options: See `RunOptions`.
-    """
-    run = Run(store, writer, progress, options)
+def indexing_steps(make: Callable[[], Run], documents: Iterable[Readable]) -> Steps:
+    """Index documents, read one at a time, and end the run."""
+    run = make()
     for document in documents:
         yield from run.take(document)
         run.advance()
@@ -95,165 +80,64 @@ def indexing_steps(
     return run.report()
 
 
-class DocumentRun(ABC):
+def part_steps(make: Callable[[], Run], documents: Iterable[Readable]) -> Steps:
+    """Write some documents of a run that another process ends."""
+    run = make()
+    for document in documents:
+        yield from run.take(document)
+    yield from run.write_pending()
+    return run.report()
+
+
+Part: TypeAlias = IndexingReport | SkippedFile | IndexingError
+"""What another process did with some documents, or why it stopped."""
+
+
+def shared_steps(
+    make: Callable[[], Run], write: Callable[[StoredBefore], Iterable[Part]]
+) -> Steps:
+    """End a run of which other processes write the documents, part by part."""
+    run = make()
+    for part in write(run.before):
+        if isinstance(part, SkippedFile):
+            yield from run.take(part)
+        elif isinstance(part, IndexingReport):
+            run.count(part)
+        else:
+            run.count(part.report or IndexingReport())
+            raise run.stopped()
+        run.advance()
+    yield from run.end()
+    return run.report()
+
+
+class Run:
     """Compares documents with a store, and writes what differs.
 
     Args:
         store: Where the chunks are read.
         writer: Where they are written.
         options: See `RunOptions`.
-    """
-
-    def __init__(
-        self, store: ChunkStore, writer: ChunkWriter, options: RunOptions
-    ) -> None:
-        self.store = store
-        self.options = options
-        self._writer = writer
-        self._pending: list[tuple[WantedDocument, str, IndexingPlan]] = []
-        self._pending_size = 0
-        self.added = 0
-        """Chunks that were written."""
-        self.deleted = 0
-        """Chunks that were deleted, or written anew."""
-
-    @abstractmethod
-    def done(self, document: WantedDocument, outcome: str, unchanged: int) -> None:
-        """Note that a document is in the store.
-
-        Args:
-            document: The document.
-            outcome: Which list of the report it belongs to.
-            unchanged: Chunks that were left as they were.
-        """
-
-    @abstractmethod
-    def fail(self, name: str, error: Exception) -> None:
-        """Note that a document could not be stored."""
-
-    @abstractmethod
-    def advance(self) -> None:
-        """Report how far the run is."""
-
-    def write_document(self, document: WantedDocument, outcome: str = "") -> Requests:
-        """Compare one document with the store, and write when there is enough."""
-        try:
-            todo = yield from self._compared(document)
-        except _FOR_ALL:
-            raise
-        except REFUSALS as error:
-            self.fail(document.name, error)
-            return
-        except Exception:  # noqa: BLE001 -- any store's; it is asked once more
-            yield from self.flush()
-            yield from self._alone(document, outcome)
-            return
-        if todo.is_empty:
-            self.done(document, outcome or todo.outcome, todo.unchanged)
-            return
-        self._pending.append((document, outcome or todo.outcome, todo))
-        self._pending_size += max(len(todo.add) + len(todo.rewrite), len(todo.delete))
-        if self._pending_size >= self.options.batch_size:
-            yield from self.flush()
-
-    def flush(self) -> Requests:
-        """Write what is pending; one by one if that fails."""
-        pending, self._pending, self._pending_size = self._pending, [], 0
-        try:
-            yield from self.write([todo for *_, todo in pending])
-        except _FOR_ALL:
-            raise
-        except Exception:  # noqa: BLE001 -- any store's; each is tried again
-            if isinstance(self.store, Snapshot):
-                self.store.forget()
-            for document, outcome, _ in pending:
-                yield from self._alone(document, outcome)
-        else:
-            for document, outcome, todo in pending:
-                self.done(document, outcome, todo.unchanged)
-
-    def _compared(
-        self, document: WantedDocument
-    ) -> Generator[Request, Any, IndexingPlan]:
-        key = document_key(document.name)
-        present: list[StoredChunk] = yield Fetch(key)
-        todo = plan(key, document.chunks, present, self.options)
-        if (todo.delete or todo.rewrite) and self._writer.cannot_delete:
-            raise IndexingError(self._writer.cannot_delete, store=self.store.name)
-        return todo
-
-    def _alone(self, document: WantedDocument, outcome: str) -> Requests:
-        """Compare and write one document, and note it if that fails."""
-        try:
-            todo = yield from self._compared(document)
-            yield from self.write([todo])
-        except _FOR_ALL:
-            raise
-        except Exception as error:  # noqa: BLE001 -- any store's, and is reported
-            self.fail(document.name, error)
-        else:
-            self.done(document, outcome or todo.outcome, todo.unchanged)
-
-    def write(self, todo: Sequence[IndexingPlan]) -> Requests:
-        """Add all that is new, of all plans; then delete."""
-        going = [id_ for one in todo for id_ in one.delete]
-        for chunks in self._batches([c for one in todo for c in one.add]):
-            yield Add(chunks)
-            self.added += len(chunks)
-            self.advance()
-        for chunks in self._batches([c for one in todo for c in one.rewrite]):
-            yield from self._rewrite(chunks, frozenset(going))
-            self.added += len(chunks)
-            self.deleted += len(chunks)
-        for ids in self._batches(going):
-            yield Delete(ids)
-            self.deleted += len(ids)
-
-    def _rewrite(
-        self, chunks: Sequence[WantedChunk], going: frozenset[str]
-    ) -> Requests:
-        """Write chunks whose ids are there; the store is never without them."""
-        if self._writer.replaces:
-            yield Add(chunks)
-            return
-        # An id has to go before it can come again: till then a copy stands in for it.
-        # A copy that an interrupted run left is among those that go.
-        copies = [one._replace(id=named_id(f"{one.id}\ncopy")) for one in chunks]
-        copies = [copy for copy in copies if copy.id not in going]
-        if copies:
-            yield Add(copies)
-        yield Delete([chunk.id for chunk in chunks])
-        yield Add(chunks)
-        if copies:
-            yield Delete([copy.id for copy in copies])
-
-    def _batches(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
-        rest = iter(items)
-        while batch := list(itertools.islice(rest, self.options.batch_size)):
-            yield batch
-
-
-class Run(DocumentRun):
-    """A whole run: every document that is given, and those that are not.
-
-    Args:
-        store: See `DocumentRun`, as for the others.
-        writer: The same.
         progress: Called with the documents that are done, and the chunks written.
-        options: The same.
+        before: What the store holds before the run; None to look now.
     """
 
     def __init__(
         self,
         store: ChunkStore,
         writer: ChunkWriter,
-        progress: Callable[[int, int], None],
         options: RunOptions,
+        progress: Callable[[int, int], None] = lambda *_: None,
+        before: StoredBefore | None = None,
     ) -> None:
-        super().__init__(store, writer, options)
+        self._store = store
+        self._writer = writer
+        self._options = options
         self._progress = progress
-        self.before = StoredBefore(store, options)
-        self.given = GivenNames()
+        self.before = before or StoredBefore(store, options)
+        self._given = GivenNames()
+        self._pending: list[tuple[WantedDocument, str, IndexingPlan]] = []
+        self._pending_size = 0
         self._outcomes: dict[str, list[str]] = {
             key: []
             for key in ("added", "updated", "unchanged", "removed", "empty", "kept")
@@ -261,36 +145,159 @@ class Run(DocumentRun):
         self._skipped: list[SkippedFile] = []
         self._failed: list[FailedDocument] = []
         self._in_a_row: list[type[Exception]] = []
-        self._unchanged = 0
+        self._foreign: dict[str, list[str]] = {}
+        self._counts = Counter[str]()
 
     def take(self, given: Readable) -> Requests:
         """Take the next document, or what is wrong with it."""
-        self.given.note(given.name)
+        self._given.note(given.name)
         if isinstance(given, SkippedFile):
             self._skipped.append(given)
         elif isinstance(given, FailedDocument):
-            self.fail(*given)
+            self._fail(*given)
         elif given.chunks:
-            yield from self.write_document(given)
+            yield from self._write_document(given)
         else:
             self._outcomes["empty"].append(given.name)
 
+    def count(self, part: IndexingReport) -> None:
+        """Count what another process did of this run.
+
+        Raises:
+            IndexingError: It is one of several that wrote nothing.
+        """
+        for outcome in _GIVEN:
+            self._outcomes[outcome] += getattr(part, outcome)
+        for name in (*part.added, *part.updated, *part.unchanged, *part.empty):
+            self._given.note(name)
+        self._foreign |= {name: [] for name in part.foreign}
+        for what in _COUNTS:
+            self._counts[what] += getattr(part, f"chunks_{what}")
+        if part.added or part.updated:
+            self._in_a_row = []
+            self._failed += part.failed
+            return
+        for failed in part.failed:
+            self._fail(*failed)
+
+    def _write_document(self, document: WantedDocument, outcome: str = "") -> Requests:
+        """Compare one document with the store, and write when there is enough."""
+        try:
+            todo = yield from self._compared(document)
+        except _FOR_ALL:
+            raise
+        except REFUSALS as error:
+            self._fail(document.name, error)
+            return
+        except Exception:  # noqa: BLE001 -- any store's; it is asked once more
+            yield from self._flush()
+            yield from self._alone(document, outcome)
+            return
+        if todo.is_empty:
+            self._done(document, outcome or todo.outcome, todo)
+            return
+        self._pending.append((document, outcome or todo.outcome, todo))
+        self._pending_size += max(len(todo.add), len(todo.delete))
+        if self._pending_size >= self._options.batch_size:
+            yield from self._flush()
+
+    def _flush(self) -> Requests:
+        """Write what is pending; one by one if that fails."""
+        pending, self._pending, self._pending_size = self._pending, [], 0
+        try:
+            yield from self._write([todo for *_, todo in pending])
+        except _FOR_ALL:
+            raise
+        except Exception:  # noqa: BLE001 -- any store's; each is tried again
+            if isinstance(self._store, Snapshot):
+                self._store.forget()
+            for document, outcome, _ in pending:
+                yield from self._alone(document, outcome)
+        else:
+            for each in pending:
+                self._done(*each)
+
+    def _compared(
+        self, document: WantedDocument
+    ) -> Generator[Request, Any, IndexingPlan]:
+        key = document_key(document.name)
+        present: list[StoredChunk] = yield Fetch(key)
+        todo = plan(key, document.chunks, present, self._options)
+        if todo.delete and self._writer.cannot_delete:
+            raise IndexingError(self._writer.cannot_delete, store=self._store.name)
+        return todo
+
+    def _alone(self, document: WantedDocument, outcome: str) -> Requests:
+        """Compare and write one document, and note it if that fails."""
+        try:
+            todo = yield from self._compared(document)
+            yield from self._write([todo])
+        except _FOR_ALL:
+            raise
+        except Exception as error:  # noqa: BLE001 -- any store's, and is reported
+            self._fail(document.name, error)
+        else:
+            self._done(document, outcome or todo.outcome, todo)
+
+    def _write(self, todo: Sequence[IndexingPlan]) -> Requests:
+        """Add all that is new, of all plans; then delete."""
+        for chunks in self._batches([c for one in todo for c in one.add]):
+            yield Add(chunks)
+            self._counts["added"] += len(chunks)
+            self.advance()
+        for ids in self._batches([id_ for one in todo for id_ in one.delete]):
+            yield Delete(ids)
+            self._counts["deleted"] += len(ids)
+
+    def _batches(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
+        size = self._options.batch_size
+        return (items[at : at + size] for at in range(0, len(items), size))
+
+    def _done(self, document: WantedDocument, outcome: str, todo: IndexingPlan) -> None:
+        self._outcomes[outcome].append(document.name)
+        self._counts["unchanged"] += todo.unchanged
+        if document.chunks and (foreign := self.before.foreign(document)):
+            self._foreign[document.name] = foreign
+            self._counts["foreign"] += len(foreign)
+        if outcome != "unchanged":
+            self._in_a_row = []
+
+    def _fail(self, name: str, error: Exception) -> None:
+        self._failed.append(FailedDocument(name, error))
+        if isinstance(error, REFUSALS):
+            return
+        kind = type(error)
+        self._in_a_row = [*(k for k in self._in_a_row if k is kind), kind]
+        if len(self._in_a_row) == _IN_A_ROW:
+            raise self.stopped()
+
+    def write_pending(self) -> Requests:
+        """Write what is pending, and delete what else there is of it, if asked."""
+        yield from self._flush()
+        if self._options.replace != "all":
+            return
+        for name, ids in self._foreign.items():
+            try:
+                yield from self._write([IndexingPlan((), tuple(ids), 0)])
+            except _FOR_ALL:
+                raise
+            except Exception as error:  # noqa: BLE001 -- any store's, and is reported
+                self._fail(name, error)
+
     def end(self) -> Requests:
-        """Write what is pending; delete what is missing or there twice, if asked.
+        """Write what is pending; delete what is missing or foreign, if asked.
 
         Raises:
             IndexingError: No document could be indexed.
             InvalidOptionError: More than half would be deleted.
         """
-        yield from self.flush()
+        yield from self._flush()
         self.advance()
         if self._failed and not any(self._outcomes.values()):
             raise self._error("No document could be indexed. ")
-        for name in self._missing() if self.options.remove_missing else ():
-            yield from self.write_document(WantedDocument(name, ()), "removed")
-        yield from self.flush()
-        if self.options.replace == "all":
-            yield from self._delete_copies()
+        for name in self._missing() if self._options.remove_missing else ():
+            yield from self._write_document(WantedDocument(name, ()), "removed")
+        yield from self.write_pending()
 
     def _missing(self) -> list[str]:
         """The documents of this scope that go, as they were not given, or are empty.
@@ -304,9 +311,9 @@ class Run(DocumentRun):
         going = sorted(
             name
             for key, name in before.items()
-            if key not in self.given or key in empty
+            if key not in self._given or key in empty
         )
-        if self.options.remove_missing == "all":
+        if self._options.remove_missing == "all":
             return going
         if self._failed or any(one.is_unread for one in self._skipped):
             self._outcomes["kept"] = going
@@ -315,70 +322,44 @@ class Run(DocumentRun):
             raise too_many(going, len(before))
         return going
 
-    def _delete_copies(self) -> Requests:
-        """Delete what else the store holds of the documents that were given."""
-        for name, ids in self.before.foreign.items():
-            try:
-                yield from self.write([IndexingPlan((), (), tuple(ids), 0)])
-            except _FOR_ALL:
-                raise
-            except Exception as error:  # noqa: BLE001 -- any store's, and is reported
-                self.fail(name, error)
-        others = self.before.renamed(self.given.values()).values()
-        gone = self._outcomes["removed"]
-        for name in sorted(set(itertools.chain(*others)).difference(gone)):
-            yield from self.write_document(WantedDocument(name, ()), "removed")
-        yield from self.flush()
-
     def report(self) -> IndexingReport:
         """Return what was done so far."""
-        left = self.options.replace != "all"
-        foreign = self.before.count_others(self.given.values()) if left else {}
+        counts = self._counts
+        outcomes: dict[str, Any] = {
+            outcome: tuple(sorted(names) if outcome == "removed" else names)
+            for outcome, names in self._outcomes.items()
+        }
+        left = self._options.replace != "all"
         return IndexingReport(
-            **{
-                outcome: tuple(sorted(names) if outcome == "removed" else names)
-                for outcome, names in self._outcomes.items()
-            },
+            **outcomes,
             skipped=tuple(one.error for one in self._skipped),
             failed=tuple(self._failed),
-            foreign=tuple(foreign),
-            chunks_foreign=sum(foreign.values()),
-            chunks_added=self.added,
-            chunks_deleted=self.deleted,
-            chunks_unchanged=self._unchanged,
+            foreign=tuple(self._foreign) if left else (),
+            chunks_foreign=counts["foreign"] if left else 0,
+            chunks_added=counts["added"],
+            chunks_deleted=counts["deleted"],
+            chunks_unchanged=counts["unchanged"],
         )
 
-    def advance(self) -> None:  # noqa: D102 -- see the base class
+    def advance(self) -> None:
+        """Report how far the run is."""
         done = len(self._skipped) + len(self._failed)
         done += sum(len(self._outcomes[key]) for key in _GIVEN)
-        self._progress(done, self.added)
+        self._progress(done, self._counts["added"])
 
-    def done(  # noqa: D102 -- see the base class
-        self, document: WantedDocument, outcome: str, unchanged: int
-    ) -> None:
-        self._outcomes[outcome].append(document.name)
-        self._unchanged += unchanged
-        if document.chunks:
-            self.before.look_for(document)
-        if outcome != "unchanged":
-            self._in_a_row = []
-
-    def fail(self, name: str, error: Exception) -> None:  # noqa: D102 -- see the base class
-        self._failed.append(FailedDocument(name, error))
-        if isinstance(error, REFUSALS):
-            return
-        kind = type(error)
-        self._in_a_row = [*(k for k in self._in_a_row if k is kind), kind]
-        if len(self._in_a_row) == _IN_A_ROW:
-            what = f"{_IN_A_ROW} documents in a row failed, and the run was stopped. "
-            raise self._error(what)
+    def stopped(self) -> IndexingError:
+        """Return the error for an outage."""
+        what = f"{_IN_A_ROW} documents in a row failed, and the run was stopped. "
+        return self._error(what)
 
     def _error(self, what: str) -> IndexingError:
         message = what + failures(self._failed)
-        error = IndexingError(message, store=self.store.name, report=self.report())
+        error = IndexingError(message, store=self._store.name, report=self.report())
         error.__cause__ = self._failed[-1].error
         return error
 
 
 _GIVEN = ("added", "updated", "unchanged", "empty")
 """What became of documents that were given."""
+_COUNTS = ("added", "deleted", "unchanged", "foreign")
+"""What is counted in chunks."""

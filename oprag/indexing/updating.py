@@ -6,19 +6,35 @@ store and its writer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from functools import partial
 from typing import Any, TypedDict, Unpack
 
 from oprag.documents import ChunkStore
 from oprag.indexing.flat import UnsupportedMetadata
-from oprag.indexing.given import Documents, source_scope, wanted_documents
+from oprag.indexing.given import (
+    Documents,
+    count_documents,
+    source_scope,
+    wanted_documents,
+)
 from oprag.indexing.locking import aonly_run, only_run
-from oprag.indexing.plan import RemoveMissing, Replace, RunKeywords, RunOptions
-from oprag.indexing.progress import Counted, Progress, ShowProgress
+from oprag.indexing.plan import RemoveMissing, Replace, RunOptions
+from oprag.indexing.progress import Progress, ShowProgress
 from oprag.indexing.report import IndexingReport, Readable, warn_of
-from oprag.indexing.run import Add, Delete, Fetch, Request, Steps, indexing_steps
-from oprag.indexing.sharing import WrittenPart, part_steps, shared_steps
+from oprag.indexing.run import (
+    Add,
+    Fetch,
+    Part,
+    Request,
+    Run,
+    Steps,
+    indexing_steps,
+    part_steps,
+    shared_steps,
+)
+from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writing import ChunkWriter, IndexTarget, in_thread
 
 
@@ -57,12 +73,13 @@ async def aindex_target(
 
 def _wanted(
     target: IndexTarget, documents: Documents[Any], options: IndexingKeywords
-) -> tuple[Counted[Readable], dict[str, Any]]:
+) -> tuple[Iterator[Readable], dict[str, Any]]:
     """The documents, and the options of `update_index`."""
     rest: dict[str, Any] = {"show_progress": True, **options}
     unsupported = rest.pop("unsupported_metadata", "error")
     scope = rest.pop("scope", None)
     wanted = wanted_documents(documents, target.framework, unsupported, scope)
+    rest["count"] = partial(count_documents, documents, target.framework)
     return wanted, {**rest, "scope": source_scope(documents, scope)}
 
 
@@ -71,8 +88,9 @@ def update_index(
     store: ChunkStore,
     writer: ChunkWriter,
     *,
+    count: Callable[[], int | None] = lambda: None,
     show_progress: ShowProgress = False,
-    **options: Unpack[RunKeywords],
+    **options: Any,
 ) -> IndexingReport:
     """Make a store hold documents as they are now.
 
@@ -81,54 +99,50 @@ def update_index(
             `batch_size` chunks.
         store: Where the chunks are read.
         writer: Where they are written.
+        count: Returns how many documents there are; None if that is not known.
         show_progress: See `ShowProgress`.
         **options: See `RunOptions`.
     """
-    checked = RunOptions(**options)
-
-    def steps(progress: Progress) -> Steps:
-        return indexing_steps(documents, store, writer, progress, checked)
-
-    return _run(steps, documents, store, writer, show_progress)
+    steps = partial(indexing_steps, documents=documents)
+    progress = Progress(show_progress, count)
+    return _run(steps, store, writer, progress, RunOptions(**options))
 
 
 def update_from_parts(
-    parts: Iterable[WrittenPart],
+    write: Callable[[StoredBefore], Iterable[Part]],
     store: ChunkStore,
     writer: ChunkWriter,
     *,
+    count: Callable[[], int | None] = lambda: None,
     show_progress: ShowProgress = False,
-    **options: Unpack[RunKeywords],
+    **options: Any,
 ) -> IndexingReport:
     """`update_index` where other processes write the documents, within this run.
 
     Args:
-        parts: What `write_part` returned to them; asked for once no other run writes.
+        write: Has them do it, once no other run writes, given what the store holds
+            before; yields what `write_part` returned to them.
         store: Where the chunks are read.
         writer: Where what is missing is deleted.
-        show_progress: See `ShowProgress`.
-        **options: See `RunOptions`.
+        count: See `update_index`, as for the others.
+        show_progress: The same.
+        **options: The same.
     """
-    checked = RunOptions(**options)
-
-    def steps(progress: Progress) -> Steps:
-        return shared_steps(parts, store, writer, progress, checked)
-
-    return _run(steps, parts, store, writer, show_progress)
+    steps = partial(shared_steps, write=write)
+    progress = Progress(show_progress, count)
+    return _run(steps, store, writer, progress, RunOptions(**options))
 
 
 def _run(
-    make_steps: Callable[[Progress], Steps],
-    documents: Iterable[Any],
+    steps: Callable[[Callable[[], Run]], Steps],
     store: ChunkStore,
     writer: ChunkWriter,
-    show_progress: ShowProgress,
+    progress: Progress,
+    options: RunOptions,
 ) -> IndexingReport:
-    with (
-        closing(Progress(show_progress, documents)) as progress,
-        only_run(store, writer.written),
-    ):
-        report: IndexingReport = _carried_out(make_steps(progress), store, writer)
+    make = partial(Run, store, writer, options, progress)
+    with closing(progress), only_run(store, writer.written):
+        report = _carried_out(steps(make), store, writer)
     progress.end(report)
     warn_of(report)
     return report
@@ -138,20 +152,20 @@ def write_part(
     documents: Iterable[Readable],
     store: ChunkStore,
     writer: ChunkWriter,
-    **options: Unpack[RunKeywords],
-) -> WrittenPart:
+    before: StoredBefore,
+    **options: Any,
+) -> IndexingReport:
     """Write some documents of a run that another process holds; see there.
 
     It does not wait for that run, whose documents these are. Two processes never write
     the same document.
 
     Raises:
-        IndexingError: The store cannot be indexed into.
-        InvalidOptionError: The same, or an option has no such value.
+        IndexingError: See `update_index`, as for the other.
+        InvalidOptionError: The same.
     """
-    steps = part_steps(documents, store, writer, RunOptions(**options))
-    part: WrittenPart = _carried_out(steps, store, writer)
-    return part
+    make = partial(Run, store, writer, RunOptions(**options), before=before)
+    return _carried_out(part_steps(make, documents), store, writer)
 
 
 async def aupdate_index(
@@ -159,19 +173,18 @@ async def aupdate_index(
     store: ChunkStore,
     writer: ChunkWriter,
     *,
+    count: Callable[[], int | None] = lambda: None,
     show_progress: ShowProgress = False,
-    **options: Unpack[RunKeywords],
+    **options: Any,
 ) -> IndexingReport:
     """Async version of `update_index`.
 
     Documents are read and compared in a thread, so that the event loop goes on.
     """
-    with closing(Progress(show_progress, documents)) as progress:
-        steps = indexing_steps(
-            documents, store, writer, progress, RunOptions(**options)
-        )
+    with closing(Progress(show_progress, count)) as progress:
+        make = partial(Run, store, writer, RunOptions(**options), progress)
         async with aonly_run(store, writer.written):
-            with closing(steps):
+            with closing(indexing_steps(make, documents)) as steps:
                 request = await in_thread(_advance, steps)
                 while not isinstance(request, IndexingReport):
                     answer = error = None
@@ -186,12 +199,12 @@ async def aupdate_index(
 
 
 def _carried_out(
-    steps: Generator[Request, Any, Any], store: ChunkStore, writer: ChunkWriter
-) -> Any:
+    steps: Steps, store: ChunkStore, writer: ChunkWriter
+) -> IndexingReport:
     """Do what the steps ask for, and return what they end with."""
     with closing(steps):
         request = _advance(steps)
-        while isinstance(request, (Fetch, Add, Delete)):
+        while not isinstance(request, IndexingReport):
             answer = error = None
             try:
                 answer = _carry_out(request, store, writer)
@@ -218,12 +231,11 @@ async def _acarry_out(request: Request, store: ChunkStore, writer: ChunkWriter) 
 
 
 def _advance(
-    steps: Generator[Request, Any, Any],
-    answer: Any = None,
-    error: Exception | None = None,
-) -> Any:
+    steps: Steps, answer: Any = None, error: Exception | None = None
+) -> Request | IndexingReport:
     """Answer the last request, or say how it failed; return the next, or the end."""
     try:
         return steps.send(answer) if error is None else steps.throw(error)
     except StopIteration as stop:
-        return stop.value
+        report: IndexingReport = stop.value
+        return report

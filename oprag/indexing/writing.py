@@ -21,17 +21,12 @@ class ChunkWriter(ABC):
 
     written: object = None
     """The framework's object that is written to."""
-    embedding: Any = None
-    """The framework's object that embeds."""
     cannot_delete: str = ""
     """Why nothing can be deleted from it; empty where it can."""
 
-    replaces: bool = False
-    """Whether what is added replaces what has the same id."""
-
     @abstractmethod
     def add(self, chunks: Sequence[WantedChunk]) -> None:
-        """Embed and write chunks; the store has their ids only if it `replaces`."""
+        """Embed and write chunks; the store has nothing under their ids."""
 
     @abstractmethod
     def delete(self, ids: Sequence[str]) -> None:

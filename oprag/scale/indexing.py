@@ -2,48 +2,43 @@
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 import logging
 import warnings
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import Any
 
 from oprag.calls import said_by
 from oprag.errors import ClusterError, invalid_option
 from oprag.indexing import (
-    Counted,
+    Framework,
+    GivenNames,
     IndexingReport,
+    Part,
     RemoveMissing,
     Replace,
     RunOptions,
     ShowProgress,
+    SkippedFile,
+    StoredBefore,
     UnsupportedMetadata,
-    WrittenPart,
     check_given,
+    named_documents,
     source_scope,
     update_from_parts,
 )
-from oprag.scale.blocks import packed, unpacked
-from oprag.scale.clusters import by_client, connected
-from oprag.scale.feeding import feed
-from oprag.scale.frameworks import Factories, FrameworkName
-from oprag.scale.stages import Embedder, Preparer, Writer
+from oprag.scale.clusters import check_address, connected
+from oprag.scale.workers import Worker, documents_of, opened, packed, unpacked
 
-_CPUS = 0.25
-"""Share of a core that Ray keeps for an actor that mostly waits, for a store or a
-service."""
-_LEVELS = {"ray.data": logging.WARNING, "ray.data._internal.progress": logging.ERROR}
-"""What Ray Data's loggers tell; the second one only that there is no bar."""
+_CHUNK = 300
+"""Characters of a chunk: somewhat few, so that a block is embedded by one call."""
 
 
 def index_on_ray(
     documents: Any,
-    make_store: Callable[[Any], Any],
-    make_embeddings: Callable[[], Any],
+    make_store: Callable[[], Any],
     *,
-    framework: FrameworkName,
     address: str = "auto",
     splitter: Any = None,
     scope: str | None = None,
@@ -52,21 +47,16 @@ def index_on_ray(
     unsupported_metadata: UnsupportedMetadata = "error",
     batch_size: int = 256,
     workers: int | tuple[int, int] = 1,
-    embedders: int | tuple[int, int] = 1,
-    cpus_per_embedder: float = _CPUS,
-    gpus_per_embedder: float = 0,
+    cpus_per_worker: float = 0.25,
+    gpus_per_worker: float = 0,
     show_progress: ShowProgress = True,
 ) -> IndexingReport:
     """Make a vector store hold documents as they are now, with a Ray cluster.
 
     The index is the one that `index_documents` makes in one process: the same ids,
-    texts, metadata and vectors, by the same rules. Documents are split and compared
-    with the store by some workers, embedded by others and written by a third kind,
-    each document by one of them. Run it again after a crash of a worker, a node or
+    texts, metadata and vectors, by the same rules. Each document is split, embedded
+    and written by one worker. Run it again after a crash of a worker, a node or
     this process: what is there stays, and the rest is done.
-
-    The two functions are pickled and called in the workers, which need the same
-    packages as this process.
 
     Args:
         documents: What `index_documents` takes: a folder, which this process reads, or
@@ -74,16 +64,14 @@ def index_on_ray(
             a column `metadata` may hold a mapping, every other column is metadata,
             and one of them names the document (`source`, `file_path`, …). Rows of one
             name that follow one another are the parts of one document.
-        make_store: Opens the store with the embeddings that it is given:
-            `make_store(embeddings)` returns a LangChain vector store or a LlamaIndex
-            `VectorStoreIndex`. Also called in this process. Where a store embeds a
-            text when it is opened, each of them makes the embeddings for that.
-        make_embeddings: Makes the embeddings: `make_embeddings()` returns LangChain's
-            `Embeddings` or LlamaIndex's `BaseEmbedding`. Called by each embedder; by
-            others only if the store asks for a vector that was not made ahead.
-        framework: `"langchain"` or `"llamaindex"`: whose these are.
-        address: See `oprag.scale.connected`; no `ray://`. A connection that this
-            process has is used, whatever it says.
+        make_store: Opens the store: `make_store()` returns a LangChain vector store or
+            a LlamaIndex `VectorStoreIndex`, with the model that embeds. It is pickled,
+            and called in this process and in each worker, which need the same
+            packages.
+        address: `"HOST:PORT"` of the head node; `"auto"` for the cluster that this
+            machine is a part of; `"local"` for one of this machine alone, which ends
+            with the run. No `ray://`. A connection that this process has is used,
+            whatever it says.
         splitter: A LangChain splitter or a LlamaIndex node parser, as `index_documents`
             takes it; None for oprag's of whole sentences.
         scope: See `index_documents`, as for the next three.
@@ -92,12 +80,10 @@ def index_on_ray(
         unsupported_metadata: The same.
         batch_size: Chunks that are embedded and written at once. Of about so many
             is a block, which one worker has at a time.
-        workers: Processes that split and compare, and as many that write; two numbers
-            for the least and the most.
-        embedders: Processes that embed; the same.
-        cpus_per_embedder: Cores that Ray keeps for each: 1 or more for a model that
-            computes on them. The others take a quarter each.
-        gpus_per_embedder: The same of GPUs; parts of one are possible.
+        workers: Processes that index; two numbers for the least and the most.
+        cpus_per_worker: Cores that Ray keeps for each: 1 or more for a model that
+            computes on them.
+        gpus_per_worker: The same of GPUs.
         show_progress: See `index_documents`.
 
     Returns:
@@ -116,82 +102,94 @@ def index_on_ray(
     Warns:
         OpragWarning: As `index_documents` warns.
     """
-    factories = Factories(
-        framework=framework,
-        make_store=make_store,
-        make_embeddings=make_embeddings,
-        splitter=splitter,
-    )
-    if str(address).startswith("ray://"):
-        raise by_client(address)
-    options = RunOptions(replace=replace, batch_size=batch_size)
-    for option, actors in (("workers", workers), ("embedders", embedders)):
-        _check_actors(option, actors)
-    target = factories.opened().target
-    with connected(address) as ray, _settings(ray):
+    check_address(address)
+    pool = (workers, workers) if isinstance(workers, int) else workers
+    if [*map(type, pool)] != [int, int] or not 1 <= pool[0] <= pool[1]:
+        takes = "It takes a number of processes, or two: the least and the most."
+        raise invalid_option("workers", workers, takes)
+    RunOptions(replace=replace, batch_size=batch_size, remove_missing=remove_missing)
+    target = opened(make_store, splitter)
+    with connected(address) as ray, _quiet():
+        framework = target.framework
         is_dataset = isinstance(documents, ray.data.Dataset)
-        check_given(
-            [] if is_dataset else documents, target.framework, unsupported_metadata
+        mark = source_scope([] if is_dataset else documents, scope)
+        check_given([] if is_dataset else documents, framework, unsupported_metadata)
+        given = documents_of(documents, framework) if is_dataset else documents
+        names, skipped = GivenNames(), list[SkippedFile]()
+
+        def readable() -> Iterator[tuple[str, list[Any]]]:
+            for each in named_documents(given, framework, scope):
+                if isinstance(each, SkippedFile):
+                    names.note(each.name)
+                    skipped.append(each)
+                else:
+                    names.note(each[0])
+                    yield each
+
+        blocks = [
+            ray.put(packed(block))
+            for block in _blocks(readable(), framework, batch_size)
+        ]
+        options = {"scope": mark, "replace": replace, "batch_size": batch_size}
+
+        def write(before: StoredBefore) -> Iterator[Part]:
+            yield from skipped
+            dataset = ray.data.from_arrow_refs(blocks or ray.put(packed([])))
+            dataset.context.execution_options.preserve_order = True
+            dataset.context.enable_progress_bars = False
+            written = dataset.map_batches(
+                Worker,
+                fn_constructor_args=(
+                    *(make_store, splitter, unsupported_metadata),
+                    *(before, options),
+                ),
+                batch_size=None,
+                batch_format="pyarrow",
+                compute=ray.data.ActorPoolStrategy(min_size=pool[0], max_size=pool[1]),
+                num_cpus=cpus_per_worker,
+                num_gpus=gpus_per_worker or None,
+            )
+            with closing(_parts(ray, written, address)) as parts:
+                yield from parts
+
+        return update_from_parts(
+            write,
+            target.store,
+            target.writer,
+            count=partial(len, names),
+            remove_missing=remove_missing,
+            show_progress=show_progress,
+            **options,
         )
-        options = dataclasses.replace(
-            options, scope=source_scope([] if is_dataset else documents, scope)
-        )
-        fed = feed(ray, documents, target.framework, scope, batch_size)
-        dataset = (
-            ray.data.from_arrow_refs(fed.blocks or ray.put(packed([])))
-            .map_batches(
-                Preparer,
-                fn_constructor_args=(factories, unsupported_metadata, options),
-                **_pool(ray, workers),
-            )
-            .map_batches(
-                Embedder,
-                fn_constructor_args=(factories, batch_size),
-                **_pool(ray, embedders, cpus_per_embedder, gpus_per_embedder),
-            )
-            .map_batches(
-                Writer, fn_constructor_args=(factories, options), **_pool(ray, workers)
-            )
-        )
-        skipped = WrittenPart(fed.skipped, added=0, deleted=0)
-        with closing(_parts(ray, dataset, address)) as parts:
-            return update_from_parts(
-                Counted(itertools.chain([skipped], parts), lambda: fed.total),
-                target.store,
-                target.writer,
-                scope=options.scope,
-                remove_missing=remove_missing,
-                replace=replace,
-                batch_size=batch_size,
-                show_progress=show_progress,
-            )
 
 
-def _pool(
-    ray: Any, actors: int | tuple[int, int], cpus: float = _CPUS, gpus: float = 0
-) -> dict[str, Any]:
-    """How a stage runs: one block at a time in each of its actors."""
-    least, most = (actors, actors) if isinstance(actors, int) else actors
-    return {
-        "batch_size": None,
-        "batch_format": "pyarrow",
-        "compute": ray.data.ActorPoolStrategy(min_size=least, max_size=most),
-        "num_cpus": cpus,
-        "num_gpus": gpus or None,
-    }
+def _blocks(
+    named: Iterable[tuple[str, list[Any]]], framework: Framework[Any], batch_size: int
+) -> Iterator[list[tuple[str, list[Any]]]]:
+    """Yield documents, each with all its parts, of about so many chunks together."""
+    block: list[tuple[str, list[Any]]] = []
+    characters = 0
+    for name, parts in named:
+        block.append((name, parts))
+        characters += sum(len(framework.read(part).text) for part in parts)
+        if len(block) >= batch_size or characters >= batch_size * _CHUNK:
+            yield block
+            block, characters = [], 0
+    if block:
+        yield block
 
 
-def _parts(ray: Any, dataset: Any, address: str) -> Generator[WrittenPart, None, None]:
-    """What the writers did, in the order of the documents."""
+def _parts(ray: Any, written: Any, address: str) -> Generator[Part, None, None]:
+    """What the workers did, in the order of the documents; their warnings, once."""
     told: set[Any] = set()
-    batches = iter(dataset.iter_batches(batch_size=None, batch_format="pyarrow"))
+    batches = iter(written.iter_batches(batch_size=None, batch_format="pyarrow"))
     try:
         with closing(batches):
             for table in batches:
                 for item in unpacked(table):
-                    if isinstance(item, Exception):
+                    if isinstance(item, Exception) and not getattr(item, "report", 0):
                         raise item
-                    if isinstance(item, WrittenPart):
+                    if not isinstance(item, tuple):
                         yield item
                     elif item not in told:
                         told.add(item)
@@ -208,26 +206,12 @@ def _parts(ray: Any, dataset: Any, address: str) -> Generator[WrittenPart, None,
 
 
 @contextmanager
-def _settings(ray: Any) -> Iterator[None]:
-    """Ray Data's, for one run: in order, and telling only what is wrong."""
-    context = ray.data.DataContext.get_current()
-    options = context.execution_options
-    before = options.preserve_order, context.enable_progress_bars
-    levels = {logging.getLogger(name): level for name, level in _LEVELS.items()}
-    known = {logger: logger.level for logger in levels}
+def _quiet() -> Iterator[None]:
+    """Have Ray Data's logger report only what is wrong."""
+    logger = logging.getLogger("ray.data")
+    before = logger.level
+    logger.setLevel(logging.WARNING)
     try:
-        options.preserve_order, context.enable_progress_bars = True, False
-        for logger, level in levels.items():
-            logger.setLevel(level)
         yield
     finally:
-        options.preserve_order, context.enable_progress_bars = before
-        for logger, level in known.items():
-            logger.setLevel(level)
-
-
-def _check_actors(option: str, actors: Any) -> None:
-    numbers = actors if isinstance(actors, tuple) else (actors, actors)
-    if [*map(type, numbers)] != [int, int] or not 1 <= numbers[0] <= numbers[1]:
-        takes = "It takes a number of processes, or two: the least and the most."
-        raise invalid_option(option, actors, takes)
+        logger.setLevel(before)

@@ -14,7 +14,7 @@ from oprag.diagnosing import Diagnosis, diagnose, plan_repair
 from oprag.diagnosing.doctor import diagnose_sample
 from oprag.diagnosing.sampling import take_sample
 from oprag.diagnosing.spooled import IN_MEMORY, Spooled
-from oprag.documents import StoredChunk, StoredCopies, stored_hit
+from oprag.documents import ForeignChunks, StoredChunk, stored_hit
 from oprag.metadata import STAMP_KEYS, document_key
 from tests.diagnosing.test_wholeness import stored, without
 from tests.documents.damages import damaged
@@ -102,15 +102,13 @@ def test_names_that_end_alike_are_found_among_many_of_one_file_name():
         StoredChunk("The rent is 900.", {"source": name}, name)
         for name in [*names, "/home/b/index.html"]
     ]
-    copies = StoredCopies(map(stored_hit, [*chunks, *others]))
+    copies = ForeignChunks(map(stored_hit, [*chunks, *others]))
 
     def found(name, chunk):
-        return {hit.source.id for hit in copies.of(name, [chunk]).foreign}
+        return {hit.source.id for hit in copies.of(name, [chunk])}
 
     assert found("b/index.html", chunks[1]) == {"/home/b/index.html"}
     assert found("index.html", chunks[0]) == {*names, "/home/b/index.html"}
-    (renamed,) = copies.of("b/index.html", [chunks[1]]).renamed
-    assert renamed.source == chunks[0]
 
 
 @pytest.mark.slow

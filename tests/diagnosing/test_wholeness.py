@@ -290,16 +290,6 @@ def test_two_sizes_of_one_text_are_healthy():
     assert diagnose([*stored(), *stored(cut=splitter(25))]).problems == ()
 
 
-def test_one_text_by_two_names_of_a_file_is_told_once():
-    again = stored(name="lease.txt", cut=splitter(25))
-
-    diagnosis = diagnose([*stored(), *again])
-
-    assert kinds(diagnosis) == {"indexed_twice": len(again)}
-    assert not diagnosis.healthy
-    assert diagnose([*stored(), *stored(name="copy.txt")]).healthy
-
-
 def test_a_refreshed_llamaindex_document_is_seen():
     document = LlamaDocument(text=TEXT, id_=NAME)
     index = VectorStoreIndex(

@@ -275,7 +275,9 @@ def test_chunks_that_were_altered_are_written_anew_and_not_lost_before(make):
     outages.failing = None
     assert content(chunks) == altered != before
     assert index(BEFORE, awaited=False).updated == tuple(BEFORE)
-    assert content(chunks) == before
+    assert sorted(row for _, *row in content(chunks)) == sorted(
+        row for _, *row in before
+    )
 
 
 def make_other_metadata(chunks: Any) -> None:

@@ -14,12 +14,4 @@ from tests.scale.stores import Table
 if __name__ == "__main__":
     framework, database, name, seconds, folder, address = sys.argv[1:]
     table = Table(framework, database, name, seconds=float(seconds))
-    index_on_ray(
-        folder,
-        table.opened,
-        table.embeddings,
-        framework=table.framework,
-        address=address,
-        batch_size=32,
-        show_progress=False,
-    )
+    index_on_ray(folder, table, address=address, batch_size=32, show_progress=False)

@@ -73,6 +73,10 @@ class Table:
     seconds: float = 0
     counted: Path | None = None
 
+    def __call__(self) -> Any:
+        """The store, opened anew."""
+        return self.opened(self.embeddings())
+
     def embeddings(self) -> Any:
         """What embeds texts."""
         if self.framework == "langchain":

@@ -8,7 +8,7 @@ import pytest
 import ray
 
 from oprag.errors import ClusterError, InvalidOptionError, MissingDependencyError
-from oprag.scale import connected
+from oprag.scale.clusters import check_address, connected
 
 
 def test_a_run_connects_and_disconnects(address):
@@ -38,7 +38,7 @@ def test_a_connection_of_the_application_is_used_and_stays(address):
 def test_where_nothing_answers_that_is_told_at_once():
     address = "127.0.0.1:1"
     began = time.monotonic()
-    with pytest.raises(ClusterError, match="Nothing answers at") as caught:
+    with pytest.raises(ClusterError, match="There is no Ray cluster at") as caught:
         connected(address).__enter__()
 
     assert caught.value.address == address
@@ -51,7 +51,7 @@ def test_where_nothing_answers_that_is_told_at_once():
 )
 def test_what_is_no_address_is_refused(address):
     with pytest.raises(InvalidOptionError, match="HOST:PORT") as caught:
-        connected(address).__enter__()
+        check_address(address)
 
     assert caught.value.option == "address"
 

@@ -110,4 +110,4 @@ def test_a_cluster_out_of_reach_is_told(notes, database, tiny_model):
     result = call(*given, "--embedding-model", tiny_model)
 
     assert result.exit_code == 1
-    assert "Nothing answers at 127.0.0.1:1" in told(result)
+    assert "There is no Ray cluster at 127.0.0.1:1" in told(result)

@@ -57,13 +57,7 @@ def alone(table: Table, documents, **options):
 def together(table: Table, documents, address, **options):
     """Index with a cluster."""
     return index_on_ray(
-        documents,
-        table.opened,
-        table.embeddings,
-        framework=table.framework,
-        address=address,
-        show_progress=False,
-        **options,
+        documents, table, address=address, show_progress=False, **options
     )
 
 
@@ -84,7 +78,7 @@ def expected(new_database, corpus):
 def test_the_index_is_the_one_that_one_process_makes(
     nodes, cpus, corpus, expected, table
 ):
-    how = {"workers": min(nodes, 2), "embedders": (1, 2)}
+    how = {"workers": (1, 2)}
     with cluster_of(nodes, cpus) as cluster:
         for framework in FRAMEWORKS:
             many = table(framework)
@@ -160,13 +154,16 @@ def test_what_the_store_holds_is_not_embedded_again(table, tmp_path, address):
 
 
 class _Failing:
-    """Makes embeddings that fail on some texts; sent to every worker."""
+    """Opens a store whose embeddings fail on some texts; sent to every worker."""
 
     def __init__(self, table: Table, word: str) -> None:
         self.table = table
         self.word = word
 
     def __call__(self):
+        return self.table.opened(self.embeddings())
+
+    def embeddings(self):
         word, embeddings = self.word, self.table.embeddings()
         made = embeddings.embed_documents
 
@@ -188,12 +185,10 @@ def test_a_document_that_cannot_be_embedded_fails_and_the_others_go_on(
     failing = _Failing(many, "document 3 ")
     with pytest.warns(OpragWarning, match=r"1 failed: 'd0003.txt'"):
         report = ADAPTERS["langchain"].index_documents(
-            folder, one.opened(failing()), show_progress=False
+            folder, one.opened(failing.embeddings()), show_progress=False
         )
     with pytest.warns(OpragWarning, match=r"1 failed: 'd0003.txt'.*out of service"):
-        shared = index_on_ray(
-            folder, many.opened, failing, framework="langchain", address=address
-        )
+        shared = index_on_ray(folder, failing, address=address)
 
     assert [one.name for one in shared.failed] == ["d0003.txt"]
     assert isinstance(shared.failed[0].error, TimeoutError)
@@ -207,13 +202,7 @@ def test_an_embedding_out_of_service_ends_the_run(table, tmp_path, address):
     many = table("langchain")
     folder = write(tmp_path / "texts", 12)
     with pytest.raises(IndexingError, match="5 documents in a row failed") as caught:
-        index_on_ray(
-            folder,
-            many.opened,
-            _Failing(many, "document"),
-            framework="langchain",
-            address=address,
-        )
+        index_on_ray(folder, _Failing(many, "document"), address=address)
 
     assert len(caught.value.report.failed) == 5
     assert many.rows() == {}
@@ -299,9 +288,7 @@ def test_a_store_of_one_process_is_refused_by_name(framework, name, tmp_path):
     with pytest.raises(InvalidOptionError, match=f"a {name} that lives") as caught:
         index_on_ray(
             tmp_path,
-            make,
-            Table(framework, "", "").embeddings,
-            framework=framework,
+            lambda: make(Table(framework, "", "").embeddings()),
             address="127.0.0.1:1",  # it is not even asked
         )
 
@@ -312,24 +299,16 @@ def test_a_store_of_one_process_is_refused_by_name(framework, name, tmp_path):
     ("options", "option"),
     [
         ({"address": "ray://127.0.0.1:10001"}, "address"),
-        ({"framework": "haystack"}, "framework"),
-        ({"make_store": "postgresql://"}, "make_store"),
-        ({"make_embeddings": None}, "make_embeddings"),
+        ({"address": "head"}, "address"),
         ({"workers": 0}, "workers"),
-        ({"embedders": (2, 1)}, "embedders"),
+        ({"workers": (2, 1)}, "workers"),
         ({"batch_size": 0}, "batch_size"),
         ({"replace": "some"}, "replace"),
     ],
 )
 def test_options_are_checked_before_the_cluster_is_asked(options, option):
     table = Table("langchain", "nobody@127.0.0.1:1/none", "none")
-    given = {
-        "make_store": table.opened,
-        "make_embeddings": table.embeddings,
-        "framework": "langchain",
-        "address": "127.0.0.1:1",
-        **options,
-    }
+    given = {"make_store": table, "address": "127.0.0.1:1", **options}
     with pytest.raises(InvalidOptionError) as caught:
         index_on_ray([], **given)
 
@@ -351,14 +330,7 @@ def test_the_workers_need_no_lock_and_a_second_run_waits_for_all(table, address)
             only_run(store, target, patience=0).__enter__()
         free.append(documents)
 
-    index_on_ray(
-        [*pages("langchain", 4)],
-        many.opened,
-        many.embeddings,
-        framework="langchain",
-        address=address,
-        show_progress=told,
-    )
+    index_on_ray([*pages("langchain", 4)], many, address=address, show_progress=told)
     assert free
 
 
@@ -381,20 +353,14 @@ def test_a_file_that_could_not_be_read_keeps_what_it_may_be_a_new_name_of(
 def test_a_worker_that_cannot_open_the_store_is_told_by_its_last_words(table, address):
     many, here = table("langchain"), os.getpid()
 
-    def make_store(embeddings):
+    def make_store():
         if os.getpid() != here:
             message = f"no route to {many.database}"
             raise OSError(message)
-        return many.opened(embeddings)
+        return many()
 
     with pytest.raises(ClusterError, match="finish the run: OSError: no route to") as e:
-        index_on_ray(
-            [*pages("langchain", 1)],
-            make_store,
-            many.embeddings,
-            framework="langchain",
-            address=address,
-        )
+        index_on_ray([*pages("langchain", 1)], make_store, address=address)
 
     assert e.value.address == address
     assert "\n" not in str(e.value)

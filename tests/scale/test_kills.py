@@ -51,13 +51,7 @@ def empty_table(framework: str, database: str) -> Table:
 
 def run(table: Table, corpus: Path, address: str):
     return index_on_ray(
-        corpus,
-        table.opened,
-        table.embeddings,
-        framework=table.framework,
-        address=address,
-        batch_size=SMALL,
-        show_progress=False,
+        corpus, table, address=address, batch_size=SMALL, show_progress=False
     )
 
 
