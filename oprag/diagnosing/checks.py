@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable, Mapping, MutableSequence, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from oprag.chunk import Chunk, Hit, Span
@@ -75,13 +74,8 @@ class Group(NamedTuple):
     key: str
     """Its key, as retrieval groups by; empty where the chunks name no document."""
     name: str
-    members: MutableSequence[int]
+    members: list[int]
     """Numbers of its chunks, in the order of the store."""
-
-
-def chunk_numbers() -> MutableSequence[int]:
-    """Return an empty list of chunk numbers, four bytes for each."""
-    return array("I")
 
 
 def group_chunks(
@@ -93,7 +87,7 @@ def group_chunks(
         key, name = known_document(chunk.hit, document_key) or ("", "")
         group = groups.get(key)
         if group is None:
-            group = groups[key] = Group(key, name, chunk_numbers())
+            group = groups[key] = Group(key, name, [])
         group.members.append(index)
     return list(groups.values())
 

@@ -8,7 +8,6 @@ right.
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -31,7 +30,6 @@ from oprag.diagnosing.report import (
 )
 from oprag.diagnosing.sampling import Sample, take_sample
 from oprag.diagnosing.sources import Sources
-from oprag.diagnosing.spooled import IN_MEMORY, Spooled
 from oprag.diagnosing.suggesting import agrees, suggest
 from oprag.diagnosing.wholeness import check_documents
 from oprag.documents import SourceLike, StoredChunk
@@ -46,10 +44,7 @@ _PROBLEMS = {
 
 
 class RepairPlan(NamedTuple):
-    """What a repair writes, and what it leaves as it is.
-
-    Both are tuples; where they are long, sequences that lie in a temporary file.
-    """
+    """What a repair writes, and what it leaves as it is."""
 
     changes: Sequence[Change]
     """One per chunk that is written, the chunks of a document together."""
@@ -144,24 +139,19 @@ def plan_repair(
     found = _Examination(
         take_sample(chunks, None), sources, position_keys, document_key
     )
-    changes, unproved = Spooled[Change](), Spooled[Example]()
+    changes, unproved = list[Change](), list[Example]()
     for name, numbers in found.groups.items():
         group = [found.chunks[i] for i in numbers]
         damaged = any(found.damaged[i] for i in numbers)
         planned, why = plan_changes(
             name, group, sources, position_keys, damaged=damaged
         )
-        for change in planned:
-            changes.append(change)
-        for i in sorted(why):
-            unproved.append(Example(found.id_of(numbers[i]), name, why[i]))
-    for i in found.without:
-        unproved.append(Example(found.id_of(i), "", "no_source"))
-    return RepairPlan(
-        changes if len(changes) > IN_MEMORY else tuple(changes),
-        unproved if len(unproved) > IN_MEMORY else tuple(unproved),
-        found.diagnosis,
-    )
+        changes += planned
+        unproved += [
+            Example(found.id_of(numbers[i]), name, why[i]) for i in sorted(why)
+        ]
+    unproved += [Example(found.id_of(i), "", "no_source") for i in found.without]
+    return RepairPlan(tuple(changes), tuple(unproved), found.diagnosis)
 
 
 class _Examination:
@@ -181,7 +171,7 @@ class _Examination:
         """Numbers of the chunks without a source, if sources were given."""
         self._keys = position_keys, document_key
         self._findings = Findings(len(chunks), self.id_of)
-        self._starts = array("q", [-1]) * len(chunks)
+        self._starts = [-1] * len(chunks)
         """Where each chunk begins in its source, where that is proved; else -1."""
         proofs = None if sources is None else self._compare(sources)
         groups = group_chunks(chunks, document_key)

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from oprag.chunk import Chunk, Hit
 from oprag.context import check_option
 from oprag.diagnosing.checks import Examined, examine, group_chunks, read_group
-from oprag.diagnosing.spooled import IN_MEMORY, Spooled
 from oprag.documents import StoredChunk, is_own
 from oprag.errors import PositionError
 from oprag.positions import DocumentKey, PositionKeys, known_document
@@ -34,7 +33,6 @@ def take_sample(
     *,
     position_keys: PositionKeys | None = None,
     document_key: DocumentKey | None = None,
-    in_memory: int = IN_MEMORY,
 ) -> Sample:
     """Take the first chunks, and the others of documents that these say too little of.
 
@@ -43,14 +41,13 @@ def take_sample(
         number: How many to take at first; None for all.
         position_keys: As retrieval takes it.
         document_key: The same.
-        in_memory: How many are kept in memory; see `Spooled`.
 
     Raises:
         InvalidOptionError: `number` is no such number, or something else is given.
     """
     check_option("sample", number)
     rest = map(examine, chunks)
-    taken = Spooled(islice(rest, number), in_memory)
+    taken = [*islice(rest, number)]
     if number is None:
         return Sample(taken, is_all=True)
     unsettled = set()

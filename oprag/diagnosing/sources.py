@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator, MutableSequence, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from oprag.chunk import Hit
-from oprag.diagnosing.checks import Examined, chunk_numbers
+from oprag.diagnosing.checks import Examined
 from oprag.documents import (
     SourceLike,
     document_source,
@@ -50,7 +49,7 @@ class Sources:
 
     def group(
         self, chunks: Sequence[Examined], document_key: DocumentKey | None
-    ) -> tuple[dict[str, MutableSequence[int]], MutableSequence[int]]:
+    ) -> tuple[dict[str, list[int]], list[int]]:
         """Group chunks by the document they are from.
 
         Chunks that oprag indexed stay with the document that they name. Others without
@@ -62,7 +61,7 @@ class Sources:
             those of the chunks that none was found for.
         """
         names: dict[str, int] = {}
-        found, nameless = array("q"), chunk_numbers()
+        found, nameless = list[int](), list[int]()
         for i, chunk in enumerate(chunks):
             name = self._name(chunk, document_key)
             found.append(-1 if name is None else names.setdefault(name, len(names)))
@@ -71,13 +70,13 @@ class Sources:
         for i, holder in self._by_text(chunks, nameless):
             found[i] = names.setdefault(holder, len(names))
         listed = list(names)
-        groups: dict[str, MutableSequence[int]] = {}
-        without = chunk_numbers()
+        groups: dict[str, list[int]] = {}
+        without = list[int]()
         for i, number in enumerate(found):
             if number < 0:
                 without.append(i)
             else:
-                groups.setdefault(listed[number], chunk_numbers()).append(i)
+                groups.setdefault(listed[number], []).append(i)
         return groups, without
 
     def sought(self, hit: Hit, document_key: DocumentKey | None) -> str:

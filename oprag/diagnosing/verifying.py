@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from oprag.chunk import FullText, Hit
-from oprag.context import ContextOptions, arrange, warn
-from oprag.diagnosing.checks import group_chunks, read_group
+from oprag.chunk import Hit
+from oprag.context import ContextOptions, arrange, warn, with_texts
+from oprag.diagnosing.checks import Group, group_chunks, read_group
 from oprag.diagnosing.doctor import diagnose_sample
 from oprag.diagnosing.report import Diagnosis, Options
 from oprag.diagnosing.sampling import take_sample
-from oprag.documents import ChunkStore, ReadTexts, document_source
-from oprag.errors import (
-    DocumentNotFoundError,
-    InvalidOptionError,
-    OpragError,
-    PositionError,
-    UnfitIndexError,
-)
+from oprag.documents import ChunkStore, document_source
+from oprag.errors import InvalidOptionError, OpragError, PositionError, UnfitIndexError
 
-_POSITIONS = frozenset(
-    {
-        *("missing_document", "missing_position", "unscoped_position"),
-        *("ambiguous_position", "conflicting_text"),
-    }
-)
-"""Kinds of problems for which retrieval refuses the chunks of a document."""
 _LISTED = 3
 """Errors that are shown."""
 
@@ -70,16 +59,15 @@ class Verifiable:
         raise NotImplementedError
 
 
-class _Found(NamedTuple):
-    """What a verification found."""
+class _Question(NamedTuple):
+    """What a question that finds a document's chunks does with them."""
 
-    diagnosis: Diagnosis
-    documents: int
-    unread: list[OpragError]
-    """Why full texts cannot be had that are needed: questions fail."""
-    refused: list[OpragError]
-    """Why chunks cannot be put in order: questions fail, unless the order as retrieved
-    is kept (`on_problem="warn"`)."""
+    ask: Callable[[ContextOptions], object]
+    """Raises what the question would."""
+    reads: str = ""
+    """The document of which it reads the full text before; empty for none."""
+    fails: bool = False
+    """Whether it fails then even with `on_problem="warn"`."""
 
 
 class Verification(NamedTuple):
@@ -99,86 +87,69 @@ class Verification(NamedTuple):
 
     def run(self, sample: int | None) -> Diagnosis:
         """Examine the store; see `Verifiable.verify`."""
-        return self._reported(
-            self._found(sample, document_source(self.options.documents or {}).read)
-        )
+        diagnosis, questions = self._looked(sample)
+        source = document_source(self.options.documents or {})
+        unread, refused = list[OpragError](), list[OpragError]()
+        for question in questions:
+            with _noting(unread):
+                if question.reads:
+                    source.read(question.reads)
+            with _noting(unread if question.fails else refused):
+                question.ask(self._strict)
+        return self._reported(diagnosis, len(questions), unread, refused)
 
     async def arun(self, sample: int | None) -> Diagnosis:
         """Async version of `run`: nothing blocks the event loop."""
-        import asyncio  # here, because its import takes long
+        from asyncio import to_thread  # here, because its import takes long
 
-        loop = asyncio.get_running_loop()
+        diagnosis, questions = await to_thread(self._looked, sample)
         source = document_source(self.options.documents or {})
+        unread, refused = list[OpragError](), list[OpragError]()
+        for question in questions:
+            with _noting(unread):
+                if question.reads:
+                    await source.aread(question.reads)
+            with _noting(unread if question.fails else refused):
+                await with_texts(self._strict, question.ask)
+        return self._reported(diagnosis, len(questions), unread, refused)
 
-        def read(name: str) -> FullText:
-            return asyncio.run_coroutine_threadsafe(source.aread(name), loop).result()
-
-        found = await asyncio.to_thread(self._found, sample, read)
-        return self._reported(found)
-
-    def _found(self, sample: int | None, read: Callable[[str], FullText]) -> _Found:
-        position_keys = self.options.position_keys
-        document_key = self.options.document_key
-        scanned = chain.from_iterable(store.read() for store in self.stores)
-        taken = take_sample(
-            scanned, sample, position_keys=position_keys, document_key=document_key
-        )
-        diagnosis = diagnose_sample(taken, None, position_keys, document_key)
-        groups = group_chunks(taken.chunks, document_key)
-        names = [group.name for group in groups if group.name]
-        texts, unread = self._read(names, read)
-        question = replace(
+    @property
+    def _strict(self) -> ContextOptions:
+        return replace(
             self.options.best_first(),
             selection="budget",
             token_budget=None,
             top_n=None,
             on_problem="error",
-            documents=ReadTexts(texts) if self._locates else None,
         )
-        refused: list[OpragError] = []
-        for group in groups:
-            hits = [taken.chunks[i].hit for i in group.members]
-            try:
-                (self.find or _order)(hits, question)
-            except OpragError as error:
-                # What cannot be named cannot be read in full.
-                nameless = self.full and not group.key and self.find is None
-                (unread if nameless else refused).append(error)
-        if not refused and not unread and diagnosis.verdict == "not ordered":
-            # But for the options of the component, which put it in order.
-            problems = [replace(each, serious=False) for each in diagnosis.problems]
-            diagnosis = replace(
-                diagnosis, verdict="ordered with options", problems=tuple(problems)
-            )
-        return _Found(diagnosis, len(groups), unread, refused)
 
-    def _read(
-        self, names: Sequence[str], read: Callable[[str], FullText]
-    ) -> tuple[dict[str, FullText], list[OpragError]]:
-        """The exact full texts, and why others cannot be had that are needed."""
-        texts: dict[str, FullText] = {}
-        unread: list[OpragError] = []
-        for name in names if self.options.documents is not None else ():
-            try:
-                text = read(name)
-            except InvalidOptionError:
-                raise
-            except OpragError as error:
-                if self.full or not isinstance(error, DocumentNotFoundError):
-                    unread.append(error)
-            else:
-                if text.exact:
-                    texts[name] = text
-        return texts, unread
+    def _looked(self, sample: int | None) -> tuple[Diagnosis, list[_Question]]:
+        keys = self.options.position_keys, self.options.document_key
+        scanned = chain.from_iterable(store.read() for store in self.stores)
+        taken = take_sample(
+            scanned, sample, position_keys=keys[0], document_key=keys[1]
+        )
+        diagnosis = diagnose_sample(taken, None, *keys)
+        return diagnosis, [
+            self._question(group, [taken.chunks[i].hit for i in group.members])
+            for group in group_chunks(taken.chunks, keys[1])
+        ]
 
-    @property
-    def _locates(self) -> bool:
-        """Whether chunks are looked for in the full texts."""
-        read = self.find is not None or not self.full
-        return read and self.options.documents is not None
+    def _question(self, group: Group, hits: Sequence[Hit]) -> _Question:
+        if self.find is not None:
+            return _Question(partial(self.find, hits))
+        if not self.full or self.options.documents is None:
+            return _Question(partial(_order, hits))
+        # What cannot be named cannot be read in full.
+        return _Question(partial(_order_alone, hits), group.name, fails=not group.key)
 
-    def _reported(self, found: _Found) -> Diagnosis:
-        diagnosis = found.diagnosis
+    def _reported(
+        self,
+        diagnosis: Diagnosis,
+        documents: int,
+        unread: Sequence[OpragError],
+        refused: Sequence[OpragError],
+    ) -> Diagnosis:
         names = " and ".join(store.name for store in self.stores)
         if not diagnosis.chunks:
             message = (
@@ -187,34 +158,52 @@ class Verification(NamedTuple):
             )
             raise UnfitIndexError(message, diagnosis=diagnosis)
         kept = self.options.on_problem == "warn"
-        if found.refused and kept:
-            message = (
-                f"{self.component}: what is found in {names} will be in the order "
-                f"as retrieved, with a warning. {self._said(found, found.refused)}"
+        failing = unread if kept else [*unread, *refused]
+        if failing or refused:
+            become = (
+                "fail" if failing else "be in the order as retrieved, with a warning"
             )
-            warn(message, UnfitIndexError(message, diagnosis=diagnosis))
-        failing = found.unread if kept else [*found.unread, *found.refused]
-        if failing:
             message = (
-                f"{self.component}: questions on {names} will fail. "
-                f"{self._said(found, failing)}"
+                f"{self.component}: questions on {names} will {become}. "
+                f"{self._said(diagnosis, documents, failing or refused)}"
             )
-            raise UnfitIndexError(message, diagnosis=diagnosis)
+            unfit = UnfitIndexError(message, diagnosis=diagnosis)
+            if failing:
+                raise unfit
+            warn(message, unfit)
+        elif diagnosis.verdict == "not ordered":
+            # But for the options of the component, which put it in order.
+            problems = [replace(each, serious=False) for each in diagnosis.problems]
+            return replace(
+                diagnosis, verdict="ordered with options", problems=tuple(problems)
+            )
         return diagnosis
 
-    def _said(self, found: _Found, errors: Sequence[OpragError]) -> str:
-        """What is wrong, in numbers, and one way out."""
-        diagnosis = found.diagnosis
-        said = [
-            f"{each.chunks:,} of {diagnosis.chunks:,} chunks looked at: {each.message}"
-            for each in diagnosis.problems
-            if each.kind in _POSITIONS and not self._locates
-        ]
-        said.append(f"{len(errors):,} of {found.documents:,} documents are refused:")
+    def _said(
+        self, diagnosis: Diagnosis, documents: int, errors: Sequence[OpragError]
+    ) -> str:
+        """What is wrong, and one way out."""
         own = self.options.position_keys, self.options.document_key
-        if diagnosis.options != Options() and own == (None, None) and not found.unread:
-            return " ".join([*said[:-1], f"Pass {diagnosis.options.code()}."])
-        return " ".join([*said, *[error.message for error in errors[:_LISTED]]])
+        if diagnosis.options != Options() and own == (None, None):
+            return f"Pass {diagnosis.options.code()}."
+        said = " ".join(error.message for error in errors[:_LISTED])
+        return f"{len(errors):,} of {documents:,} documents are refused: {said}"
+
+
+@contextmanager
+def _noting(errors: list[OpragError]) -> Iterator[None]:
+    """Note what a question would raise, but for what is wrong with an option."""
+    try:
+        yield
+    except InvalidOptionError:
+        raise
+    except OpragError as error:
+        errors.append(error)
+
+
+def _order_alone(hits: Sequence[Hit], options: ContextOptions) -> None:
+    """Put chunks in order without full texts."""
+    _order(hits, replace(options, documents=None))
 
 
 def _order(hits: Sequence[Hit], options: ContextOptions) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, MutableSequence, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from oprag.diagnosing.checks import Examined, chunk_numbers
+from oprag.diagnosing.checks import Examined
 from oprag.diagnosing.report import DAMAGE, Findings
 from oprag.documents import (
     ForeignChunks,
@@ -79,22 +79,18 @@ def readability(name: str, chunks: Sequence[StoredChunk]) -> int:
     return judged.readable + (judged.readable and not judged.kind)
 
 
-def own_documents(
-    metadatas: Iterable[Mapping[str, Any]],
-) -> dict[str, MutableSequence[int]]:
+def own_documents(metadatas: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
     """Return the numbers of the chunks of each document that one may ask for, by name.
 
     Args:
         metadatas: Of all chunks, as the store keeps them.
     """
-    keys: dict[str, MutableSequence[int]] = {}
+    keys: dict[str, list[int]] = {}
     names: dict[str, str] = {}
     for i, metadata in enumerate(metadatas):
         if is_own(metadata):
             key, name = metadata[DOC_KEY], name_of_key(metadata)
-            if key not in keys:
-                keys[key] = chunk_numbers()
-            keys[key].append(i)
+            keys.setdefault(key, []).append(i)
             if name is not None:
                 names.setdefault(key, name)
     return {name: keys[key] for key, name in names.items()}
