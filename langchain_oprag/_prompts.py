@@ -60,13 +60,9 @@ def long_prompts(given: Mapping[str, Any]) -> dict[str, Prompt]:
         InvalidOptionError: A prompt has no such name, lacks a variable, or has
             another one.
     """
-    mapping = isinstance(given, Mapping)
-    foreign = [name for name in given if name not in PROMPT_VARIABLES]
-    if foreign or not mapping:
-        found = f"names {foreign[0]!r}" if mapping else f"is {named(given)}"
+    if not isinstance(given, Mapping) or not given.keys() <= PROMPT_VARIABLES.keys():
         names = ", ".join(PROMPT_VARIABLES)
-        message = f"prompts= {found}. It takes prompts by their names: {names}."
-        raise InvalidOptionError(message, option="prompts", value=given)
+        raise invalid_option("prompts", given, f"It takes prompts by name: {names}.")
     return {
         name: _checked(given.get(name, built_in), PROMPT_VARIABLES[name], option)
         for name, built_in in _LONG_READER.items()

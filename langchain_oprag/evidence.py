@@ -74,9 +74,7 @@ class EvidenceMiddleware(AgentMiddleware):
 
     A message is left as it is unless its content is the documents, each of them whole,
     with their heads, as text or as JSON: an answer with its sources as artifact stays,
-    and so does a result that was cleared, shortened, or put into a file. Blocks of a
-    content that are no text, such as images, stay; with text on both sides of one the
-    message does.
+    and so does a result that was cleared, shortened, put into a file, or has an image.
 
     Args:
         token_budget: Tokens that one message may show, the lines for what stands above
@@ -165,8 +163,7 @@ class EvidenceMiddleware(AgentMiddleware):
         seen.add(evidence.passages)
         if not evidence.text:  # of nothing but white space: no model takes that
             return message
-        content = _with_text(message.content, evidence.text)
-        return message.model_copy(update={"content": content})
+        return message.model_copy(update={"content": evidence.text})
 
 
 def _require_agents() -> None:
@@ -218,30 +215,9 @@ def _is_document(given: Any) -> bool:
 
 
 def _text_of(content: str | Sequence[Any]) -> str:
-    """The text of a message's content; empty where it has something else inside."""
+    """The text of a message's content; empty where it has something else, too."""
     if isinstance(content, str):
         return content
-    first, last = _text_blocks(content)
-    texts = [_text_in(block) for block in content[first:last]]
-    return "\n".join(texts) if all(texts) else ""
-
-
-def _with_text(content: str | Sequence[Any], text: str) -> str | list[Any]:
-    """A content with another text; what stands before and behind its text stays."""
-    if isinstance(content, str):
-        return text
-    first, last = _text_blocks(content)
-    if last - first == len(content):
-        return text
-    return [*content[:first], {"type": "text", "text": text}, *content[last:]]
-
-
-def _text_blocks(content: Sequence[Any]) -> tuple[int, int]:
-    """From the first block of text to behind the last."""
-    texts = [number for number, block in enumerate(content) if _text_in(block)]
-    return (texts[0], texts[-1] + 1) if texts else (0, 0)
-
-
-def _text_in(block: Any) -> str:
-    text = block.get("text") if isinstance(block, Mapping) else block
-    return text if isinstance(text, str) else ""
+    blocks = [b.get("text") if isinstance(b, Mapping) else b for b in content]
+    texts = [block for block in blocks if isinstance(block, str)]
+    return "\n".join(texts) if len(texts) == len(blocks) else ""

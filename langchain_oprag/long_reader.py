@@ -26,8 +26,58 @@ from oprag.units import READER_DESCRIPTIONS, Reading, check_reader_option, read_
 _reader_field = partial(option_field, descriptions=READER_DESCRIPTIONS)
 
 
-class LongReaderOptions(CheckedOptions):
-    """What the reader can be told; pydantic itself checks and copies little."""
+class LongReader(DrivenRunnable, CheckedOptions):
+    """Answers from long units in two calls of the model.
+
+    The first reads the units and writes a long answer, of some sentences. The second
+    reads only the question and the long answer, with examples, and writes a short
+    one. A context of fewer than 1,000 tokens takes one call.
+
+    The input is a question, or `{"input": question}`, perhaps with `context`
+    (documents in reading order, in the place of the retriever's) and `chat_history`
+    (messages in any form that LangChain takes), or `{"messages": …}`. The output has
+
+    - `input`: the question;
+    - `context`: the documents that were read, each with its place;
+    - `long_answer`: the first call's reply; None where there was one call or none;
+    - `answer`: the short answer; the sentinel "unanswerable" where there was nothing
+      to read, and no call;
+    - `usage`: what it took, see `oprag.calls.Ledger.to_dict`. Its `rungs` are the
+      calls: `"long"` and `"short"`, or `"direct"`;
+    - `messages`, where the input has them: the short answer as an `AIMessage`.
+
+    A stream gives these keys in this order, `long_answer` and `answer` in pieces that
+    join to them. LangGraph and `astream_events` show the short answer alone. The calls
+    of the model carry the tag `call:<name>`.
+
+    Args:
+        **options: The fields below.
+        name: What runs are called in traces; None for the class's name.
+
+    Raises:
+        InvalidOptionError: On construction and assignment, for an option that does not
+            exist or cannot have this value. It is a `ValueError`.
+        ModelCallError: When invoked: the model failed, or gave an empty reply. It
+            carries the long answer, where there is one, and what was spent.
+        ContextWindowError: When invoked: a prompt does not fit the window. Units are
+            read whole or not at all.
+        InvalidOptionError: When invoked: there are no documents in the input, and
+            there is no retriever.
+
+    Source:
+        LongRAG (arXiv 2406.15319).
+
+    Example:
+        >>> from langchain_core.language_models import FakeListChatModel
+        >>> reader = LongReader(
+        ...     llm=FakeListChatModel(responses=["Ann built it in 1912.", "1912"]),
+        ...     one_call_below=0,
+        ... )
+        >>> unit = Document("The bridge was built by Ann, in 1912.")
+        >>> result = reader.invoke({"input": "When was it built?", "context": [unit]})
+        >>> result["long_answer"], result["answer"]
+        ('Ann built it in 1912.', '1912')
+    """
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
@@ -59,60 +109,6 @@ class LongReaderOptions(CheckedOptions):
         check_reader_option(str(info.field_name), value)
         return value
 
-
-class LongReader(DrivenRunnable, LongReaderOptions):
-    """Answers from long units in two calls of the model.
-
-    The first reads the units and writes a long answer, of some sentences. The second
-    reads only the question and the long answer, with examples, and writes a short
-    one. A context of fewer than 1,000 tokens takes one call.
-
-    The input is a question, or `{"input": question}`, perhaps with `context`
-    (documents in reading order, in the place of the retriever's) and `chat_history`
-    (messages in any form that LangChain takes), or `{"messages": …}`. The output has
-
-    - `input`: the question;
-    - `context`: the documents that were read, each with its place;
-    - `long_answer`: the first call's reply; None where there was one call or none;
-    - `answer`: the short answer; the sentinel "unanswerable" where there was nothing
-      to read, and no call;
-    - `usage`: what it took, see `oprag.calls.Ledger.to_dict`. Its `rungs` are the
-      calls: `"long"` and `"short"`, or `"direct"`;
-    - `messages`, where the input has them: the short answer as an `AIMessage`.
-
-    A stream gives these keys in this order, `long_answer` and `answer` in pieces that
-    join to them. LangGraph and `astream_events` show the short answer alone. The calls
-    of the model carry the tag `call:<name>`.
-
-    Args:
-        **options: The fields of `LongReaderOptions`.
-        name: What runs are called in traces; None for the class's name.
-
-    Raises:
-        InvalidOptionError: On construction and assignment, for an option that does not
-            exist or cannot have this value. It is a `ValueError`.
-        ModelCallError: When invoked: the model failed, or gave an empty reply. It
-            carries the long answer, where there is one, and what was spent.
-        ContextWindowError: When invoked: a prompt does not fit the window. Units are
-            read whole or not at all.
-        InvalidOptionError: When invoked: there are no documents in the input, and
-            there is no retriever.
-
-    Source:
-        LongRAG (arXiv 2406.15319).
-
-    Example:
-        >>> from langchain_core.language_models import FakeListChatModel
-        >>> reader = LongReader(
-        ...     llm=FakeListChatModel(responses=["Ann built it in 1912.", "1912"]),
-        ...     one_call_below=0,
-        ... )
-        >>> unit = Document("The bridge was built by Ann, in 1912.")
-        >>> result = reader.invoke({"input": "When was it built?", "context": [unit]})
-        >>> result["long_answer"], result["answer"]
-        ('Ann built it in 1912.', '1912')
-    """
-
     def _inside(self) -> list[Runnable[Any, Any]]:
         return [self.llm, *([self.retriever] if self.retriever else [])]
 
@@ -127,7 +123,7 @@ class _LongReading(Answering):
     kind = "call"
 
     def __init__(
-        self, reader: LongReaderOptions, question: Question, config: RunnableConfig
+        self, reader: LongReader, question: Question, config: RunnableConfig
     ) -> None:
         counter = resolve_token_counter(reader.token_counter)
         super().__init__(reader, question, config, counter)

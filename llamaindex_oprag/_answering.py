@@ -254,15 +254,6 @@ class DrivenSynthesizer(BaseSynthesizer):
     ) -> Answering:
         """Begin to answer a question from nodes."""
 
-    @property
-    def streaming(self) -> bool:
-        """Whether the next answer is streamed."""
-        return self._streaming
-
-    @streaming.setter
-    def streaming(self, streaming: bool) -> None:
-        self._streaming = streaming
-
     def synthesize(
         self,
         query: QueryType,

@@ -5,27 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from llama_index.core.llms import LLM, LLMMetadata
-from llama_index.core.settings import Settings
 
 from oprag.calls import TokenUsage, field_of
 from oprag.errors import InvalidOptionError, named
-
-
-def default_llm(component: str) -> LLM:
-    """Return `Settings.llm`, for a component that was given none.
-
-    Raises:
-        InvalidOptionError: There is none: LlamaIndex makes one of OpenAI then, and
-            speaks of its key.
-    """
-    try:
-        return Settings.llm
-    except (ImportError, ValueError) as error:
-        message = (
-            f"{component} was given no llm=, and Settings.llm is not set. Give llm= an "
-            "LLM of LlamaIndex."
-        )
-        raise InvalidOptionError(message, option="llm", value=None) from error
 
 
 def check_llm(name: str, llm: Any) -> LLM:

@@ -11,8 +11,8 @@ from llama_index.core.bridge.pydantic import ConfigDict, Field, field_serializer
 from llama_index.core.schema import BaseNode, Document, TextNode, TransformComponent
 
 from llamaindex_oprag._convert import text_of
-from llamaindex_oprag._offset_parser import hidden_keys
 from llamaindex_oprag.documents import SourceLike, document_source
+from llamaindex_oprag.node_parsers import hidden_keys
 from oprag.documents import (
     SourcePart,
     annotate_chunks,
@@ -113,10 +113,8 @@ class PositionAnnotator(TransformComponent):
     async def acall(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
         """Async version of `__call__`."""
         source = document_source(self.documents)
-        texts = {
-            name: exact_text(name, await source.aread(name))
-            for name in _source_ids(nodes)
-        }
+        names = await in_thread(partial(_source_ids, nodes))
+        texts = {name: exact_text(name, await source.aread(name)) for name in names}
         return await in_thread(partial(self._annotated, nodes, texts))
 
     def _annotated(

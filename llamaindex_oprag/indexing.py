@@ -21,8 +21,11 @@ from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
 from llamaindex_oprag._convert import text_of
 from llamaindex_oprag._index_writing import IndexWriter, OwnNodes, is_faiss
-from llamaindex_oprag._offset_parser import OffsetNodeParser, hidden_keys
-from llamaindex_oprag.node_parsers import OffsetSentenceNodeParser
+from llamaindex_oprag.node_parsers import (
+    OffsetNodeParser,
+    OffsetSentenceNodeParser,
+    hidden_keys,
+)
 from llamaindex_oprag.stores import chunk_store
 from oprag.documents import ChunkStore
 from oprag.errors import InvalidOptionError, named

@@ -20,7 +20,7 @@ from llamaindex_oprag._answering import (
     DrivenSynthesizer,
     ModelCall,
 )
-from llamaindex_oprag._llms import check_llm, default_llm
+from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag.results import as_nodes, as_passages
 from oprag.calls import CallModel, Dialogue
@@ -76,8 +76,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         llm: Reads and answers; None for `Settings.llm`.
         callback_manager: None for `Settings.callback_manager`. As everywhere in
             LlamaIndex it is set on the LLM.
-        streaming: Whether to return as soon as the short answer begins. Can be
-            assigned later.
+        streaming: Whether to return as soon as the short answer begins.
         long_prompt: In the place of the built-in prompt of the first call: a template,
             or the text of one, with `{context_str}` and `{query_str}`.
         short_prompt: Of the second: with `{query_str}` and `{long_answer}`.
@@ -123,9 +122,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         for option, value in vars(self).items():
             check_reader_option(option, value)
         super().__init__(
-            llm=check_llm(
-                "llm", default_llm(type(self).__name__) if llm is None else llm
-            ),
+            llm=check_llm("llm", Settings.llm if llm is None else llm),
             callback_manager=callback_manager or Settings.callback_manager,
             streaming=streaming,
         )

@@ -6,23 +6,191 @@ can find it in the wrong place; these carry the offsets through.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+import itertools
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any, Self
 
 from llama_index.core.bridge.pydantic import (
+    ConfigDict,
     Field,
     WithJsonSchema,
     field_serializer,
     model_validator,
 )
+from llama_index.core.node_parser.interface import TextSplitter
+from llama_index.core.node_parser.node_utils import (
+    build_nodes_from_splits,
+    default_id_func,
+)
+from llama_index.core.schema import BaseNode, Document, NodeRelationship
+from llama_index.core.utils import get_tqdm_iterable
 
-from llamaindex_oprag._offset_parser import OffsetNodeParser
+from llamaindex_oprag._convert import hidden, source_of
+from llamaindex_oprag._options import refuse_lost_state
+from oprag.context import OwnErrors
 from oprag.errors import invalid_option
-from oprag.positions import qualified_name
+from oprag.metadata import CHAR_END, CHAR_START, OWN_KEYS, RESULT_KEYS
+from oprag.positions import Part, Stamp, group_parts, qualified_name, stamp_chunks
 from oprag.splitting import SentenceSpans, TextChunk, split_sentences, split_tokens
-from oprag.tokens import NamedTokenCounter
+from oprag.tokens import (
+    NamedTokenCounter,
+    in_thread,
+    resolve_token_counter,
+    splitting_counter,
+)
 
-if TYPE_CHECKING:
-    pass
+_NEXT, _PREVIOUS = NodeRelationship.NEXT, NodeRelationship.PREVIOUS
+_CALLABLE = "callable "
+"""In `to_dict`, before the name of a tokenizer that is only a function."""
+
+
+class OffsetNodeParser(OwnErrors, TextSplitter):
+    """The base of both node parsers: everything but where to cut."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    tokenizer: Any = Field(
+        default=None,
+        description=(
+            "What counts tokens: a fast tokenizer or its name, a tiktoken encoding, or "
+            "a callable from a text to a number. None for cl100k."
+        ),
+    )
+
+    @abstractmethod
+    def _chunks(self, text: str, counter: NamedTokenCounter) -> list[TextChunk]:
+        """Cut a text."""
+
+    @abstractmethod
+    def _settings(self) -> tuple[object, ...]:
+        """Return the settings that decide where a text is cut."""
+
+    def split_text(self, text: str) -> list[str]:
+        """Cut a text into consecutive slices of it.
+
+        Raises:
+            TokenizerError: The tokenizer cannot be used or loaded.
+        """
+        counter = splitting_counter(self.tokenizer)
+        return [text[start:end] for start, end, _ in self._chunks(text, counter)]
+
+    def _parse_nodes(
+        self, nodes: Sequence[BaseNode], show_progress: bool = False, **kwargs: Any
+    ) -> list[BaseNode]:
+        counter = splitting_counter(self.tokenizer)
+        groups = group_parts([source_of(node) for node in nodes])
+        progress = get_tqdm_iterable(
+            list(itertools.chain(*groups)), show_progress, "Parsing nodes"
+        )
+        cut = {part.place: self._chunks(part.source.text, counter) for part in progress}
+        made: dict[int, list[BaseNode]] = {}
+        for parts in groups:
+            rows = [cut[part.place] for part in parts]
+            stamps = stamp_chunks(
+                parts, rows, settings=self._settings(), counter=counter
+            )
+            for part, row, written in zip(parts, rows, stamps, strict=True):
+                made[part.place] = self._nodes_of(nodes[part.place], part, row, written)
+        return list(itertools.chain(*(made[index] for index in range(len(nodes)))))
+
+    async def aget_nodes_from_documents(
+        self, documents: Sequence[Document], show_progress: bool = False, **kwargs: Any
+    ) -> list[BaseNode]:
+        """Parse documents into nodes, in a thread."""
+        work = partial(
+            self.get_nodes_from_documents, documents, show_progress, **kwargs
+        )
+        return await in_thread(work)
+
+    def _nodes_of(
+        self,
+        source: BaseNode,
+        part: Part,
+        chunks: Sequence[TextChunk],
+        stamps: Sequence[Stamp],
+    ) -> list[BaseNode]:
+        text = part.source.text
+        nodes = build_nodes_from_splits(
+            [text[start:end] for start, end, _ in chunks],
+            source,
+            id_func=lambda i, _document: (
+                stamps[i].id
+                if self.id_func is default_id_func
+                else str(self.id_func(i, source))
+            ),
+        )
+        inherited = {
+            key: value
+            for key, value in source.metadata.items()
+            if self.include_metadata and key not in (*OWN_KEYS, *RESULT_KEYS)
+        }
+        for node, (_, entry) in zip(nodes, stamps, strict=True):
+            node.metadata = {**inherited, **entry}
+            for field, keys in hidden_keys(node, node.metadata).items():
+                setattr(node, field, keys)
+            node.embedding = None
+            if source.source_node is not None:
+                node.relationships[NodeRelationship.SOURCE] = source.source_node
+            if part.offset is not None:
+                node.start_char_idx = int(entry[CHAR_START])
+                node.end_char_idx = int(entry[CHAR_END])
+        return list(nodes)
+
+    def _postprocess_parsed_nodes(
+        self, nodes: list[BaseNode], parent_doc_map: dict[str, Document]
+    ) -> list[BaseNode]:
+        """Link neighbours.
+
+        LlamaIndex would search for each text here and write the offsets of what it
+        finds; ours are known.
+        """
+        if self.include_prev_next_rel:
+            for before, after in itertools.pairwise(nodes):
+                if before.ref_doc_id == after.ref_doc_id:
+                    before.relationships[_NEXT] = after.as_related_node_info()
+                    after.relationships[_PREVIOUS] = before.as_related_node_info()
+        return nodes
+
+    @field_serializer("tokenizer")
+    def _name_of_tokenizer(self, tokenizer: Any) -> str | None:
+        """Name in `to_dict`: hashes of ingestion caches tell tokenizers apart by it."""
+        if tokenizer is None or isinstance(tokenizer, str):
+            return tokenizer
+        name = resolve_token_counter(tokenizer).name
+        return name or _CALLABLE + qualified_name(tokenizer)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], **kwargs: Any) -> Self:
+        """Make a parser out of what `to_dict` gave.
+
+        A tokenizer comes back by its name. A callable does not come back: pass it
+        again, as a keyword argument.
+        """
+        kept = {**data, **kwargs}
+        id_func = kept.get("id_func")
+        # LlamaIndex writes a name here and takes only a function.
+        if isinstance(id_func, dict) and (
+            id_func.get("id_func_name") == default_id_func.__name__
+        ):
+            del kept["id_func"]
+        return super().from_dict(kept)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        refuse_lost_state(self, state)
+        return state
+
+
+def hidden_keys(node: BaseNode, metadata: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the fields of a node that say which metadata no model is shown."""
+    llm, embed = node.excluded_llm_metadata_keys, node.excluded_embed_metadata_keys
+    own = tuple([key for key in metadata if key in OWN_KEYS])
+    return {
+        "excluded_llm_metadata_keys": hidden(llm, own),
+        "excluded_embed_metadata_keys": hidden(embed, own),
+    }
 
 
 class OffsetTokenNodeParser(OffsetNodeParser):

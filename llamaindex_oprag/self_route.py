@@ -17,7 +17,7 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 
-from llamaindex_oprag._llms import check_llm, default_llm
+from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._self_routing import SelfRouteOptions, SelfRouteSynthesizer
 from llamaindex_oprag._wrapping import check_retriever, verified_stores
 from llamaindex_oprag.documents import SourceLike
@@ -180,7 +180,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
             InvalidOptionError: An option cannot have this value.
         """
         options = SelfRouteOptions(
-            default_llm(cls.__name__) if llm is None else check_llm("llm", llm),
+            check_llm("llm", Settings.llm if llm is None else llm),
             ContextOptions(
                 order=order,
                 on_problem=on_problem,

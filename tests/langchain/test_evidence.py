@@ -320,20 +320,6 @@ def test_documents_are_shown_once_however_a_tool_wrote_them(written):
     assert second.split("\n\n[…]\n\n") == [f"[see above: {place}]" for place in places]
 
 
-def test_text_beside_an_image_is_shown_once_and_the_image_stays():
-    text = {"type": "text", "text": chunk(0).page_content}
-    place = "book.txt, characters 0-18"
-
-    told = shown(
-        message(chunk(0), content=[text, IMAGE]),
-        message(chunk(0), content=[IMAGE, chunk(0).page_content, IMAGE]),
-    )
-
-    first = {"type": "text", "text": f"[1] {place}\nchunk 000 says x. "}
-    above = {"type": "text", "text": f"[see above: {place}]"}
-    assert told == [[first, IMAGE], [IMAGE, above, IMAGE]]
-
-
 def test_a_budget_holds_for_each_message_and_what_it_leaves_out_is_shown_later():
     found = [chunk(number) for number in (0, 4, 8)]
     told = shown(message(*found), message(*found), token_budget=25, token_counter=words)
