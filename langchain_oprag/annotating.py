@@ -39,9 +39,7 @@ def annotate_positions(
         MissingDocumentError: A chunk does not name its document.
         InvalidOptionError: The chunks are of several documents, or a chunk is of a
             page that `source` does not have.
-        ConflictingPositionsError: The chunks are not in the order of their text.
-        ConflictingPositionsError: The text repeats itself, so that chunks fit it in
-            more than one order.
+        ConflictingPositionsError: The chunks fit their text in more than one order.
 
     Warns:
         PositionWarning: Some chunks' places could not be proved.

@@ -50,8 +50,8 @@ class PositionAnnotator(TransformComponent):
         MissingDocumentError: When called, and a node names no source document.
         DocumentNotFoundError: When called, and `documents` does not have it.
         InvalidOptionError: When called, and its text there is not exact.
-        ConflictingPositionsError: When called, and nodes are not in the order of their
-            text; or the text repeats itself, so that they fit it in several orders.
+        ConflictingPositionsError: When called, and nodes fit their text in more than
+            one order.
 
     Warns:
         PositionWarning: Some nodes' places could not be proved.

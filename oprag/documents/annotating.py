@@ -44,7 +44,7 @@ class SourcePart(NamedTuple):
     text: str
     """The text that was split."""
     chunks: Sequence[str]
-    """All its chunks, in the order the splitter made them."""
+    """All its chunks, in the order the splitter made them, as far as it is known."""
     number: int | None = None
     """What is written as `part_index`; None for a document that is one text."""
 
@@ -77,8 +77,9 @@ def annotate_chunks(
         for part in parts
     ]
     located = [_located(part, order) for part, order in zip(parts, orders, strict=True)]
-    for part, locations in zip(parts, () if just_split else located, strict=False):
-        _refuse_likeness(name, part, locations)
+    pairs = zip(parts, orders, located, strict=True)
+    for part, order, locations in () if just_split else pairs:
+        _refuse_likeness(name, part, order, locations)
     everywhere = list(itertools.chain(*located))
     _warn_of_unlocated(name, everywhere)
     own: dict[str, str | int] = {DOC_KEY: document_key(name), DOC_URI: name}
@@ -124,34 +125,27 @@ def replaced(
 
 
 def _order(name: str, part: SourcePart) -> list[int]:
-    """Return the numbers of the chunks in reading order, which has to be as given."""
+    """Return the numbers of the chunks in reading order."""
     pieces = [squeeze(chunk) for chunk in part.chunks]
-    found = given_order(squeeze(part.text), pieces)
-    if found.order is not None:
-        return found.order
-    if not found.contradicted:
-        raise _several_orders(name, part, found.doubtful)
-    early, late = numbers = tuple(found.doubtful)
-    message = (
-        f"Document {name!r}: the chunks are not in the order of the text: chunk {late} "
-        f"of the list should stand before chunk {early}. Give all chunks of the "
-        "document in the order in which the splitter made them."
-    )
-    raise ConflictingPositionsError(
-        message, kind="inconsistent_chunks", document=name, chunks=numbers
-    )
+    order, doubtful = given_order(squeeze(part.text), pieces)
+    if order is None:
+        raise _several_orders(name, part, doubtful)
+    return order
 
 
 def _refuse_likeness(
-    name: str, part: SourcePart, locations: Sequence[Location]
+    name: str, part: SourcePart, order: list[int], locations: Sequence[Location]
 ) -> None:
     """Chunks that differ in white space alone must stand where theirs is.
 
-    Those that a splitter altered, so that they stand nowhere, are taken as given.
+    Those that a splitter altered, so that they stand nowhere, are taken as given, if
+    the others were given in the order of the text.
     """
     doubtful = exchangeable(part.text, part.chunks, locations)
+    shuffled = order != sorted(order)
     if any(
-        locations[i].status != "exact" and part.chunks[i].strip() in part.text
+        shuffled
+        or (locations[i].status != "exact" and part.chunks[i].strip() in part.text)
         for i in doubtful
     ):
         raise _several_orders(name, part, doubtful)
@@ -163,9 +157,9 @@ def _several_orders(
     of_part = "" if part.number is None else f" of part {part.number}"
     numbers = tuple(doubtful[:_LISTED])
     message = (
-        f"Document {name!r}: the text{of_part} repeats itself, so that its chunks fit "
-        f"it in more than one order (in doubt: {', '.join(map(str, numbers))} of the "
-        "list). Index the document with index_documents, which knows the order."
+        f"Document {name!r}: the chunks fit the text{of_part} in more than one order "
+        f"(in doubt: {', '.join(map(str, numbers))} of the list). Index the document "
+        "with index_documents, which knows the order."
     )
     return ConflictingPositionsError(
         message, kind="ambiguous_position", document=name, position=(), ranks=numbers

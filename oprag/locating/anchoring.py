@@ -33,8 +33,7 @@ def anchor(text: str, pieces: Sequence[str], *, complete: bool) -> list[Range | 
         pieces: The pieces in order, none empty: none ends earlier than the one
             before it, but for such steps.
         complete: No piece was left out. Then pieces between two proved ones are
-            taken to cover what lies between them, where they can, unless other
-            pieces show that text was lost.
+            taken to cover what lies between them, where they can.
 
     Returns:
         For each piece the first and the last start that it may have; where they
@@ -52,8 +51,7 @@ def anchor(text: str, pieces: Sequence[str], *, complete: bool) -> list[Range | 
     if whole:
         return list(whole)
     places = _in_order(text, pieces, once, back)
-    if not _leaves_gaps(pieces, places):
-        _cover_between(text, pieces, places, back)
+    _cover_between(text, pieces, places, back)
     return places
 
 
@@ -146,14 +144,6 @@ def _latest(
 
 def _reach(text: str, pieces: dict[int, str]) -> int:
     return max(_REACH, _READINGS * len(text) // (len(pieces) + 1))
-
-
-def _leaves_gaps(pieces: Sequence[str], places: Sequence[Range | None]) -> bool:
-    """Whether text is lost between two pieces in a row: then some were left out."""
-    return any(
-        _is_proved(place) and _is_proved(after) and place[0] + len(piece) < after[0]
-        for piece, (place, after) in zip(pieces, pairwise(places), strict=False)
-    )
 
 
 def _cover_between(

@@ -10,7 +10,7 @@ reported, and so is one that was altered. The proofs are in `contiguity` and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from oprag.chunk import Span
@@ -74,32 +74,14 @@ def locate(
     Returns:
         One location per chunk, in the order of the chunks.
     """
-    bodies = [chunk.strip() for chunk in chunks]
-    places = _places(source, [body for body in bodies if body], complete=complete)
-    return [
-        _location(source, chunk, body, next(places)) if body else _BLANK
-        for chunk, body in zip(chunks, bodies, strict=True)
-    ]
-
-
-def _places(
-    source: str, bodies: Sequence[str], *, complete: bool
-) -> Iterator[tuple[int, int] | Location]:
-    """Find where each body starts and ends in the source, or what to report."""
     squeezed = SqueezedText(source)
-    pieces = [squeeze(body) for body in bodies]
-    ranges = _ranges(squeezed.flat, pieces, complete=complete)
-    for between, body, piece in zip(ranges, bodies, pieces, strict=True):
-        if between is None:
-            yield _NOT_FOUND
-        elif between[0] != between[1]:
-            yield _AMBIGUOUS
-        else:
-            start = squeezed.offset(between[0])
-            end = start + len(body)
-            if not source.startswith(body, start):
-                end = squeezed.offset(between[0] + len(piece) - 1) + 1
-            yield start, end
+    pieces = [squeeze(chunk) for chunk in chunks]
+    ranges = _ranges(squeezed.flat, [p for p in pieces if p], complete=complete)
+    found = iter(ranges)
+    return [
+        _location(squeezed, chunk, piece, next(found)) if piece else _BLANK
+        for chunk, piece in zip(chunks, pieces, strict=True)
+    ]
 
 
 def _ranges(
@@ -114,14 +96,29 @@ def _ranges(
 
 
 def _location(
-    source: str, chunk: str, body: str, place: tuple[int, int] | Location
+    squeezed: SqueezedText, chunk: str, piece: str, between: Range | None
 ) -> Location:
-    """Locate a chunk whose body, the chunk without outer white space, is placed."""
-    if isinstance(place, Location):
-        return place
-    start, end = place
-    # White space around the body belongs to the span where the source has it too.
-    begin = start if chunk is body else start - chunk.index(body[0])
-    if begin >= 0 and source.startswith(chunk, begin):
+    """Locate a chunk by the first and the last start of it without white space."""
+    if between is None:
+        return _NOT_FOUND
+    if between[0] != between[1]:
+        return _AMBIGUOUS
+    return placed_at(squeezed, chunk, piece, between[0])
+
+
+def placed_at(squeezed: SqueezedText, chunk: str, piece: str, index: int) -> Location:
+    """Locate a chunk in a text.
+
+    Args:
+        squeezed: The text.
+        chunk: The chunk.
+        piece: The same without white space; not empty.
+        index: Where `piece` starts in the text without white space.
+    """
+    start = squeezed.offset(index)
+    # White space around the chunk belongs to the span where the source has it too.
+    begin = start - (len(chunk) - len(chunk.lstrip()))
+    if begin >= 0 and squeezed.text.startswith(chunk, begin):
         return Location(Span(begin, begin + len(chunk)), "exact")
+    end = squeezed.offset(index + len(piece) - 1) + 1
     return Location(Span(start, end), "whitespace")

@@ -15,9 +15,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import itemgetter
-from typing import NamedTuple
 
-from oprag.locating.contiguity import STEP, Range, cover, joined
+from oprag.locating.contiguity import Range, cover, joined
 from oprag.locating.seeding import UNKNOWN, Seeds
 
 WITNESSES = 8
@@ -25,44 +24,34 @@ WITNESSES = 8
 Shuffled, so many stand in order once in 40,320 times."""
 
 
-class GivenOrder(NamedTuple):
-    """What the source says of the order in which chunks were handed over."""
+def given_order(flat: str, pieces: Sequence[str]) -> tuple[list[int] | None, list[int]]:
+    """Find the order of all pieces of a text, from their places and the order given.
 
-    order: list[int] | None
-    """Numbers of all pieces in reading order; None where that is not the order given,
-    or cannot be told."""
-    doubtful: list[int]
-    """Where it is None, the pieces that this is about: those that stand before pieces
-    that precede them, or those that may stand elsewhere."""
-    contradicted: bool
-    """Whether the first is so, and not the second."""
+    Pieces are ordered by their places where all are known; else the order given is
+    believed where those whose places are known stand in it, and no two neighbours could
+    be exchanged. Pieces that do not occur, and empty ones, stay behind the piece that
+    precedes them.
 
-
-def given_order(flat: str, pieces: Sequence[str]) -> GivenOrder:
-    """Compare the order of all pieces of a text with their places.
-
-    A piece may begin before the one that precedes it, as splitters that are applied
-    one after another step back, if pieces before it hold all that it holds up to
-    where they reach. It is then ordered by its place. Pieces that do not occur, and
-    empty ones, stay behind the piece that precedes them.
+    Returns:
+        Numbers of all pieces in reading order, or None where it cannot be told; and
+        then the pieces that may stand elsewhere.
     """
     as_given = list(range(len(pieces)))
     copies = Counter(piece for piece in pieces if piece)
     if len(copies) <= 1:
-        return GivenOrder(as_given, [], contradicted=False)
+        return as_given, []
     known, several = _places(flat, copies)
     waiting = {piece: iter(ranges) for piece, ranges in known.items()}
     places = [next(waiting[p]) if p in waiting else None for p in pieces]
-    back = _stepping_back(pieces, places)
-    if back:
-        return GivenOrder(None, back, contradicted=True)
     order = _by_place(pieces, places)
-    if order is not None and not several:
-        return GivenOrder(order, [], contradicted=False)
+    unsure = [i for i, piece in enumerate(pieces) if piece and places[i] is None]
+    if order == as_given and not several:
+        return order, []
+    if order is not None and not unsure:
+        return order, []
     if _is_believable(flat, pieces, places):
-        return GivenOrder(as_given, [], contradicted=False)
-    unsure = [i for i, p in enumerate(pieces) if p in several] or as_given
-    return GivenOrder(None, unsure, contradicted=False)
+        return as_given, []
+    return None, unsure or as_given
 
 
 def _places(
@@ -152,28 +141,6 @@ def _apart(starts: Sequence[int], alone: Sequence[Range], size: int) -> list[Ran
     return ranges
 
 
-def _stepping_back(pieces: Sequence[str], places: Sequence[Range | None]) -> list[int]:
-    """The first piece that begins before others, where none of those before it is.
-
-    Returns:
-        Its number, after that of the piece that left the gap; empty for none.
-    """
-    gaps: list[tuple[int, int, int]] = []
-    reach = unplaced = 0
-    for i, (piece, place) in enumerate(zip(pieces, places, strict=True)):
-        if place is None:
-            unplaced += len(piece)  # it may fill the gap to the next one
-            continue
-        start, end = place[0], place[1] + len(piece)
-        for low, high, after in gaps:
-            if start < high and low < end:
-                return [after, i]
-        if start > reach + unplaced:
-            gaps.append((reach, start, i))
-        reach, unplaced = max(reach, end), 0
-    return []
-
-
 def _by_place(
     pieces: Sequence[str], places: Sequence[Range | None]
 ) -> list[int] | None:
@@ -204,25 +171,22 @@ def _is_believable(
 ) -> bool:
     """Whether enough pieces of known places are in order, and the others fit in.
 
-    Pieces of one splitter neither begin nor end before those that precede them. Where
-    none is to be had in such an order, several splitters were applied.
+    Pieces of one splitter neither begin nor end before those that precede them.
     """
     spans = [
         (place[0], place[0] + len(piece))
         for piece, place in zip(pieces, places, strict=True)
         if place is not None
     ]
-    if len(spans) < WITNESSES or (not _advance(spans) and _advance(sorted(spans))):
+    if len(spans) < WITNESSES or not _advance(spans):
         return False
     solid = [piece for piece in pieces if piece]
     if sum(map(len, solid)) < len(flat):
         return True  # something was dropped: they cannot cover it
-    back = 0 if _advance(spans) else STEP
-    last = len(flat) - len(solid[-1])
-    if cover(flat, solid, 0, last, back) is None:
+    if cover(flat, solid, 0, len(flat) - len(solid[-1])) is None:
         return False
     return not any(
-        cover(flat[low:high], run, 0, high - low - len(run[-1]), back)
+        cover(flat[low:high], run, 0, high - low - len(run[-1]))
         for low, high, run in _exchanged(flat, pieces, places)
     )
 

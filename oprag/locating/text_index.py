@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from threading import Lock
 
 from oprag.chunk import Span
-from oprag.locating.chunks_in_order import Location, locate
+from oprag.locating.chunks_in_order import Location, locate, placed_at
 from oprag.locating.seeding import UNKNOWN, Seeds
 from oprag.locating.squeezing import SqueezedText, squeeze
 
@@ -28,7 +28,6 @@ class TextIndex:
     """
 
     def __init__(self, source: str, texts: Sequence[str]) -> None:
-        self._source = source
         self._squeezed = SqueezedText(source)
         solid = [piece for text in texts if (piece := squeeze(text))]
         self._seeds = Seeds(self._squeezed.flat, solid or [""])
@@ -43,12 +42,7 @@ class TextIndex:
             return Location(None, "ambiguous")
         if start < 0:
             return Location(None, "not_found")
-        first = self._squeezed.offset(start)
-        last = self._squeezed.offset(start + len(piece) - 1) + 1
-        begin = first - (len(text) - len(text.lstrip()))
-        if begin >= 0 and self._source.startswith(text, begin):
-            return Location(Span(begin, begin + len(text)), "exact")
-        return Location(Span(first, last), "whitespace")
+        return placed_at(self._squeezed, text, piece, start)
 
     def copies(self, text: str, most: int) -> int:
         """Count the places of a text, as `only` finds it, up to `most` and one more."""
