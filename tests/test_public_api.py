@@ -88,7 +88,6 @@ PROMISED = {
         "read_longbench",
         "read_longrag",
         "read_longrag_corpus",
-        "read_narrativeqa_folder",
         "read_narrativeqa_rows",
         "read_own",
         "read_qasper",

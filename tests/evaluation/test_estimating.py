@@ -54,9 +54,9 @@ def test_prompts_are_as_many_tokens_as_are_sent(runs):
     found = estimated(asked)
 
     assert found.low == found.high
-    assert found.low.input_tokens == sent(asked, "in May")
-    assert found.low.output_tokens == 20 * len(asked)
-    assert found.low.estimated
+    assert found.low.usage.input_tokens == sent(asked, "in May")
+    assert found.low.usage.output_tokens == 20 * len(asked)
+    assert found.low.usage.estimated
     assert found.failed == ()
 
 
@@ -65,10 +65,10 @@ def test_answers_with_an_explanation_are_estimated_as_they_are_asked_for():
 
     found = estimated(asked, answer_style="brackets")
 
-    assert found.low.input_tokens == sent(asked, "[[2]]", answer_style="brackets")
-    assert found.low.input_tokens != estimated(asked).low.input_tokens
+    assert found.low.usage.input_tokens == sent(asked, "[[2]]", answer_style="brackets")
+    assert found.low.usage.input_tokens != estimated(asked).low.usage.input_tokens
     # Two budgets and the full document: one question of four has options.
-    assert found.low.output_tokens == 3 * (3 * 20 + 60)
+    assert found.low.usage.output_tokens == 3 * (3 * 20 + 60)
 
 
 def test_self_route_takes_at_least_the_first_step_and_at_most_all():
@@ -76,9 +76,9 @@ def test_self_route_takes_at_least_the_first_step_and_at_most_all():
 
     found = estimated(asked)
 
-    assert found.low.input_tokens == sent(asked, "A")
-    assert found.high.input_tokens == sent(asked, "unanswerable")
-    assert found.low.input_tokens < found.high.input_tokens
+    assert found.low.usage.input_tokens == sent(asked, "A")
+    assert found.high.usage.input_tokens == sent(asked, "unanswerable")
+    assert found.low.usage.input_tokens < found.high.usage.input_tokens
 
 
 def test_a_sample_stands_for_all_questions():
@@ -88,17 +88,19 @@ def test_a_sample_stands_for_all_questions():
     assert (found.sampled, found.questions) == (2, 4)
     whole = estimated(plan("full-document"), sample=100)
     assert whole.sampled == 4
-    assert found.low.input_tokens == pytest.approx(whole.low.input_tokens, rel=0.05)
+    assert found.low.usage.input_tokens == pytest.approx(
+        whole.low.usage.input_tokens, rel=0.05
+    )
 
 
 def test_what_is_made_of_documents_counts_once_for_each():
     one = estimated(plan("readagent:page_words=60"))
     thrice = estimated(plan("readagent:page_words=60", runs=3))
-    asked = one.high.output_tokens, thrice.high.output_tokens
+    asked = one.high.usage.output_tokens, thrice.high.usage.output_tokens
 
     # Gists are written once; look-ups and answers are asked in every run.
     assert asked[0] < asked[1] < 3 * asked[0]
-    assert one.low.input_tokens < one.high.input_tokens
+    assert one.low.usage.input_tokens < one.high.usage.input_tokens
 
 
 def test_what_cannot_be_asked_is_told_once_for_each_arm():

@@ -21,12 +21,13 @@ from oprag_eval.systems.full_document import FullDocuments
 from oprag_eval.systems.longrag import LongRag
 from oprag_eval.systems.raptor import Raptor
 from oprag_eval.systems.readagent import ReadAgent
-from oprag_eval.systems.recall import recall, recommended
 from oprag_eval.systems.retrieved import (
     dos_rag,
     langchain_default,
     llamaindex_default,
     op_rag,
+    recall,
+    recommended,
     vanilla_rag,
 )
 from oprag_eval.systems.self_route import SelfRoute

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from oprag.calls import SENTINEL, TokenUsage
@@ -28,40 +29,34 @@ _REPLY_TOKENS: dict[CallKind, int] = {
     "short_answer": 10,
 }
 _OTHER_REPLY = 20
+_NO_TOKENS = TokenUsage()
 _GIST_PARTS = 4
 """A gist is taken to have a quarter of its page's words."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What calls take together."""
+
+    usage: TokenUsage = _NO_TOKENS
+    made: TokenUsage = _NO_TOKENS
+    """Of that, what is made of documents beforehand."""
+    calls: int = 0
+
+    def __add__(self, other: Taken) -> Taken:
+        return Taken(
+            self.usage + other.usage, self.made + other.made, self.calls + other.calls
+        )
 
 
 class SystemEstimate(NamedTuple):
     """What one system takes, over all budgets, runs and questions."""
 
     system: str
-    low: TokenUsage
+    low: Taken
     """Where every first reply answers."""
-    high: TokenUsage
+    high: Taken
     """Where every reply declines and every page is looked up."""
-    low_made: TokenUsage = TokenUsage()
-    """Of the first, what is made of documents beforehand."""
-    high_made: TokenUsage = TokenUsage()
-    """Of the second."""
-    low_calls: int = 0
-    """Calls of the first."""
-    high_calls: int = 0
-    """Calls of the second."""
-
-
-def together(systems: Sequence[SystemEstimate], name: str) -> SystemEstimate:
-    """Add up what systems take, or one system on several sets."""
-    nothing = TokenUsage()
-    return SystemEstimate(
-        name,
-        low=sum((each.low for each in systems), nothing),
-        high=sum((each.high for each in systems), nothing),
-        low_made=sum((each.low_made for each in systems), nothing),
-        high_made=sum((each.high_made for each in systems), nothing),
-        low_calls=sum(each.low_calls for each in systems),
-        high_calls=sum(each.high_calls for each in systems),
-    )
 
 
 class RunEstimate(NamedTuple):
@@ -79,23 +74,24 @@ class RunEstimate(NamedTuple):
     """Of all arms and runs."""
 
     @property
-    def low(self) -> TokenUsage:
+    def low(self) -> Taken:
         """All systems together, at least."""
-        return sum((each.low for each in self.systems), TokenUsage())
+        return sum((each.low for each in self.systems), Taken())
 
     @property
-    def high(self) -> TokenUsage:
+    def high(self) -> Taken:
         """All systems together, at most."""
-        return sum((each.high for each in self.systems), TokenUsage())
+        return sum((each.high for each in self.systems), Taken())
 
 
 def of_several(estimates: Sequence[RunEstimate]) -> RunEstimate:
     """Add up what the runs of several sets take, system by system."""
-    found: dict[str, list[SystemEstimate]] = {}
-    for each in (system for estimate in estimates for system in estimate.systems):
-        found.setdefault(each.system, []).append(each)
+    found: dict[str, SystemEstimate] = {}
+    for name, low, high in (each for one in estimates for each in one.systems):
+        _, least, most = found.get(name, (name, Taken(), Taken()))
+        found[name] = SystemEstimate(name, least + low, most + high)
     return RunEstimate(
-        tuple(together(systems, name) for name, systems in found.items()),
+        tuple(found.values()),
         sum(estimate.sampled for estimate in estimates),
         sum(estimate.questions for estimate in estimates),
         (),  # told with each set
@@ -128,19 +124,16 @@ async def estimate_run(plan: Plan, bench: Bench, *, sample: int = 10) -> RunEsti
     systems = []
     for _, arms in itertools.groupby(plan.arms, key=lambda arm: arm.system.name):
         first_runs = [arm for arm in arms if arm.run == 0]
-        bounds, made, calls = [], [], []
+        name, bounds = first_runs[0].system.name, []
         for declines in (False, True):
             counting = _Counting(bench.model.name, bench.counter, declines=declines)
             failed |= await _go_through(first_runs, questions, bench.trial(counting))
-            made.append(_times(counting.of_documents, documents))
-            bounds.append(_times(counting.of_questions, asked) + made[-1])
-            of_documents = counting.calls_of_documents * documents
-            calls.append(round(counting.calls_of_questions * asked + of_documents))
-        name = first_runs[0].system.name
-        (low, high), (low_made, high_made), (fewest, most) = bounds, made, calls
-        systems.append(
-            SystemEstimate(name, low, high, low_made, high_made, fewest, most)
-        )
+            made = _times(counting.of_documents, documents)
+            calls = counting.calls_of_questions * asked
+            calls += counting.calls_of_documents * documents
+            usage = _times(counting.of_questions, asked) + made
+            bounds.append(Taken(usage, made, round(calls)))
+        systems.append(SystemEstimate(name, *bounds))
     return RunEstimate(
         tuple(systems),
         len(questions),

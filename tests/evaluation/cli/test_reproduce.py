@@ -13,12 +13,12 @@ from oprag.cli.app import app
 from oprag_eval.cli.reproduce import MISSED
 from oprag_eval.cli.run import FAILED
 from oprag_eval.reproducing import recipes
-from tests.evaluation.data.conftest import counts_differ, write_csv
+from tests.evaluation.data.conftest import counts_differ
 from tests.evaluation.data.test_infinitebench import mc
-from tests.evaluation.data.test_papers import longbench, longrag, quality, stories
+from tests.evaluation.data.test_papers import hub_row, longbench, longrag, quality
 from tests.kit.openai_server import Failure, ScriptedServer
 
-__all__ = ["counts_differ", "stories", "write_csv"]  # fixtures
+__all__ = ["counts_differ"]  # a fixture
 
 STORY = (
     "The harbour of number {n} opened in May. Its first ship carried salt. "
@@ -273,16 +273,14 @@ def test_hotpotqa_is_compared_by_the_titles_too(ask, tmp_path):
         ("self-route/passkey", 2, "first number"),
     ],
 )
-def test_each_recipe_runs_on_a_set_in_its_format(
-    ask, tmp_path, request, name, arms, measure
-):
+def test_each_recipe_runs_on_a_set_in_its_format(ask, tmp_path, name, arms, measure):
     row = {"context": BOOK, "input": "Who at 1?", "answer": ["Mara"], "options": []}
     write(tmp_path / "longbook_qa_eng.jsonl", [{**row, "id": 0}])
     write(tmp_path / "longbook_choice_eng.jsonl", [mc(context=BOOK, input="Who at 1?")])
     write(tmp_path / "passkey.jsonl", [{**row, "id": 0, "answer": ["71432"]}])
     write(tmp_path / "qmsum.jsonl", [longbench(context=BOOK, input="Who at 1?")])
     if name.endswith("narrativeqa"):
-        request.getfixturevalue("stories")
+        write(tmp_path / "data.jsonl", [hub_row("d1", BOOK)])
     recipe = DOS if name.startswith("dos-rag") else []
     folder = ["--data", tmp_path, "--out", tmp_path / "run"]
     result, _ = ask(reading(lambda _: True), name, *folder, *recipe)

@@ -194,67 +194,6 @@ def test_longrag_knows_its_splits():
         read_longrag("nq", rows_of(longrag()), split="train")
 
 
-@pytest.fixture
-def stories(tmp_path, write_csv):
-    """Two stories of the test set, one of them empty, and one of another."""
-    write_csv(
-        "documents.csv",
-        [
-            {"document_id": "d1", "set": "test", "wiki_title": "The Lamp, a Play"},
-            {"document_id": "d2", "set": "test", "wiki_title": "Lost"},
-            {"document_id": "d3", "set": "train", "wiki_title": "Elsewhere"},
-        ],
-    )
-    question = {"question": "Who?", "answer1": "Mara", "answer2": "The keeper, Mara"}
-    write_csv(
-        "qaps.csv",
-        [
-            {"document_id": "d1", "set": "test", **question},
-            {"document_id": "d1", "set": "test", **question, "question": "Why?"},
-            {"document_id": "d2", "set": "test", **question},
-            {"document_id": "d3", "set": "train", **question},
-        ],
-    )
-    (tmp_path / "tmp").mkdir()
-    page = (
-        "<html><head><title>x</title></head><body><script>if ( window )</script>"
-        "<pre><b>MARA</b>\nlights &amp; leaves.<br>END</pre></body></html>"
-    )
-    (tmp_path / "tmp/d1.content").write_text(page, "utf-8")
-    (tmp_path / "tmp/d2.content").write_text(" \n", "utf-8")
-    return tmp_path
-
-
-def test_narrativeqa_from_the_authors_repository(stories):
-    found = load("narrativeqa", stories)
-
-    assert [q.question_id for q in found.questions] == ["d1-1", "d1-2"]
-    assert found.questions[0].answers == ("Mara", "The keeper, Mara")
-    document = found.documents["d1"]
-    assert document.title == "The Lamp, a Play"
-    assert document.text == "MARA\nlights & leaves.\nEND"
-    assert found.notes[-1] == "1 stories have no text: 1 questions on them are left out"
-    assert found.metrics == ("token_f1", "corpus_bleu", "rouge_l", "meteor")
-
-
-def test_plain_stories_keep_their_text(stories):
-    text = "  <p> is a tag,\r\nand “Café” a word."
-    (stories / "tmp/d1.content").write_bytes(text.encode("cp1252"))
-
-    assert load("narrativeqa", stories).documents["d1"].text == text
-
-
-def test_a_question_on_an_unknown_story_is_an_error(stories, write_csv):
-    write_csv(
-        "qaps.csv",
-        [{"document_id": "d9", "set": "test", "question": "?", "answer1": "x",
-          "answer2": "y"}],
-    )  # fmt: skip
-    with pytest.raises(UnreadableFileError, match="'d9' is not in documents") as caught:
-        load("narrativeqa", stories)
-    assert caught.value.line == 2
-
-
 def hub_row(doc_id, text):
     return {
         "document": {"id": doc_id, "text": text, "summary": {"title": "Lamp"}},
@@ -264,14 +203,15 @@ def hub_row(doc_id, text):
 
 
 def test_narrativeqa_from_the_hubs_rows():
-    rows = rows_of(
-        hub_row("d1", "Mara left."), hub_row("d2", ""), hub_row("d1", "Mara left.")
-    )
-    found = read_narrativeqa_rows(rows)
+    page = "<html><body><p>Mara &amp; Eli</p></body></html>"
+    rows = rows_of(hub_row("d1", page), hub_row("d2", ""), hub_row("d1", page))
+    with pytest.warns(OpragWarning, match="1 stories have no text"):
+        found = read_narrativeqa_rows(rows)
 
     assert [q.question_id for q in found.questions] == ["d1-1", "d1-2"]
     assert found.questions[0].answers == ("Mara", "She")
-    assert found.documents["d1"].title == "Lamp"
+    document = found.documents["d1"]
+    assert (document.title, document.text) == ("Lamp", "Mara & Eli")
     assert "1 stories have no text: 1 questions" in found.notes[-1]
 
 
@@ -389,8 +329,3 @@ def test_a_set_that_is_not_on_the_hub_says_which_file_it_takes(name):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(UnreadableFileError, match="is not there"):
         load("longbench/qasper", tmp_path)
-
-
-def test_left_out_questions_are_warned_of(stories):
-    with pytest.warns(OpragWarning, match="1 stories have no text"):
-        load("narrativeqa", stories)

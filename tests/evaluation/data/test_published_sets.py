@@ -11,14 +11,12 @@ from oprag_eval.published import all_published, published_for
 from tests.evaluation.data.test_infinitebench import mc
 from tests.evaluation.data.test_papers import (
     annotation,
+    hub_row,
     longbench,
     longrag,
     paper,
     quality,
-    stories,
 )
-
-__all__ = ["stories"]  # a fixture
 
 WITHOUT = {"jsonl", "qasper"}
 """One's own data; and Qasper whole, of which the papers asked LongBench's part."""
@@ -45,11 +43,11 @@ FILES = {
 
 @pytest.mark.usefixtures("counts_differ")
 @pytest.mark.parametrize("name", DATASETS)
-def test_a_set_that_was_loaded_finds_its_figures(name, write_jsonl, request, tmp_path):
+def test_a_set_that_was_loaded_finds_its_figures(name, write_jsonl, tmp_path):
     if name.startswith("passkey"):
         found = load(name)
     elif name == "narrativeqa":
-        found = load(name, request.getfixturevalue("stories"))
+        found = load(name, write_jsonl("data.jsonl", [hub_row("d1", "Mara left.")]))
     elif name == "qasper":
         path = tmp_path / "qasper-dev-v0.3.json"
         path.write_text(json.dumps({"1": paper(annotation(yes_no=True))}), "utf-8")

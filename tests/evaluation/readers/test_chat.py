@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-import tenacity
 from langchain_openai import ChatOpenAI
 
-from oprag.calls.client_errors import status_of
 from oprag.errors import ModelCallError
 from oprag_eval.asking import read_reply
 from oprag_eval.models import Call, Completion
-from oprag_eval.readers.chat import ChatModel, _Waits, is_transient, retry_after
+from oprag_eval.readers.chat import ChatModel, is_transient
 from tests.kit.openai_server import (
     Failure,
     Reply,
@@ -128,30 +126,6 @@ def test_what_would_fail_again_is_not_asked_again(failure, told):
 
     assert len(requests) == 1
     assert told in error.message
-
-
-def test_a_server_that_says_how_long_to_wait_is_obeyed():
-    error, _ = fail([rate_limited(7)], attempts=1)
-    cause = error.__cause__
-    state = tenacity.RetryCallState(tenacity.AsyncRetrying(), None, (), {})
-    state.set_exception((type(cause), cause, None))
-
-    assert (status_of(cause), retry_after(cause)) == (429, 7.0)
-    assert _Waits(0.01)(state) == 7.0
-
-
-def test_waits_double_up_to_a_minute_and_no_server_makes_them_longer():
-    error, _ = fail([rate_limited(9999)], attempts=1)
-    state = tenacity.RetryCallState(tenacity.AsyncRetrying(), None, (), {})
-    state.set_exception((ModelCallError, error, None))
-    waits = []
-    for state.attempt_number in range(1, 9):
-        waits.append(_Waits(1.0)(state))
-    for attempt, wait in enumerate(waits):  # 1, 2, 4 … and up to a second by chance
-        assert min(2**attempt, 60) <= wait <= min(2**attempt + 1, 60)
-
-    state.set_exception((type(error.__cause__), error.__cause__, None))
-    assert _Waits(1.0)(state) == 60
 
 
 def test_an_empty_reply_is_given_as_it_is_and_declines():

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from oprag.calls import Price, TokenUsage
+from oprag.calls import Price
 from oprag_eval.catalogue import SYSTEMS
 from oprag_eval.data import DATASETS
-from oprag_eval.estimating import RunEstimate, together
+from oprag_eval.estimating import RunEstimate, SystemEstimate, Taken
 from oprag_eval.reports.measuring import (
     CONTEXT_MEASURES,
     figure_text,
@@ -36,18 +36,20 @@ def estimate_lines(
     yield ""
     named = list(estimate.systems)
     if len(named) > 1:
-        named.append(together(named, "together"))
+        named.append(SystemEstimate("together", estimate.low, estimate.high))
     head = ("system", "calls", "tokens in", "tokens out")
     rows = [(*head, *(("cost",) if price else ()))]
-    for name, low, high, low_made, high_made, *calls in named:
-        cost: tuple[str, ...] = ()
+    for name, low, high in named:
+        row = [
+            name,
+            _range(low.calls, high.calls),
+            _range(low.usage.input_tokens, high.usage.input_tokens),
+            _range(low.usage.output_tokens, high.usage.output_tokens),
+        ]
         if price is not None:
-            bounds = (low, low_made), (high, high_made)
-            costs = [_cost(*bound, price, index_price or price) for bound in bounds]
-            cost = (_money(*costs),)
-        sent = _range(low.input_tokens, high.input_tokens)
-        said = _range(low.output_tokens, high.output_tokens)
-        rows.append((name, _range(*calls), sent, said, *cost))
+            bounds = _cost(low, price, index_price), _cost(high, price, index_price)
+            row.append(_money(*bounds))
+        rows.append(tuple(row))
     yield from table_lines(rows)
     for failed in estimate.failed:
         yield f"Cannot be asked: {failed}"
@@ -93,8 +95,9 @@ def _range(low: int, high: int) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _cost(usage: TokenUsage, made: TokenUsage, price: Price, index: Price) -> float:
-    return price.cost(less(usage, made)) + index.cost(made)
+def _cost(taken: Taken, price: Price, index: Price | None) -> float:
+    asked = price.cost(less(taken.usage, taken.made))
+    return asked + (index or price).cost(taken.made)
 
 
 def _money(low: float, high: float) -> str:

@@ -19,7 +19,6 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from oprag.calls import TokenUsage
 from oprag.cli import INTERRUPTED
 from oprag.cli.display import make_console
 from oprag.cli.embedding_models import load_model
@@ -109,8 +108,9 @@ def _show_estimate(evaluation: Evaluation, options: RunOptions) -> RunEstimate:
     prices = options.price, options.index_price
     for line in estimate_lines(estimate, *prices):
         typer.echo(line)
-    made = sum((each.low_made for each in estimate.systems), TokenUsage())
-    least = [(options.model, less(estimate.low, made)), (options.index_model, made)]
+    low = estimate.low
+    asked = less(low.usage, low.made)
+    least = [(options.model, asked), (options.index_model, low.made)]
     if _account(options).passed(least) is not None:
         note(
             "That is more than the cap: the run will stop there, and can be continued."

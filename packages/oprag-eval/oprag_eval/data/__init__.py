@@ -11,7 +11,7 @@ from oprag_eval.data.jsonl import read_jsonl
 from oprag_eval.data.loading import DATASETS, load
 from oprag_eval.data.longbench import read_longbench
 from oprag_eval.data.longrag import read_longrag, read_longrag_corpus
-from oprag_eval.data.narrativeqa import read_narrativeqa_folder, read_narrativeqa_rows
+from oprag_eval.data.narrativeqa import read_narrativeqa_rows
 from oprag_eval.data.own import read_own
 from oprag_eval.data.passkey import make_passkey
 from oprag_eval.data.qasper import read_qasper
@@ -35,7 +35,6 @@ __all__ = [
     "read_longbench",
     "read_longrag",
     "read_longrag_corpus",
-    "read_narrativeqa_folder",
     "read_narrativeqa_rows",
     "read_own",
     "read_qasper",

@@ -10,7 +10,7 @@ from oprag.errors import invalid_option
 from oprag_eval.data import infinitebench, longbench, longrag
 from oprag_eval.data.hub import hub_file, hub_table, parquet_rows, unavailable
 from oprag_eval.data.jsonl import read_jsonl
-from oprag_eval.data.narrativeqa import read_narrativeqa_folder, read_narrativeqa_rows
+from oprag_eval.data.narrativeqa import read_narrativeqa_rows
 from oprag_eval.data.passkey import PasskeyVariant, make_passkey
 from oprag_eval.data.qasper import read_qasper
 from oprag_eval.data.quality import read_quality
@@ -127,10 +127,11 @@ def _table(path: Path, name: str, split: str) -> Rows:
 
 
 def _narrativeqa(_: str, path: Path | None, split: str) -> Dataset:
-    if path is not None:
-        return read_narrativeqa_folder(path, split=split)
     name = "validation" if split == "valid" else split
-    rows = hub_table(_NARRATIVEQA, config=None, split=name)
+    if path is None:
+        rows: Rows = hub_table(_NARRATIVEQA, config=None, split=name)
+    else:
+        rows = _table(path, "data", name)
     return read_narrativeqa_rows(rows, split=split)
 
 
@@ -176,7 +177,9 @@ _SETS = {
         longrag.TASKS,
         "full",
     ),
-    "narrativeqa": _Set(_narrativeqa, "the authors' repository", split="test"),
+    "narrativeqa": _Set(
+        _narrativeqa, "the hub's .parquet files or their folder", split="test"
+    ),
     "passkey": _Set(_passkey, "generated", get_args(PasskeyVariant)),
     "qasper": _Set(_qasper, "the split's .json or its folder", split="dev"),
     "quality": _Set(_quality, "the split's file or its folder", split="dev"),

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from oprag.files import shown_text
 from oprag_eval.data.building import Counts, finish
 from oprag_eval.data.records import Dataset, Document, LazyDocuments, Question
-from oprag_eval.data.rows import Row, Rows, csv_rows
+from oprag_eval.data.rows import Row, Rows
 from oprag_eval.errors import check_one_of
 
 _PUBLISHED = {
@@ -30,68 +29,12 @@ _PAGE = re.compile(
 """How a story begins that is a web page, as film scripts come."""
 
 
-def read_narrativeqa_folder(folder: Path, *, split: str = "test") -> Dataset:
-    """Read the authors' repository with the stories that its script downloads.
-
-    `documents.csv` and `qaps.csv` stand in the folder, the stories under
-    `tmp/<document_id>.content`. Of a web page the shown text is taken. Questions on
-    a story that is missing or empty are left out, and the set's notes say how many:
-    the authors' script gets no text for three stories of the test set.
-
-    Args:
-        folder: The repository's folder.
-        split: `"train"`, `"valid"` or `"test"`.
-
-    Raises:
-        InvalidOptionError: There is no such split.
-        UnreadableFileError: A line lacks a field.
-        UnreadableFileError: One of the two files is missing.
-    """
-    check_one_of("split", split, _PUBLISHED)
-    titles = {
-        row.text("document_id"): row.text("wiki_title", empty=True)
-        for row in csv_rows(folder / "documents.csv")
-        if row.text("set") == split
-    }
-    paths = {doc_id: folder / "tmp" / f"{doc_id}.content" for doc_id in titles}
-    there = {
-        doc_id: path
-        for doc_id, path in paths.items()
-        if path.is_file() and _story(path.read_bytes()).strip()
-    }
-    rows = csv_rows(folder / "qaps.csv")
-    asked = [(row, row.text("document_id")) for row in rows if row.text("set") == split]
-    numbers: Counter[str] = Counter()
-    questions = []
-    for row, doc_id in asked:
-        if doc_id not in titles:
-            raise row.error(f"document {doc_id!r} is not in documents.csv")
-        numbers[doc_id] += 1
-        if doc_id in there:
-            given = (row.text("answer1"), row.text("answer2", empty=True))
-            answers = tuple(answer for answer in given if answer.strip())
-            question_id = f"{doc_id}-{numbers[doc_id]}"
-            questions.append(
-                Question(question_id, (doc_id,), row.text("question"), answers)
-            )
-
-    def read(doc_id: str, path: Path) -> Document:
-        return Document(doc_id, titles[doc_id], _story(path.read_bytes()))
-
-    return _finish(
-        split,
-        questions,
-        LazyDocuments(there, read),
-        str(folder),
-        (len(titles) - len(there), len(asked) - len(questions)),
-    )
-
-
 def read_narrativeqa_rows(rows: Rows, *, split: str = "test") -> Dataset:
-    """Read the rows that the model hub has, one per question with its story.
+    """Read the rows that the Hugging Face hub has, one per question with its story.
 
     Fields: `document` with `id`, `text` and `summary.title`; `question.text`;
-    `answers`, each with `text`. Empty stories are left out, as above.
+    `answers`, each with `text`. Of a story that is a web page the shown text is taken.
+    Questions on an empty story are left out, and the set's notes say how many.
 
     Args:
         rows: The rows of the split.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tenacity
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.messages.ai import UsageMetadata
 
 from oprag.calls import (
     StreamEnd,
@@ -21,12 +20,11 @@ from oprag.calls import (
     without_secrets,
 )
 from oprag.errors import ModelCallError
-from oprag.tokens import TokenCounter, TokenizerSpec, resolve_token_counter
+from oprag.tokens import TokenizerSpec, resolve_token_counter
 from oprag_eval.models import Call, Completion, Model
 
 _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 """How clients call the longest reply; the first is LangChain's own name for it."""
-_LONGEST_WAIT = 60.0
 
 
 _PASSING = (408, 409, 425, 429)
@@ -55,23 +53,12 @@ def is_transient(error: BaseException) -> bool:
     return is_of_connection(error)
 
 
-def retry_after(error: BaseException) -> float | None:
-    """Return the seconds to wait that a server asks for; None where it does not."""
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    asked = None if headers is None else headers.get("retry-after")
-    try:
-        return None if asked is None else max(0.0, float(asked))
-    except ValueError:  # a date: servers of models do not send one
-        return None
-
-
 class ChatModel(Model):
     """Asks a chat model, again where it failed in passing.
 
     It is asked again after the statuses 408, 409, 425, 429 and those from 500 on, and
     after failures of the connection. Waits double each time, with some chance in
-    them so that questions asked together do not come back together; a server that
-    says how long to wait is obeyed.
+    them so that questions asked together do not come back together.
 
     Args:
         client: Any chat model of LangChain. Its own retries come on top.
@@ -99,7 +86,8 @@ class ChatModel(Model):
         self._retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception(is_transient),
             stop=tenacity.stop_after_attempt(attempts),
-            wait=_Waits(first_wait),
+            wait=tenacity.wait_exponential(multiplier=first_wait, max=60)
+            + tenacity.wait_random(0, first_wait),
             reraise=True,
         )
 
@@ -125,7 +113,10 @@ class ChatModel(Model):
         except Exception as error:  # the clients have no error in common
             raise self._failure(error) from error
         text = without_secrets(well_formed(text_of(message)))
-        usage = usage_of(message.usage_metadata, call.prompt, text, self._count)
+        if reported := message.usage_metadata:
+            usage = TokenUsage.reported(reported)
+        else:
+            usage = TokenUsage.counted(call.prompt, text, self._count)
         text = without_reasoning(text)
         end = StreamEnd()
         end.see(message)
@@ -147,26 +138,3 @@ class ChatModel(Model):
             what, hint = "did not answer", hint_of(error)
         message = f"The chat model {self.name!r} {what}. {said} {hint}"
         return ModelCallError(message.strip(), model=self.name)
-
-
-class _Waits(tenacity.wait.wait_base):
-    """Doubling, and never shorter than the server asks for."""
-
-    def __init__(self, first: float) -> None:
-        doubling = tenacity.wait_exponential(multiplier=first)
-        self._wait = doubling + tenacity.wait_random(0, first)
-
-    def __call__(self, retry_state: tenacity.RetryCallState) -> float:
-        outcome = retry_state.outcome
-        error = None if outcome is None else outcome.exception()
-        asked = None if error is None else retry_after(error)
-        return min(max(self._wait(retry_state), asked or 0.0), _LONGEST_WAIT)
-
-
-def usage_of(
-    reported: UsageMetadata | None, prompt: str, reply: str, counter: TokenCounter
-) -> TokenUsage:
-    """Return the tokens of a call as the provider reported them; else count them."""
-    if not reported:
-        return TokenUsage.counted(prompt, reply, counter)
-    return TokenUsage.reported(reported)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from oprag.context import ContextOptions, Order
+from oprag.context import ContextOptions, FetchPlan, Order, candidates_for
 from oprag.errors import invalid_option
 from oprag_eval.bench import Bench, Search
 from oprag_eval.contexts import Context, context_of
@@ -34,11 +34,14 @@ class Retrieved(Reader):
     """
 
     name: str
-    splitting: Splitting
+    splittings: tuple[Splitting, ...]
+    """Chunks of all of them are in one index."""
     order: Order
     options: dict[str, Any] = field(default_factory=dict)
     """More of `ContextOptions`, such as `selection`."""
     search: Search = "vectors"
+    documents: bool = False
+    """Whether it has the full texts to fill gaps from."""
 
     @property
     def budgeted(self) -> bool:
@@ -47,22 +50,30 @@ class Retrieved(Reader):
 
     def settings(self) -> dict[str, Any]:
         """Return the splitting, the order, and what chooses."""
+        cut = [splitting.settings() for splitting in self.splittings]
         return {
-            "splitting": self.splitting.settings(),
+            "splitting": cut if len(cut) > 1 else cut[0],
             **self.options,
             "search": self.search,
             "order": self.order,
+            "documents": self.documents,
         }
 
     def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
         """Choose and order; no model is asked."""
+        texts = {d.doc_id: d.text for d in bench.documents(question)}
         options = ContextOptions(
             token_budget=budget,
             token_counter=bench.counter,
             order=self.order,
+            documents=texts if self.documents else None,
             **self.options,
         )
-        ranked = bench.ranked(question, self.splitting, search=self.search)
+        k = None
+        if options.selection == "recall":  # as many as the core asks a store for
+            plan = FetchPlan(options.needed_budget() or 1, candidates_for("recall"))
+            k = plan.k
+        ranked = bench.ranked(question, *self.splittings, search=self.search, k=k)
         return context_of(ranked, options, bench.counter)
 
 
@@ -86,7 +97,7 @@ def _best_chunks(default: str, order: Order) -> Callable[..., System]:
             _check_official(unit, search, top_n)
             return OfficialRag(name, size, order)
         options = _options(top_n)
-        return Retrieved(name, Splitting(unit, size), order, options, search)
+        return Retrieved(name, (Splitting(unit, size),), order, options, search)
 
     return make
 
@@ -107,7 +118,7 @@ def op_rag(
 ) -> Retrieved:
     """Uniform windows of 128 tokens, in document order (arXiv 2409.01666)."""
     options = _options(top_n)
-    return Retrieved(name, Splitting(unit, size), "document", options, search)
+    return Retrieved(name, (Splitting(unit, size),), "document", options, search)
 
 
 def _framework_default(
@@ -116,7 +127,7 @@ def _framework_default(
     """Return the maker of what a framework does if it is told nothing."""
 
     def make(*, name: str = default, top_n: Count = k) -> Retrieved:
-        return Retrieved(name, splitting, "score", {"top_n": top_n})
+        return Retrieved(name, (splitting,), "score", {"top_n": top_n})
 
     return make
 
@@ -146,3 +157,27 @@ def _check_official(unit: SplitUnit, search: Search, top_n: int | None) -> None:
             "budget: leave out unit, search and top_n with it."
         )
         raise invalid_option("compat", "official", takes)
+
+
+def recall(
+    *,
+    name: str = "recall",
+    unit: SplitUnit = "sentences",
+    size: Count = 100,
+    search: Search = "vectors",
+) -> Retrieved:
+    """What `selection="recall"` reads: the best chunks, and what stands beside them."""
+    cut, options = (Splitting(unit, size),), {"selection": "recall"}
+    return Retrieved(name, cut, "document", options, search, documents=True)
+
+
+def recommended(
+    *, name: str = "recommended", sizes: tuple[Count, ...] = (256, 64)
+) -> Retrieved:
+    """What this project recommends: two sizes in one index, BM25, and `recall`.
+
+    As `docs/selection.md` prints it: whole sentences, `bm25=True`,
+    `selection="recall"`, and nothing but the store to read from.
+    """
+    cut = tuple(Splitting("sentences", size) for size in sizes)
+    return Retrieved(name, cut, "document", {"selection": "recall"}, "hybrid")
