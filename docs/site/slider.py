@@ -43,7 +43,7 @@ def steps() -> list[dict[str, Any]]:
     metadatas = [{"source": NAME, "start_index": spans[place][0]} for place in ranked]
 
     # Named, so that nothing is estimated where its file is not there.
-    counter = resolve_token_counter("cl100k")
+    counter = resolve_token_counter("cl100k_base")
 
     def read(budget: int, order: Literal["score", "document"]) -> list[Passage]:
         return order_context(

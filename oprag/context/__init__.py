@@ -33,7 +33,7 @@ from oprag.context.options import (
 )
 from oprag.context.placing import FindText, find_places
 from oprag.context.problems import Problems, warn
-from oprag.context.rendering import marked_texts, numbering, render
+from oprag.context.rendering import marked_texts, numbered_text, render
 from oprag.context.results import (
     place_metadata,
     read_passages,
@@ -85,7 +85,7 @@ __all__ = [
     "gather_evidence",
     "lent_worth",
     "marked_texts",
-    "numbering",
+    "numbered_text",
     "order_context",
     "place_metadata",
     "read_passages",

@@ -13,7 +13,7 @@ from oprag.context.options import ContextKeywords, ContextOptions
 from oprag.context.problems import Problems
 from oprag.context.seen import Seen, SeenLike
 from oprag.documents import SourceLike
-from oprag.errors import InvalidOptionError, MissingDocumentError, named
+from oprag.errors import InvalidOptionError, named
 
 
 class OrderContextKeywords(ContextKeywords, total=False):
@@ -80,7 +80,6 @@ def order_context(
     """
     checked = ContextOptions.from_options({"top_n": top_n, **options})
     _check_list("texts", texts, str, "a text")
-    no_metadata = metadatas is None
     metadatas = [{} for _ in texts] if metadatas is None else metadatas
     _check_list("metadatas", metadatas, Mapping, "a mapping")
     scores = [None] * len(texts) if scores is None else scores
@@ -94,23 +93,9 @@ def order_context(
         for text, metadata, score in zip(texts, metadatas, scores, strict=True)
     ]
     read = None if seen is None else Seen(seen)
-    if no_metadata:
-        _check_without_metadata(checked, texts)
     arranged = arrange(hits, checked, seen=read)
     Problems("order_context").tell(arranged.problems)
     return arranged.passages
-
-
-def _check_without_metadata(options: ContextOptions, texts: Collection[str]) -> None:
-    """Refuse texts without metadata, where the options need what these would say."""
-    if options.document_key or options.on_problem == "warn" or not texts:
-        return
-    message = (
-        "metadatas was not given, and says which document each text is from and where "
-        'it stands there. Give one for each text, such as {"source": "a.txt", '
-        '"start_index": 0}.'
-    )
-    raise MissingDocumentError(message, rank=0, keys=())
 
 
 def _check_list(name: str, values: Any, kind: Any, each: str) -> None:

@@ -223,16 +223,11 @@ class OrderingKeywords(TypedDict, total=False):
     separator: str
 
 
-class ReadingKeywords(OrderingKeywords, total=False):
-    """And those of components that decide themselves how much is read."""
+class ContextKeywords(OrderingKeywords, total=False):
+    """All but those for which components have own words or own types."""
 
     on_problem: OnProblem
     token_counter: TokenizerSpec
-
-
-class ContextKeywords(ReadingKeywords, total=False):
-    """All but those for which components have own words or own types."""
-
     token_budget: int | None
     selection: Selection
     merge: bool | None

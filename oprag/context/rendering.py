@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from math import inf
 
 from oprag.chunk import UNKNOWN_DOCUMENT, Chunk, Passage
@@ -139,38 +139,14 @@ def with_marks(
     ]
 
 
-def number_of(chunk: Chunk) -> int | None:
-    """Return a number that ascends with the chunk's place in its document.
+def numbered_text(chunk: Chunk, text: str) -> str:
+    """Return the text to send for a chunk, behind a number that says where it stands.
 
-    Returns:
-        The `chunk_index` of its metadata; without one where it begins, as its
-        position says (a character, an ordinal, a page). None without a position.
+    The number ascends with the place in the document: the `chunk_index` of the
+    metadata; without one where the chunk begins, as its position says (a character, an
+    ordinal, a page). A chunk without a position has none.
     """
-    index = as_number(chunk.metadata.get(CHUNK_INDEX))
-    if index is not None or not chunk.position:
-        return index
-    return int(chunk.position[min(1, len(chunk.position) - 1)])
-
-
-def numbering(documents: Iterable[str]) -> Callable[[Chunk, str], str]:
-    """Return the function that puts a chunk's number before its text.
-
-    Args:
-        documents: Keys of the documents of all chunks; with several the name of
-            the document stands behind the number.
-
-    Returns:
-        A function from a chunk and the text to send for it to
-        `[Chunk 12] text`, `[Chunk 12 of a.txt] text`; a chunk without a number
-        stays as it is. Fit to be `sent_text` of `arrange`.
-    """
-    several = len(set(documents)) > 1
-
-    def numbered(chunk: Chunk, text: str) -> str:
-        number = number_of(chunk)
-        if number is None:
-            return text
-        of = f" of {chunk.name or chunk.document}" if several else ""
-        return f"[Chunk {number}{of}] {text}"
-
-    return numbered
+    number = as_number(chunk.metadata.get(CHUNK_INDEX))
+    if number is None and chunk.position:
+        number = int(chunk.position[min(1, len(chunk.position) - 1)])
+    return text if number is None else f"[Chunk {number}] {text}"

@@ -10,9 +10,8 @@ from oprag.calls import WINDOW_UNKNOWN, PromptSize
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context import (
     ContextOptions,
-    SentText,
     arrange,
-    numbering,
+    numbered_text,
     place_metadata,
     too_small,
 )
@@ -104,7 +103,10 @@ def context_of_chunks(
         OpragError: As `arrange` does.
     """
     by_score = options.context.order == "score"
-    sent_text = _numbered(hits, options) if by_score else options.sent_text
+    sent_text = options.sent_text
+    if by_score:
+        sent = sent_text or (lambda _, text: text)
+        sent_text = lambda chunk, text: numbered_text(chunk, sent(chunk, text))  # noqa: E731 -- as short as that
     limits = [limit for limit in (tokens, size.room()) if limit is not None]
     budget = min(limits, default=None)
     while True:
@@ -139,13 +141,6 @@ def is_enough(hits: Sequence[Hit], options: ContextOptions, tokens: int) -> bool
         return not arrange(hits, replace(options, token_budget=tokens)).used_all
     except BudgetTooSmallError:
         return True
-
-
-def _numbered(hits: Sequence[Hit], options: RouteOptions) -> SentText:
-    chunks = chunks_of_documents(hits, options.context)
-    number = numbering(chunk.document for chunk in chunks)
-    sent = options.sent_text or (lambda _, text: text)
-    return lambda chunk, text: number(chunk, sent(chunk, text))
 
 
 def chunks_of_documents(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]:

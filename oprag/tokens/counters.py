@@ -23,7 +23,7 @@ from oprag.errors import (
     named,
     users_level,
 )
-from oprag.tokens.kept import Kept
+from oprag.tokens.kept import KeptCounts
 from oprag.tokens.own_functions import checked_count, refuse_messages
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ _VERY_LONG = 2_000_000
 _KEPT_COUNTERS = 32
 _DECIDING = RLock()
 """Held by who finds out what the default is; others wait instead of trying too."""
-_counts: Kept[int] = Kept()
-_counters: dict[tuple[int, int | None], tuple[Any, NamedTokenCounter]] = {}
+_counts = KeptCounts()
+_counters: dict[int, tuple[Any, NamedTokenCounter]] = {}
 """Counters that were made of objects, and these objects, by their `id`."""
 
 
@@ -100,15 +100,13 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
               warning per process;
             - an encoding of tiktoken (`"cl100k_base"`, `"o200k_base"`, …), or a
               model whose encoding it knows (`"gpt-4o"`); fetched in the same way, and
-              an error where that fails. `"cl100k"` and `"o200k"` are short for
-              those with `_base`;
+              an error where that fails;
             - `"approximate"`: a quarter of the UTF-8 bytes, rounded up;
             - the name or folder of a Hugging Face tokenizer (names of tiktoken go
               first);
             - a `tiktoken.Encoding`, a fast tokenizer of `transformers`, a
               `tokenizers.Tokenizer`. Those of Hugging Face are copied when they are
-              first given, and again when tokens were added to them, without their
-              truncation and padding;
+              first given, without their truncation and padding;
             - a callable from a text to a number of tokens, for the same text the
               same every time. It has no name and nothing else is assumed about it;
             - a `NamedTokenCounter`, which is returned as it is.
@@ -202,14 +200,11 @@ def _kept_counter(spec: Any) -> NamedTokenCounter:
     Copying a tokenizer takes longer than all else that is done for a query, and what
     was counted is kept for each counter.
     """
-    from oprag.tokens.huggingface import vocabulary_size
-
-    key = id(spec), vocabulary_size(spec)
-    kept = _counters.get(key)
+    kept = _counters.get(id(spec))
     if kept is None or kept[0] is not spec:
         if len(_counters) >= _KEPT_COUNTERS:
             _counters.clear()
-        kept = _counters[key] = spec, _counter_of_object(spec)
+        kept = _counters[id(spec)] = spec, _counter_of_object(spec)
     return kept[1]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from oprag.errors import TokenizerError, did_you_mean
 from oprag.optional import require
 from oprag.tokens.fetching import SECONDS, within
-from oprag.tokens.tiktoken_files import known_names
+from oprag.tokens.tiktoken_files import TIKTOKEN_NAMES
 
 if TYPE_CHECKING:
     import tokenizers
@@ -22,13 +22,6 @@ def is_tokenizer(value: object) -> TypeGuard[tokenizers.Tokenizer]:
     """Whether a value is a `tokenizers.Tokenizer`; imports nothing to find out."""
     package = sys.modules.get("tokenizers")
     return package is not None and isinstance(value, package.Tokenizer)
-
-
-def vocabulary_size(value: Any) -> int | None:
-    """Tokens that a tokenizer knows, added ones included; None for anything else."""
-    if is_tokenizer(value):
-        return value.get_vocab_size()
-    return len(value) if hasattr(value, "is_fast") else None
 
 
 def load_huggingface(name: str) -> tokenizers.Tokenizer:
@@ -53,7 +46,7 @@ def load_huggingface(name: str) -> tokenizers.Tokenizer:
                 _check_reachable(os.environ.get("HF_ENDPOINT", _HUB))
             loaded = transformers.AutoTokenizer.from_pretrained(name)
     except (ImportError, OSError, RuntimeError, ValueError) as error:
-        meant = did_you_mean(name, [*known_names(), "approximate"])
+        meant = did_you_mean(name, [*TIKTOKEN_NAMES, "approximate"])
         reason = f" ({type(error).__name__}: {str(error).partition(chr(10))[0]})"
         message = (
             f"No tokenizer could be loaded by the name {name!r}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from oprag.tokens.counters import encodable, tiktoken_tokens
 from oprag.tokens.tiktoken_files import is_encoding
@@ -28,39 +28,11 @@ class TokenStart(NamedTuple):
     token of one that the token before stands for."""
 
 
-class TokenizedText(Protocol):
-    """A text and its tokens, special tokens around it not included."""
-
-    n_tokens: int
-    """Number of tokens; may be 0 for a text that is not empty (white space)."""
-
-    def starts(self, indices: Sequence[int]) -> list[TokenStart]:
-        """Find where tokens begin.
-
-        Args:
-            indices: Numbers of tokens, ascending, each at least 0 and below
-                `n_tokens`.
-
-        Returns:
-            One for each, positions never descending.
-        """
-
-
-def tokenize(text: str, tokenizer: Any) -> TokenizedText:
-    """Tokenise a text once, with the offsets of its tokens.
-
-    Args:
-        text: Any text. An unpaired surrogate is read as U+FFFD.
-        tokenizer: As on `NamedTokenCounter.tokenizer`.
-    """
-    text = encodable(text)
-    if is_encoding(tokenizer):
-        return TiktokenText(text, tokenizer)
-    return HuggingFaceText(text, tokenizer)
-
-
 class TiktokenText:
     """Tokens of a byte-level encoding, which together are the text's UTF-8 bytes."""
+
+    n_tokens: int
+    """Number of tokens, special tokens around the text not included."""
 
     def __init__(self, text: str, encoding: tiktoken.Encoding) -> None:
         self._text = text
@@ -72,7 +44,15 @@ class TiktokenText:
         self._found = [(0, 0, 0)]
 
     def starts(self, indices: Sequence[int]) -> list[TokenStart]:
-        """Find where tokens begin; see `TokenizedText.starts`."""
+        """Find where tokens begin.
+
+        Args:
+            indices: Numbers of tokens, ascending, each at least 0 and below
+                `n_tokens`.
+
+        Returns:
+            One for each, positions never descending.
+        """
         encoded, found = self._encoded, self._found
         starts = []
         nearest = bisect_left(found, (indices[0] + 1,)) - 1 if indices else 0
@@ -110,7 +90,7 @@ class HuggingFaceText:
         self.n_tokens = len(self._encoding)
 
     def starts(self, indices: Sequence[int]) -> list[TokenStart]:
-        """Find where tokens begin; see `TokenizedText.starts`."""
+        """Find where tokens begin; see `TiktokenText.starts`."""
         starts = []
         reached = 0
         for index in indices:
@@ -122,6 +102,23 @@ class HuggingFaceText:
 
     def _span(self, index: int) -> tuple[int, int]:
         return self._encoding.token_to_chars(index) or (0, 0)
+
+
+TokenizedText: TypeAlias = TiktokenText | HuggingFaceText
+"""A text and its tokens. `n_tokens` may be 0 for white space."""
+
+
+def tokenize(text: str, tokenizer: Any) -> TokenizedText:
+    """Tokenise a text once, with the offsets of its tokens.
+
+    Args:
+        text: Any text. An unpaired surrogate is read as U+FFFD.
+        tokenizer: As on `NamedTokenCounter.tokenizer`.
+    """
+    text = encodable(text)
+    if is_encoding(tokenizer):
+        return TiktokenText(text, tokenizer)
+    return HuggingFaceText(text, tokenizer)
 
 
 @lru_cache(maxsize=4)

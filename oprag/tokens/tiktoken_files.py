@@ -15,7 +15,6 @@ from oprag.tokens.fetching import SECONDS, within
 if TYPE_CHECKING:
     import tiktoken
 
-_SHORT_NAMES = {"cl100k": "cl100k_base", "o200k": "o200k_base"}
 _FILES = {
     "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
     "o200k_base": "fb374d419588a4632f3f557e76b4b70aebbca790",
@@ -41,28 +40,17 @@ def is_encoding(value: object) -> TypeGuard[tiktoken.Encoding]:
     return package is not None and isinstance(value, package.Encoding)
 
 
-def known_names() -> list[str]:
-    """Return the encodings and models that tiktoken knows by name."""
-    try:
-        package = _tiktoken()
-    except MissingDependencyError:
-        return [*TIKTOKEN_NAMES]
-    models = getattr(package.model, "MODEL_TO_ENCODING", ())
-    return [*package.list_encoding_names(), *models]
-
-
 def encoding_name(name: str) -> str | None:
     """Return the encoding of tiktoken that a name stands for; no network is asked.
 
     Args:
-        name: An encoding of tiktoken or of its plugins, `"cl100k"` or `"o200k"`, or
-            a model that tiktoken knows (`"gpt-4o"`).
+        name: An encoding of tiktoken or of its plugins, or a model that tiktoken knows
+            (`"gpt-4o"`).
 
     Returns:
         The encoding's own name; None where tiktoken knows none by this name, and for
         all but its own encodings where it is not installed.
     """
-    name = _SHORT_NAMES.get(name, name)
     if name in TIKTOKEN_NAMES:
         return name
     try:

@@ -170,7 +170,7 @@ def test_it_keeps_the_budget_with_all_tags(before, ordered):
     ordered.app.set_valves(token_budget=1500)
     after = ordered.prompt(ordered.attached[asked])
 
-    count = resolve_token_counter("cl100k")
+    count = resolve_token_counter("cl100k_base")
     assert count(context(before[asked])) > 2000
     assert 1000 < count(context(after)) <= 1500
     assert set(inversions_by_text(after).values()) == {0}
@@ -182,7 +182,7 @@ def test_it_reads_on_around_the_chunks_until_the_budget_is_full(before, ordered)
     ordered.app.set_valves(token_budget=4000, widen=True)
     after = ordered.prompt(ordered.attached[asked])
 
-    assert 3500 < resolve_token_counter("cl100k")(context(after)) <= 4000
+    assert 3500 < resolve_token_counter("cl100k_base")(context(after)) <= 4000
     assert set(inversions_by_text(after).values()) == {0}
     assert set(marks(before[asked])) < set(marks(after))
 

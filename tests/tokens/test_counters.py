@@ -146,15 +146,13 @@ def test_an_encoding_object_counts_as_its_name():
 @pytest.mark.parametrize(
     ("name", "encoding"),
     [
-        ("cl100k", "cl100k_base"),
-        ("o200k", "o200k_base"),
         ("gpt-4", "cl100k_base"),
         ("gpt-4o", "o200k_base"),
         ("gpt-4o-2024-08-06", "o200k_base"),
         ("text-embedding-3-small", "cl100k_base"),
     ],
 )
-def test_short_names_and_models_stand_for_their_encoding(name, encoding):
+def test_models_stand_for_their_encoding(name, encoding):
     assert resolve_token_counter(name) is resolve_token_counter(encoding)
 
 
@@ -302,14 +300,7 @@ def test_counters_made_from_objects_pickle_with_what_is_known_of_them():
             assert getattr(again, fact) == getattr(made, fact)
 
 
-def test_a_tokenizer_is_copied_once_and_again_when_tokens_were_added():
+def test_a_tokenizer_is_copied_once():
     tokenizer = minilm()
-    count = resolve_token_counter(tokenizer)
 
-    assert resolve_token_counter(tokenizer) is count
-    before = count("oprag retrieves")
-    tokenizer.add_tokens(["oprag"])
-
-    again = resolve_token_counter(tokenizer)
-    assert again("oprag retrieves") < before
-    assert count("oprag retrieves") == before
+    assert resolve_token_counter(tokenizer) is resolve_token_counter(tokenizer)
