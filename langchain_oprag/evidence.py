@@ -14,7 +14,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 
 from langchain_oprag._convert import hits_of
 from langchain_oprag.results import as_document
-from oprag.context import ContextOptions, Seen, fitting_evidence
+from oprag.context import ContextOptions, Seen, gather_evidence
 from oprag.documents import check_entries, check_listed
 from oprag.optional import require
 from oprag.tokens import TokenizerSpec, in_thread
@@ -159,7 +159,7 @@ class EvidenceMiddleware(AgentMiddleware):
         found = _evidence_of(message)
         if not found:
             return message
-        evidence = fitting_evidence(hits_of(found), self._options, seen)
+        evidence = gather_evidence(hits_of(found), self._options, seen)
         seen.add(evidence.passages)
         if not evidence.text:  # of nothing but white space: no model takes that
             return message

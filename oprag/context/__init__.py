@@ -6,7 +6,6 @@ from oprag.context.budgeting import SentText
 from oprag.context.evidence import (
     NOTHING_FOUND,
     Evidence,
-    fitting_evidence,
     gather_evidence,
     search_description,
 )
@@ -81,7 +80,6 @@ __all__ = [
     "chunks_for_units",
     "fill_budget",
     "find_places",
-    "fitting_evidence",
     "gather_evidence",
     "lent_worth",
     "marked_texts",

@@ -41,7 +41,6 @@ def arrange(
     sent_text: SentText | None = None,
     seen: Seen | None = None,
     neighbours: Neighbours = ALONE,
-    doubtful: OpragError | None = None,
 ) -> Arranged:
     """Select the best hits, put them in order, and join them into passages.
 
@@ -55,8 +54,6 @@ def arrange(
         neighbours: What of the list was not retrieved but stands beside hits
             (`oprag.context.Widening`): `top_n` does not count it, and no hit is left
             out for it.
-        doubtful: What is wrong with all of it, so that every chunk is marked; None for
-            nothing.
 
     Raises:
         MissingDocumentError: See `read_documents`.
@@ -66,19 +63,12 @@ def arrange(
     """
     texts = options.source_text()
     chunks, problems = _checked_chunks(hits, options, texts)
-    names = {chunk.document for chunk in chunks}
-
-    def arranged() -> Arranged:
-        marked = chunks
-        if doubtful or problems or any(name.startswith(UNNAMED) for name in names):
-            marked = [_marked(chunk, problems, doubtful) for chunk in chunks]
-        found, first = _with_neighbours(hits, marked, neighbours, options)
-        told = (doubtful,) if doubtful else tuple(problems.values())
-        return _made(found, options, sent_text, seen=seen, problems=told, first=first)
-
     while True:
         try:
-            return arranged()
+            found, first = _with_neighbours(
+                hits, _marked(chunks, problems), neighbours, options
+            )
+            kept = _kept(found, first, options, sent_text, seen)
         except PositionError as error:  # a full text has something else there
             known = error.kind != "invalid_span" or error.document in problems
             if options.on_problem == "error" or known:
@@ -87,6 +77,8 @@ def arrange(
             chunks = [
                 without_place(c) if c.document == error.document else c for c in chunks
             ]
+        else:
+            return Arranged(*kept, tuple(problems.values()))
 
 
 def _with_neighbours(
@@ -119,51 +111,54 @@ def _numbered(chunks: Sequence[Chunk], first: int) -> list[Chunk]:
     return [chunk._replace(rank=rank) for rank, chunk in enumerate(chunks, first)]
 
 
-def _marked(
-    chunk: Chunk, problems: Mapping[str, OpragError], doubtful: OpragError | None
-) -> Chunk:
-    """The chunk, with what is wrong with it in its metadata."""
-    if doubtful is not None:
-        kind = doubtful.kind
-    elif chunk.document.startswith(UNNAMED):
-        chunk, kind = without_place(chunk), MissingDocumentError.kind
-    elif chunk.position is None and chunk.document in problems:
-        kind = problems[chunk.document].kind
-    else:
-        return chunk
-    return chunk._replace(metadata={**chunk.metadata, PROBLEM: kind})
+def _marked(chunks: list[Chunk], problems: Mapping[str, OpragError]) -> list[Chunk]:
+    """The chunks, with what is wrong with each in its metadata."""
+    if not problems and not any(c.document.startswith(UNNAMED) for c in chunks):
+        return chunks
+    marked = []
+    for chunk in chunks:
+        kind = None
+        if chunk.document.startswith(UNNAMED):
+            chunk, kind = without_place(chunk), MissingDocumentError.kind  # noqa: PLW2901 -- the same chunk
+        elif chunk.position is None and chunk.document in problems:
+            kind = problems[chunk.document].kind
+        metadata = {**chunk.metadata, PROBLEM: kind}
+        marked.append(chunk._replace(metadata=metadata) if kind else chunk)
+    return marked
 
 
-def _made(
+def _kept(
     chunks: Sequence[Chunk],
+    first: float,
     options: ContextOptions,
     sent_text: SentText | None,
-    *,
     seen: Seen | None,
-    problems: tuple[OpragError, ...],
-    first: float,
-) -> Arranged:
+) -> tuple[list[Passage], bool, list[Chunk]]:
+    """The passages, whether all was used, and what was read before."""
     read: list[Chunk] = []
     if seen is not None:
         chunks, read = seen.divided(chunks)
-    best = chunks if options.top_n is None else _of_best(chunks, options.top_n, first)
-    left_out = len(best) < len(chunks)
-    budget = options.needed_budget()
-    if budget is None:
-        read = _before(best, read, used_all=not left_out)
-        made = finish(best, options)
-        return Arranged(made, not left_out, read, problems)
-    filler = BudgetFiller(options, sent_text)
-    listed = filler.listed(best, budget, first)
-    taken = filler.taken(listed, budget)
-    used_all = (
-        not listed[len(taken) :]
-        and all(a.position == b.position for a, b in zip(taken, listed, strict=False))
-        and not left_out
-    )
-    read = _before(taken, read, used_all=used_all)
-    made = filler.finished(taken)
-    return Arranged(made, used_all, read, problems)
+    kept = chunks if options.top_n is None else _of_best(chunks, options.top_n, first)
+    used_all = len(kept) == len(chunks)
+    if (budget := options.needed_budget()) is None:
+        passages = finish(kept, options)
+    else:
+        listed = kept
+        if options.selection == "recall":
+            # Imported here: most contexts do not need it.
+            from oprag.context.expanding import expanded_order
+
+            listed = expanded_order(kept, hits=first, budget=budget)
+        kept, passages = BudgetFiller(options, sent_text).filled(listed, budget)
+        used_all = (
+            used_all
+            and len(kept) == len(listed)
+            and all(a.position == b.position for a, b in zip(kept, listed, strict=True))
+        )
+    if kept and not used_all:  # of what was read, what would have been taken
+        last = max(chunk.rank for chunk in kept)
+        read = [chunk for chunk in read if chunk.rank <= last]
+    return passages, used_all, read
 
 
 def _of_best(chunks: Sequence[Chunk], top_n: int, first: float) -> list[Chunk]:
@@ -171,16 +166,6 @@ def _of_best(chunks: Sequence[Chunk], top_n: int, first: float) -> list[Chunk]:
     ranks = dict.fromkeys(chunk.rank for chunk in chunks if chunk.rank < first)
     kept = {*[*ranks][:top_n]}
     return [c for c in chunks if c.rank in kept or c.rank >= first]
-
-
-def _before(
-    taken: Sequence[Chunk], read: list[Chunk], *, used_all: bool
-) -> list[Chunk]:
-    """What was read of chunks that would have been taken: those before the last."""
-    if used_all or not taken:
-        return read
-    last = max(chunk.rank for chunk in taken)
-    return [chunk for chunk in read if chunk.rank <= last]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ counted once, and the worst is dropped until it fits.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -74,40 +73,21 @@ class BudgetFiller:
         if options.citations:
             joint += GAP_MARK + options.separator
         self._join_cost = self._counter(joint)
-        self._last: tuple[Sequence[Chunk], list[Passage]] | None = None
+        self._last: tuple[list[Chunk], list[Passage]] | None = None
 
-    def listed(
-        self, chunks: Sequence[Chunk], budget: int, hits: float = math.inf
-    ) -> Sequence[Chunk]:
-        """Put what may be read into the order in which it is taken.
-
-        Args:
-            chunks: Best first, checked, without duplicates.
-            budget: Tokens to fill. Where not all may fit, `"recall"` judges long chunks
-                in another way.
-            hits: Chunks from this rank on stand beside hits: `"recall"` judges them
-                by these, else they come behind them.
-
-        Returns:
-            The chunks themselves, or with `"recall"` pieces of them.
-        """
-        if self._options.selection == "budget":
-            return list(chunks)
-        # Imported here: most contexts do not need it.
-        from oprag.context.expanding import expanded_order
-
-        return expanded_order(chunks, hits=hits, budget=budget)
-
-    def taken(self, listed: Sequence[Chunk], budget: int) -> list[Chunk]:
-        """Take what fits.
+    def filled(
+        self, listed: Sequence[Chunk], budget: int
+    ) -> tuple[list[Chunk], list[Passage]]:
+        """Take what fits, in the given order.
 
         Args:
-            listed: As `listed` gives it.
+            listed: In the order in which it is taken.
             budget: Tokens that the chosen chunks take at most, put in order, joined
                 and sent.
 
         Returns:
-            The chosen ones in the given order, with `token_count` set.
+            The chosen ones in the given order, with `token_count` set, and what comes
+            of them.
 
         Raises:
             BudgetTooSmallError: See `fill_budget`.
@@ -125,13 +105,12 @@ class BudgetFiller:
             raise too_small(budget, needed)
         by_position = self._options.selection == "recall"
         if by_position or (self._options.merges and self._options.citations):
-            rest = listed[len(kept) :]
-            kept, left = self._topped_up(kept, rest, budget)
+            kept = self._topped_up(kept, listed, budget)
             if by_position:
-                kept = self._with_parts(kept, left, budget)
-        return kept
+                kept = self._with_parts(kept, listed[len(kept) :], budget)
+        return kept, self._finished(kept)
 
-    def finished(self, chunks: Sequence[Chunk]) -> list[Passage]:
+    def _finished(self, chunks: list[Chunk]) -> list[Passage]:
         """Do the same as `finish`; the last result is not made again."""
         if self._last is None or self._last[0] is not chunks:
             self._last = chunks, finish(chunks, self._options)
@@ -158,12 +137,12 @@ class BudgetFiller:
         alone = single_passage(chunk._replace(text=""))
         return self._counter(cited_text(chunk.rank + 1, alone))
 
-    def _needed(self, chunks: Sequence[Chunk]) -> int:
+    def _needed(self, chunks: list[Chunk]) -> int:
         """Tokens of chosen chunks, in order and joined, as they are sent.
 
         What a framework sends by itself and what rendering writes have both to fit.
         """
-        options, passages = self._options, self.finished(chunks)
+        options, passages = self._options, self._finished(chunks)
         separator, texts = options.separator, [passage.text for passage in passages]
         written = texts
         if options.citations:
@@ -183,17 +162,13 @@ class BudgetFiller:
         return kept
 
     def _topped_up(
-        self, kept: list[Chunk], rest: Sequence[Chunk], budget: int
-    ) -> tuple[list[Chunk], Sequence[Chunk]]:
-        """Take more where merging made room: text that touches needs no separator.
-
-        Returns:
-            What is kept now, and the rest.
-        """
-        while rest:
+        self, kept: list[Chunk], listed: Sequence[Chunk], budget: int
+    ) -> list[Chunk]:
+        """Take more where merging made room: text that touches needs no separator."""
+        while True:
             room = budget - self._needed(kept)
             larger = [*kept]
-            for chunk in rest:
+            for chunk in listed[len(kept) :]:
                 tokens = self._cost(chunk)
                 room -= tokens
                 if room < 0:
@@ -201,9 +176,8 @@ class BudgetFiller:
                 larger.append(counted(chunk, tokens))
             larger = self._fitting(larger, budget, len(kept))
             if len(larger) == len(kept):
-                break
-            kept, rest = larger, rest[len(larger) - len(kept) :]
-        return kept, rest
+                return kept
+            kept = larger
 
     def _with_parts(
         self, kept: list[Chunk], rest: Sequence[Chunk], budget: int

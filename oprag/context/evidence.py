@@ -79,11 +79,35 @@ def gather_evidence(
     Returns:
         The same text for the same arguments. Lines for what stands above are left
         out, those of the worst first, where they took more than a quarter of the
-        budget; of nothing new, where they took more than all of it, but for one.
+        budget; of nothing new, where they took more than all of it, but for one. Where
+        the best new text does not fit, others that do, and where none does, a line that
+        says so.
 
     Raises:
-        OpragError: See `arrange`.
+        OpragError: See `arrange`; but no `BudgetTooSmallError`.
     """
+    with contextlib.suppress(BudgetTooSmallError):
+        return _gathered(hits, options, seen, neighbours)
+    counter, budget = resolve_token_counter(options.token_counter), options.token_budget
+    apart = replace(options, token_budget=None, selection="budget", merge=False)
+    found = arrange(hits, apart, seen=seen)
+    long = {
+        id(passage.chunks[0].source)
+        for passage in found.passages
+        if counter(cited_text(1, passage)) > (budget or 0)
+    }
+    with contextlib.suppress(BudgetTooSmallError):
+        short = [hit for hit in hits if id(hit.source) not in long]
+        evidence = _gathered(short, options, seen, ALONE)
+        if evidence.passages:
+            return evidence
+    best = min(found.passages, key=lambda passage: passage.rank)
+    return Evidence(f"[too long to show: {named_place(best)}]", [], found)
+
+
+def _gathered(
+    hits: Sequence[Hit], options: ContextOptions, seen: Seen, neighbours: Neighbours
+) -> Evidence:
     options = replace(options, citations=True)
     counter, budget = resolve_token_counter(options.token_counter), options.token_budget
     arranged = arrange(hits, options, seen=seen, neighbours=neighbours)
@@ -106,43 +130,6 @@ def gather_evidence(
                 return beside
         above = []
     return _written(arranged, above, options)
-
-
-def fitting_evidence(
-    hits: Sequence[Hit], options: ContextOptions, seen: Seen
-) -> Evidence:
-    """Write evidence as `gather_evidence` does, where a budget must not be an error.
-
-    Args:
-        hits: As for `gather_evidence`.
-        options: The same.
-        seen: The same.
-
-    Returns:
-        The same; where the best new text does not fit, others that do, and where none
-        does, a line that says so.
-
-    Raises:
-        OpragError: See `arrange`; but no `BudgetTooSmallError`.
-    """
-    counter = resolve_token_counter(options.token_counter)
-    budget = options.token_budget or 0
-    with contextlib.suppress(BudgetTooSmallError):
-        return gather_evidence(hits, options, seen)
-    apart = replace(options, token_budget=None, merge=False)
-    found = arrange(hits, apart, seen=seen)
-    long = {
-        id(passage.chunks[0].source)
-        for passage in found.passages
-        if counter(cited_text(1, passage)) > budget
-    }
-    with contextlib.suppress(BudgetTooSmallError):
-        short = [hit for hit in hits if id(hit.source) not in long]
-        evidence = gather_evidence(short, options, seen)
-        if evidence.passages:
-            return evidence
-    best = min(found.passages, key=lambda passage: passage.rank)
-    return Evidence(f"[too long to show: {named_place(best)}]", [], found)
 
 
 def _joined(arranged: Arranged) -> list[Passage]:

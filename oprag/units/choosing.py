@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from oprag.chunk import Hit
+from oprag.chunk import Hit, Passage
 from oprag.context import (
     DESCRIPTIONS,
     Arranged,
@@ -16,7 +16,13 @@ from oprag.context import (
     arrange,
     chunks_for_units,
 )
-from oprag.errors import DocumentNotFoundError, MissingDocumentError, PositionError
+from oprag.errors import (
+    DocumentNotFoundError,
+    MissingDocumentError,
+    OpragError,
+    PositionError,
+)
+from oprag.metadata import PROBLEM
 from oprag.units.unit_index import FoundUnit, UnitIndex, reading_order
 
 
@@ -78,9 +84,20 @@ def choose_units(
         if options.on_problem == "error":
             raise
         by_rank = replace(options, order="score", documents=None)
-        kept = arrange(hits[: chunks_for_units(k)], by_rank, doubtful=problem)
+        kept = arrange(hits[: chunks_for_units(k)], by_rank)
+        marked = [_marked(passage, problem) for passage in kept.passages]
+        kept = replace(kept, passages=marked, problems=(problem,))
         return ChosenUnits((), too_few=False, chunks=kept)
     units = reading_order(
         ranked, k, order=options.order, document_order=options.document_order
     )
     return ChosenUnits(units, too_few=len(ranked) < k)
+
+
+def _marked(passage: Passage, problem: OpragError) -> Passage:
+    """The passage, with the problem in the metadata of its chunks."""
+    chunks = [
+        chunk._replace(metadata={**chunk.metadata, PROBLEM: problem.kind})
+        for chunk in passage.chunks
+    ]
+    return replace(passage, chunks=tuple(chunks))

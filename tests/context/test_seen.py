@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oprag import order_context
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, Seen, gather_evidence
-from oprag.errors import BudgetTooSmallError, InvalidOptionError
+from oprag.errors import InvalidOptionError
 from oprag.metadata import document_key
 
 pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
@@ -350,9 +350,15 @@ def test_evidence_that_was_all_read_is_never_empty():
     assert told(hits, seen, token_budget=9) == "[see above: a.txt, characters 30-40]"
 
 
-def test_a_budget_that_holds_no_chunk_is_an_error():
-    with pytest.raises(BudgetTooSmallError):
-        told([hit(0, 100)], token_budget=20)
+def test_what_does_not_fit_is_passed_over_or_named():
+    found = [hit(0, 100)._replace(source="1"), hit(200, 205)._replace(source="2")]
+
+    assert told(found, token_budget=40) == (
+        f"[1] a.txt, characters 200-205\n{TEXT[200:205]}"
+    )
+    assert told([hit(0, 100)], token_budget=20) == (
+        "[too long to show: a.txt, characters 0-100]"
+    )
 
 
 OTHER = TEXT[::-1]
