@@ -14,11 +14,8 @@ from oprag.optional import bundled_folder
 from oprag.splitting.punkt import CANDIDATES, CLOSING, PunktModel
 
 _BLANKS = " \n\t\r\v\f"
-_PLAIN_WORD = re.compile(r"(?:[^\W\d_]\w+)?")
-
 _KEPT = 1 << 14
-"""Words and contexts whose decisions are kept: the same ones end most sentences."""
-_LONGEST_KEPT = 100  # characters; what is longer hardly comes twice
+"""Contexts whose decisions are kept: the same ones end many sentences."""
 
 
 def punkt_sentence_spans(text: str, language: str = "english") -> list[tuple[int, int]]:
@@ -30,8 +27,8 @@ def punkt_sentence_spans(text: str, language: str = "english") -> list[tuple[int
     installed llama-index-core; nothing is downloaded.
 
     The spans are those of `PunktTokenizer.span_tokenize` in nltk 3.10.4, whichever
-    nltk is installed or none (older ones differ at typographic quotes), found several
-    times as fast, and in texts of any length: nltk itself gives up after five seconds.
+    nltk is installed or none (older ones differ at typographic quotes), found sooner,
+    and in texts of any length: nltk itself gives up after five seconds.
 
     Args:
         text: Any text.
@@ -89,20 +86,14 @@ def _folders(language: str) -> Iterator[Path]:
 
 
 class PunktFinder:
-    """Finds sentences as nltk does, and weighs only what can be doubted.
+    """Finds sentences as nltk does.
 
     Args:
         model: What was learnt of the language.
     """
 
     def __init__(self, model: PunktModel) -> None:
-        # Words that can do something else before a full stop than end a sentence.
-        firsts = {pair[0] for pair in model.collocations}
-        self._special = firsts.union(model.abbreviations)
-        self._ends_sentence = model.ends_sentence
-        self._kept_ends_sentence = lru_cache(_KEPT)(self._ends_sentence)
-        self._is_plain = lru_cache(_KEPT)(self._decide_plain)
-        self._may_close = lru_cache(_KEPT)(_decide_closing)
+        self._ends_sentence = lru_cache(_KEPT)(model.ends_sentence)
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Find the sentences; quotes and brackets that close one belong to it."""
@@ -112,12 +103,11 @@ class PunktFinder:
             ends.append(end)
             starts.append(following)
         ends.append(len(text.rstrip()))
-        for i, start in enumerate(starts):
-            if i and self._may_close(text[start : start + 2]):
-                closing = CLOSING.match(text[start : ends[i]])
-                if closing is not None:
-                    starts[i] = start + closing.end()
-                    ends[i - 1] = start + len(closing.group().rstrip())
+        for i, start in enumerate(starts[1:], 1):
+            closing = CLOSING.match(text[start : ends[i]])
+            if closing is not None:
+                starts[i] = start + closing.end()
+                ends[i - 1] = start + len(closing.group().rstrip())
         return [span for span in zip(starts, ends, strict=True) if span[0] < span[1]]
 
     def _breaks(self, text: str) -> Iterator[tuple[int, int]]:
@@ -131,48 +121,18 @@ class PunktFinder:
         last: re.Match[str] | None = None
         for match in CANDIDATES.finditer(text):
             before, place = place, match.start()
-            blank = text.rfind(" ", before, place)
-            # Only in a word that is not all letters another blank can follow.
-            if blank < 0 or not text[blank + 1 : place].isalnum():
-                blank = _last_blank(text, max(blank, before), place)
+            blank = _last_blank(text, before, place)
             passed = blank > 0 or word == before
-            if last and passed and self._is_break(text, word, last, following):
+            if last and passed and self._is_break(text, word, last):
                 yield before + 1, max(following, before + 1)
             if blank > 0:
                 word = blank + 1
             last, following = match, match.start("following")
-        if last is not None and self._is_break(text, word, last, following):
+        if last is not None and self._is_break(text, word, last):
             yield place + 1, max(following, place + 1)
 
-    def _is_break(
-        self, text: str, word: int, match: re.Match[str], following: int
-    ) -> bool:
-        start = match.start()
-        # After a usual word a mark, or blanks and no other kind of white space.
-        if (
-            start - word <= _LONGEST_KEPT
-            and self._is_plain(text[word:start])
-            and (following < 0 or _are_blanks(text[start + 1 : following + 1]))
-        ):
-            return True
-        context = text[word : match.end("after")]
-        if len(context) > _LONGEST_KEPT:
-            return self._ends_sentence(context)
-        return self._kept_ends_sentence(context)
-
-    def _decide_plain(self, word: str) -> bool:
-        """Whether before a full stop there is nothing to weigh."""
-        return bool(_PLAIN_WORD.fullmatch(word)) and word.lower() not in self._special
-
-
-def _decide_closing(head: str) -> bool:
-    """Whether what closes a sentence may begin with two characters."""
-    return CLOSING.match(head[:1]) is not None and not head[1:].isalnum()
-
-
-def _are_blanks(gap: str) -> bool:
-    """Whether all before the last character are blanks, and that one is none."""
-    return gap[-1] > " " and (gap[:-1] == " " or not gap[:-1].strip(_BLANKS))
+    def _is_break(self, text: str, word: int, match: re.Match[str]) -> bool:
+        return self._ends_sentence(text[word : match.end("after")])
 
 
 def _last_blank(text: str, start: int, end: int) -> int:
