@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperArgument, TyperGroup
+from typer.core import TyperGroup
 
 from oprag.cli import INTERRUPTED
 from oprag.cli.ask import ask
@@ -23,7 +23,7 @@ from oprag.cli.mcp import mcp
 from oprag.cli.play import play
 from oprag.cli.serve import serve
 from oprag.cli.telling import note, told
-from oprag.errors import BudgetTooSmallError, OpragError, OpragWarning
+from oprag.errors import OpragError, OpragWarning
 
 
 class _OneLineErrors(TyperGroup):
@@ -41,17 +41,12 @@ class _OneLineErrors(TyperGroup):
                 return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
             raise told("Stopped.", INTERRUPTED) from interrupt
-        except typer.BadParameter as error:
-            raise _in_plain_words(error) from error.__cause__
         except Exception as error:  # a stack trace helps nobody who types a command
             ends = isinstance(error, (BrokenPipeError, typer.Abort))
             if ends or hasattr(error, "exit_code"):  # the reader had enough, or Typer
                 raise
             raise told(_message(error, ctx.invoked_subcommand)) from error
 
-
-_PYDANTIC = "Value error, "
-"""How pydantic, which newer Typers read values with, begins what it says of one."""
 
 _OF_EVAL = {
     "evaluate": "Compare systems at equal tokens, on published data or yours.",
@@ -76,8 +71,6 @@ def _message(error: Exception, command: str | None) -> str:
     """What is told of an error, the one nobody thought of included."""
     if isinstance(error, ModuleNotFoundError):
         return _install_hint(error, command)
-    if isinstance(error, BudgetTooSmallError):
-        return _larger_budget(error)
     if isinstance(error, OpragError):
         return error.message
     if isinstance(error, OSError):
@@ -90,30 +83,6 @@ def _message(error: Exception, command: str | None) -> str:
         f"This should not happen: {type(error).__name__} in "
         f"{Path(place.filename).name}, line {place.lineno}: {said_by(error)} Please "
         "report it, with the command."
-    )
-
-
-def _in_plain_words(error: typer.BadParameter) -> typer.BadParameter:
-    """The error of a wrong call, as someone who knows no Python reads it."""
-    if error.param is not None and error.ctx is not None and not error.message:
-        # One argument was given, and Typer takes the last for the question.
-        named = {
-            param.name: param
-            for param in error.ctx.command.params
-            if isinstance(param, TyperArgument)
-        }
-        if error.param.name == "files" and "question" in named:
-            error.param = named["question"]
-            error.message = "Put it after the files, in quotes."
-    error.message = error.message.removeprefix(_PYDANTIC)
-    return error
-
-
-def _larger_budget(error: BudgetTooSmallError) -> str:
-    """What the library says of it speaks of options that the command line lacks."""
-    return (
-        f"A budget of {error.token_budget:,} tokens holds not even one passage: the "
-        f"best takes {error.needed:,}. Give a larger --token-budget."
     )
 
 

@@ -29,6 +29,9 @@ def load_chat_model(name: str, **options: Any) -> BaseChatModel:
     provider, _, model = name.partition(":")
     if provider in _REPORTS_USAGE_WHEN_ASKED:
         options["stream_usage"] = True
+    if provider == "openai" and (address := os.environ.get("OPENAI_BASE_URL")):
+        # Otherwise the client would prefer what OPENAI_API_BASE says.
+        options.setdefault("base_url", address)
     try:
         loaded = init_chat_model(model, model_provider=provider, **options)
     except Exception as error:  # the clients have no error in common

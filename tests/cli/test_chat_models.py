@@ -14,3 +14,13 @@ def test_openai_is_asked_to_report_its_tokens(monkeypatch):
 
     assert isinstance(loaded, ChatOpenAI)
     assert loaded.stream_usage is True
+
+
+def test_the_documented_address_wins_over_the_old_one(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("OPENAI_API_BASE", "http://old.example/v1")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+
+    loaded = load_chat_model("openai:m")
+
+    assert loaded.openai_api_base == "http://127.0.0.1:9/v1"
