@@ -12,6 +12,7 @@ from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag._convert import source_of
 from langchain_oprag.stores import chunk_store
+from oprag.chunk import FullText
 from oprag.documents import (
     ChunkStore,
     DocumentSource,
@@ -71,13 +72,13 @@ class _StoreSource(DocumentSource):
     def __init__(self, store: BaseStore[str, Any]) -> None:
         self._store = store
 
-    def get(self, document_id: str) -> str:
+    def read(self, document_id: str) -> FullText:
         return self._text(document_id, self._store.mget([document_id]))
 
-    async def aget(self, document_id: str) -> str:
+    async def aread(self, document_id: str) -> FullText:
         return self._text(document_id, await self._store.amget([document_id]))
 
-    def _text(self, document_id: str, found: list[Any]) -> str:
+    def _text(self, document_id: str, found: list[Any]) -> FullText:
         value = found[0] if found else None
         where = f"the {type(self._store).__name__}"
         if isinstance(value, Document):

@@ -17,7 +17,6 @@ from oprag.chunk import FullText
 from oprag.documents import (
     ChunkStore,
     DocumentSource,
-    ReadingSource,
     SearchFilter,
     StoreSource,
     given_documents,
@@ -86,7 +85,7 @@ def source_or_none(documents: SourceLike | None) -> DocumentSource | None:
     return None if documents is None else document_source(documents)
 
 
-class _IndexSource(ReadingSource):
+class _IndexSource(DocumentSource):
     """Full documents of a docstore, else put together from chunks."""
 
     def __init__(

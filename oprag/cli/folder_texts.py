@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+from oprag.chunk import FullText
 from oprag.documents import DocumentSource
 from oprag.errors import DocumentNotFoundError, UnreadableFileError
 from oprag.files import HTML_ENDINGS, joined, read_file
@@ -40,9 +41,9 @@ class FolderTexts(DocumentSource):
         """Paths of all files, relative to the folder, sorted."""
         return sorted(str(path) for paths in self._paths.values() for path in paths)
 
-    def get(self, document_id: str) -> str:
+    def read(self, document_id: str) -> FullText:
         """Return the first of `readings`."""
-        return self.readings(document_id)[0]
+        return FullText(self.readings(document_id)[0])
 
     def readings(self, document_id: str) -> list[str]:
         """Return the texts that may have been indexed of a file.

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from oprag.chunk import FullText
 from oprag.context.options import ContextOptions
-from oprag.documents import DocumentSource, ReadTexts
+from oprag.documents import DocumentSource, not_found
 from oprag.errors import DocumentNotFoundError, OpragError
 from oprag.tokens import in_thread
 
@@ -46,13 +46,12 @@ async def with_texts(
         await texts.fetch()
 
 
-class _Texts(ReadTexts):
+class _Texts(DocumentSource):
     """The texts that are here, and the names of those that are asked for."""
 
     def __init__(self, source: DocumentSource) -> None:
         self._source = source
         self._found: dict[str, FullText | None] = {}
-        super().__init__(self._found)
         self.asked: dict[str, None] = {}
         """Names of texts that are not here yet."""
 
@@ -61,9 +60,12 @@ class _Texts(ReadTexts):
         return self._source.at_hand
 
     def read(self, document_id: str) -> FullText:
+        found = self._found.get(document_id)
         if document_id not in self._found:
             self.asked[document_id] = None
-        return super().read(document_id)
+        if found is None:
+            raise not_found(document_id, "what was read of documents=")
+        return found
 
     def names(self) -> Iterable[str]:
         return self._source.names()

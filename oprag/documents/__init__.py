@@ -24,8 +24,6 @@ from oprag.documents.search_filters import (
 from oprag.documents.searched_chunks import ChunkKey, SearchedChunks, chunk_key
 from oprag.documents.sources import (
     DocumentSource,
-    ReadingSource,
-    ReadTexts,
     SourceLike,
     checked_text,
     document_source,
@@ -54,8 +52,6 @@ __all__ = [
     "DocumentSource",
     "ForeignChunks",
     "QdrantChunks",
-    "ReadTexts",
-    "ReadingSource",
     "SearchFilter",
     "SearchedChunks",
     "SourceLike",

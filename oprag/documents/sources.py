@@ -34,8 +34,8 @@ class DocumentSource(ABC):
     """Gives the full text of a document by its name."""
 
     @abstractmethod
-    def get(self, document_id: str) -> str:
-        """Return the full text of one document.
+    def read(self, document_id: str) -> FullText:
+        """Return the full text of one document, and whether it is exact.
 
         Args:
             document_id: The document's own name: `doc_uri` in the metadata, or
@@ -45,19 +45,19 @@ class DocumentSource(ABC):
             DocumentNotFoundError: There is no such document here.
         """
 
-    async def aget(self, document_id: str) -> str:
-        """Async version of `get`: in a thread unless the source has its own."""
+    async def aread(self, document_id: str) -> FullText:
+        """Async version of `read`: in a thread unless the source has its own."""
         from asyncio import to_thread  # here, because its import takes long
 
-        return await to_thread(self.get, document_id)
+        return await to_thread(self.read, document_id)
 
-    def read(self, document_id: str) -> FullText:
-        """Return the text as `get` does, with whether it is exact."""
-        return FullText(self.get(document_id))
+    def get(self, document_id: str) -> str:
+        """Return the text that `read` does."""
+        return self.read(document_id).text
 
-    async def aread(self, document_id: str) -> FullText:
-        """Async version of `read`."""
-        return FullText(await self.aget(document_id))
+    async def aget(self, document_id: str) -> str:
+        """Async version of `get`."""
+        return (await self.aread(document_id)).text
 
     @property
     def at_hand(self) -> bool:
@@ -83,28 +83,6 @@ class DocumentSource(ABC):
             InvalidOptionError: The filter cannot be carried over to the store.
         """
         return self
-
-
-class ReadingSource(DocumentSource):
-    """A source that is asked by `read`, and async by `aread`."""
-
-    @abstractmethod
-    def read(self, document_id: str) -> FullText:
-        """Return the text of one document, and whether it is exact."""
-
-    async def aread(self, document_id: str) -> FullText:
-        """Async version of `read`: in a thread unless the source has its own."""
-        from asyncio import to_thread  # as above
-
-        return await to_thread(self.read, document_id)
-
-    def get(self, document_id: str) -> str:
-        """Return the full text of one document."""
-        return self.read(document_id).text
-
-    async def aget(self, document_id: str) -> str:
-        """Async version of `get`."""
-        return (await self.aread(document_id)).text
 
 
 def exact_text(document_id: str, found: FullText) -> str:
@@ -212,10 +190,10 @@ def _some(names: Sequence[str]) -> str:
 
 def checked_text(
     document_id: str, text: Any, where: str, names: Iterable[str] = ()
-) -> str:
+) -> FullText:
     """Return the text if it is one; None says that there is no document."""
     if isinstance(text, str):
-        return text
+        return FullText(text)
     if text is None:
         raise not_found(document_id, where, names)
     message = f"documents= gave {named(text)} for {document_id!r}. Give a str."
@@ -241,7 +219,7 @@ def given_documents(
     return _ListSource(documents, read)
 
 
-class _ListSource(ReadingSource):
+class _ListSource(DocumentSource):
     def __init__(
         self, documents: Sequence[Any], read: Callable[[Any], SourceText]
     ) -> None:
@@ -288,35 +266,17 @@ def _joined(parts: Sequence[Part]) -> FullText:
     return FullText(text, pages=tuple(pages) if len(pages) > 1 else ())
 
 
-class ReadTexts(ReadingSource):
-    """Full texts that were read before.
-
-    Args:
-        texts: By name; None where there is none.
-    """
-
-    def __init__(self, texts: Mapping[str, FullText | None]) -> None:
-        self._texts = texts
-
-    def read(self, document_id: str) -> FullText:
-        """Return what was read."""
-        found = self._texts.get(document_id)
-        if found is None:
-            raise not_found(document_id, "what was read of documents=")
-        return found
-
-
 class _MappingSource(DocumentSource):
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._texts = texts
 
-    def get(self, document_id: str) -> str:
+    def read(self, document_id: str) -> FullText:
         text = self._texts.get(document_id)
         where = f"the mapping ({len(self._texts)} names)"
         return checked_text(document_id, text, where, self._texts)
 
-    async def aget(self, document_id: str) -> str:
-        return self.get(document_id)
+    async def aread(self, document_id: str) -> FullText:
+        return self.read(document_id)
 
     @property
     def at_hand(self) -> bool:
@@ -332,7 +292,7 @@ class _CallableSource(DocumentSource):
     def __init__(self, find: Callable[[str], Any]) -> None:
         self._find = find
 
-    def get(self, document_id: str) -> str:
+    def read(self, document_id: str) -> FullText:
         found = self._find(document_id)
         if inspect.isawaitable(found):
             if inspect.iscoroutine(found):
@@ -344,7 +304,7 @@ class _CallableSource(DocumentSource):
             raise InvalidOptionError(message, option="documents", value=self._find)
         return checked_text(document_id, found, self._where)
 
-    async def aget(self, document_id: str) -> str:
+    async def aread(self, document_id: str) -> FullText:
         from asyncio import to_thread  # as above
 
         if inspect.iscoroutinefunction(self._find):
@@ -370,7 +330,7 @@ class _FolderSource(DocumentSource):
         files = (path for path in self._folder.rglob("*") if path.is_file())
         return (str(path.relative_to(self._folder)) for path in files)
 
-    def get(self, document_id: str) -> str:
+    def read(self, document_id: str) -> FullText:
         # An absolute name is accepted where it lies inside the folder: indexers
         # often store those. Nothing outside is read, whatever a name says.
         try:
@@ -383,7 +343,7 @@ class _FolderSource(DocumentSource):
             raise not_found(document_id, f"the folder {self._folder}")
         # Not read_text: it would turn CRLF into LF and shift every offset.
         try:
-            return path.read_bytes().decode("utf-8")
+            return FullText(path.read_bytes().decode("utf-8"))
         except UnicodeDecodeError as error:
             message = f"The file {path} is not UTF-8 text (byte {error.start})."
             raise InvalidOptionError(

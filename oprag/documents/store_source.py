@@ -8,7 +8,7 @@ from oprag.chunk import FullText
 from oprag.documents.rebuilding import rebuild
 from oprag.documents.search_filters import SearchFilter
 from oprag.documents.searched_chunks import SearchedChunks
-from oprag.documents.sources import ReadingSource
+from oprag.documents.sources import DocumentSource
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk
 from oprag.errors import (
     ConflictingPositionsError,
@@ -18,7 +18,7 @@ from oprag.errors import (
 from oprag.metadata import document_key
 
 
-class StoreSource(ReadingSource):
+class StoreSource(DocumentSource):
     """Puts each document together from the chunks that a store holds of it.
 
     Nothing is kept: every call reads the chunks anew, as the store has them then.
