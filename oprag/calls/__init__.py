@@ -9,6 +9,8 @@ from oprag.calls.client_errors import (
     status_of,
 )
 from oprag.calls.dialogue import (
+    CALL_DESCRIPTIONS,
+    WINDOW_UNKNOWN,
     CallModel,
     Dialogue,
     Finished,
@@ -19,6 +21,9 @@ from oprag.calls.dialogue import (
     Reply,
     advance,
     ask,
+    check_count,
+    frame_tokens,
+    largest_fitting,
 )
 from oprag.calls.ledger import Ledger, Price, RungEntry, TokenUsage, as_prices
 from oprag.calls.prompts import (
@@ -32,22 +37,16 @@ from oprag.calls.prompts import (
     fill_prompt,
     wrong_prompt,
 )
-from oprag.calls.reasoning import (
+from oprag.calls.replies import (
     ReasoningFilter,
+    StreamEnd,
+    field_of,
     text_of,
     well_formed,
     whole_characters,
     without_reasoning,
 )
 from oprag.calls.secrets import keep_secret, without_secrets
-from oprag.calls.stream_end import StreamEnd, field_of
-from oprag.calls.window import (
-    CALL_DESCRIPTIONS,
-    WINDOW_UNKNOWN,
-    check_count,
-    frame_tokens,
-    largest_fitting,
-)
 
 __all__ = [
     "CALL_DESCRIPTIONS",
