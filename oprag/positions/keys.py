@@ -67,7 +67,6 @@ _ID_KEYS = (
 )
 _NAMES = (DOC_URI, *_FILE_KEYS, "original_file_name", "file_name", "url", "title")
 """Keys of what people call a document, the most telling first."""
-_OF_FILES = frozenset(_NAMES)
 _WHOLE_PATH = re.compile(r"(file://)?([/~]|[A-Za-z]:[/\\]|\\\\)")
 _ID_ATTRIBUTES = ("document_id", "file_id", "artifact_id")
 """Attributes of applications' own chunks that name a document. Not `doc_id`, which on
@@ -264,11 +263,8 @@ def known_document(
         return None
     if HASH in metadata and DOCUMENT in metadata:
         return key, str(metadata[DOCUMENT])
-    own = document_key is not None or _OF_FILES.isdisjoint(metadata)
-    names = (DOC_URI,) if own else _NAMES
-    return key, _without_folders(
-        _first_name(metadata.get(name) for name in names) or key
-    )
+    names = _NAMES if document_key is None else (DOC_URI,)
+    return key, _without_folders(_first_name(map(metadata.get, names)) or key)
 
 
 @lru_cache(maxsize=4096)
