@@ -25,9 +25,9 @@ from oprag_eval.words import WordSearch
 
 Made = TypeVar("Made")
 
-Search: TypeAlias = Literal["vectors", "bm25", "hybrid"]
-"""How chunks are found. `"vectors"`: by cosine with the question. `"bm25"`: by its
-words. `"hybrid"`: by both, fused as `bm25=True` does it in a retriever."""
+Search: TypeAlias = Literal["vectors", "hybrid"]
+"""How chunks are found. `"vectors"`: by cosine with the question. `"hybrid"`: by that
+and by its words, fused as `bm25=True` does it in a retriever."""
 
 _KEPT_DOCUMENTS = 64
 """Documents that are kept in memory, of each splitting: at least so many, and all that
@@ -185,7 +185,7 @@ class Bench:
         def rank() -> list[Hit]:
             if search == "vectors" and not question.doc_ids:
                 return self._of_all(question, splittings, k or _FOUND_OF_ALL)
-            hits, matrices = self._searched(question, splittings, search)
+            hits, matrices = self._searched(question, splittings)
             query = self.vectors.of_query(query_text(question))
             scores = [one for rows in matrices for one in (rows @ query).tolist()]
             found = best_first(scores)[:k]
@@ -227,9 +227,9 @@ class Bench:
         return found
 
     def _searched(
-        self, question: Question, splittings: tuple[Splitting, ...], search: Search
+        self, question: Question, splittings: tuple[Splitting, ...]
     ) -> tuple[list[Hit], list[Matrix]]:
-        """The chunks of a question's documents, and their vectors where these are used.
+        """The chunks of a question's documents, and their vectors.
 
         Those of all documents, of which many questions are asked, are kept together.
         """
@@ -239,16 +239,14 @@ class Bench:
             matrices: list[Matrix] = []
             for document in self.documents(question):
                 for splitting in splittings:
-                    if not (chunks := self.chunks(document, splitting)):
-                        continue
-                    hits += chunks
-                    if search != "bm25":
+                    if chunks := self.chunks(document, splitting):
+                        hits += chunks
                         matrices.append(self.chunk_vectors(document, splitting))
             return hits, matrices
 
         if question.doc_ids:
             return gather()
-        return self.kept(("all chunks", splittings, search == "bm25"), gather)
+        return self.kept(("all chunks", splittings), gather)
 
     def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what a system makes without a model, made once while it is in use.

@@ -1,7 +1,7 @@
 """Every system by name, and systems made from what a user writes on a command line.
 
 A spec is a name, or a name and settings: `dos-rag`, `dos-rag:size=200,name=dos-200`.
-A list is written with plus signs: `self-route:rungs=1500+16000+full`.
+A list is written with plus signs: `recommended:sizes=256+64`.
 """
 
 from __future__ import annotations

@@ -27,7 +27,10 @@ from tests.evaluation.small import set_of_four
         (["dos-rag,op-rag"], ["dos-rag", "op-rag"]),
         (["dos-rag op-rag", "raptor"], ["dos-rag", "op-rag", "raptor"]),
         (["dos-rag:size=20,name=a,op-rag"], ["dos-rag:size=20,name=a", "op-rag"]),
-        (["self-route:rungs=100+full,k=none"], ["self-route:rungs=100+full,k=none"]),
+        (
+            ["self-route:rungs=retrieved+full,k=1"],
+            ["self-route:rungs=retrieved+full,k=1"],
+        ),
         (["a:x=1, b:y=2 ,"], ["a:x=1", "b:y=2"]),
         ([""], []),
     ],

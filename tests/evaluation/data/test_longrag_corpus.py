@@ -60,7 +60,7 @@ def test_units_of_the_corpus_are_found_and_both_recalls_are_told(loaded, tmp_pat
 
 
 def test_chunks_of_the_corpus_are_searched_by_other_systems(loaded, tmp_path):
-    found = scored(loaded, "vanilla-rag:size=8,search=bm25", tmp_path / "3")
+    found = scored(loaded, "vanilla-rag:size=8,search=hybrid", tmp_path / "3")
 
     assert found[0] == (True, True)
 

@@ -84,21 +84,3 @@ def test_in_score_order_each_chunk_stands_behind_its_number():
         f"[Chunk {number}] {text}" for number, text in zip(numbers, texts, strict=True)
     )
     assert numbers == [6, 2]
-
-
-def test_without_k_the_first_rung_takes_the_budget():
-    spec = "self-route:unit=words,size=10,k=none"
-    assert make_system(spec).budgeted
-
-    _, contexts, _ = attempt_of(["in May"], spec, budget=35)
-
-    assert words(contexts[0]) == 30
-
-
-def test_rungs_of_budgets_read_more_each_time():
-    spec = "self-route:unit=words,size=10,k=none,rungs=15+45+full"
-    attempt, contexts, _ = attempt_of(["unanswerable", "unanswerable", "May"], spec)
-
-    assert [words(context) for context in contexts] == [10, 40, words(HARBOUR)]
-    assert attempt.route == "full"
-    assert not make_system(spec).budgeted

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from oprag.calls import Ledger
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, Order
-from oprag.errors import InvalidOptionError
 from oprag.routing import (
     RouteOptions,
-    Rung,
     RungContext,
     as_rungs,
     chunks_of_documents,
@@ -37,50 +35,33 @@ class SelfRoute(System):
     paper's two steps: 5 chunks of 300 words, then the full documents.
 
     Raises:
-        InvalidOptionError: The rungs are not possible, or `k` bounds token budgets.
+        InvalidOptionError: The rungs are not possible.
     """
 
     name: str = "self-route"
-    k: Count | None = 5
-    """Best chunks that the first rungs choose from; the paper has 1, 5, 10, 50 and
-    100. None: all, as far as the run's token budget goes."""
+    k: Count = 5
+    """Best chunks that the first rung reads; the paper has 1, 5, 10, 50 and 100."""
     order: Order = "document"
     """`"score"` as in the paper: best first, each chunk behind its number."""
     unit: SplitUnit = "words"
     """Of the chunks."""
     size: Count = 300
     """Of the chunks, in that unit."""
-    rungs: tuple[str, ...] = ("retrieved", "full")
-    """As `oprag.routing.as_rungs` takes them; numbers are written as text. Rungs of
-    token budgets choose from all chunks, so they need `k=None`."""
+    rungs: tuple[Literal["retrieved", "full"], ...] = ("retrieved", "full")
+    """The steps; `retrieved` alone is plain retrieval."""
     reserved: Count = REPLY_TOKENS
     """Tokens of the window that are kept for the reply."""
 
-    def __post_init__(self) -> None:
-        bounded = any(rung.token_budget for rung in self.ladder)
-        if self.k is not None and (self.k < 1 or bounded):
-            message = (
-                f"k={self.k} is not possible with rungs={list(self.rungs)}. It takes "
-                "at least 1, and token budgets are filled from all chunks: give k=none "
-                "with them."
-            )
-            raise InvalidOptionError(message, option="k", value=self.k)
+    budgeted = False
+    """What is read is decided by `k` and the window."""
 
-    @property
-    def ladder(self) -> tuple[Rung, ...]:
-        """The rungs as the core has them."""
-        given = [int(rung) if rung.isdecimal() else rung for rung in self.rungs]
-        return as_rungs(given)
+    def __post_init__(self) -> None:
+        as_rungs(self.rungs)
 
     @property
     def splitting(self) -> Splitting:
         """How the chunks are cut."""
         return Splitting(self.unit, self.size)
-
-    @property
-    def budgeted(self) -> bool:
-        """Whether the first rung takes the run's token budget."""
-        return self.k is None and any(rung.name == "retrieved" for rung in self.ladder)
 
     def settings(self) -> dict[str, Any]:
         """Return what is retrieved, the rungs, and how they meet the window."""
@@ -88,35 +69,31 @@ class SelfRoute(System):
             "k": self.k,
             "order": self.order,
             "splitting": self.splitting.settings(),
-            "rungs": [rung.name for rung in self.ladder],
+            "rungs": list(self.rungs),
             "reserved": self.reserved,
         }
 
     async def attempt(
-        self, question: Question, budget: int | None, bench: Bench
+        self,
+        question: Question,
+        budget: int | None,  # noqa: ARG002 -- it has none
+        bench: Bench,
     ) -> Attempt:
         """Climb the ladder.
 
-        Args:
-            question: The question.
-            budget: Tokens of the first rung; the full documents have none.
-            bench: What it works with.
-
         Raises:
-            BudgetTooSmallError: Not even the best chunk fits.
             ContextWindowError: See `oprag.routing.route`.
         """
         ledger = Ledger()
         options = RouteOptions(
-            rungs=self._rungs(budget),
+            rungs=as_rungs(self.rungs),
             context=ContextOptions(order=self.order, token_counter=bench.counter),
             default_documents=tuple(question.doc_ids or bench.dataset.documents),
             cut=cut_middle,
             named=False,  # as in the papers
         )
         hits = bench.ranked(question, self.splitting)[: self.k]
-        before_last = [rung.name for rung in self.ladder[:-1]]
-        model = BenchModel(question, bench, self.reserved, routing=before_last)
+        model = BenchModel(question, bench, self.reserved, routing=self.rungs[:-1])
         steps = route(hits, options, model, ledger=ledger)
         routed = await model.carry_out(steps)
         reading = read_reply(routed.text or "", question, bench.answer_style)
@@ -137,14 +114,6 @@ class SelfRoute(System):
             whole=routed.context.whole if routed.context.excerpts else None,
             usage={"answer": ledger.usage},
             calls={"answer": sum(entry.model_calls for entry in ledger.entries)},
-        )
-
-    def _rungs(self, budget: int | None) -> tuple[Rung, ...]:
-        if not self.budgeted:
-            return self.ladder
-        return tuple(
-            Rung("retrieved", token_budget=budget) if rung.name == "retrieved" else rung
-            for rung in self.ladder
         )
 
 
