@@ -77,12 +77,12 @@ def test_files_go_into_a_chroma_server(notes, address, chroma_port, tiny_model):
     [
         (("--ray", "auto"), "--ray and --store belong together"),
         (("--store", "postgresql://a@b/c"), "--ray and --store belong together"),
-        (("--ray", "auto", "--chroma", "chroma"), "is written by one process"),
+        (("--ray", "auto", "--chroma", "chroma"), "--ray and --store belong together"),
         (("--ray", "auto", "--store", "chroma/"), "A folder is written by one process"),
         (("--ray", "auto", "--store", "mysql://a@b/c"), "--store takes a server"),
         (
             ("--ray", "auto", "--store", "postgresql://a@b/c", "--directory", "d"),
-            "two places",
+            "are places; give one",
         ),
     ],
 )
