@@ -12,13 +12,7 @@ from oprag.context.evidence import (
 from oprag.context.expanding import lent_worth
 from oprag.context.fields import OwnErrors
 from oprag.context.from_texts import order_context
-from oprag.context.neighbours import (
-    ALONE,
-    Neighbour,
-    Neighbours,
-    Widening,
-    check_widening,
-)
+from oprag.context.neighbours import ALONE, Neighbours, Widening, check_widening
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -61,7 +55,6 @@ __all__ = [
     "Evidence",
     "FetchPlan",
     "FindText",
-    "Neighbour",
     "Neighbours",
     "OnProblem",
     "Order",

@@ -163,7 +163,7 @@ async def assert_reads_by_index(store: Any, filters: tuple[Any, ...]) -> None:
     key = document_key(SHARED)
     for indexes in ([0, 1, 2, 13], range(5, 9), [99]):
         wanted = {key: indexes}
-        found = store.read(wanted)
+        found = [*store.read(wanted)]
         there = [i for i in indexes if i < len(TENANTS.shared)]
         assert sorted(c.metadata["chunk_index"] for c in found) == there
         assert sorted(await store.aread(wanted)) == sorted(found)
