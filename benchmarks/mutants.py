@@ -192,19 +192,24 @@ def failure(tests: list[str], root: Path, limit: float) -> str | None:
     return named[1] if named else said[-200:]
 
 
+def noticed(room: str, root: Path, limit: float, skip: set[str]) -> dict[str, str]:
+    """Return which tests of a room fail, and the first of them."""
+    for name, tests in stages(room).items():
+        test = None if name in skip else failure(tests, root, limit)
+        if test is not None:
+            return {"by": name, "test": test}
+    return {"by": "survived"}
+
+
 def judged(mutant: Mutant, root: Path, limit: float, skip: set[str]) -> dict[str, str]:
     """Return which tests noticed a mutant, and the first of them."""
     path = root / mutant.file
     before = path.read_text("utf-8")
     path.write_text(mutated(before, mutant.number), "utf-8")
     try:
-        for name, tests in stages(mutant.room).items():
-            test = None if name in skip else failure(tests, root, limit)
-            if test is not None:
-                return {"by": name, "test": test}
+        return noticed(mutant.room, root, limit, skip)
     finally:
         path.write_text(before, "utf-8")
-    return {"by": "survived"}
 
 
 def main() -> None:
@@ -223,6 +228,9 @@ def main() -> None:
         found = mutants(root, given.rooms)
         chance = random.Random(given.seed)  # noqa: S311 -- no secret
         sample = chance.sample(found, min(given.sample, len(found)))
+        for room in sorted({mutant.room for mutant in sample}):
+            if test := noticed(room, root, given.limit, set(given.skip)).get("test"):
+                parser.error(f"{test} fails without a mutant")
         counted: Counter[str] = Counter()
         for mutant in sample:
             began = time.monotonic()
