@@ -49,7 +49,7 @@ def test_pieces_of_a_result_are_told_as_such_and_our_splitters_place_them():
     results = order([at(0, "one two three"), at(20, "four five six")])
 
     for splitter in (by_length(8), by_length(8, add_start_index=False)):
-        with pytest.raises(ConflictingPositionsError, match="pieces of one result"):
+        with pytest.raises(ConflictingPositionsError):
             order(splitter.split_documents(results))
     pieces = OffsetTokenSplitter(chunk_size=2).split_documents(results)
     assert "".join(texts(order(pieces))) == "one two threefour five six"
