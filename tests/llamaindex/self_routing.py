@@ -85,7 +85,7 @@ async def ask_engine(
         pieces = [str(response)] if way == "aquery" else []
         if way == "astream":
             pieces = [piece async for piece in response.async_response_gen()]
-    answer = response.response_txt if streaming else response.response
+    answer = "".join(pieces) if streaming else response.response
     usage = dict(response.metadata["usage"])
     del usage["seconds"]
     for rung in usage["rungs"]:

@@ -49,9 +49,6 @@ async def asked(framework: str, way: str, server: ScriptedServer) -> Answered:
         found = await routes.ask(routes.chain_of(server), way=way)
         return Answered(found["answer"], found["route"], found["usage"]["rungs"])
     response = await self_routing.ask(server, way)
-    assert way not in {"stream", "astream"} or response.answer == "".join(
-        response.pieces
-    )
     return Answered(response.answer or "", response.route, response.usage["rungs"])
 
 
