@@ -35,7 +35,7 @@ COMMANDS = {
     "evaluate": [
         *("evaluate", "--questions", "{q}", "--documents", "{notes}"),
         *("--out", "{out}", "--cache", "{cache}", "--budgets", "100"),
-        *("--systems", SYSTEMS, "--label-declined", "--published"),
+        *("--systems", SYSTEMS),
     ],
     "sweep": [
         *("sweep", "{notes}", "--questions", "{q}", "--out", "{out}"),
