@@ -263,8 +263,9 @@ def known_document(
         return None
     if HASH in metadata and DOCUMENT in metadata:
         return key, str(metadata[DOCUMENT])
-    names = _NAMES if document_key is None else (DOC_URI,)
-    return key, _without_folders(_first_name(map(metadata.get, names)) or key)
+    names = map(metadata.get, _NAMES if document_key is None else (DOC_URI,))
+    named = _first_name(name for name in names if isinstance(name, str))
+    return key, _without_folders(named or key)
 
 
 @lru_cache(maxsize=4096)
