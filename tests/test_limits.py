@@ -20,19 +20,20 @@ from llamaindex_oprag import SelfRouteQueryEngine
 from oprag.context import ContextOptions
 
 ROOT = Path(__file__).parents[1]
-OUTER = ("cli", "scale")
+OUTER = ("cli", "files", "scale")
 """Rooms of `oprag` that are not its core."""
 
 LINES = {
-    "core": 21_950,  # aim: 17,500; reads files since evaluation is apart
-    "langchain_oprag": 5_400,  # aim: 4,400
-    "llamaindex_oprag": 5_600,  # aim: 4,700
-    "oprag/cli": 6_350,  # aim: 4,800
-    "packages/oprag-eval": 14_750,  # aim: 8,500
-    "oprag/scale": 850,  # aim: 450
-    "tests": 72_000,  # aim: 42,000
+    "core": 19_600,  # aim: 17,500
+    "langchain_oprag": 4_500,  # aim: 4,400
+    "llamaindex_oprag": 4_900,  # aim: 4,700
+    "oprag/cli": 4_900,  # aim: 4,800
+    "packages/oprag-eval": 12_300,  # aim: 8,500
+    "oprag/files": 1_150,  # came out of evaluation; no limit of its own before
+    "oprag/scale": 470,  # aim: 450
+    "tests": 56_900,  # aim: 42,000
 }
-NAMES = {"context": 47, "calls": 44, "documents": 49}
+NAMES = {"context": 43, "calls": 44, "documents": 46}
 """Of doors that are larger than `OTHER_NAMES` yet; of `context` the aim is 40."""
 OTHER_NAMES = 35
 ERRORS = 22

@@ -62,7 +62,7 @@ def test_of_what_may_hold_a_key_the_class_is_shown(value, shown):
 
 def test_there_are_few_classes_and_no_other_place_for_them():
     root = Path(oprag.__file__).parents[1]
-    packages = ("oprag", "langchain_oprag", "llamaindex_oprag")
+    packages = ("oprag", "langchain_oprag", "llamaindex_oprag", "packages")
     files = [each for name in packages for each in (root / name).rglob("*.py")]
     pattern = re.compile(r"^class ([A-Z]\w*(?:Error|Warning))\(", re.MULTILINE)
     declared = [n for each in files for n in pattern.findall(each.read_text("utf-8"))]
