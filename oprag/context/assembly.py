@@ -93,7 +93,7 @@ def _with_neighbours(
         return _ranked(chunks, options), math.inf
     count = len(hits) - neighbours.number
     own = _ranked([chunk for chunk in chunks if chunk.rank < count], options)
-    first = max((chunk.rank for chunk in own), default=-1) + 1
+    first = max(count, *(chunk.rank + 1 for chunk in own), 0)
     beside = _numbered([c for c in chunks if c.rank >= count], first)
     if by_position or neighbours.beside:
         # Imported here: most contexts do not need it.

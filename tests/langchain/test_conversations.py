@@ -23,7 +23,6 @@ SOURCES = {
 }
 """Each character is there once, so that it tells where it is from."""
 PLACE = {text: (name, n) for name in SOURCES for n, text in enumerate(SOURCES[name])}
-IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBO"}}
 
 
 def texts(found):
@@ -46,7 +45,6 @@ WRITINGS = [
     in_blocks,
     lambda found: json.dumps({"text": json.loads(in_json(found))}, ensure_ascii=False),
     lambda found: "\n".join(f"Source: {d.metadata}\n{d.page_content}" for d in found),
-    lambda found: [IMAGE, {"type": "text", "text": texts(found)}, IMAGE],
 ]
 
 

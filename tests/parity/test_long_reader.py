@@ -159,7 +159,7 @@ def test_each_prompt_of_llamaindex_can_be_replaced():
 @pytest.mark.parametrize(
     ("prompts", "fault"),
     [
-        ({"qa": "{context}"}, "names 'qa'"),
+        ({"qa": "{context}"}, "by name: long, short, direct"),
         ({"long": "{context}"}, "question"),
         ({"long": "{context} {question} {titles}"}, "titles"),
         ({"short": ChatPromptTemplate.from_template("{question}")}, "long_answer"),
