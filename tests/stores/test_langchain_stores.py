@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
+from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag import (
     OffsetSentenceSplitter,
@@ -230,32 +230,3 @@ async def test_a_store_that_is_only_async_is_awaited(database, library):
     for name in names:
         assert await source.aget(name) == library.texts[name]
     await pool.dispose()
-
-
-class _EmbeddingEachTime(VectorStoreRetriever):
-    """LangChain's own, as a class that is not known."""
-
-
-@pytest.mark.parametrize("kind", ["similarity", "mmr"])
-def test_filling_a_budget_embeds_once_and_finds_the_same(filled, kind, monkeypatch):
-    embed = HashEmbeddings.embed_query
-    queries: list[str] = []
-    monkeypatch.setattr(
-        HashEmbeddings, "embed_query", lambda own, q: queries.append(q) or embed(own, q)
-    )
-
-    def found(base: type[VectorStoreRetriever]) -> tuple[list[Document], int]:
-        queries.clear()
-        retriever = OrderPreservingRetriever(
-            base_retriever=base(vectorstore=filled.store, search_type=kind),
-            token_budget=3_000,
-        )
-        return retriever.invoke("question"), len(queries)
-
-    before, each_time = found(_EmbeddingEachTime)
-    now, once = found(VectorStoreRetriever)
-
-    assert now == before
-    assert each_time > 1
-    # A search of PGVectorStore by text may look for words as well.
-    assert once == (each_time if "postgres" in filled.place.id else 1)
