@@ -27,7 +27,6 @@ LASTING = {
     "report.html",
     "run.json",
     "scores.jsonl",
-    "summary.csv",
     "summary.json",
     "summary.md",
 }
