@@ -69,7 +69,7 @@ def test_it_listens_before_it_has_indexed_and_answers_after_it_was_killed(starte
     with started() as (address, _):
         assert asked(address, 7) == before
     assert "Listening: http://127.0.0.1:" in said
-    assert said.index("Listening") < said.index("Index: ")
+    assert said.index("Listening") < said.index("Read: 3 files")
     assert "External Knowledge ID: notes" in said
 
 
