@@ -22,7 +22,6 @@ from oprag.routing.rung_context import (
     RungContext,
     chunks_of_documents,
     context_of_documents,
-    is_enough,
 )
 
 __all__ = [
@@ -46,7 +45,6 @@ __all__ = [
     "chunks_of_documents",
     "context_of_documents",
     "declines",
-    "is_enough",
     "largest_selection",
     "route",
     "tokens_to_retrieve",

@@ -15,7 +15,7 @@ from oprag.context import (
     place_metadata,
     too_small,
 )
-from oprag.errors import BudgetTooSmallError, OpragError
+from oprag.errors import OpragError
 from oprag.metadata import document_key
 from oprag.ordering import document_order
 from oprag.positions import UNNAMED, document_metadata, read_documents
@@ -133,14 +133,6 @@ def context_of_chunks(
         note="cut to the window" if cut else None,
         problems=arranged.problems,
     )
-
-
-def is_enough(hits: Sequence[Hit], options: ContextOptions, tokens: int) -> bool:
-    """Return whether as many chunks were retrieved as fill a number of tokens."""
-    try:
-        return not arrange(hits, replace(options, token_budget=tokens)).used_all
-    except BudgetTooSmallError:
-        return True
 
 
 def chunks_of_documents(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]:
