@@ -9,8 +9,9 @@ taken for proved only
 - where a text occurs once in the source, whatever the order;
 - where the order is recorded (a chunk number, LlamaIndex's NEXT) and leaves one
   place;
-- where the chunks between two that occur once cover what lies between them, and the
-  store has kept the order: all that occur once follow one another as in the source.
+- where the chunks between two that occur once cover what lies between them, would
+  leave a gap without it, and the store has kept the order: all that occur once follow
+  one another as in the source.
 
 Two things cannot be seen: which of two chunks with equal texts is which, where the
 store has lost their order (it makes no difference to what is read); and that a chunk
@@ -112,9 +113,26 @@ def _between(
         if not _covers(slice_, located) or not _is_only(slice_, within):
             continue
         doubtful = {run[at] for at in exchangeable(slice_, within, located)}
-        for i, (span, status) in zip(run, located, strict=True):
-            if span is not None and found[i].span is None and i not in doubtful:
-                found[i] = Location(Span(low + span.start, low + span.end), status)
+        for i, location in zip(run, _needed(slice_, located), strict=True):
+            if location is not None and found[i].span is None and i not in doubtful:
+                start, end = location.span or Span(0, 0)
+                found[i] = Location(Span(low + start, low + end), location.status)
+
+
+def _needed(source: str, located: Sequence[Location]) -> Iterator[Location | None]:
+    """Those of a cover without which there would be a gap; None for the others.
+
+    A chunk that fills no gap may be from elsewhere: one that was indexed again stands
+    behind its neighbours.
+    """
+    reach = 0
+    for at, location in enumerate(located):
+        if location.span is None:
+            yield None
+            continue
+        after = next((o.span.start for o in located[at + 1 :] if o.span), len(source))
+        yield location if source[reach:after].strip() else None
+        reach = max(reach, location.span.end)
 
 
 def _runs(

@@ -87,3 +87,13 @@ def test_none_is_placed_wrongly(setting):
                 and _tight(text, found.span) != truths[number]
             ]
             assert wrong == [], change.__name__
+
+
+def test_a_chunk_that_fills_no_gap_is_not_placed_between_its_neighbours():
+    clauses = [f"{number}. A clause of its own." for number in range(9)]
+    texts = [*clauses, "Terms apply. To all nine.", "Terms apply.", "The end."]
+    stored = [*texts[:9], texts[10], texts[9], texts[11]]
+
+    placement = place("\n".join(texts), stored, [Order(range(12), recorded=False)])
+
+    assert placement.locations[9].status == "ambiguous"
