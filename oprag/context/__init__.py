@@ -2,7 +2,14 @@
 
 from oprag.context.assembly import Arranged, arrange
 from oprag.context.awaiting import with_texts
-from oprag.context.budgeting import SentText
+from oprag.context.budgeting import (
+    FetchPlan,
+    SentText,
+    candidates_for,
+    chunks_for_units,
+    fill_budget,
+    too_small,
+)
 from oprag.context.evidence import (
     NOTHING_FOUND,
     Evidence,
@@ -21,28 +28,21 @@ from oprag.context.options import (
     OnProblem,
     Order,
     OrderingKeywords,
+    Selection,
     Widen,
     check_option,
 )
-from oprag.context.placing import FindText, find_places
-from oprag.context.problems import Problems, warn
-from oprag.context.rendering import marked_texts, numbered_text, render
-from oprag.context.results import (
+from oprag.context.passages import (
     place_metadata,
     read_passages,
     result_id,
     result_metadata,
     single_passage,
 )
+from oprag.context.placing import FindText, find_places
+from oprag.context.problems import Problems, warn
+from oprag.context.rendering import marked_texts, numbered_text, render
 from oprag.context.seen import Seen
-from oprag.context.selection import (
-    FetchPlan,
-    Selection,
-    candidates_for,
-    chunks_for_units,
-    fill_budget,
-    too_small,
-)
 
 __all__ = [
     "ALONE",

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from oprag.chunk import Hit, Passage
 from oprag.context.assembly import Arranged, arrange
-from oprag.context.merging import merge_neighbours
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.options import ContextOptions
+from oprag.context.passages import merge_neighbours
 from oprag.context.rendering import (
     GAP_MARK,
     cited_text,

@@ -13,7 +13,6 @@ from inspect import cleandoc
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 from oprag.chunk import FullText
-from oprag.context.selection import Selection
 from oprag.documents import (
     DocumentSource,
     SourceLike,
@@ -31,6 +30,8 @@ from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
 
 Order: TypeAlias = Literal["document", "score"]
+Selection: TypeAlias = Literal["budget", "recall"]
+"""What decides which text is kept; docs/selection.md compares them."""
 OnProblem: TypeAlias = Literal["error", "warn"]
 Widen: TypeAlias = int | Literal["fill"]
 """How many neighbours of a hit are read on each side; or as many as fit."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from oprag.chunk import Chunk, Passage, Span
-from oprag.context.merging import JOINT
+from oprag.context.passages import JOINT
 from oprag.context.pieces import slice_of
 from oprag.errors import InvalidOptionError, named
 from oprag.metadata import DOC_VERSION, version_text

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Span
-from oprag.context.merging import proved_source
+from oprag.context.budgeting import LONG_TOKEN
 from oprag.context.neighbours import outward
 from oprag.context.options import ContextOptions, Widen
+from oprag.context.passages import proved_source
 from oprag.context.pieces import is_sliceable, slice_of
-from oprag.context.selection import LONG_TOKEN
 from oprag.ordering import group_by_document
 
 _NEAR = 8

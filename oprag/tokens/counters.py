@@ -10,10 +10,10 @@ import importlib.util
 import re
 import warnings
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from threading import RLock
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from oprag.errors import (
@@ -23,7 +23,6 @@ from oprag.errors import (
     named,
     users_level,
 )
-from oprag.tokens.kept import KeptCounts
 from oprag.tokens.own_functions import checked_count, refuse_messages
 
 if TYPE_CHECKING:
@@ -41,11 +40,47 @@ _SURROGATES = "[\ud800-\udfff]"
 _LONG = 10_000
 _VERY_LONG = 2_000_000
 _KEPT_COUNTERS = 32
+_CHARACTERS = 16_000_000
+_OVERHEAD = 100
+"""Characters that an entry takes beside its text, about."""
 _DECIDING = RLock()
 """Held by who finds out what the default is; others wait instead of trying too."""
-_counts = KeptCounts()
 _counters: dict[int, tuple[Any, NamedTokenCounter]] = {}
 """Counters that were made of objects, and these objects, by their `id`."""
+
+
+class KeptCounts:
+    """Counts of texts, for any number of threads.
+
+    Texts of up to 16 million characters are held; then those used longest ago go.
+    """
+
+    def __init__(self) -> None:
+        self._recent: dict[tuple[Hashable, str], int] = {}
+        self._earlier: dict[tuple[Hashable, str], int] = {}
+        self._held = 0
+        self._lock = Lock()
+
+    def get(self, text: str, of: Hashable, count: Callable[[str], int]) -> int:
+        """Return what a counter gave for a text before, or count it now."""
+        key = of, text
+        made = self._recent.get(key)
+        if made is not None:
+            return made
+        made = self._earlier.get(key)
+        if made is None:
+            made = count(text)
+        with self._lock:
+            self._held += len(text) + _OVERHEAD
+            if self._held > _CHARACTERS // 2:
+                self._held = len(text) + _OVERHEAD
+                self._recent, self._earlier = {}, self._recent
+            if self._held <= _CHARACTERS // 2:
+                self._recent[key] = made
+        return made
+
+
+_counts = KeptCounts()
 
 
 class TokenCounter(Protocol):
