@@ -22,30 +22,6 @@ class Span(NamedTuple):
     start: int
     end: int
 
-    def in_utf16(self, text: str) -> Span:
-        """Count as JavaScript, Java and C# do, where some characters are two units.
-
-        Args:
-            text: What the span is of: the whole document or part, not the passage.
-        """
-        return self._counted(text, "utf-16-le", 2)
-
-    def in_utf8(self, text: str) -> Span:
-        """Count bytes of UTF-8, as Go, Rust and files do.
-
-        Args:
-            text: As for `in_utf16`.
-        """
-        return self._counted(text, "utf-8", 1)
-
-    def _counted(self, text: str, encoding: str, unit: int) -> Span:
-        start, inside = text[: self.start], text[self.start : self.end]
-        before, length = (
-            len(each.encode(encoding, "surrogatepass")) // unit
-            for each in (start, inside)
-        )
-        return Span(before, before + length)
-
 
 class Chunk(NamedTuple):
     """One retrieved chunk and where it stands in its document.
