@@ -31,8 +31,6 @@ def answer(question_id="q", prediction="", *, pieces=(), **fields):
         "pieces": [list(piece) for piece in pieces],
         "context_tokens": 7,
         "route": "",
-        "long_context_tokens": None,
-        "long_context_estimated": False,
         "whole": None,
         "usage": {},
         "calls": {},

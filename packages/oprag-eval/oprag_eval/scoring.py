@@ -24,8 +24,6 @@ NOT_MEASURES = frozenset(
         "budget",
         "context_tokens",
         "doc_ids",
-        "long_context_estimated",
-        "long_context_tokens",
         "question_id",
         "route",
         "run",
@@ -118,8 +116,6 @@ def score_answers(
             "answered": answer["answered"],
             "route": answer["route"],
             "context_tokens": answer["context_tokens"],
-            "long_context_tokens": answer["long_context_tokens"],
-            "long_context_estimated": answer["long_context_estimated"],
             "whole": answer["whole"],
             "usage": _usage(answer),
             **{name: measure(text, question) for name, measure in measures.items()},
@@ -274,5 +270,5 @@ def _wrong_order(answer: Mapping[str, Any], _question: Question) -> Score:
     places = [
         (name, start) for name, start, _, _ in answer["pieces"] if start is not None
     ]
-    share = metrics.order_statistics(places).wrong_share
+    share = metrics.wrong_order(places)
     return None if share is None else round(share, _CONTEXT_DIGITS)

@@ -64,12 +64,6 @@ class Attempt:
     """The rung that answered; empty where a system does not route."""
     steps: tuple[Step, ...] = ()
     """Every call of this question, for a system that makes several."""
-    long_context_tokens: int | None = None
-    """Input tokens that the full documents alone take, for a system that routes; None
-    for others, and where a document could not be read."""
-    long_context_estimated: bool = False
-    """Whether these were not sent: they are then counted here, and scaled by what the
-    provider counted of the prompts that were."""
     whole: bool | None = None
     """Whether the full documents that it read were whole; None where it read none."""
     usage: Mapping[str, TokenUsage] = field(default_factory=dict)

@@ -103,16 +103,11 @@ def test_the_passkey_is_the_first_run_of_digits():
 
 @pytest.mark.parametrize(
     "name",
-    ["bleu", "exact_match", "first_number_match", "longrag_match", "meteor", "rouge_l",
+    ["exact_match", "first_number_match", "longrag_match", "meteor", "rouge_l",
      "token_f1"],
 )  # fmt: skip
-@pytest.mark.parametrize("references", ["a bare string", [], None, [1], {"a"}])
+@pytest.mark.parametrize("references", ["a bare string", [], None])
 def test_references_are_a_list_of_texts(name, references):
     with pytest.raises(InvalidOptionError) as caught:
         getattr(metrics, name)("answer", references)
     assert (caught.value.option, caught.value.value) == ("references", references)
-
-
-def test_a_prediction_is_text():
-    with pytest.raises(InvalidOptionError, match="prediction is NoneType"):
-        token_f1(None, ["x"])

@@ -37,8 +37,14 @@ def test_routing_is_reported_against_the_full_documents(reported):
     lines = RunDirectory(folder).lines("scores.jsonl")
     routed = [line for line in lines if line["system"] == "self-route"]
     early = [line for line in routed if line["route"] == "retrieved"]
-    used = sum(line["usage"]["asked"]["input_tokens"] for line in routed)
-    alone = sum(line["long_context_tokens"] for line in routed)
+    used, alone = (
+        sum(
+            line["usage"]["asked"]["input_tokens"]
+            for line in lines
+            if line["system"] == name
+        )
+        for name in ("self-route", "full-document")
+    )
 
     assert 0 < len(early) < 45
     assert routing.answerable == pytest.approx(len(early) / 45)
@@ -169,8 +175,6 @@ def line(system="s", budget=1, run=0, question_id="q", **fields):
         "doc_ids": ["d"],
         "answered": True,
         "route": "",
-        "long_context_tokens": None,
-        "long_context_estimated": False,
         "whole": None,
         "context_tokens": 5,
         "usage": {"asked": {**asked, "estimated": False}, "index": {}},

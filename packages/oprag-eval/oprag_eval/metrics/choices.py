@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal, TypeAlias, get_args
 
-from oprag.errors import InvalidOptionError, invalid_option
+from oprag.errors import invalid_option
 from oprag_eval.errors import check_one_of
-from oprag_eval.metrics.answers import check_text
 from oprag_eval.metrics.choice_reading import reads_as
 
 ChoiceRules: TypeAlias = Literal["official", "fixed"]
@@ -46,15 +45,19 @@ def choice_match(
         rules: See above.
 
     Raises:
-        InvalidOptionError: The prediction or the text is no text; the letter or the
-            rules are none of those; the option's text is empty.
+        InvalidOptionError: The letter or the rules are none of those, or the option's
+            text is empty.
 
     Source:
         ∞Bench (arXiv:2402.13718), `get_score_one_longbook_choice_eng`.
     """
-    check_text("prediction", prediction)
-    check_text("gold_text", gold_text)
-    _check(gold_letter, gold_text, rules)
+    check_one_of("rules", rules, get_args(ChoiceRules))
+    last = "D" if rules == "official" else "Z"
+    if len(gold_letter) != 1 or not "A" <= gold_letter <= last:
+        takes = f"With these rules it takes A to {last}."
+        raise invalid_option("gold_letter", gold_letter, takes)
+    if not gold_text.strip():  # every reply begins with it
+        raise invalid_option("gold_text", gold_text, "It takes the option's text.")
     if rules == "official":
         return _official(prediction.strip(), gold_letter, gold_text)
     return reads_as(prediction, letter=gold_letter, text=gold_text)
@@ -79,17 +82,6 @@ def _official(reply: str, letter: str, text: str) -> bool:
     return False
 
 
-def _check(letter: str, text: str, rules: str) -> None:
-    check_one_of("rules", rules, get_args(ChoiceRules))
-    last = "D" if rules == "official" else "Z"
-    if not (isinstance(letter, str) and len(letter) == 1 and "A" <= letter <= last):
-        takes = f"With these rules it takes A to {last}."
-        raise invalid_option("gold_letter", letter, takes)
-    if not text.strip():
-        message = "gold_text is empty: every reply would begin with it."
-        raise InvalidOptionError(message, option="gold_text", value=text)
-
-
 _BRACKETED = re.compile(r"\[\[\s*([0-9]+)\s*\]\]")
 
 
@@ -103,12 +95,11 @@ def bracketed_option(prediction: str, *, rules: ChoiceRules = "fixed") -> int | 
         The number as written, where 1 is the first option; None when there is none.
 
     Raises:
-        InvalidOptionError: The prediction is no text; there are no such rules.
+        InvalidOptionError: There are no such rules.
 
     Source:
         DOS RAG (arXiv:2506.03989), appendix A.8.
     """
-    check_text("prediction", prediction)
     check_one_of("rules", rules, get_args(ChoiceRules))
     numbers = _BRACKETED.findall(prediction)
     return int(numbers[0 if rules == "official" else -1]) if numbers else None
@@ -125,11 +116,6 @@ def bracketed_match(
         rules: See `bracketed_option`.
 
     Raises:
-        InvalidOptionError: The index is no number of at least 0; there are no such
-            rules.
+        InvalidOptionError: There are no such rules.
     """
-    is_number = isinstance(gold_option, int) and not isinstance(gold_option, bool)
-    if not is_number or gold_option < 0:
-        takes = "It takes the index of an option, 0 for the first."
-        raise invalid_option("gold_option", gold_option, takes)
     return bracketed_option(prediction, rules=rules) == gold_option + 1

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from oprag.errors import InvalidOptionError, PositionError
@@ -57,30 +56,6 @@ def evidence_coverage(evidence: Spans, kept: Spans, *, kind: EvidenceKind) -> fl
     if kind == "any":
         return max(share.held / share.size for share in shares)
     return sum(share.held for share in shares) / sum(share.size for share in shares)
-
-
-def kept_at_budget(
-    spans: Sequence[tuple[int, int]], tokens: Sequence[int], token_budget: int
-) -> list[tuple[int, int]]:
-    """Return the spans of the chunks that fit a budget, by the rule of DOS RAG.
-
-    Chunks are taken best first; the first that would pass the budget ends it.
-
-    Args:
-        spans: Of the chunks, best first.
-        tokens: Of the same chunks.
-        token_budget: Tokens that they may take together; separators not counted.
-
-    Returns:
-        A prefix of `spans`; empty where not even the best chunk fits.
-
-    Raises:
-        ValueError: The two lists differ in length.
-    """
-    used = accumulate(tokens)
-    within = [total <= token_budget for _, total in zip(spans, used, strict=True)]
-    count = within.index(False) if False in within else len(within)
-    return list(spans[:count])
 
 
 def _shares(evidence: Spans, kept: Spans, kind: EvidenceKind) -> list[_Share]:

@@ -8,31 +8,10 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from oprag.errors import InvalidOptionError, UnreadableFileError, invalid_option
+from oprag.errors import UnreadableFileError, invalid_option
 from oprag_eval.metrics.answers import check_answers
 
 _LONGEST = 4
-
-
-def bleu(prediction: str, references: Sequence[str], *, max_order: int = 4) -> float:
-    """Return the BLEU of one answer.
-
-    `corpus_bleu` of this answer alone; not smoothed, so an answer of fewer than
-    `max_order` tokens scores 0. The mean over answers is not the BLEU of the set:
-    published figures are `corpus_bleu`.
-
-    Args:
-        prediction: What the reader answered.
-        references: Answers that are right, at least one; never a bare string.
-        max_order: 1 for BLEU-1, up to 4 for BLEU-4.
-
-    Returns:
-        From 0 to 1.
-
-    Raises:
-        InvalidOptionError: See `check_answers`; the order is not 1 to 4.
-    """
-    return corpus_bleu([prediction], [references], max_order=max_order)
 
 
 def corpus_bleu(
@@ -48,7 +27,8 @@ def corpus_bleu(
     reference that has it most often). penalty = 1 where the predictions hold more
     tokens, c, than the references, r, else exp(1 − r / c); r adds up the shortest
     reference of each question. Some p_i = 0, or no token: 0. Case counts; tokens
-    are those of WMT's `13a` tokenizer. Not smoothed.
+    are those of WMT's `13a` tokenizer. Not smoothed: one answer of fewer than
+    `max_order` tokens alone scores 0.
 
     Args:
         predictions: What the reader answered, one per question, at least one.
@@ -59,15 +39,18 @@ def corpus_bleu(
         From 0 to 1.
 
     Raises:
-        InvalidOptionError: The two lists differ in length or are empty; see
-            `check_answers`; the order is not 1 to 4.
+        InvalidOptionError: See `check_answers`; or the order is not 1 to 4.
+        ValueError: The two lists differ in length, or are empty.
 
     Source:
         Papineni et al. 2002; counted by the package `sacrebleu`. The penalty takes
         the shortest reference, as the `evaluate` library of the DOS RAG paper
         (arXiv:2506.03989, appendix A.4) does; sacrebleu itself takes the closest.
     """
-    _check_bleu(predictions, references, max_order)
+    if max_order not in range(1, _LONGEST + 1):
+        raise invalid_option("max_order", max_order, f"It takes 1 to {_LONGEST}.")
+    for answers in references:
+        check_answers(answers)
     most = max(len(answers) for answers in references)
     streams = [
         [answers[n] if n < len(answers) else None for answers in references]
@@ -84,24 +67,6 @@ def corpus_bleu(
     ]
     penalty = 1.0 if score.sys_len > wanted else math.exp(1 - wanted / score.sys_len)
     return penalty * math.exp(sum(logs) / max_order)
-
-
-def _check_bleu(
-    predictions: Sequence[str], references: Sequence[Sequence[str]], max_order: int
-) -> None:
-    if len(predictions) != len(references):
-        message = (
-            f"There are {len(references)} lists of references for {len(predictions)} "
-            "predictions. One belongs to each."
-        )
-        raise InvalidOptionError(message, option="references", value=references)
-    if not predictions:
-        message = "predictions is empty: the BLEU of no answer is not defined."
-        raise InvalidOptionError(message, option="predictions", value=predictions)
-    if max_order not in range(1, _LONGEST + 1):
-        raise invalid_option("max_order", max_order, f"It takes 1 to {_LONGEST}.")
-    for prediction, answers in zip(predictions, references, strict=True):
-        check_answers(prediction, answers)
 
 
 @cache
@@ -140,7 +105,7 @@ def rouge_l(prediction: str, references: Sequence[str]) -> float:
         Lin 2004, through the package `rouge-score`, as the `evaluate` library of
         the DOS RAG paper (arXiv:2506.03989, appendix A.4) calls it.
     """
-    check_answers(prediction, references)
+    check_answers(references)
     score = _rouge_scorer().score_multi(list(references), prediction)["rougeL"].fmeasure
     return float(score)
 
@@ -194,7 +159,7 @@ def meteor(prediction: str, references: Sequence[str], *, wordnet: Any = None) -
     from nltk.tokenize import word_tokenize
     from nltk.translate.meteor_score import meteor_score
 
-    check_answers(prediction, references)
+    check_answers(references)
     if wordnet is None:
         wordnet = _wordnet()
     score = meteor_score(

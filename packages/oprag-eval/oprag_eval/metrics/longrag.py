@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from oprag_eval.metrics.answers import check_answers, check_text
+from oprag_eval.metrics.answers import check_answers
 
 _WORD = "LNM"
 _UNSEEN = "ZC"
@@ -69,7 +69,7 @@ def longrag_match(prediction: str, references: Sequence[str]) -> bool:
     Raises:
         InvalidOptionError: See `check_answers`.
     """
-    check_answers(prediction, references)
+    check_answers(references)
     predicted = plain_tokens(prediction)
     if not predicted:
         return False
@@ -98,7 +98,6 @@ def answer_recall(context: str, answers: Sequence[str]) -> bool:
     Source:
         LongRAG (arXiv:2406.15319), answer recall; its `has_correct_answer`.
     """
-    check_text("context", context)
-    check_answers("", answers, name="answers")
+    check_answers(answers, name="answers")
     tokens = run_text(plain_tokens(context))
     return any(holds_run(tokens, plain_tokens(answer)) for answer in answers)

@@ -49,7 +49,7 @@ def token_f1(prediction: str, references: Sequence[str]) -> float:
     Source:
         ∞Bench (arXiv:2402.13718), `qa_f1_score`; the rule is SQuAD's.
     """
-    check_answers(prediction, references)
+    check_answers(references)
     predicted = Counter(answer_words(prediction))
     return max(
         _f1(predicted, Counter(answer_words(reference))) for reference in references
@@ -85,7 +85,7 @@ def exact_match(prediction: str, references: Sequence[str]) -> bool:
     Source:
         SQuAD's exact match with the NFD step of LongRAG's `single_ans_em`.
     """
-    check_answers(prediction, references)
+    check_answers(references)
     predicted = _plain_words(prediction)
     return any(_plain_words(reference) == predicted for reference in references)
 
@@ -112,6 +112,6 @@ def first_number_match(prediction: str, references: Sequence[str]) -> bool:
     Source:
         ∞Bench (arXiv:2402.13718), `get_score_one_passkey`.
     """
-    check_answers(prediction, references)
+    check_answers(references)
     found = _DIGITS.search(prediction)
     return found is not None and found.group() in references

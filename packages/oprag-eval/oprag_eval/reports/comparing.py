@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from oprag_eval.metrics import token_share
 from oprag_eval.reports.arms import Arm
 from oprag_eval.reports.summary import ArmSummary, Difference, Routing, SweetSpotSummary
 from oprag_eval.statistics import Comparison, Sampling, adjusted
@@ -108,10 +107,8 @@ def _spot(
 def routing(arms: Sequence[Arm]) -> tuple[Routing, ...]:
     """Say of each routed arm how often it did without the full documents, and its cost.
 
-    Answers with a route are routed. Their tokens are compared with those that the
-    full documents alone take for the same question: as the run's `full-document` took
-    them in the same run, else as the account of the answer has them, which may be
-    estimated.
+    Answers with a route are routed. Their tokens are compared with those that
+    `full-document` took for the same question in the same run.
 
     Source:
         Self-Route (arXiv:2407.16833): "answerable %" and "token %".
@@ -125,21 +122,14 @@ def routing(arms: Sequence[Arm]) -> tuple[Routing, ...]:
 
 def _routing(arm: Arm, alone: Mapping[tuple[int, str], int]) -> Routing:
     early = sum(line["answered"] and line["route"] != _FULL_RUNG for line in arm.lines)
-    used = long_context = compared = estimated = 0
-    for line in arm.lines:
-        measured = alone.get(_key(line))
-        tokens = measured or line["long_context_tokens"]
-        if tokens:
-            used, long_context = used + _input(line), long_context + tokens
-            compared += 1
-            estimated += not measured and line.get("long_context_estimated", False)
+    known = [line for line in arm.lines if _key(line) in alone]
+    used, whole = sum(map(_input, known)), sum(alone[_key(line)] for line in known)
     return Routing(
         arm.label,
         early / len(arm.lines),
-        token_share(used, long_context) if compared else None,
+        used / whole if whole else None,
         len(arm.lines),
-        compared,
-        estimated,
+        len(known),
     )
 
 

@@ -136,14 +136,12 @@ class Routing:
     answerable: float
     """Share of answers that came without the full documents."""
     token_share: float | None
-    """Its input tokens over those that the full documents alone take; None where
-    these are not known."""
+    """Its input tokens over those of the full documents; None where no arm read
+    these."""
     answers: int
     """What the first share is of."""
     compared: int
     """Answers that the second is over."""
-    estimated: int = 0
-    """Of these, those for which what the full documents take is estimated."""
 
 
 @dataclass(frozen=True)

@@ -168,18 +168,16 @@ def _difference(found: Difference) -> tuple[str, ...]:
 def _routing(summary: Summary) -> Table:
     note = (
         "Answerable: answered from the chunks, without the full documents, of all its "
-        "answers. Tokens: input tokens of all steps over those that the full documents "
-        "alone take, over the answers for which these are known; above 100 %, routing "
-        "costs more than it saves. ≈: of some answers the full documents were sent by "
-        "nothing in this run; their tokens are counted here, and scaled to the "
-        "provider's count. A full-document arm measures them."
+        "answers. Tokens: input tokens of all steps over those that full-document took "
+        "for the same questions, where this run asked it; above 100 %, routing costs "
+        "more than it saves. The measures are the paper's (arXiv:2407.16833)."
     )
     rows = tuple(
         (
             row.arm,
             _percent(row.answerable),
             _count(row.answers),
-            f"{'≈ ' if row.estimated else ''}{_percent(row.token_share)}",
+            _percent(row.token_share),
             _count(row.compared),
         )
         for row in summary.routing

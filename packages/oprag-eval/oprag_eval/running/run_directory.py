@@ -20,7 +20,7 @@ _ANSWERS = "answers.jsonl"
 _ERRORS = "errors.jsonl"
 _OF_A_RUN = {"data", "systems", "budgets"}
 _VERSION = "format"
-FORMAT = 2
+FORMAT = 3
 """Of the files of a run; another one is refused."""
 
 

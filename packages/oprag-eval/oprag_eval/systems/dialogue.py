@@ -49,8 +49,6 @@ class BenchModel(PromptedModel):
         self._reserved = reserved
         self.steps: list[Step] = []
         """What was asked, and what came back."""
-        self.sent: list[str] = []
-        """The prompts of these."""
         self._call = calls or (
             lambda prompt, values: answer_call(
                 question,
@@ -92,7 +90,6 @@ class BenchModel(PromptedModel):
                 text = completion.text
                 reading = read_reply(text, self._question, bench.answer_style)
                 declined, usage = not reading.answered, completion.usage
-                self.sent.append(call.prompt)
                 self.steps.append(Step(request.prompt, text, declined, usage))
                 # Seconds differ from run to run, and no answer holds them.
                 answer = Reply(text, declined, usage, seconds=0)

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from oprag.calls import Ledger
-from oprag.chunk import Hit
 from oprag.context import ContextOptions, Order
-from oprag.routing import (
-    RouteOptions,
-    RungContext,
-    as_rungs,
-    chunks_of_documents,
-    route,
-)
+from oprag.routing import RouteOptions, RungContext, as_rungs, route
 from oprag_eval.asking import read_reply
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
@@ -97,10 +89,6 @@ class SelfRoute(System):
         steps = route(hits, options, model, ledger=ledger)
         routed = await model.carry_out(steps)
         reading = read_reply(routed.text or "", question, bench.answer_style)
-        long_context, estimated = None, False
-        if routed.rung is not None:
-            sizes = hits, options, model, ledger, bench
-            long_context, estimated = _long_context_tokens(*sizes)
         return Attempt(
             prediction=reading.prediction,
             answered=routed.answered,
@@ -109,46 +97,10 @@ class SelfRoute(System):
             context_tokens=bench.counter(routed.context.text),
             route="" if routed.rung is None else routed.rung.name,
             steps=tuple(model.steps),
-            long_context_tokens=long_context,
-            long_context_estimated=estimated,
             whole=routed.context.whole if routed.context.excerpts else None,
             usage={"answer": ledger.usage},
             calls={"answer": sum(entry.model_calls for entry in ledger.entries)},
         )
-
-
-def _long_context_tokens(
-    hits: Sequence[Hit],
-    options: RouteOptions,
-    model: BenchModel,
-    ledger: Ledger,
-    bench: Bench,
-) -> tuple[int | None, bool]:
-    """Input tokens of the full documents alone, and whether they are estimated.
-
-    Of the call that sent them, if there was one. Else as they are counted here, times
-    what the provider counted of the prompts that were sent over our count of these:
-    providers count with other tokenizers. None where no rung has them.
-    """
-    full = next((rung for rung in options.rungs if rung.full), None)
-    if full is None:
-        return None, False
-    sent = [e for e in ledger.entries if e.rung == full.name and e.model_calls]
-    if sent:
-        return sent[-1].usage.input_tokens, False
-    chunks = chunks_of_documents(hits, options.context)
-    names = dict.fromkeys(chunk.uri for chunk in chunks)
-    known = bench.kept("tokens of full documents", dict[str, int])
-    size = model.size(full.name)
-    tokens = size.with_context("")
-    for name in names or options.default_documents:
-        if name not in known:
-            known[name] = bench.counter(bench.dataset.document(name).text)
-        tokens += known[name]
-    if size.window is not None:
-        tokens = min(tokens, size.window - size.reserved)
-    scale = ledger.usage.input_tokens / sum(map(bench.counter, model.sent))
-    return round(tokens * scale), True
 
 
 def _pieces(context: RungContext) -> tuple[Piece, ...]:
