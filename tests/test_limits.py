@@ -24,14 +24,14 @@ OUTER = ("cli", "files", "scale")
 """Rooms of `oprag` that are not its core."""
 
 LINES = {
-    "core": 19_600,  # aim: 17,500
+    "core": 19_400,  # aim: 17,500
     "langchain_oprag": 4_500,  # aim: 4,400
     "llamaindex_oprag": 4_900,  # aim: 4,700
     "oprag/cli": 4_900,  # aim: 4,800
     "packages/oprag-eval": 12_050,  # aim: 8,500
     "oprag/files": 1_150,  # came out of evaluation; no limit of its own before
     "oprag/scale": 470,  # aim: 450
-    "tests": 56_900,  # aim: 42,000
+    "tests": 56_550,  # aim: 42,000
 }
 NAMES = {"context": 43, "calls": 44, "documents": 46}
 """Of doors that are larger than `OTHER_NAMES` yet; of `context` the aim is 40."""

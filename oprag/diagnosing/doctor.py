@@ -50,9 +50,8 @@ class RepairPlan(NamedTuple):
     """One per chunk that is written, the chunks of a document together."""
     unproved: Sequence[Example]
     """All chunks that stay without a proved place, and those that nothing is written
-    on, as their document could not be read after it (`kept_readable`), or its damage
-    not be seen (`damaged`): the chunks of a document together, those without a source
-    last."""
+    on, as their document could not be read after it (`damaged`): the chunks of a
+    document together, those without a source last."""
     diagnosis: Diagnosis
     """The index before the repair."""
 
@@ -121,10 +120,9 @@ def plan_repair(
     Where all chunks of a document are proved, the first gets the length and hash of
     the text (`oprag.metadata.text_stamp`), if it has none. Reserved keys of results
     (`oprag_…`) are removed. Once the changes are written, a second plan is empty; so
-    is that of an index whose repair was broken off and done again. Where a document
-    can be read, with `exact=False` at least, and could not be after it, it stays as it
-    is. So does one that is damaged and would not be whole after it, or would lose what
-    shows so.
+    is that of an index whose repair was broken off and done again. A document that is
+    damaged, or carries a hash of its text, stays as it is if it could not be read whole
+    after it.
 
     Args:
         chunks: All chunks of the index, each with its id in the store.

@@ -13,11 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from oprag.chunk import Span
+from oprag.chunk import FullText, Span
 from oprag.diagnosing.checks import Examined, examine
 from oprag.diagnosing.proving import ProvedDocument, prove
 from oprag.diagnosing.sources import Sources
-from oprag.diagnosing.wholeness import readability
 from oprag.documents import POSITION_KEYS, StoredChunk, read_versions, replaced
 from oprag.errors import OpragError
 from oprag.locating import squeeze
@@ -29,7 +28,6 @@ from oprag.metadata import (
     DOC_URI,
     DOC_VERSION,
     N_CHUNKS,
-    STAMP_KEYS,
     TEXT_HASH,
     TEXT_LENGTH,
     document_key,
@@ -101,9 +99,8 @@ def plan_changes(
         for i, (old, new) in enumerate(zip(chunks, now, strict=True))
         if (update := _difference(old.stored, new.stored))
     }
-    harm = _harm(name, chunks, now, texts, damaged=damaged) if updates else ""
-    if harm:
-        return [], {**dict.fromkeys(updates, harm), **why}
+    if updates and _is_harmed(name, chunks, now, texts, damaged=damaged):
+        return [], {**dict.fromkeys(updates, "damaged"), **why}
     changes = [
         Change(chunks[i].id, name, chunks[i].stored, update)
         for i, update in updates.items()
@@ -120,40 +117,39 @@ def _unproved(proved: Sequence[ProvedDocument]) -> dict[int, str]:
     }
 
 
-def _harm(
+def _is_harmed(
     name: str,
     before: Sequence[Examined],
     after: Sequence[Examined],
     texts: set[str],
     *,
     damaged: bool,
-) -> str:
-    """Why a document stays as it is; empty for nothing.
+) -> bool:
+    """Whether a document that is damaged, or carries a hash of its text, loses by it.
 
-    It does where it could be read, with `exact=False` at least, and could not be after
-    the repair, or only less exactly. So it does where it is damaged, or would lose a
-    stamp, unless its chunks give its source after it: places that fit a text that was
-    cut are no places of the text that was indexed.
+    It does not where its text can be read after the repair as it was before, or is its
+    source's then: places that fit a text that was cut are no places of the text that
+    was indexed.
     """
-    old, new = _as_stored(before), _as_stored(after)
-    if damaged or not _stamps(before) <= _stamps(after):
-        try:
-            text, _ = read_versions(name, new, exact=False)
-        except OpragError:
-            return "damaged"
-        if squeeze(text.text) not in texts:
-            return "damaged"
-    worse = readability(name, new) < readability(name, old)
-    return "kept_readable" if worse else ""
+    stamped = any(TEXT_HASH in chunk.hit.metadata for chunk in before)
+    if not (damaged or stamped):
+        return False
+    old, new = _text(name, before), _text(name, after)
+    if new is None or new == old:
+        return new is None
+    worse = old is not None and old.exact > new.exact
+    return worse or squeeze(new.text) not in texts
+
+
+def _text(name: str, chunks: Sequence[Examined]) -> FullText | None:
+    try:
+        return read_versions(name, _as_stored(chunks), exact=False)[0]
+    except OpragError:
+        return None
 
 
 def _as_stored(chunks: Sequence[Examined]) -> list[StoredChunk]:
     return [StoredChunk(chunk.hit.text, chunk.stored, chunk.id) for chunk in chunks]
-
-
-def _stamps(chunks: Sequence[Examined]) -> set[tuple[str, str]]:
-    metadatas = [chunk.hit.metadata for chunk in chunks]
-    return {(k, str(m[k])) for m in metadatas for k in STAMP_KEYS if k in m}
 
 
 def _renewals(
@@ -212,12 +208,7 @@ def _is_whole(name: str, group: Sequence[Examined]) -> bool:
     No place is to be repaired then: a source that differs was changed since, and in one
     that does not, places count from the start of the text and not of a page.
     """
-    stamps = sum(TEXT_HASH in chunk.stored for chunk in group)
-    try:
-        found, _ = read_versions(name, _as_stored(group), exact=False)
-    except OpragError:
-        return False
-    return stamps > 0 and (found.exact or stamps >= len(found.parts))
+    return _text(name, group) is not None
 
 
 def _stamp(group: Sequence[Examined], document: ProvedDocument) -> dict[str, str | int]:

@@ -138,8 +138,8 @@ MESSAGES = {
     "oprag indexed too: its text is there twice.",
     "duplicate": "The same text stands at the same position again: indexed twice.",
     "incomplete": "Chunks of a document are missing, or their numbers repeat.",
-    "unstamped": "Indexed before the length and hash of a text were written: its order "
-    "is right, and nothing shows that it is whole.",
+    "unstamped": "No chunk carries the length and hash of the text: nothing shows that "
+    "it is whole, and full documents are refused.",
     "inexact": "Another splitter dropped white space: the order is right, and full "
     "documents need exact=False.",
     "unproved_text": "Another splitter dropped more than white space, or a text was "

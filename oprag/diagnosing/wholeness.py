@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from oprag.diagnosing.checks import Examined
 from oprag.diagnosing.report import DAMAGE, Findings
 from oprag.documents import (
     ForeignChunks,
     StoredChunk,
-    are_all_there,
     by_version,
     is_own,
     is_own_name_lost,
@@ -22,24 +21,15 @@ from oprag.metadata import (
     DOC_KEY,
     DOC_URI,
     DOC_VERSION,
-    N_CHUNKS,
     NONSPACE_HASH,
     PART_INDEX,
     TEXT_HASH,
-    TOKEN_COUNTER,
     version_text,
 )
-from oprag.positions import as_number, document_name
+from oprag.positions import document_name
 
-
-class _Judgement(NamedTuple):
-    """What is said of a document, or of one version of it."""
-
-    kind: str
-    """What keeps it from being read whole; empty for nothing."""
-    detail: str
-    readable: bool
-    """Whether it is put together, at least with `exact=False`."""
+_READABLE = ("", "inexact")
+"""Kinds of what can be put together, at least with `exact=False`."""
 
 
 def check_documents(
@@ -67,16 +57,6 @@ def check_documents(
             for i in members:
                 readable[i] = 1
     return readable
-
-
-def readability(name: str, chunks: Sequence[StoredChunk]) -> int:
-    """Say how well a document can be read from all its chunks.
-
-    Returns:
-        2: exactly; 1: with `exact=False`; 0: not at all.
-    """
-    judged = _judged(name, chunks)
-    return judged.readable + (judged.readable and not judged.kind)
 
 
 def own_documents(metadatas: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
@@ -130,15 +110,15 @@ def _check_texts(
     """
     versions = by_version(chunk.metadata for chunk in own)
     for places in versions.values():
-        judged = _judged(name, [own[at] for at in places])
+        kind, detail = _judged(name, [own[at] for at in places])
         damaged = any(findings.damaged[members[at]] for at in places)
-        if judged.kind and not (damaged and judged.kind in DAMAGE):
-            findings.add(judged.kind, members[places[0]], name, judged.detail)
-    if len(versions) > 1:  # each may be whole, and yet none of them the document
-        judged = _judged(name, own)
-        if not judged.readable and not any(findings.damaged[i] for i in members):
-            findings.add(judged.kind, members[0], name, judged.detail)
-    return judged.readable
+        if kind and not (damaged and kind in DAMAGE):
+            findings.add(kind, members[places[0]], name, detail)
+    # Each may be whole, and yet none of them the document.
+    kind, detail = _judged(name, own)
+    if kind not in _READABLE and not any(findings.damaged[i] for i in members):
+        findings.add(kind, members[0], name, detail)
+    return kind in _READABLE
 
 
 def _check_versions(
@@ -160,49 +140,29 @@ def _check_versions(
                 findings.add("several_versions", i, name, detail)
 
 
-def _judged(name: str, chunks: Sequence[StoredChunk]) -> _Judgement:
-    """Put a document together as who asks for it does, and say what comes of it."""
+def _judged(name: str, chunks: Sequence[StoredChunk]) -> tuple[str, str]:
+    """Put a document together as who asks for it does.
+
+    Returns:
+        The kind of what keeps it from being read whole, and what is said of it; empty
+        for nothing.
+    """
     try:
-        read_versions(name, chunks)
+        found, _ = read_versions(name, chunks, exact=False)
     except OpragError as error:
-        refusal = error
-    else:
-        return _Judgement("", "", readable=True)
-    try:
-        read_versions(name, chunks, exact=False)
-    except OpragError as error:
-        kind = _kind_of(error, chunks)
-        return _Judgement(kind, _plain(name, error), readable=False)
-    bare = not any(NONSPACE_HASH in chunk.metadata for chunk in chunks)
-    kind = "unstamped" if bare else "inexact"
-    return _Judgement(kind, _plain(name, refusal), readable=True)
+        # The first sentence, without the document, which is named beside.
+        detail = error.message.removeprefix(f"Document {name!r}: ").partition(". ")[0]
+        return _kind_of(error, chunks), detail
+    return ("" if found.exact else "inexact"), ""
 
 
 def _kind_of(error: OpragError, chunks: Sequence[StoredChunk]) -> str:
-    """What is wrong where no text at all can be put together."""
     lacking = isinstance(error, IncompleteDocumentError)
-    numbered = any(as_number(c.metadata.get(N_CHUNKS)) is not None for c in chunks)
-    if (
-        (numbered and not are_all_there(chunks))
-        or (isinstance(error, IncompleteDocumentError) and error.missing)
-        or error.kind == "ambiguous_position"
-    ):
+    if isinstance(error, IncompleteDocumentError) and error.missing:
         return "incomplete"
-    if _are_ours(chunks):
-        return "incomplete" if lacking else "altered_text"
     if not any(TEXT_HASH in chunk.metadata for chunk in chunks):
         return "unstamped"
     # Another splitter may have dropped more than white space.
-    return "unproved_text" if lacking else "altered_text"
-
-
-def _are_ours(chunks: Sequence[StoredChunk]) -> bool:
-    """Whether oprag's own splitters made them, which drop nothing."""
-    return any(TOKEN_COUNTER in chunk.metadata for chunk in chunks) and not any(
-        NONSPACE_HASH in chunk.metadata for chunk in chunks
-    )
-
-
-def _plain(name: str, error: OpragError) -> str:
-    """The first sentence of a message, without the document, which is named beside."""
-    return error.message.removeprefix(f"Document {name!r}: ").partition(". ")[0]
+    others = any(NONSPACE_HASH in chunk.metadata for chunk in chunks)
+    kind = "unproved_text" if others else "incomplete"
+    return kind if lacking else "altered_text"

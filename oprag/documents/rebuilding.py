@@ -35,8 +35,8 @@ from oprag.metadata import (
     N_CHUNKS,
     NONSPACE_HASH,
     PART_INDEX,
-    STAMP_KEYS,
     TEXT_HASH,
+    TEXT_LENGTH,
     document_key,
     text_stamp,
     version_of_hashes,
@@ -65,11 +65,10 @@ def rebuild(
         name: The document's name, its `doc_uri`.
         chunks: All its chunks, in any order. Repeated chunks and those of other
             documents do no harm. Integers may have become floats.
-        exact: Whether only the exact text will do. If not, two others are given as
-            well, with `FullText.exact` False. Of chunks of another splitter, which
-            drops white space: the text of which all but white space is proved; in each
-            gap stands white space as long as it. Of chunks without the length and the
-            hash of their text: what they are, where they leave no gap.
+        exact: Whether only the exact text will do. If not, one of which all but white
+            space is proved is given as well, with `FullText.exact` False: that of
+            chunks of another splitter, which drops white space. In each gap stands
+            white space as long as it.
         where: What the chunks come from, for messages.
 
     Returns:
@@ -186,8 +185,8 @@ class _Piece(NamedTuple):
     """As `start` -1 for a blank chunk of which no place is known."""
     part: int | None
     text: str
-    stamp: tuple[Any, ...]
-    """Length and hashes of the part's whole text; see `text_stamp`."""
+    stamp: tuple[Any, Any, int | None]
+    """Hashes and length of the part's whole text; see `text_stamp`."""
 
 
 def _joined(
@@ -196,27 +195,16 @@ def _joined(
     """Join the parts of one version; see `rebuild`."""
     pieces = _pieces(name, chunks, where)
     rows = [[*row] for _, row in groupby(pieces, key=attrgetter("part"))]
-    for before, row in pairwise(rows):
-        left, right = before[-1], row[0]
-        if left.part is None or right.part is None or left.part > right.part:
-            what = (
-                f"part_index of chunk {left.number} is {left.part}, of the next "
-                f"{right.part}"
-            )
-            raise _inconsistent(name, what, left.number, right.number)
     joined = [_part(name, row, len(pieces), exact=exact) for row in rows]
+    hashes = [str(row[0].stamp[0]) for row in rows]
     recorded = version_text(chunks[0].metadata.get(DOC_VERSION))
-    hashes = [str(row[0].stamp[1]) for row in rows if row[0].stamp[1]]
-    known = recorded and len(hashes) == len(rows)
-    if known and version_of_hashes(hashes) != recorded:
+    if not recorded and rows[0][0].part is None:
+        recorded = hashes[0]
+    if version_of_hashes(hashes) != recorded:
         what = "its parts are not those that were indexed, or not in their order"
-        raise _inconsistent(name, f"{what} (doc_version)")
-    if not recorded and rows[0][0].part is not None and exact:
-        what = "nothing says how many parts it has (doc_version)"
-        raise _incomplete(name, what, len(pieces))
+        raise _inconsistent(name, f"{what} ({DOC_VERSION})")
     texts = tuple(text for text, _ in joined)
     proved = all(proved for _, proved in joined)
-    proved = proved and bool(recorded or rows[0][0].part is None)
     return FullText(PART_SEPARATOR.join(texts), proved, texts)
 
 
@@ -229,31 +217,21 @@ def _pieces(name: str, chunks: Sequence[StoredChunk], where: str) -> list[_Piece
         index, total, start, end = (as_number(metadata.get(key)) for key in keys)
         placed = start is not None and end is not None
         if index is None or total is None or not (placed or not text.strip()):
-            values = zip(keys, (index, total, start, end), strict=True)
-            raise _unplaced(name, rank, index, dict(values))
-        stamp = tuple(metadata.get(key) for key in STAMP_KEYS)
+            values = dict(zip(keys, (index, total, start, end), strict=True))
+            raise _unplaced(name, rank, values)
+        length = as_number(metadata.get(TEXT_LENGTH))
+        stamp = (metadata.get(TEXT_HASH), metadata.get(NONSPACE_HASH), length)
         part = as_number(metadata.get(PART_INDEX))
         at = (start, end) if start is not None and end is not None else (-1, -1)
-        piece = _Piece(index, *at, part, text, (as_number(stamp[0]), *stamp[1:]))
+        piece = _Piece(index, *at, part, text, stamp)
         if pieces.setdefault(index, piece) != piece:
-            message = (
-                f"Document {name!r}: two different chunks have chunk_index {index}: "
-                f"the store holds two versions of it. {_AGAIN}"
-            )
-            raise ConflictingPositionsError(
-                message,
-                kind="ambiguous_position",
-                document=name,
-                position=(float(index),),
-                ranks=(),
-            )
+            what = f"two different chunks have {CHUNK_INDEX} {index}"
+            raise _inconsistent(name, what, index)
         totals.add(total)
     total, last = min(totals), max(pieces)
-    if len(totals) > 1:
-        what = f"some of its chunks are of {total:,}, others of {max(totals):,}"
-        raise _inconsistent(name, what)
-    if last >= total:
-        what = f"chunk {last:,} is there, and n_chunks says {total:,}"
+    if len(totals) > 1 or last >= total:
+        said = ", others ".join(f"{each:,}" for each in sorted(totals))
+        what = f"some of its chunks have {N_CHUNKS} {said}; the last is chunk {last:,}"
         raise _inconsistent(name, what, last)
     if len(pieces) < total:
         raise _missing_chunks(name, sorted(pieces), total, where)
@@ -264,40 +242,25 @@ def _part(
     name: str, pieces: Sequence[_Piece], total: int, *, exact: bool
 ) -> tuple[str, bool]:
     """Join the pieces of one part. Return its text, and whether it is proved."""
-    length, text_hash, nonspace_hash = pieces[0].stamp
+    text_hash, nonspace_hash, length = pieces[0].stamp
     text, gap = _laid_out(pieces, length)
-    stamped = text_hash and length is not None
-    proof = text_stamp(text, exact=nonspace_hash is None) if stamped else {}
-    if stamped and proof[TEXT_HASH] == text_hash:
+    proof = text_stamp(text, exact=False)
+    if proof[TEXT_HASH] == text_hash:
         return text, True
-    if nonspace_hash and proof.get(NONSPACE_HASH) == nonspace_hash:
-        alike, lacking = (
-            True,
-            "its chunks do not hold all its white space (exact=False)",
-        )
-    else:
-        alike = not stamped and gap is None and not _misplaced(pieces, text)
-        lacking = "its first chunk carries no length and hash of the text (text_hash)"
-    if alike and not exact:
-        return text, False
-    if alike or (exact and not stamped):
-        raise _incomplete(name, lacking, total, gap=gap)
-    of_part = "" if pieces[0].part is None else f" of part {pieces[0].part}"
-    if gap is not None:
-        what = f"no chunk holds characters {gap[0]:,}-{gap[1]:,}{of_part}"
-        raise _incomplete(name, what, total, gap=gap)
-    wrong = [] if nonspace_hash else _misplaced(pieces, text)
-    if wrong:
-        what = f"chunk {wrong[0].number} is not at its place ({CHAR_START}, {CHAR_END})"
-        raise _inconsistent(name, what, *(piece.number for piece in wrong))
     first, last = pieces[0].number, pieces[-1].number
-    what = f"the text of chunks {first}-{last}{of_part} is not the one that was indexed"
-    raise _inconsistent(name, f"{what} ({TEXT_HASH})", *(p.number for p in pieces))
-
-
-def _misplaced(pieces: Sequence[_Piece], text: str) -> list[_Piece]:
-    """Return the pieces that a text does not have where they say."""
-    return [p for p in pieces if p.start < 0 or text[p.start : p.end] != p.text]
+    of_part = f"of chunks {first}-{last}"
+    if proof[NONSPACE_HASH] == nonspace_hash:
+        if not exact:
+            return text, False
+        what = "its chunks do not hold all its white space (exact=False)"
+    elif not text_hash:
+        what = f"chunk {first} carries no length and hash of the text ({TEXT_HASH})"
+    elif gap is not None:
+        what = f"no chunk holds characters {gap[0]:,}-{gap[1]:,} of the text {of_part}"
+    else:
+        what = f"the text {of_part} is not the one that was indexed ({TEXT_HASH})"
+        raise _inconsistent(name, what, *(piece.number for piece in pieces))
+    raise _incomplete(name, what, total, gap=gap)
 
 
 def _laid_out(
@@ -353,12 +316,11 @@ def _beyond(before: _Piece, piece: _Piece) -> str:
 
 
 def _unplaced(
-    name: str, rank: int, index: int | None, values: Mapping[str, int | None]
+    name: str, rank: int, values: Mapping[str, int | None]
 ) -> MissingPositionError:
     lacking = [key for key, value in values.items() if value is None]
-    which = "a chunk" if index is None else f"chunk {index}"
     message = (
-        f"Document {name!r}: {which} has no usable {' and '.join(lacking)}, without "
+        f"Document {name!r}: a chunk has no usable {' and '.join(lacking)}, without "
         f"which the text cannot be put together. {_AGAIN}"
     )
     keys = tuple(sorted(values.keys() - lacking))

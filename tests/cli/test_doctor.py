@@ -19,7 +19,7 @@ import llamaindex_oprag
 from oprag.cli.app import app
 from oprag.cli.folder_texts import FolderTexts
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
-from oprag.metadata import STAMP_KEYS, document_key
+from oprag.metadata import STAMP_KEYS, document_key, text_stamp
 from tests.cli.chroma_indexes import (
     client,
     everything,
@@ -446,6 +446,7 @@ def test_damage_and_foreign_chunks_are_told_with_what_to_do(tmp_path):
         }
         for number, start in enumerate((0, 100, 200))
     ]
+    rows[0] |= text_stamp(text[:300])
     own = [text[row["char_start"] : row["char_end"]] for row in rows]
     own[1] = own[1][:40]
     write_langchain(tmp_path / "chroma", [*texts, *own], [*metadatas, *rows])

@@ -15,15 +15,7 @@ from oprag.documents import StoredChunk, rebuild
 from oprag.errors import OpragError
 from oprag.metadata import DOC_VERSION, STAMP_KEYS
 from tests.diagnosing.test_doctor import applied
-from tests.diagnosing.test_wholeness import (
-    NAME,
-    OUTCOMES,
-    TEXT,
-    read_by,
-    stored,
-    stored_pages,
-    without,
-)
+from tests.diagnosing.test_wholeness import NAME, OUTCOMES, read_by, stored, without
 from tests.documents.damages import changed, damaged
 from tests.kit.effort import cases
 
@@ -72,28 +64,6 @@ def test_what_a_repair_discloses_is_repaired_at_once(seed):
     _, after, documents = repaired(seed)
 
     assert plan_repair(after, documents).changes == ()
-
-
-def test_an_edited_source_takes_no_text_away_that_can_still_be_read():
-    chunks = without(stored(), *NO_STAMPS)
-    middle = chunks[4].text
-    edited = {NAME: TEXT.replace(middle, middle.upper())}
-
-    plan = plan_repair(chunks, edited)
-
-    assert read_by(NAME, chunks) == "inexact"
-    assert plan.changes == ()
-    assert {(c.chunk, c.detail) for c in plan.unproved} >= {(chunks[4].id, "not_found")}
-
-
-def test_pages_keep_their_places_where_some_are_not_in_the_source():
-    chunks = without(stored_pages("One day it rained.", "The end."), *NO_STAMPS)
-    chunks[1] = chunks[1]._replace(text="The #nd.")
-
-    plan = plan_repair(chunks, {NAME: "One day it rained.\n\nThe end."})
-
-    assert read_by(NAME, applied(chunks, plan)) == read_by(NAME, chunks) == "inexact"
-    assert [c.detail for c in plan.unproved] == ["kept_readable", "not_found"]
 
 
 def damaged_in_one_chunk(seed: int) -> tuple[list[StoredChunk], str]:

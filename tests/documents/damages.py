@@ -39,9 +39,6 @@ WORDS = ("rent", "is", "due", "on", "the", "1st", "of", "May", "日本", "🙂",
 JOINTS = (" ", " ", " ", "\n", "\n\n", ".  ", "\r\n")
 NUMBERS = (CHUNK_INDEX, N_CHUNKS, CHAR_START, CHAR_END, PART_INDEX)
 
-_PROOF_LOST = {"stamp_lost", "head_lost", "replaced", "places_changed", "version_wrong"}
-"""What may leave chunks without what would prove their text."""
-
 _SIZED = resolve_token_counter("approximate")
 
 
@@ -70,10 +67,8 @@ class Damaged(NamedTuple):
         if found.exact:
             assert found.text in self.texts, self
             return "whole"
-        # Without the hash nothing tells; that is what the mark is for.
-        if not _PROOF_LOST & {*self.damages}:
-            solid = ["".join(text.split()) for text in self.texts]
-            assert "".join(found.text.split()) in solid, self
+        solid = ["".join(text.split()) for text in self.texts]
+        assert "".join(found.text.split()) in solid, self
         return "inexact"
 
     def _check_refusal(self, error: OpragError) -> None:
