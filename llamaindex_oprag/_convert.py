@@ -159,7 +159,7 @@ def neighbour_of(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
     return NodeWithScore(node=_copy(first, chunk.text, changes))
 
 
-def hidden(keys: Sequence[str], added: Sequence[str]) -> list[str]:
+def hidden(keys: Sequence[str], added: Sequence[str] = RESULT_KEYS) -> list[str]:
     """Add metadata keys to those that a node does not show."""
     return [*_hidden(tuple(keys), tuple(added))]
 
@@ -241,19 +241,13 @@ def _node(passage: Passage, nodes: Sequence[NodeWithScore]) -> NodeWithScore:
     """
     scored, chunks = nodes[0], passage.chunks
     first: BaseNode = scored.node
-    cut = any(
-        chunk.text != text_of(each.node)
-        for chunk, each in zip(chunks, nodes, strict=True)
-    )
+    cut = [chunk.text for chunk in chunks] != [text_of(each.node) for each in nodes]
     whole = len(nodes) == 1 and not cut
     metadata = result_metadata(passage, _ID, whole=whole)
-    added = [key for key in RESULT_KEYS if key in metadata]
     changes: dict[str, Any] = {
         "metadata": metadata,
-        "excluded_llm_metadata_keys": hidden(first.excluded_llm_metadata_keys, added),
-        "excluded_embed_metadata_keys": hidden(
-            first.excluded_embed_metadata_keys, added
-        ),
+        "excluded_llm_metadata_keys": hidden(first.excluded_llm_metadata_keys),
+        "excluded_embed_metadata_keys": hidden(first.excluded_embed_metadata_keys),
         **_offsets(first, metadata),
     }
     if whole:
