@@ -16,7 +16,7 @@ from llama_index.core import MockEmbedding, VectorStoreIndex
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag import OpragError, order_context
+from oprag import order_context
 from oprag.chunk import Hit
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
 from oprag.documents import StoredChunk
@@ -522,16 +522,6 @@ def spans_of(words: list[str]) -> list[tuple[int, int]]:
     return [(e - 1 - len(word), e - 1) for word, e in zip(words, ends, strict=True)]
 
 
-@given(words=WORDS, data=st.data())
-def test_a_store_that_keeps_no_order_gives_no_wrong_place_to_a_text(words, data):
-    order = data.draw(st.permutations(range(len(words))))
-    places = place_words(words, order)
-
-    true = Counter(zip(words, spans_of(words), strict=True))
-    found = Counter((w, p) for w, p in zip(words, places, strict=True) if p)
-    assert found <= true  # equal words may stand for each other
-
-
 @given(words=FEW_WORDS)
 @example(words=["a", "a", "b", "ab"])
 @example(words=["a", "b", "aab"])
@@ -544,49 +534,6 @@ def test_an_order_is_found_only_where_no_other_fits(words):
         assert len(all_orders(flat, words)) == 1
     if times == Counter(words):  # none stands inside of another one, or across two
         assert found
-
-
-def test_what_lies_between_sure_chunks_is_placed_if_the_store_kept_the_order():
-    # The lines "same" stand between lines that occur once; the last line is missing.
-    source = "".join(f"line {number}.\nsame.\n" for number in range(9)) + "last."
-    texts = [line for line in source.splitlines() if line != "last."]
-
-    kept = place(source, texts, [Order(range(18), recorded=False)])
-    backwards = place(source, texts, [Order(range(17, -1, -1), recorded=False)])
-
-    assert [found.status for found in kept.locations[:-1]] == ["exact"] * 17
-    assert kept.locations[-1].status == "ambiguous"  # nothing sure stands behind it
-    assert kept.order is None
-    assert [f.status for f in backwards.locations] == ["exact", "ambiguous"] * 9
-
-
-def test_a_chunk_that_fills_no_gap_is_not_placed_by_its_neighbours():
-    # "same." is part of each of nine lines; one copy of it stands alone in the store.
-    lines = [f"line {number}. same." for number in range(9)]
-    source = "\n".join(lines) + "\nlast."
-    texts = [*lines[:3], "same.", *lines[3:]]
-
-    placement = place(source, texts, [Order(range(10), recorded=False)])
-
-    assert placement.locations[3].status == "ambiguous"
-    assert [found.status for found in placement.locations].count("exact") == 9
-
-
-@given(words=WORDS)
-def test_without_overlap_a_document_that_lacks_chunks_is_never_taken_for_whole(words):
-    source = " ".join(words)
-    for left_out in range(len(words)):
-        rest = words[:left_out] + words[left_out + 1 :]
-
-        placement = place(source, rest, [Order(range(len(rest)), recorded=False)])
-
-        assert placement.order is None
-
-
-@pytest.mark.parametrize("error", [OpragError])
-def test_the_errors_of_bad_sources_are_ours(error):
-    with pytest.raises(error):
-        diagnose(days(), documents=3)
 
 
 def test_a_repair_removes_the_keys_of_results_from_stored_chunks():

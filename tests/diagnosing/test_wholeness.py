@@ -8,23 +8,17 @@ import random
 from collections import Counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
-from llama_index.core import Document as LlamaDocument
-from llama_index.core import MockEmbedding, StorageContext, VectorStoreIndex
-from llama_index.core.node_parser import SentenceSplitter
 
 import langchain_oprag
-import llamaindex_oprag
 from langchain_oprag import OffsetTokenSplitter, chunk_store, index_documents
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
 from oprag.documents import StoredChunk, StoreSource, rebuild
-from oprag.errors import OpragError, OpragWarning
-from oprag.metadata import NONSPACE_HASH, OWN_KEYS, STAMP_KEYS
+from oprag.errors import OpragError
+from oprag.metadata import NONSPACE_HASH, STAMP_KEYS
 from tests.diagnosing.test_doctor import applied, kinds
 from tests.documents.damages import damaged
 from tests.documents.fake_store import FakeStore
@@ -96,14 +90,6 @@ def test_a_text_that_was_altered_at_its_length_is_damage():
     assert diagnosis.problems[0].examples[0].document == NAME
 
 
-def test_a_chunk_that_is_missing_is_damage_unless_only_a_sample_was_read():
-    chunks = stored()
-
-    assert diagnose(chunks[1:]).verdict == "damaged"
-    assert kinds(diagnose(chunks[1:])) == {"incomplete": 1}
-    assert diagnose(chunks, sample=5).healthy
-
-
 def test_text_between_chunks_that_are_all_there_is_missing():
     chunks = stored()
     rest = [
@@ -121,30 +107,6 @@ def test_text_between_chunks_that_are_all_there_is_missing():
 
     assert diagnosis.verdict == "damaged"
     assert kinds(diagnosis) == {"incomplete": 1}
-
-
-@given(seed=st.integers(0, 2**32))
-def test_no_damage_of_own_chunks_is_called_healthy(seed):
-    rng = random.Random(seed)  # noqa: S311 -- damage, no secret
-    chunks = stored()
-    at = rng.randrange(len(chunks))
-    chunk = chunks[at]
-    if rng.random() < 0.25:
-        del chunks[at]
-    else:
-        cut = rng.randrange(len(chunk.text))
-        text = rng.choice(
-            [chunk.text[:cut], chunk.text[:cut] + "\u2603" + chunk.text[cut + 1 :], ""]
-        )
-        chunks[at] = chunk._replace(text=text)
-    rng.shuffle(chunks)
-
-    diagnosis = diagnose(chunks)
-
-    assert diagnosis.verdict == "damaged"
-    assert SERIOUS & {problem.kind for problem in diagnosis.problems}
-    with pytest.raises(OpragError):
-        rebuild(NAME, chunks)
 
 
 @pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
@@ -291,38 +253,6 @@ def test_two_sizes_of_one_text_are_healthy():
     assert diagnose([*stored(), *stored(cut=splitter(25))]).problems == ()
 
 
-def test_a_refreshed_llamaindex_document_is_seen():
-    document = LlamaDocument(text=TEXT, id_=NAME)
-    index = VectorStoreIndex(
-        [],
-        embed_model=MockEmbedding(embed_dim=4),
-        storage_context=StorageContext.from_defaults(),
-        transformations=[SentenceSplitter(chunk_size=64, chunk_overlap=0)],
-    )
-    llamaindex_oprag.index_documents([document], index)
-    assert llamaindex_oprag.diagnose(index).healthy
-    own = len(list(llamaindex_oprag.chunk_store(index).read()))
-
-    index.refresh_ref_docs([LlamaDocument(text=TEXT + " And more.", id_=NAME)])
-    diagnosis = llamaindex_oprag.diagnose(index)
-
-    assert not diagnosis.healthy
-    assert kinds(diagnosis)["foreign_chunks"] == diagnosis.chunks - own > 0
-
-
-def test_a_langchain_store_that_both_wrote_to_is_seen():
-    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
-    document = Document(TEXT, metadata={"source": NAME})
-    split = other_splitter().split_documents([document])
-    store.add_documents(split)
-    with pytest.warns(OpragWarning, match=f"{len(split)} chunks of these documents"):
-        index_documents([document], store)
-
-    found = problem(langchain_oprag.diagnose(store), "foreign_chunks")
-
-    assert (found.chunks, found.documents) == (len(split), 1)
-
-
 # --- indexes from before the length and hash of a text were written
 
 
@@ -386,39 +316,6 @@ def test_a_repair_leaves_foreign_chunks_beside_our_own_alone():
     chunks = [*stored(), *foreign()]
 
     assert plan_repair(chunks, {NAME: TEXT}).changes == ()
-
-
-def test_an_old_index_of_llamaindex_is_stamped_where_llamaindex_reads_it():
-    new = []
-    for chunk in stored():
-        node = {
-            "metadata": dict(chunk.metadata),
-            "excluded_embed_metadata_keys": [
-                key for key in OWN_KEYS if key not in STAMP_KEYS
-            ],
-            "relationships": {"1": {"node_id": NAME}},
-        }
-        metadata = {**chunk.metadata, "_node_content": json.dumps(node)}
-        new.append(chunk._replace(metadata=metadata))
-    old = []
-    for chunk in without(new, *STAMP_KEYS):
-        node = json.loads(chunk.metadata["_node_content"])
-        node["metadata"] = {
-            k: v for k, v in node["metadata"].items() if k not in STAMP_KEYS
-        }
-        metadata = {**chunk.metadata, "_node_content": json.dumps(node)}
-        old.append(chunk._replace(metadata=metadata))
-    assert kinds(diagnose(old)) == {"unstamped": 1}
-
-    plan = plan_repair(old, {NAME: TEXT})
-    stamped = applied(old, plan)
-
-    assert len(plan.changes) == 1
-    node = json.loads(stamped[0].metadata["_node_content"])
-    assert {*STAMP_KEYS} & {*node["metadata"]} == {"text_length", "text_hash"}
-    assert "text_length" in node["excluded_embed_metadata_keys"]
-    assert diagnose(stamped).problems == ()
-    assert plan_repair(stamped, {NAME: TEXT}).changes == ()
 
 
 def test_a_source_that_was_changed_since_moves_nothing_of_a_whole_text():

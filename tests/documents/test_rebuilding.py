@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import pickle
 import random
@@ -25,7 +24,6 @@ from oprag.errors import (
     DocumentNotFoundError,
     IncompleteDocumentError,
     MissingPositionError,
-    PositionError,
     PositionWarning,
 )
 from oprag.metadata import (
@@ -37,7 +35,7 @@ from oprag.metadata import (
     text_stamp,
 )
 from oprag.splitting import TextChunk, split_sentences, split_tokens
-from tests.kit.strategies import awkward_texts, counter, words
+from tests.kit.strategies import awkward_texts, counter
 
 NAME = "o'brien \\ ünï'; DROP TABLE chunks; --.txt"
 
@@ -103,13 +101,6 @@ def test_overlaps_are_cut_by_arithmetic_and_repeated_text_is_kept():
     assert found == FullText(text, exact=True, parts=(text,))
 
 
-def test_a_chunk_inside_another_adds_nothing():
-    text = "abcdefgh"
-
-    spans = at((0, 6), (2, 4), (3, 8))
-    assert rebuild(NAME, stored(NAME, (text, spans))).text == text
-
-
 def test_stripped_white_space_becomes_white_space_of_the_same_length():
     #         0123456 7 8901 2 34567
     source = " Anna\r\nreads\n\n  all."
@@ -163,15 +154,6 @@ def test_white_space_that_happens_to_be_right_is_proved_by_the_hash():
     chunks = annotated(NAME, (source, at((0, 4), (6, 12))))
 
     assert rebuild(NAME, chunks) == FullText(source, exact=True, parts=(source,))
-
-
-def test_white_space_at_both_ends_comes_back_by_the_length():
-    source = "\n  all.   "
-    found = inexact(NAME, annotated(NAME, (source, at((3, 7)))))
-
-    assert found.text.strip() == "all."
-    assert len(found.text) == len(source)
-    assert found.text[3:7] == "all."
 
 
 def test_a_blank_chunk_needs_no_place():
@@ -240,16 +222,6 @@ def test_a_long_list_of_missing_chunks_is_cut():
     ) as error:
         rebuild(NAME, chunks[1::2])
     assert error.value.missing == tuple(range(i, i + 1) for i in range(0, 20, 2))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("limit", [1, 256, 9_999, 16_384])
-def test_a_store_that_gives_no_more_than_its_limit_is_caught(limit):
-    chunks = stored(NAME, ("x" * 20_000, at(*((i, i + 1) for i in range(20_000)))))
-
-    with pytest.raises(IncompleteDocumentError) as caught:
-        rebuild(NAME, chunks[:limit])
-    assert caught.value.missing == (range(limit, 20_000),)
 
 
 @pytest.mark.parametrize("exact", [True, False])
@@ -359,32 +331,6 @@ def test_chunks_of_our_own_splitters_leave_no_gap(spans, exact):
     assert chunks[0].metadata.get(TEXT_HASH)
 
 
-@given(st.text("ab ", min_size=2, max_size=30), st.data())
-def test_own_chunks_of_two_versions_are_never_joined_with_made_up_blanks(text, data):
-    changed = data.draw(st.integers(1, 7)) * "x" + text
-    size = data.draw(st.integers(1, 9))
-    old, new = (
-        stored(NAME, (version, split_tokens(version, chunk_size=size, tokenizer=words)))
-        for version in (text, changed)
-    )
-    mixed = [data.draw(st.sampled_from(pair)) for pair in zip(old, new, strict=False)]
-
-    try:
-        found = rebuild(NAME, mixed)
-    except (IncompleteDocumentError, PositionError):
-        return
-    assert found.exact
-    assert found.text in {text, changed}
-
-
-@pytest.mark.parametrize("text", ["one", "", "one two three"])
-def test_a_text_that_is_not_as_long_as_its_own_span_is_refused(text):
-    chunks = stored(NAME, ("one two", at((0, 7))))
-
-    with pytest.raises(ConflictingPositionsError, match="text of chunks 0-0"):
-        rebuild(NAME, [chunks[0]._replace(text=text)])
-
-
 @st.composite
 def split_documents(draw):
     """Texts of one document, cut by a splitter of ours, and their chunks."""
@@ -491,17 +437,6 @@ class ListStore(ChunkStore):
         return list(self.chunks)
 
 
-def test_a_store_that_only_gives_all_its_chunks_is_enough():
-    class Scanned(ChunkStore):
-        name = "scanned"
-
-        def read(self, wanted=None, ids=None):
-            yield from stored("other", ("three", at((0, 5))))
-            yield from stored(NAME, ("one two", at((0, 4), (4, 7))))
-
-    assert StoreSource(Scanned()).get(NAME) == "one two"
-
-
 async def test_a_store_is_a_source_of_full_texts():
     text = "one two"
     other = stored("other", ("foreign", at((0, 7))))
@@ -539,27 +474,6 @@ async def test_options_reach_the_rebuilding():
         StoreSource(store).get(NAME)
     with pytest.raises(IncompleteDocumentError):
         await StoreSource(store).aread(NAME)
-
-
-async def test_a_slow_store_does_not_block_the_event_loop():
-    ticks = 0
-
-    class Slow(ListStore):
-        def read(self, wanted=None, ids=None):
-            time.sleep(0.1)
-            return super().read(wanted)
-
-    async def tick():
-        nonlocal ticks
-        while True:
-            await asyncio.sleep(0.005)
-            ticks += 1
-
-    ticking = asyncio.create_task(tick())
-    await StoreSource(Slow(stored(NAME, ("one", at((0, 3)))))).aget(NAME)
-    ticking.cancel()
-
-    assert ticks >= 3
 
 
 def sized(text: str, size: int, part: int | None = None) -> list:
