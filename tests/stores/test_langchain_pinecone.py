@@ -10,13 +10,11 @@ from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
 from langchain_oprag import (
     OffsetTokenSplitter,
-    OrderPreservingRetriever,
     diagnose,
     document_source,
     index_documents,
 )
 from oprag.documents import ChunkStore, StoredChunk
-from oprag.errors import IndexingError, InvalidOptionError
 from oprag.testing import StoreSuite, StoreUnderTest, failures
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.sources import pinecone_metadata, three_documents
@@ -93,35 +91,6 @@ def test_every_document_comes_back_and_nothing_is_doubled(sources, parts):
         whole = document_source(chunks).get(source.name)
         assert whole == source.text
     assert diagnose(chunks).healthy
-
-
-def test_what_is_retrieved_stands_in_order_and_merges_to_slices(sources, parts):
-    store = PineconeRulesStore()
-    splitter = OffsetTokenSplitter(chunk_size=32)
-    index_documents(parts[:1], store, splitter=splitter, chunks=Chunks(store))
-    retriever = OrderPreservingRetriever(vectorstore=store, k=60, merge=True)
-
-    found = retriever.invoke("of all")
-
-    spans = [(d.metadata["oprag_start"], d.metadata["oprag_end"]) for d in found]
-    assert spans == sorted(spans)
-    assert [d.page_content for d in found] == [
-        sources[0].pages[0][start:end] for start, end in spans
-    ]
-
-
-def test_metadata_that_it_would_refuse_is_named_before_anything_is_written(parts):
-    store = PineconeRulesStore()
-    nested = [Document("A text.", metadata={"source": "a", "who": {"name": "Ann"}})]
-
-    with pytest.raises(IndexingError, match=r"UnreadableFileError.*'who'"):
-        index_documents(nested, store, chunks=Chunks(store))
-    assert not store.held.store
-
-
-def test_without_a_way_to_read_it_it_is_refused_at_once():
-    with pytest.raises(InvalidOptionError, match="PineconeRulesStore"):
-        document_source(PineconeRulesStore())
 
 
 class SuiteOfPinecone(StoreSuite):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from langchain_core.documents import Document
@@ -16,10 +16,7 @@ from langchain_oprag import (
     OrderPreservingRetriever,
     document_source,
 )
-from langchain_oprag.stores import chunk_store
 from oprag import place_of
-from oprag.documents import ChunkStore, StoredChunk
-from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
 from oprag.files import read_files
 from tests.files.mixed_files import pdf
 from tests.stores.langchain_places import (
@@ -137,80 +134,6 @@ def test_merged_passages_are_slices_of_their_documents(filled, k):
 
 
 # What stores do without a word, if they are asked as their pages show it.
-
-
-def _as_chunks(documents: list[Document]) -> list[StoredChunk]:
-    return [StoredChunk(d.page_content, d.metadata) for d in documents]
-
-
-def _searched(**asked: Any) -> Any:
-    return lambda store, key: _as_chunks(store.similarity_search(QUESTION, **asked))
-
-
-def _scrolled(store: Any, key: str) -> list[StoredChunk]:
-    points, _ = store.client.scroll(store.collection_name)
-    return [
-        StoredChunk(p.payload["page_content"], p.payload["metadata"]) for p in points
-    ]
-
-
-CARELESS = {
-    "a search with the default k": (_searched(), None),
-    "a search for too few": (_searched(k=1_000), None),
-    "a search by FAISS with a filter, among the nearest 20": (
-        lambda store, key: _as_chunks(
-            store.similarity_search(QUESTION, k=10_000, filter={"doc_key": key})
-        ),
-        {"langchain-faiss"},
-    ),
-    "the first page of Qdrant": (_scrolled, {"langchain-qdrant"}),
-    "a page of a get": (
-        lambda store, key: [
-            StoredChunk(text, metadata)
-            for text, metadata in zip(
-                *map(
-                    store.get(where={"doc_key": key}, limit=1_000).get,
-                    ("documents", "metadatas"),
-                ),
-                strict=True,
-            )
-        ],
-        {
-            "langchain-chroma",
-            "langchain-chroma-server",
-            "langchain-postgres",
-            "langchain-postgres-columns",
-        },
-    ),
-}
-
-
-@pytest.mark.parametrize("how", CARELESS)
-def test_what_a_store_leaves_out_is_noticed(filled, how):
-    asked, places = CARELESS[how]
-    if places is not None and filled.place.id not in places:
-        pytest.skip("another store's habit")
-
-    class Careless(ChunkStore):
-        name = how
-
-        def read(self, wanted=None, ids=None):
-            return asked(filled.store, *wanted)
-
-    with pytest.raises((IncompleteDocumentError, DocumentNotFoundError)):
-        document_source(Careless()).get(AWKWARD_NAMES[0])
-
-
-def test_an_ignored_filter_does_no_harm(filled):
-    class Everything(ChunkStore):
-        name = "all chunks, whatever the filter"
-
-        def read(self, wanted=None, ids=None):
-            return list(chunk_store(filled.store).read())
-
-    source = document_source(Everything())
-    for name, text in filled.library.texts.items():
-        assert source.get(name) == text
 
 
 async def test_a_store_that_is_only_async_is_awaited(database, library):

@@ -14,8 +14,7 @@ from llama_index.core.schema import TextNode
 import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import ChunkStore
-from oprag.metadata import document_key
-from tests.kit.tenants import SHARED, SIZE, Tenants, words
+from tests.kit.tenants import SIZE, Tenants, words
 from tests.stores.langchain_places import PLACES, add, filters_of
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.stores.llamaindex_places import LLAMAINDEX_STORES, metadata_filters
@@ -157,30 +156,6 @@ async def test_llamaindex_hits_bring_their_neighbours(llamaindex_place, queries,
         # The others search by async clients, each in one event loop alone.
         if type(index.vector_store).__name__ in AWAITED:
             assert of_nodes(await retriever.aretrieve("?")) == of_nodes(found)
-
-
-async def assert_reads_by_index(store: Any, filters: tuple[Any, ...]) -> None:
-    key = document_key(SHARED)
-    for indexes in ([0, 1, 2, 13], range(5, 9), [99]):
-        wanted = {key: indexes}
-        found = [*store.read(wanted)]
-        there = [i for i in indexes if i < len(TENANTS.shared)]
-        assert sorted(c.metadata["chunk_index"] for c in found) == there
-        assert sorted(await store.aread(wanted)) == sorted(found)
-        for where in filters:
-            own = [i for i in there if TENANTS.shared[i] == "a"]
-            within = store.within(where).read(wanted)
-            assert sorted(c.metadata["chunk_index"] for c in within) == own
-
-
-async def test_langchain_chunks_are_read_by_index(langchain_place):
-    store, filters = langchain_place
-    await assert_reads_by_index(langchain_oprag.chunk_store(store), filters)
-
-
-async def test_llamaindex_chunks_are_read_by_index(llamaindex_place):
-    index, filters = llamaindex_place
-    await assert_reads_by_index(llamaindex_oprag.chunk_store(index), filters)
 
 
 async def test_links_lead_past_the_nodes_of_another_tenant(llamaindex_place):
