@@ -206,17 +206,6 @@ async def test_what_another_command_indexed_is_found_by_a_running_server(
         assert inside(read) == "The new gate is green."
 
 
-def test_a_folder_that_is_not_there_is_told():
-    done = subprocess.run(
-        [sys.executable, "-m", "oprag", "mcp", "nowhere"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stderr == "Error: 'nowhere' is not there.\n"
-
-
 def test_the_files_for_registries_name_this_command():
     recipe = Path(__file__).parents[2] / "recipes" / "mcp"
     server = json.loads((recipe / "server.json").read_text())

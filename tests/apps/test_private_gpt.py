@@ -6,10 +6,8 @@ Its nodes' shape is tested without it: see `tests/positions/test_applications.py
 from __future__ import annotations
 
 import base64
-import json
 import os
 import re
-import subprocess
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,43 +41,6 @@ vectorstore: {{embed_dim: {DIMENSIONS}}}
 BROKEN = """
 def OrderPreservingPostprocessor():
     raise RuntimeError("it is broken")
-"""
-COMPONENTS = """
-import json
-from llama_index.core.schema import NodeWithScore
-from private_gpt.components.engines.citations.format import format_context
-from private_gpt.components.engines.citations.types import Document
-from private_gpt.components.readers.nodes.frozen_node import FrozenNode
-from private_gpt.components.readers.nodes.tree_node import TreeMetadataMode
-from private_gpt.components.tools.builders.semantic_search_builder import (
-    SemanticSearchToolBuilder,
-)
-from private_gpt.events.models import SourceBlock, from_tool_output
-
-def passage(file, place, score):
-    text = f"[S{file * 100 + place:03}.00] A rule."
-    about = {"artifact_id": f"artifact-{file}", "file_name": "lease.txt"}
-    node = FrozenNode(
-        id_=text,
-        extra_info=about,
-        abs_idx=place,
-        contents=dict.fromkeys(TreeMetadataMode, text),
-    )
-    return NodeWithScore(node=node, score=score)
-
-def shown():
-    found = [(0, 10), (1, 3), (0, 2), (1, 12), (0, 9), (1, 1)]
-    nodes = [passage(*at, 0.9 - number / 100) for number, at in enumerate(found)]
-    steps = SemanticSearchToolBuilder._node_postprocessors_fn
-    for step in steps(None, llm=None, tokenizer=None, context_filter=None):
-        nodes = step.postprocess_nodes(nodes)
-    blocks = [b for b in from_tool_output(nodes) if isinstance(b, SourceBlock)]
-    documents = [Document.from_source(s) for b in blocks for s in b.sources]
-    return format_context(documents=documents, generate_citations=False)[1]
-
-before = shown()
-import in_document_order
-print(json.dumps([before, shown()]))
 """
 
 
@@ -225,36 +186,3 @@ def test_an_error_of_ours_keeps_its_order_and_is_logged(plain, private_gpt, tmp_
         assert running.read() == plain
         assert "RuntimeError: it is broken" in running.log
         assert "Passages stay in PrivateGPT's own order." in running.log
-
-
-@pytest.fixture(scope="module")
-def shown(python, ours, tmp_path_factory):
-    """Its own parts on nodes of two files of one name: before the file, and after."""
-
-    def run(strategy: str) -> list[str]:
-        folder = tmp_path_factory.mktemp("parts")
-        (folder / "settings-tests.yaml").write_text(SETTINGS)
-        env = variables(own_variables(folder) | {"PGPT_FORMAT_CONTEXT": strategy})
-        env["PYTHONPATH"] = ":".join([CHECKOUT, str(ours), str(RECIPE.parent)])
-        command = [python, "-c", COMPONENTS]
-        done = subprocess.run(
-            command, env=env, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout.splitlines()[-1])
-
-    return run
-
-
-def test_its_nodes_are_put_in_order_file_by_file(shown):
-    before, after = shown("list")
-
-    assert inversions_by_text(before) == {0: 2, 1: 2}
-    assert marks(after) == [(2, 0), (9, 0), (10, 0), (101, 0), (103, 0), (112, 0)]
-
-
-def test_its_own_setting_orders_too_but_mixes_files_of_one_name(shown):
-    before, after = shown("xml")
-
-    assert marks(before) == [(101, 0), (2, 0), (103, 0), (9, 0), (10, 0), (112, 0)]
-    assert after == before

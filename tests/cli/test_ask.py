@@ -201,17 +201,6 @@ def test_an_unreachable_server_is_named(folder, options, monkeypatch):
     assert f"OPENAI_BASE_URL is {address}." in last
 
 
-def test_an_answer_that_breaks_off_ends_its_line_and_is_no_success(ask):
-    result, _ = ask([Reply(deltas=["Half an"], broken=True)])
-
-    assert result.exit_code == 1
-    assert result.stdout == "Half an\n"
-    assert "broke off: " in result.stderr.splitlines()[-1]
-
-    result, _ = ask([Reply(deltas=["Half an"], broken=True)], "--json")
-    assert (result.exit_code, result.stdout) == (1, "")
-
-
 @pytest.mark.parametrize(
     ("answer", "told"),
     [

@@ -95,12 +95,6 @@ def test_a_refusal_of_the_full_document_is_shown_and_said_to_be_one(ask):
     assert "\nfull: declined, " in result.stdout
 
 
-def test_tokens_that_nobody_reports_are_estimated_and_said_so(ask):
-    result, _ = ask([Reply("Yes.", reports_usage=False)])
-
-    assert ", 2 out (estimated), 1 model call" in result.stdout
-
-
 def test_the_pages_of_a_pdf_are_joined_by_a_blank_line(ask, tmp_path):
     pdf(tmp_path / "report.pdf", ("Repairs cost money.", "The roof leaks."))
 
@@ -163,13 +157,6 @@ def test_an_answer_that_breaks_off_ends_its_line_and_is_no_success(ask):
     assert result.exit_code == 1
     assert result.stdout == "The landlord. He pays. Half\n"
     assert "broke off: " in result.stderr.splitlines()[-1]
-
-
-def test_an_answer_that_is_cut_off_is_noted(ask):
-    result, _ = ask([Reply("Half an", finish_reason="length")])
-
-    assert result.exit_code == 0
-    assert "Note: The answer is cut off" in result.stderr
 
 
 @pytest.mark.parametrize(

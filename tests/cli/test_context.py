@@ -98,22 +98,6 @@ def test_the_budget_counts_what_is_printed(folder, options):
     assert 0 < counter(result.stdout.removesuffix("\n")) <= 60
 
 
-@pytest.mark.slow
-def test_an_index_is_used_until_a_file_changes(tmp_path, tiny_model):
-    file = tmp_path / "a.md"
-    index = tmp_path / "index"
-    options = ["--embedding-model", tiny_model, "--directory", index]
-
-    file.write_text("One sentence.")
-    assert "now kept in" in run(file, "one", *options).stderr
-    assert "used again" in run(file, "two", *options).stderr
-    file.write_text("Another sentence.")
-    changed = run(file, "one", *options)
-    assert "now kept in" in changed.stderr
-    assert changed.stdout == "Another sentence.\n"
-    assert len(list(index.glob("*.chroma"))) == 1
-
-
 @pytest.fixture(scope="module")
 def long_file(tmp_path_factory) -> Path:
     """Twelve chunks that touch."""

@@ -106,32 +106,6 @@ def test_people_see_both_orders_of_the_same_chunks(first, options):
     assert "retriever = OrderPreservingRetriever(vectorstore=vectorstore" in shown
 
 
-def test_what_is_piped_is_plain_and_100_columns_wide(first, options):
-    shown = run(options)
-
-    assert "\x1b" not in shown.stdout + shown.stderr
-    lines = shown.stdout.splitlines()
-    assert max(map(len, lines)) <= 100
-    assert [line for line in lines if line != line.rstrip()] == []
-
-
-@pytest.mark.slow
-def test_k_and_the_budget_limit_what_is_shown(first, options):
-    answers = json.loads(run(options, "--json", "--k", "2").stdout)["questions"]
-    assert [len(answer["by_score"]) for answer in answers] == [2, 2, 2]
-
-    answers = json.loads(run(options, "--json", "--token-budget", "150").stdout)
-    assert all(answer["tokens"] <= 150 for answer in answers["questions"])
-
-
-def test_a_budget_that_holds_nothing_is_one_line(first, options):
-    result = run(options, "--token-budget", "1")
-
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    assert "token_budget=1 holds no chunk" in result.stderr.splitlines()[-1]
-
-
 @pytest.mark.slow
 def test_a_model_that_is_not_there_is_one_line_and_makes_no_folder(tmp_path):
     result = run(
@@ -142,16 +116,6 @@ def test_a_model_that_is_not_there_is_one_line_and_makes_no_folder(tmp_path):
     assert result.stderr.startswith("Error: The embedding model 'no/model'")
     assert result.stderr.count("\n") == 1
     assert not (tmp_path / "new").exists()
-
-
-def test_a_folder_that_cannot_be_written_is_one_line(tiny_model, tmp_path):
-    (tmp_path / "file").write_text("")
-    folder = str(tmp_path / "file" / "folder")
-
-    result = run(["--embedding-model", str(tiny_model), "--directory", folder])
-
-    assert result.exit_code == 1
-    assert result.stderr.splitlines()[-1] == f"Error: Not a directory: {folder!r}"
 
 
 @pytest.mark.slow

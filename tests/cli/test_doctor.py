@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 from llama_index.core.node_parser import SentenceSplitter
-from llama_index.core.schema import NodeRelationship
 from typer.testing import CliRunner
 
 import langchain_oprag
@@ -19,7 +18,7 @@ import llamaindex_oprag
 from oprag.cli.app import app
 from oprag.cli.folder_texts import FolderTexts
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
-from oprag.metadata import STAMP_KEYS, document_key, text_stamp
+from oprag.metadata import STAMP_KEYS
 from tests.cli.chroma_indexes import (
     client,
     everything,
@@ -179,32 +178,6 @@ def test_after_a_repair_both_frameworks_order_and_rebuild(index, sources, reques
             assert squeezed(source.get(name)) == squeezed(text)
 
 
-def test_llamaindex_reads_the_repaired_offsets_on_the_node(llama_index, sources):
-    run(llama_index, "--documents", sources, "--repair", "--write")
-
-    nodes = llamaindex_index(llama_index).as_retriever(similarity_top_k=9).retrieve("x")
-
-    for scored in nodes:
-        node = scored.node
-        text = TEXTS[node.metadata["file_name"]]
-        assert text[node.start_char_idx : node.end_char_idx] == node.text
-        assert node.relationships[NodeRelationship.SOURCE].node_id.startswith("id of")
-        # What was added is shown neither to the model nor to the embedding model.
-        assert "char_start" in node.excluded_llm_metadata_keys
-        assert "char_start" in node.excluded_embed_metadata_keys
-
-
-def test_the_diagnosis_of_a_store_and_of_what_it_returned(langchain_index, llama_index):
-    # Both fixtures write into one directory: the collection holds chunks of both.
-    store = langchain_store(langchain_index)
-
-    diagnosis = langchain_oprag.diagnose(store, sample=10)
-    retrieved = langchain_oprag.diagnose(store.similarity_search("x", k=5))
-
-    assert (diagnosis.verdict, diagnosis.chunks) == ("not ordered", 10)
-    assert (retrieved.verdict, retrieved.chunks) == ("not ordered", 5)
-
-
 def test_a_backup_lies_where_it_is_said_and_gives_everything_back(
     langchain_index, sources
 ):
@@ -241,23 +214,6 @@ PAGE = (
 )
 
 
-def test_html_that_was_indexed_with_its_tags_is_proved_and_left_alone(tmp_path):
-    sources = tmp_path / "sources"
-    sources.mkdir()
-    (sources / "church.html").write_text(PAGE, "utf-8")
-    splitter = langchain_oprag.OffsetSentenceSplitter(chunk_size=40)
-    store = langchain_store(tmp_path / "chroma")
-    langchain_oprag.index_documents(sources, store, splitter=splitter)
-    before = rows(tmp_path / "chroma")
-
-    values = told(tmp_path / "chroma", "--documents", sources, "--repair", "--write")
-
-    assert values["healthy"]
-    assert values["proofs"]["proved"] == len(before) > 5
-    assert values["repair"]["changes"] == []
-    assert rows(tmp_path / "chroma") == before
-
-
 def test_html_that_was_indexed_as_it_is_shown_is_proved_by_what_is_shown(tmp_path):
     sources = tmp_path / "sources"
     sources.mkdir()
@@ -292,21 +248,6 @@ def test_the_readings_of_a_page_are_what_is_shown_and_what_is_there(tmp_path):
         "old.html": ["für"],
         "a.txt": ["<p>text</p>"],
     }
-
-
-def test_chunks_that_name_no_document_are_found_by_their_text(tmp_path, sources):
-    texts, _ = langchain_chunks()
-    write_langchain(tmp_path / "chroma", texts, [{"chunk": 1}] * len(texts))
-
-    values = told(tmp_path / "chroma", code=1)
-    assert {problem["kind"] for problem in values["problems"]} == {"missing_document"}
-    repaired = ("--documents", sources, "--repair", "--write")
-    values = told(tmp_path / "chroma", *repaired)
-
-    assert {m["doc_uri"] for m in rows(tmp_path / "chroma").values()} == {
-        f"inside/{name}" for name in TEXTS
-    }
-    assert values["healthy"]
 
 
 @pytest.mark.parametrize(
@@ -424,38 +365,3 @@ def test_a_name_is_matched_by_the_end_of_its_path(tmp_path):
     for name in ("plan.md", "/home/plan.md", "lost.md", "", "/"):
         with pytest.raises(DocumentNotFoundError):
             texts.get(name)
-
-
-def test_damage_and_foreign_chunks_are_told_with_what_to_do(tmp_path):
-    texts, metadatas = langchain_chunks()
-    name = metadatas[0]["source"]
-    text = "".join(
-        t for t, m in zip(texts, metadatas, strict=True) if m["source"] == name
-    )
-    rows = [
-        {
-            "source": name,
-            "doc_key": document_key(name),
-            "doc_uri": name,
-            "chunk_index": number,
-            "n_chunks": 3,
-            "char_start": start,
-            "char_end": start + 100,
-            "token_count": 20,
-            "token_counter": "words",
-        }
-        for number, start in enumerate((0, 100, 200))
-    ]
-    rows[0] |= text_stamp(text[:300])
-    own = [text[row["char_start"] : row["char_end"]] for row in rows]
-    own[1] = own[1][:40]
-    write_langchain(tmp_path / "chroma", [*texts, *own], [*metadatas, *rows])
-
-    result = CliRunner().invoke(app, ["doctor", str(tmp_path / "chroma")])
-
-    assert result.exit_code == 1
-    assert ": damaged (" in result.output
-    assert "altered_text: 1 chunks in 1 documents" in result.output
-    foreign = [m for m in metadatas if m["source"] == name]
-    assert f"foreign_chunks: {len(foreign):,} chunks" in result.output
-    assert "give the files that were indexed: --documents" in result.output

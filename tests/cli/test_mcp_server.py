@@ -210,22 +210,6 @@ async def test_outlines_and_lists_lead_to_what_can_be_read(library, notes):
         assert len(some.splitlines()) == 1
 
 
-async def test_documents_that_cannot_be_opened_refuse_each_call(capsys):
-    def failing(_: object) -> Library:
-        message = "The folder holds no file that can be read."
-        raise OpragError(message)
-
-    librarian = Librarian(failing, patience=30)
-    librarian.start()
-    async with create_connected_server_and_client_session(
-        make_server(librarian, token_budget=4_000)
-    ) as session:
-        for tool, given in (("search", {"question": "?"}), ("documents", {})):
-            said = await refused(session, tool, **given)
-            assert "cannot be opened; the server's log says why" in said
-    assert "cannot be opened: The folder holds no file" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -323,18 +307,6 @@ async def test_no_reply_says_where_the_documents_are(notes, library):
         for tool, given in calls:
             answer = await session.call_tool(tool, given)
             assert where not in answer.content[0].text
-
-
-async def test_a_failure_is_logged_and_not_told(library, notes, capsys):
-    class Failing:
-        def __getattr__(self, name: str):
-            raise RuntimeError(f"{notes} is broken")
-
-    async with connected(Failing()) as session:
-        said = await refused(session, "documents")
-    assert "the server's log says why" in said
-    assert str(notes) not in said
-    assert "is broken" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -306,15 +306,6 @@ class Failing(DeterministicFakeEmbedding):
         raise RuntimeError(f"the key is {KEY}")
 
 
-async def test_what_nobody_thought_of_is_logged_and_not_told(notes, library, capsys):
-    store = open_chroma(notes.parent / "chroma", Failing(size=32))
-    async with serving(lambda _: Library(store)) as client:
-        answer = await client.post("/retrieval", json=body(), headers=BEARER)
-        assert answer.status_code == 500
-        assert answer.json()["error_msg"].endswith("the server's log says why.")
-    assert "A question failed" in capsys.readouterr().err
-
-
 async def test_a_client_that_goes_away_is_no_failure(library, capsys):
     async def gone():
         return {"type": "http.disconnect"}
