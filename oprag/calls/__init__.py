@@ -38,9 +38,9 @@ from oprag.calls.prompts import (
     wrong_prompt,
 )
 from oprag.calls.replies import (
-    ReasoningFilter,
     StreamEnd,
     field_of,
+    may_be_reasoning,
     text_of,
     well_formed,
     whole_characters,
@@ -64,7 +64,6 @@ __all__ = [
     "PromptedModel",
     "Purpose",
     "ReadDocuments",
-    "ReasoningFilter",
     "Reply",
     "RungEntry",
     "StreamEnd",
@@ -85,6 +84,7 @@ __all__ = [
     "is_window_overflow",
     "keep_secret",
     "largest_fitting",
+    "may_be_reasoning",
     "said_by",
     "status_of",
     "text_of",

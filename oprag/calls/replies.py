@@ -7,11 +7,12 @@ a reply without one was broken off.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from typing import Any, Literal
 
-REASONING_TAGS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
-"""Opening and closing marks of reasoning that some servers send as text."""
+_REASONING = re.compile(r"\s*<(think|thinking)>")
+"""What some servers send as text before the reply."""
 _FIRST_HALVES = tuple(map(chr, range(0xD800, 0xDC00)))
 
 
@@ -22,59 +23,21 @@ def text_of(reply: Any) -> str:
     return str(text if isinstance(text, str) else text())
 
 
-class ReasoningFilter:
-    """Removes `<think>…</think>` blocks from the start of a streamed text.
+def without_reasoning(text: str) -> str:
+    """Return a reply without the reasoning at its start.
 
-    Some servers send the reasoning as ordinary text. Only blocks before the
-    first other character (blanks aside) are taken; later ones are text. Blanks
-    before a block go with it, blanks after it belong to the text. A block that
-    is never closed takes the rest with it.
-
-    Args:
-        tags: Pairs of opening and closing mark, compared as they are. Empty: the
-            text passes through untouched.
+    Blanks before a `<think>…</think>` block go with it, blanks after it belong to the
+    text. A block that is never closed takes the rest with it.
     """
-
-    def __init__(self, tags: Sequence[tuple[str, str]] = REASONING_TAGS) -> None:
-        self._tags = tuple(tags)
-        self._held = ""
-        self._closing = ""
-        """The mark that ends the block which was opened."""
-        self._passing = not self._tags
-
-    def feed(self, delta: str) -> str:
-        """Take the next piece; return the text that cannot be reasoning any more."""
-        if self._passing:
-            return delta
-        self._held += delta
-        while True:
-            if self._closing:
-                _, mark, rest = self._held.partition(self._closing)
-                if not mark:  # only the start of a mark can still matter
-                    self._held = self._held[-len(self._closing) :]
-                    return ""
-                self._held, self._closing = rest, ""
-            text = self._held.lstrip()
-            for opening, closing in self._tags:
-                if text.startswith(opening):
-                    self._held, self._closing = text[len(opening) :], closing
-            if not self._closing:
-                may_open = any(mark.startswith(text) for mark, _ in self._tags)
-                self._passing = not may_open
-                return "" if may_open else self.finish()
-
-    def finish(self) -> str:
-        """End the text; return what was held back as a possible opening mark."""
-        held, self._held = self._held, ""
-        return "" if self._closing else held
+    while opening := _REASONING.match(text):
+        text = text.partition(f"</{opening[1]}>")[2]
+    return text
 
 
-def without_reasoning(
-    text: str, tags: Sequence[tuple[str, str]] = REASONING_TAGS
-) -> str:
-    """Return a whole text without the reasoning blocks at its start."""
-    blocks = ReasoningFilter(tags)
-    return blocks.feed(text) + blocks.finish()
+def may_be_reasoning(text: str) -> bool:
+    """Return whether what has come of a reply may be the beginning of reasoning."""
+    begun = text.lstrip()
+    return any(mark.startswith(begun) for mark in ("<think>", "<thinking>"))
 
 
 def well_formed(text: str) -> str:

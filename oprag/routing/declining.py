@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from oprag.calls import SENTINEL, ReasoningFilter, without_reasoning
+from oprag.calls import SENTINEL, may_be_reasoning, without_reasoning
 
 Decline: TypeAlias = Literal["word"] | Callable[[str], bool]
 """How a refusal is recognised: by the word, or by a function of the whole reply."""
@@ -116,25 +116,26 @@ class DeclineDetector:
         `finish`."""
         self._decline = decline
         self._final = final
-        self._reasoning = ReasoningFilter()
-        self._pieces: list[str] = []
+        self._reply = ""
+        self._begun = False
         self._released = 0
-        self._opening = ""
 
     @property
     def text(self) -> str:
         """All text so far, held back or not, without reasoning."""
-        return "".join(self._pieces)
+        return without_reasoning(self._reply)
 
     def feed(self, delta: str) -> str:
         """Take the next piece of the reply; return what may be shown now."""
-        text = self._reasoning.feed(delta)
-        self._pieces.append(text)
-        if self.declined is None and self._decline == "word":
-            self._opening = (self._opening + text).lstrip()
-            if opening_of(self._opening)[1]:
-                self.declined = says_word(self._opening)
-        return self._fresh()
+        self._reply += delta
+        self._begun |= bool(delta.strip())
+        text = self.text if self._begun else ""
+        if may_be_reasoning(text):
+            return ""
+        judged = self.declined is not None or self._decline != "word"
+        if not judged and opening_of(text)[1]:
+            self.declined = says_word(text)
+        return self._fresh(text)
 
     def finish(self, *, cut: bool = False) -> str:
         """End the reply; return the rest of what may be shown.
@@ -142,14 +143,13 @@ class DeclineDetector:
         Args:
             cut: Whether it ends at the length limit or at a filter.
         """
-        self._pieces.append(self._reasoning.finish())
+        text = self.text
         if self.declined is None:
-            self.declined = declines(self.text, self._decline, cut=cut)
-        return self._fresh()
+            self.declined = declines(text, self._decline, cut=cut)
+        return self._fresh(text)
 
-    def _fresh(self) -> str:
+    def _fresh(self, text: str) -> str:
         if not self._final and self.declined is not False:
             return ""
-        fresh = "".join(self._pieces[self._released :])
-        self._released = len(self._pieces)
+        fresh, self._released = text[self._released :], len(text)
         return fresh
