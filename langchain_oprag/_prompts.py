@@ -9,15 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.messages.utils import convert_to_messages
 from langchain_core.prompts import BasePromptTemplate
 
-from oprag.calls import (
-    QA_PROMPT,
-    QA_VARIABLES,
-    check_prompt,
-    check_prompt_text,
-    fill_prompt,
-    text_of,
-    wrong_prompt,
-)
+from oprag.calls import QA_PROMPT, QA_VARIABLES, check_prompt, text_of
 from oprag.errors import InvalidOptionError, invalid_option, named
 from oprag.units import DIRECT_PROMPT, LONG_PROMPT, PROMPT_VARIABLES, SHORT_PROMPT
 
@@ -73,7 +65,7 @@ def long_prompts(given: Mapping[str, Any]) -> dict[str, Prompt]:
 def fill(prompt: Prompt, values: Mapping[str, Any]) -> list[BaseMessage]:
     """Put values into a prompt."""
     if isinstance(prompt, str):
-        return [HumanMessage(fill_prompt(prompt, **values))]
+        return [HumanMessage(prompt.format(**values))]
     messages: list[BaseMessage] = prompt.format_prompt(**values).to_messages()
     return messages
 
@@ -81,20 +73,18 @@ def fill(prompt: Prompt, values: Mapping[str, Any]) -> list[BaseMessage]:
 def _checked(
     prompt: Any, variables: Sequence[str], option: str, *, must_decline: bool = False
 ) -> Prompt:
-    if isinstance(prompt, str):
-        return check_prompt(prompt, variables, must_decline=must_decline, option=option)
-    if not isinstance(prompt, BasePromptTemplate):
-        fault = "is neither a format string nor a prompt template."
-        raise wrong_prompt(option, prompt, fault)
-    foreign = [name for name in prompt.input_variables if name not in variables]
+    if not isinstance(prompt, (str, BasePromptTemplate)):
+        takes = "It takes a format string or a prompt template."
+        raise invalid_option(option, prompt, takes)
+    foreign = {*getattr(prompt, "input_variables", ())} - {*variables}
     if foreign:
-        fault = f"has the variables {', '.join(foreign)}, which nothing fills in."
-        raise wrong_prompt(option, prompt, fault)
-    # What the messages say is checked; a text of the template's own may hold braces.
-    values = {name: f"{{{name}}}" for name in prompt.input_variables}
-    text = "\n".join(text_of(message) for message in fill(prompt, values))
-    missing = [name for name in variables if f"{{{name}}}" not in text]
-    check_prompt_text(option, prompt, text, missing=missing, must_decline=must_decline)
+        takes = f"Nothing fills in {', '.join(sorted(foreign))}."
+        raise invalid_option(option, prompt, takes)
+
+    def text(values: dict[str, str]) -> str:
+        return "\n".join(map(text_of, fill(prompt, values)))
+
+    check_prompt(option, prompt, text, variables=variables, must_decline=must_decline)
     return prompt
 
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from llama_index.core.llms import LLM, ChatMessage
 from llama_index.core.prompts import BasePromptTemplate, PromptTemplate
 
-from oprag.calls import QA_VARIABLES, braced, check_prompt_text, wrong_prompt
+from oprag.calls import QA_VARIABLES, check_prompt
+from oprag.errors import invalid_option
 
 _THEIR_NAMES = {"context": "context_str", "question": "query_str"}
 """LlamaIndex's names of variables, by those in oprag's format strings."""
@@ -45,20 +46,23 @@ def check_template(
     names = {_THEIR_NAMES.get(own, own): own for own in variables}
     if isinstance(prompt, str):
         text = prompt
-        if all(braced([name]) in prompt for name in variables):
+        if all(f"{{{name}}}" in prompt for name in variables):
             # One of oprag's format strings, in LlamaIndex's names; it fills in names
             # in braces and knows no doubled ones.
             for theirs, own in names.items():
-                text = text.replace(braced([own]), braced([theirs]))
+                text = text.replace(f"{{{own}}}", f"{{{theirs}}}")
             text = text.replace("{{", "{").replace("}}", "}")
         template = PromptTemplate(text)
     if not isinstance(template, BasePromptTemplate):
-        fault = "is neither a text nor a prompt template."
-        raise wrong_prompt(option, prompt, fault)
-    probes = {name: f"<the {name}>" for name in names}
-    text = template.format(llm=llm, **probes)
-    missing = [name for name, probe in probes.items() if probe not in text]
-    check_prompt_text(option, prompt, text, missing=missing, must_decline=must_decline)
+        takes = "It takes a text or a prompt template."
+        raise invalid_option(option, prompt, takes)
+    text = check_prompt(
+        option,
+        prompt,
+        lambda values: template.format(llm=llm, **values),
+        variables=list(names),
+        must_decline=must_decline,
+    )
     filled = {*(template.template_var_mappings or {}).values(), *template.kwargs}
     foreign = [
         name
@@ -66,8 +70,8 @@ def check_template(
         if name not in filled and f"{{{name}}}" in text
     ]
     if foreign:
-        fault = f"has {braced(foreign)}, which nothing fills in."
-        raise wrong_prompt(option, prompt, fault)
+        takes = f"Nothing fills in {', '.join(foreign)}."
+        raise invalid_option(option, prompt, takes)
     return template
 
 

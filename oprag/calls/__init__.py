@@ -31,11 +31,7 @@ from oprag.calls.prompts import (
     QA_PROMPT,
     QA_VARIABLES,
     SENTINEL,
-    braced,
     check_prompt,
-    check_prompt_text,
-    fill_prompt,
-    wrong_prompt,
 )
 from oprag.calls.replies import (
     StreamEnd,
@@ -71,13 +67,10 @@ __all__ = [
     "advance",
     "as_prices",
     "ask",
-    "braced",
     "carried",
     "check_count",
     "check_prompt",
-    "check_prompt_text",
     "field_of",
-    "fill_prompt",
     "frame_tokens",
     "hint_of",
     "is_of_connection",
@@ -92,5 +85,4 @@ __all__ = [
     "whole_characters",
     "without_reasoning",
     "without_secrets",
-    "wrong_prompt",
 ]

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from oprag.calls import QA_PROMPT, QA_VARIABLES, check_prompt, fill_prompt
+from oprag.calls import QA_PROMPT, QA_VARIABLES, check_prompt
 from oprag.errors import InvalidOptionError
+
+
+def said(prompt, variables=QA_VARIABLES, *, option="prompt", **options):
+    fill = lambda values: prompt.format(**values)  # noqa: E731 -- as short as that
+    return check_prompt(option, prompt, fill, variables=variables, **options)
+
 
 BOTH = [(QA_PROMPT, QA_VARIABLES)]
 
 
 @pytest.mark.parametrize(("prompt", "variables"), BOTH)
 def test_our_prompts_pass_our_check(prompt, variables):
-    assert check_prompt(prompt, variables, must_decline=True) is prompt
+    assert said(prompt, variables, must_decline=True).count("<the ") == len(variables)
 
 
 @pytest.mark.parametrize(("prompt", "variables"), BOTH)
@@ -27,7 +33,7 @@ def test_the_context_comes_first_and_alone(prompt, variables):
 def test_two_questions_on_one_document_share_nearly_all(prompt, variables):
     document = "A sentence of the document. " * 1000
     first, second = (
-        fill_prompt(prompt, **{**dict.fromkeys(variables, text), "context": document})
+        prompt.format(**{**dict.fromkeys(variables, text), "context": document})
         for text in ("Who was it?", "When did they leave for Lima?")
     )
 
@@ -41,7 +47,7 @@ def test_two_questions_on_one_document_share_nearly_all(prompt, variables):
 @pytest.mark.parametrize(("prompt", "variables"), BOTH)
 def test_braces_in_documents_are_text(prompt, variables):
     wild = 'if (x) { return {"question": "{context}"}; } {} {0} {{a}}'
-    filled = fill_prompt(prompt, **dict.fromkeys(variables, wild))
+    filled = prompt.format(**dict.fromkeys(variables, wild))
 
     assert filled.count(wild) == len(variables)
 
@@ -61,31 +67,30 @@ def test_prompts_say_from_the_text_only():
     [
         ("{context}", r"lacks \{question\}"),
         ("no variables", r"lacks \{context\}, \{question\}"),
-        ("{context} {question} {topic}", r"not \{topic\}"),
-        ("{context} {question} {}", r"not \{\}"),
-        ("{context} {question} {question.text}", r"not \{question.text\}"),
-        ("{context} {question!r}", "nothing else in braces"),
-        ("{context} {question:>30}", "nothing else in braces"),
-        ("{context} {question} {", "no format string"),
+        ("{context} {question} {topic}", "cannot be filled: KeyError.'topic'"),
+        ("{context} {question} {}", "cannot be filled: IndexError"),
+        ("{context} {question} {question.text}", "cannot be filled: AttributeError"),
+        ("{context} {question:d}", "cannot be filled: ValueError"),
+        ("{context} {question} {", "cannot be filled: ValueError"),
         ("{{context}} {question}", r"lacks \{context\}"),
     ],
 )
 def test_a_prompt_that_cannot_be_filled_is_rejected(template, fault):
     with pytest.raises(InvalidOptionError, match=fault) as caught:
-        check_prompt(template, option="qa_prompt")
+        said(template, option="qa_prompt")
 
     assert caught.value.option == "qa_prompt"
     assert caught.value.value == template
 
 
 def test_literal_braces_are_allowed_doubled():
-    assert check_prompt("{context} {question} as {{json}}")
+    assert said("{context} {question} as {{json}}").endswith("as {json}")
 
 
 def test_a_prompt_without_the_permission_to_decline_is_rejected_where_asked():
     template = "{context} {question}"
 
-    assert check_prompt(template) == template
+    assert said(template)
     with pytest.raises(InvalidOptionError, match="'unanswerable'"):
-        check_prompt(template, must_decline=True)
-    assert check_prompt(template + " or UNANSWERABLE", must_decline=True)
+        said(template, must_decline=True)
+    assert said(template + " or UNANSWERABLE", must_decline=True)

@@ -38,7 +38,8 @@ MAKING = {"page_break": "<1>", "look_up": "[1]", "gist": "gist", "summary": "sum
     ],
 )
 def test_the_prompts_can_be_filled_and_let_the_model_decline(prompt, variables):
-    assert check_prompt(prompt, variables, must_decline=True) == prompt
+    fill = lambda values: prompt.format(**values)  # noqa: E731 -- as short as that
+    assert check_prompt("prompt", prompt, fill, variables=variables, must_decline=True)
 
 
 def test_a_choice_is_asked_for_by_number_in_brackets():

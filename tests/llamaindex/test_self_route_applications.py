@@ -213,7 +213,7 @@ class TestPrompts:
             ("retrieved", "unanswerable {context_str}", "query_str"),
             ("full", "{query_str}", "context_str"),
             ("full", "{context_str} {query_str} {tone}", "tone"),
-            ("full", 7, "neither a text nor a prompt"),
+            ("full", 7, "takes a text or a prompt"),
             ("qa", OWN, "'qa'"),
         ],
     )

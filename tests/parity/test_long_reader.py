@@ -177,7 +177,7 @@ def test_a_prompt_of_langchain_that_cannot_be_filled_is_refused(prompts, fault):
         ({"long_prompt": "{context_str}"}, "query_str"),
         ({"long_prompt": "{context_str} {query_str} {titles}"}, "titles"),
         ({"short_prompt": PromptTemplate("{query_str}")}, "long_answer"),
-        ({"direct_prompt": 5}, "neither a text"),
+        ({"direct_prompt": 5}, "takes a text"),
     ],
 )
 def test_a_prompt_of_llamaindex_that_cannot_be_filled_is_refused(prompts, fault):

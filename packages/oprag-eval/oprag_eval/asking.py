@@ -7,7 +7,7 @@ import string
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from oprag.calls import SENTINEL, fill_prompt, without_reasoning
+from oprag.calls import SENTINEL, without_reasoning
 from oprag.routing import declines
 from oprag_eval.data import Question
 from oprag_eval.metrics import bracketed_option
@@ -61,10 +61,10 @@ def answer_call(
     given = bool(question.options)
     template = wording.template(style, options=given, routing=routing)
     if not given:
-        return Call("answer", fill_prompt(template, **facts), facts)
+        return Call("answer", template.format(**facts), facts)
     options = _written(question.options, style)
     kind: CallKind = "explained_choice" if style == "brackets" else "choice"
-    prompt = fill_prompt(template, options=options, **facts)
+    prompt = template.format(options=options, **facts)
     return Call(kind, prompt, {**facts, "options": question.options})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from oprag.calls import TokenUsage, fill_prompt
+from oprag.calls import TokenUsage
 from oprag.errors import ModelCallError
 from oprag_eval.artifacts import Facts
 from oprag_eval.bench import Bench
@@ -62,7 +62,7 @@ WORDS_PER_TOKEN = 0.75
 def summary_call(text: str, max_tokens: int) -> Call:
     """Ask for a summary."""
     words = int(max_tokens * WORDS_PER_TOKEN)
-    prompt = fill_prompt(_SUMMARY, text=text, words=words)
+    prompt = _SUMMARY.format(text=text, words=words)
     facts = {"text": text, "max_tokens": max_tokens}
     return Call("summary", prompt, facts, max_output_tokens=max_tokens)
 
@@ -88,7 +88,7 @@ def page_break_call(
     told = f"The page before it:\n\n{before.strip()}\n\n" if before else ""
     follows = f"It goes on with:\n\n{after.strip()}\n\n" if after else ""
     text = "\n".join(lines)
-    prompt = fill_prompt(_PAGE_BREAK, text=text, before=told, after=follows)
+    prompt = _PAGE_BREAK.format(text=text, before=told, after=follows)
     facts = {"parts": list(parts), "breaks": list(breaks), "before": before}
     facts["after"] = after
     return Call("page_break", prompt, facts)
@@ -96,7 +96,7 @@ def page_break_call(
 
 def gist_call(text: str) -> Call:
     """Ask for the short version of a page."""
-    return Call("gist", fill_prompt(_GIST, text=text.strip()), {"text": text})
+    return Call("gist", _GIST.format(text=text.strip()), {"text": text})
 
 
 def look_up_call(
@@ -111,7 +111,7 @@ def look_up_call(
         pages: How many may be named.
     """
     told = "\n\n".join(f"Page {number}\n{g}" for number, g in enumerate(gists, 1))
-    prompt = fill_prompt(_LOOK_UP, text=told, question=question, pages=pages)
+    prompt = _LOOK_UP.format(text=told, question=question, pages=pages)
     facts = {
         "question": question,
         "options": tuple(options),

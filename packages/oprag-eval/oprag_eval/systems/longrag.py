@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from oprag.calls import Ledger, fill_prompt
+from oprag.calls import Ledger
 from oprag.chunk import Hit
 from oprag.context import Order
 from oprag.errors import InvalidOptionError
@@ -182,14 +182,14 @@ def _call(
     if prompt == "long":
         facts = {**values, "options": question.options}
         template = bench.wording.before_units() + LONG_PROMPT
-        filled = fill_prompt(template, titles=titles, **values)
+        filled = template.format(titles=titles, **values)
         return Call("long_answer", filled, facts)
     if question.options:
         key = "context" if prompt == "direct" else "long_answer"
         return answer_call(question, values[key], bench.answer_style, bench.wording)
     if prompt == "direct":
-        return Call("answer", fill_prompt(DIRECT_PROMPT, **values), values)
-    return Call("short_answer", fill_prompt(SHORT_PROMPT, **values), values)
+        return Call("answer", DIRECT_PROMPT.format(**values), values)
+    return Call("short_answer", SHORT_PROMPT.format(**values), values)
 
 
 def _titles(context: Context, bench: Bench) -> str:
