@@ -16,14 +16,12 @@ from oprag.calls.dialogue import (
     Finished,
     PromptedModel,
     PromptSize,
-    Purpose,
     ReadDocuments,
     Reply,
     advance,
     ask,
     check_count,
     frame_tokens,
-    largest_fitting,
 )
 from oprag.calls.ledger import Ledger, Price, RungEntry, TokenUsage, as_prices
 from oprag.calls.prompts import (
@@ -58,7 +56,6 @@ __all__ = [
     "Price",
     "PromptSize",
     "PromptedModel",
-    "Purpose",
     "ReadDocuments",
     "Reply",
     "RungEntry",
@@ -76,7 +73,6 @@ __all__ = [
     "is_of_connection",
     "is_window_overflow",
     "keep_secret",
-    "largest_fitting",
     "may_be_reasoning",
     "said_by",
     "status_of",

@@ -192,35 +192,6 @@ def frame_tokens(messages: int) -> int:
     return 4 * messages + 3 if messages else 0
 
 
-def largest_fitting(
-    tokens: Callable[[int], int], most: int, room: int, near: Callable[[int, int], int]
-) -> int:
-    """Find how many things, up to `most`, take at most `room` tokens together.
-
-    Args:
-        tokens: Counts so many of them.
-        most: How many there are.
-        room: Tokens that they may take.
-        near: Guesses how many fit, from a number of them and its tokens. Every other
-            guess halves the range instead, which bounds the steps.
-    """
-    fitting, excessive = 0, most + 1
-    guess = near(0, 0)
-    halve = False
-    while excessive - fitting > 1:
-        guess = min(max(guess, fitting + 1), excessive - 1)
-        taken = tokens(guess)
-        if taken <= room:
-            fitting = guess
-        else:
-            excessive = guess
-        if taken == room:
-            break
-        guess = (fitting + excessive) // 2 if halve else near(guess, taken)
-        halve = not halve
-    return fitting
-
-
 class PromptedModel(Protocol):
     """The model with its prompts, for one question. No I/O.
 

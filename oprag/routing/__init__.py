@@ -1,14 +1,9 @@
 """Self-Route: retrieved chunks first, the full documents if the model refuses."""
 
 from oprag.routing.answering import Routed, route
-from oprag.routing.declining import Decline, DeclineDetector, declines, word_in_reply
+from oprag.routing.declining import Decline, declines, word_in_reply
 from oprag.routing.driver import Answering, ModelCall, aanswer, answer
-from oprag.routing.full_documents import (
-    Excerpt,
-    FullDocument,
-    Layout,
-    largest_selection,
-)
+from oprag.routing.full_documents import Excerpt, FullDocument, Layout
 from oprag.routing.options import (
     DEFAULT_RUNGS,
     FIRST_TOKENS,
@@ -29,7 +24,6 @@ __all__ = [
     "FIRST_TOKENS",
     "Answering",
     "Decline",
-    "DeclineDetector",
     "Excerpt",
     "FullDocument",
     "Layout",
@@ -45,7 +39,6 @@ __all__ = [
     "chunks_of_documents",
     "context_of_documents",
     "declines",
-    "largest_selection",
     "route",
     "tokens_to_retrieve",
     "word_in_reply",

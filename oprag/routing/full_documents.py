@@ -9,18 +9,18 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from oprag.calls import PromptSize, largest_fitting
+from oprag.calls import PromptSize
 from oprag.chunk import Chunk, Span
 from oprag.errors import ContextWindowError
 from oprag.locating import locate
-from oprag.splitting import split_tokens
 from oprag.tokens import NamedTokenCounter
 
-_LARGEST_PIECE = 128
-_SMALLEST_PIECE = 8
-_PIECES_PER_ROOM = 64
-_WORD_END = re.compile(r"\s+")
-_LONGEST_WORD = 40
+_PIECES = 64
+"""Into how many pieces of a selection documents are cut, at least."""
+_SMALLEST, _LARGEST = 32, 512
+"""Characters of a piece."""
+_CHARACTERS = 4
+"""Of a token, in English prose."""
 
 
 class FullDocument(NamedTuple):
@@ -59,14 +59,8 @@ class Layout(NamedTuple):
     """Whether the name of each document is written before what is read of it."""
 
 
-class _Piece(NamedTuple):
-    place: int
-    """Index of its document."""
-    start: int
-    end: int
-    tokens: int
-    """Counted alone."""
-
+_Piece: TypeAlias = tuple[int, int, int]
+"""Index of the document, start and end."""
 
 Cut: TypeAlias = Callable[
     [Layout, Sequence[Chunk], int, NamedTokenCounter], list[Excerpt]
@@ -132,10 +126,10 @@ def largest_selection(
 ) -> list[Excerpt]:
     """Select as much of the documents as fits: first the retrieved chunks.
 
-    The documents are cut into pieces of 1/64 of the room, but at least 8 and at most
-    128 tokens, and where a chunk begins or ends. The pieces of the best chunk come
-    first, then those of the second, and so on; then the pieces nearest to any chunk,
-    equally near ones from the first document on.
+    The documents are cut where white space ends, about every 64th of the room, and
+    where a chunk begins or ends. The pieces of the best chunk come first, then those
+    of the second, and so on; then the pieces nearest to any chunk, equally near ones
+    from the first document on.
 
     Args:
         layout: The documents.
@@ -148,25 +142,25 @@ def largest_selection(
         even a piece fits.
     """
     documents = layout.documents
-    size = min(max(room // _PIECES_PER_ROOM, _SMALLEST_PIECE), _LARGEST_PIECE)
     found = _found(documents, chunks)
 
-    def key(piece: _Piece) -> tuple[float, float, int, int]:
-        apart = [_apart(piece, *each) for each in found]
+    def key(piece: _Piece) -> tuple[float, float, _Piece]:
+        place, start, end = piece
+        apart = [
+            max(-1, span.start - end, start - span.end) if at == place else math.inf
+            for at, span in found
+        ]
         rank = next((n for n, far in enumerate(apart) if far < 0), math.inf)
-        return rank, min(apart, default=math.inf), piece.place, piece.start
+        return rank, min(apart, default=math.inf), piece
 
-    pieces = sorted(_pieces(documents, found, size, counter), key=key)
-    single = list(itertools.accumulate((p.tokens for p in pieces), initial=0))
+    size = min(max(_CHARACTERS * room // _PIECES, _SMALLEST), _LARGEST)
+    pieces = sorted(_pieces(documents, found, size), key=key)
 
-    def count(number: int) -> int:
+    def tokens(number: int) -> int:
         return counter(joined(_in_order(pieces[:number], documents), layout))
 
-    def near(number: int, tokens: int) -> int:
-        return bisect.bisect_right(single, single[number] + room - tokens) - 1
-
-    fitting = largest_fitting(count, len(pieces), room, near)
-    return _in_order(pieces[:fitting], documents)
+    more = bisect.bisect_right(range(len(pieces) + 1), room, key=tokens)
+    return _in_order(pieces[: more - 1], documents)
 
 
 def _found(
@@ -192,33 +186,18 @@ def _found(
     return found
 
 
-def _apart(piece: _Piece, place: int, span: Span) -> float:
-    """Characters between a piece and a span; below 0 where they overlap."""
-    if piece.place != place:
-        return math.inf
-    return max(-1, span.start - piece.end, piece.start - span.end)
-
-
 def _pieces(
-    documents: Sequence[FullDocument],
-    found: Sequence[tuple[int, Span]],
-    size: int,
-    counter: NamedTokenCounter,
+    documents: Sequence[FullDocument], found: Sequence[tuple[int, Span]], size: int
 ) -> Iterator[_Piece]:
-    """Cut the documents, at ends of words, and where a chunk begins or ends."""
+    """Cut the documents behind white space, and where a chunk begins or ends."""
+    part = re.compile(
+        rf".{{1,{size}}}(?:(?<=\s)(?=\S)|\Z)|.{{1,{size}}}", flags=re.DOTALL
+    )
     for place, text in enumerate(document.text for document in documents):
         edges = {0, len(text)}.union(*(span for at, span in found if at == place))
         for first, last in itertools.pairwise(sorted(edges)):
-            start = first
-            part = text[first:last]
-            for window in split_tokens(part, chunk_size=size, tokenizer=counter):
-                end = first + window.end
-                if end < last and not text[end - 1].isspace():
-                    space = _WORD_END.search(text, end, min(end + _LONGEST_WORD, last))
-                    end = space.end() if space else end
-                if start < end:
-                    yield _Piece(place, start, end, window.token_count)
-                    start = end
+            for match in part.finditer(text, first, last):
+                yield place, *match.span()
 
 
 def _in_order(
@@ -226,7 +205,7 @@ def _in_order(
 ) -> list[Excerpt]:
     """Return the pieces in document order, those that touch made one."""
     spans: list[tuple[int, Span]] = []
-    for place, start, end, _ in sorted(pieces):
+    for place, start, end in sorted(pieces):
         touches = spans and spans[-1][0] == place and spans[-1][1].end == start
         first = spans.pop()[1].start if touches else start
         spans.append((place, Span(first, end)))

@@ -13,7 +13,6 @@ from oprag.calls import (
     Dialogue,
     Ledger,
     PromptedModel,
-    Purpose,
     as_prices,
     ask,
     check_count,
@@ -138,9 +137,8 @@ def _called(
                 f"of {size.window}. {_TOO_LONG}"
             )
             raise ContextWindowError(message, window=size.window, needed=needed)
-    purpose: Purpose = "draft" if prompt == "long" else "answer"
     reply = yield from ask(
-        CallModel(prompt, values, purpose),
+        CallModel(prompt, values, "draft" if prompt == "long" else "answer"),
         model,
         ledger,
         failed=lambda what: failed(f"failed: {what}"),

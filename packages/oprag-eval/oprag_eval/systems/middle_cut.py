@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from oprag.calls import largest_fitting
 from oprag.chunk import Chunk, Span
 from oprag.errors import invalid_option
 from oprag.routing import Excerpt, Layout
@@ -88,9 +88,5 @@ def truncate_middle(
 
 
 def _largest(tokens: Callable[[int], int], most: int, room: int) -> int:
-    """Find how many characters take at most `room` tokens; these grow about evenly."""
-
-    def near(size: int, taken: int) -> int:
-        return size * room // taken if taken else 4 * room
-
-    return largest_fitting(tokens, most, room, near)
+    """Find how many characters take at most `room` tokens."""
+    return bisect_right(range(most + 1), room, key=tokens) - 1
