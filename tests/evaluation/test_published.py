@@ -76,7 +76,7 @@ def test_a_set_that_was_loaded_has_the_figures_of_its_split(name, loaded):
 
 
 def test_a_set_without_figures_has_none():
-    assert published_for("jsonl") == ()
+    assert published_for("mine") == ()
 
 
 def test_figures_have_the_deviations_that_their_papers_give():

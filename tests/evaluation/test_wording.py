@@ -29,7 +29,7 @@ def prompt(name: str, question: Question = OPEN, style="letter", **options) -> s
 
 
 def test_every_set_of_the_papers_has_a_task_of_its_own():
-    assert set(TASKS) == set(DATASETS) - {"jsonl"}
+    assert set(TASKS) == set(DATASETS)
 
 
 def test_our_own_words_are_the_same_for_most_sets():

@@ -100,7 +100,6 @@ def assert_told(result, *codes: int) -> str:
         ["evaluate", *RUN, "--systems", "dos-rag,dos-rag"],
         ["evaluate", *RUN, "--model", "nobody:model"],
         ["evaluate", "--data", "quality={root}/file.txt", "--dry-run"],
-        ["evaluate", "--data", "jsonl={notes}", "--dry-run"],
         ["sweep", "{root}/missing", "--questions", "{q}", "--out", "{out}"],
         ["sweep", "{notes}", "--questions", "{notes}", "--out", "{out}"],
         ["sweep", "{notes}", "--questions", "{q}", "--out", "{notes}"],

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-import functools
 import hashlib
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Iterator
+from collections.abc import Awaitable, Callable, Hashable
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -14,7 +13,6 @@ from oprag.chunk import Hit
 from oprag.metadata import chunk_metadata
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag_eval.artifacts import Artifacts, Facts
-from oprag_eval.corpus import ChunkPlace, Corpus
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.errors import check_one_of
 from oprag_eval.models import Model
@@ -29,16 +27,15 @@ Search: TypeAlias = Literal["vectors", "hybrid"]
 """How chunks are found. `"vectors"`: by cosine with the question. `"hybrid"`: by that
 and by its words, fused as `bm25=True` does it in a retriever."""
 
-_KEPT_DOCUMENTS = 64
-"""Documents that are kept in memory, of each splitting: at least so many, and all that
-one question is asked of. A run asks in the order of the set."""
-_KEPT_OF_ALL = 1000
-"""Where a question is asked of all documents, not more than so many are kept."""
+_KEPT = 64
+"""Things of a kind that are kept in memory: of a splitting, the chunks of so many
+documents, and of all that one question is asked of. A run asks in the order of the
+set."""
 _FOUND_OF_ALL = 1000
-"""Chunks that are found by vectors for such a question, where no number is asked for:
-as many as fill the largest budgets."""
-_KEPT_RANKINGS = 8
-"""Rankings that are kept: the budgets of one question use the same."""
+"""Chunks that are found for a question that is asked of all documents, where no number
+is asked for: as many as fill the largest budgets."""
+
+_Held: TypeAlias = dict[Hashable, OrderedDict[Hashable, Any]]
 
 
 class Bench:
@@ -88,22 +85,17 @@ class Bench:
         self.seed = seed
         self.answer_style = answer_style
         self.wording = wording or Wording()
-        of_all = min(len(dataset.documents), _KEPT_OF_ALL)
-        asked = (len(q.doc_ids) or of_all for q in dataset.questions)
-        self._most_documents = max(_KEPT_DOCUMENTS, *asked, 0)
-        self._hits: dict[Splitting, OrderedDict[Hashable, list[Hit]]] = {}
-        self._matrices: dict[Splitting, OrderedDict[Hashable, Matrix]] = {}
-        self._rankings: OrderedDict[Hashable, list[Hit]] = OrderedDict()
-        self._other: OrderedDict[Hashable, Any] = OrderedDict()
-        self._corpora: dict[tuple[Splitting, ...], Corpus] = {}
-        self._names: list[str] = []
+        asked = (len(q.doc_ids or dataset.documents) for q in dataset.questions)
+        self._most = max(_KEPT, *asked, 0)
+        self._split: _Held = {}
+        self._held: _Held = {}
 
     def trial(self, model: Model) -> Bench:
         """Return the same bench with another model; nothing that it makes is kept."""
         trial = copy.copy(self)
         trial.model = trial.index_model = model
         trial.artifacts = Artifacts()
-        trial._other = OrderedDict()  # noqa: SLF001 -- of the same class
+        trial._held = {}  # noqa: SLF001 -- of the same class
         return trial
 
     async def made(
@@ -134,33 +126,28 @@ class Bench:
 
     def chunks(self, document: Document, splitting: Splitting) -> list[Hit]:
         """A document's chunks in reading order, with positions and token counts."""
-        return self._chunks(document.doc_id, splitting, lambda: document)
 
-    def _chunks(
-        self, name: str, splitting: Splitting, read: Callable[[], Document]
-    ) -> list[Hit]:
         def split() -> list[Hit]:
-            text = read().text
+            text = document.text
             found = splitting.split(text, self.counter)
-            (written,) = chunk_metadata(name, [found], self.counter.name)
+            (written,) = chunk_metadata(document.doc_id, [found], self.counter.name)
             return [
                 Hit(text[chunk.start : chunk.end], metadata)
                 for chunk, metadata in zip(found, written, strict=True)
             ]
 
-        kept = self._hits.setdefault(splitting, OrderedDict())
-        return _kept(kept, name, split, self._most_documents)
+        kind = "chunks", splitting
+        return _kept(self._split, kind, document.doc_id, split, self._most)
 
     def chunk_vectors(self, document: Document, splitting: Splitting) -> Matrix:
         """One row per chunk, in the same order."""
-        return _kept(
-            self._matrices.setdefault(splitting, OrderedDict()),
-            document.doc_id,
-            lambda: self.vectors.of_texts(
-                [hit.text for hit in self.chunks(document, splitting)]
-            ),
-            self._most_documents,
-        )
+
+        def embed() -> Matrix:
+            chunks = self.chunks(document, splitting)
+            return self.vectors.of_texts([hit.text for hit in chunks])
+
+        kind = "vectors", splitting
+        return _kept(self._split, kind, document.doc_id, embed, self._most)
 
     def ranked(
         self,
@@ -176,55 +163,24 @@ class Bench:
             splittings: How the documents are cut; several: chunks of all of them.
             search: How chunks are found. Of equals, those come first that stand
                 first, in the order of documents and positions.
-            k: What each of the searches finds, at most; None: all chunks; by words,
-                all that have one. Of a question that is asked of all documents the
-                best 1,000 by vectors, which are then on disk; to search by words, all
-                chunks are in memory.
+            k: What each of the searches finds, at most; None: all chunks, and 1,000
+                where the question is asked of all documents.
         """
 
         def rank() -> list[Hit]:
-            if search == "vectors" and not question.doc_ids:
-                return self._of_all(question, splittings, k or _FOUND_OF_ALL)
             hits, matrices = self._searched(question, splittings)
+            most = k or (len(hits) if question.doc_ids else _FOUND_OF_ALL)
             query = self.vectors.of_query(query_text(question))
             scores = [one for rows in matrices for one in (rows @ query).tolist()]
-            found = best_first(scores)[:k]
+            found = best_first(scores)[:most]
             if search == "vectors":
                 return [hits[place]._replace(score=scores[place]) for place in found]
-            key = ("words", question.doc_ids, splittings)
-            words = self.kept(key, lambda: WordSearch(hits))
-            most = len(hits) if k is None else k
-            return [
-                hits[place] for place in words.fused(query_text(question), found, most)
-            ]
+            key = question.doc_ids, splittings
+            words = self.kept("words", key, lambda: WordSearch(hits))
+            fused = words.fused(query_text(question), found, most)
+            return [hits[place] for place in fused]
 
-        key = (question.question_id, splittings, search, k)
-        return _kept(self._rankings, key, rank, _KEPT_RANKINGS)
-
-    def _of_all(
-        self, question: Question, splittings: tuple[Splitting, ...], k: int
-    ) -> list[Hit]:
-        """The best chunks of the whole set; only these are read again."""
-        names = self._names = self._names or list(self.dataset.documents)
-
-        def chunks() -> Iterator[tuple[ChunkPlace, str]]:
-            for number, name in enumerate(names):
-                document = self.dataset.document(name)
-                for of, splitting in enumerate(splittings):
-                    for place, hit in enumerate(self.chunks(document, splitting)):
-                        yield ChunkPlace(number, of, place), hit.text
-
-        corpus = self._corpora.get(splittings)
-        if corpus is None:
-            corpus = self._corpora[splittings] = Corpus(chunks(), self.vectors)
-        query = self.vectors.of_query(query_text(question))
-        found = []
-        for place, score in corpus.best(query, k):
-            name = names[place.document]
-            read = functools.partial(self.dataset.document, name)
-            hits = self._chunks(name, splittings[place.splitting], read)
-            found.append(hits[place.chunk]._replace(score=score))
-        return found
+        return self.kept("ranking", (question.question_id, splittings, search, k), rank)
 
     def _searched(
         self, question: Question, splittings: tuple[Splitting, ...]
@@ -246,17 +202,17 @@ class Bench:
 
         if question.doc_ids:
             return gather()
-        return self.kept(("all chunks", splittings), gather)
+        return self.kept("all chunks", splittings, gather)
 
-    def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
+    def kept(self, kind: Hashable, name: Hashable, make: Callable[[], Made]) -> Made:
         """Return what a system makes without a model, made once while it is in use.
 
         Args:
-            key: What it is and everything that decides it; of one type of value.
-            make: Makes it; of many things the longest unused goes.
+            kind: What it is, and everything else that decides it.
+            name: What it is made of; of one kind the longest unused goes.
+            make: Makes it.
         """
-        made: Made = _kept(self._other, key, make, self._most_documents)
-        return made
+        return _kept(self._held, kind, name, make, self._most)
 
 
 def query_text(question: Question) -> str:
@@ -269,15 +225,14 @@ def query_text(question: Question) -> str:
 
 
 def _kept(
-    kept: OrderedDict[Hashable, Made],
-    key: Hashable,
-    make: Callable[[], Made],
-    most: int,
+    held: _Held, kind: Hashable, name: Hashable, make: Callable[[], Made], most: int
 ) -> Made:
-    if key in kept:
-        kept.move_to_end(key)
+    kept = held.setdefault(kind, OrderedDict())
+    if name in kept:
+        kept.move_to_end(name)
     else:
-        kept[key] = make()
+        kept[name] = make()
         if len(kept) > most:
             kept.popitem(last=False)
-    return kept[key]
+    made: Made = kept[name]
+    return made

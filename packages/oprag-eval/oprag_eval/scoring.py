@@ -39,8 +39,6 @@ CORPUS_MEASURES = {"bleu_1": 1, "bleu_4": 4}
 them `corpus_bleu`. They have no score per question."""
 
 _CONTEXT_DIGITS = 6
-_SUPPORTING = "sp"
-"""In a question's metadata: titles of the articles that its answer needs."""
 
 
 def scored_text(answer: Mapping[str, Any]) -> str:
@@ -212,7 +210,7 @@ def _context_measures(dataset: Dataset) -> dict[str, _OfContext]:
         measures["answer_recall"] = lambda answer, question: _answer_recall(
             answer, question, dataset
         )
-    if any(_SUPPORTING in question.metadata for question in dataset.questions):
+    if any(question.supporting for question in dataset.questions):
         measures["title_recall"] = lambda answer, question: _title_recall(
             answer, question, dataset
         )
@@ -257,11 +255,10 @@ def _title_recall(
     Source:
         LongRAG (arXiv:2406.15319), recall of HotpotQA.
     """
-    needed = set(question.metadata.get(_SUPPORTING, ()))
-    if not needed:
+    if not question.supporting:
         return None
     names = {name for name, start, _, _ in answer["pieces"] if start is not None}
-    return needed.issubset(
+    return set(question.supporting).issubset(
         title for name in names for title in dataset.document(name).titles
     )
 

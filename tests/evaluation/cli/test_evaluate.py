@@ -145,17 +145,16 @@ def test_a_run_without_what_was_cached_gives_the_same_bytes(offline, shared, tmp
 @pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_to_the_same_bytes(tiny_model, tmp_path):
     names = "abcd"
-    docs = [{"doc_id": name, "text": f"{HARBOUR} {name} {MILL}"} for name in names]
-    questions = [
-        {"question": f"What cost {n} crowns?", "question_id": str(n), "answers": ["x"]}
-        | {"doc_id": names[n % 4]}
-        for n in range(12)
-    ]
-    for name, lines in (("docs", docs), ("questions", questions)):
-        text = "".join(json.dumps(line) + "\n" for line in lines)
-        (tmp_path / f"{name}.jsonl").write_text(text)
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in names:
+        (notes / f"{name}.txt").write_text(f"{HARBOUR} {name} {MILL}")
+    asked = [f"What cost {n} crowns?,{names[n % 4]},x\n" for n in range(12)]
+    questions = tmp_path / "questions.csv"
+    questions.write_text("".join(["question,document,answer\n", *asked]))
     options = [
-        *("--data", f"jsonl={tmp_path}", "--budgets", "150,250"),
+        *("--questions", str(questions), "--documents", str(notes)),
+        *("--budgets", "150,250"),
         *("--systems", "vanilla-rag,op-rag,self-route:k=1"),
         *("--embedding-model", str(tiny_model)),
     ]
@@ -395,7 +394,7 @@ def test_what_cannot_be_is_told_at_once(arguments, told):
     [
         (["--data", "nothing", "--dry-run"], "infinitebench/en.qa"),
         (["--data", "passkey/literal", "--systems", "rag", "--dry-run"], "vanilla-rag"),
-        (["--data", "jsonl=missing", "--dry-run"], "missing"),
+        (["--data", "quality=missing", "--dry-run"], "missing"),
     ],
 )
 def test_what_is_not_there_is_told_with_what_there_is(arguments, told):

@@ -4,8 +4,11 @@ import datasets
 import pytest
 
 from oprag.errors import UnreadableFileError
-from oprag_eval.data import load, read_longbench, read_longrag_corpus
+from oprag_eval.data import load
 from oprag_eval.data.hub import hub_table, parquet_rows
+from oprag_eval.data.longbench import read_longbench
+from oprag_eval.data.longrag import read_longrag
+from oprag_eval.data.rows import Rows
 from tests.kit.fresh_interpreter import run
 
 pytestmark = pytest.mark.usefixtures("counts_differ")
@@ -54,7 +57,7 @@ def test_a_bad_row_of_a_table_is_named(tmp_path):
     datasets.Dataset.from_list(rows).to_parquet(file)
 
     with pytest.raises(UnreadableFileError, match="'1' occurs twice") as caught:
-        read_longrag_corpus("nq", parquet_rows([file]))
+        read_longrag("nq", Rows("none", []), corpus=parquet_rows([file]))
     assert (caught.value.path, caught.value.line) == (str(file), 2)
 
 

@@ -68,14 +68,6 @@ def test_questions_on_one_book_share_one_document(en_mc):
     assert [document.text for document in found.documents.values()] == [BOOK, OTHER]
 
 
-def test_a_book_is_read_when_it_is_asked_for(en_mc, tmp_path):
-    found = en_mc(mc(), mc(id=8, context=OTHER))
-    (tmp_path / "longbook_choice_eng.jsonl").unlink()
-
-    with pytest.raises(FileNotFoundError):
-        found.documents[found.questions[1].doc_id]
-
-
 def test_older_files_have_other_field_names(en_mc):
     row = mc()
     row["content"], row["question"] = row.pop("context"), row.pop("input")
@@ -97,13 +89,13 @@ def test_the_passkey_task(write_jsonl):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"answer": ["Ben"]}, "not one of the options"),
-        ({"answer": ["Mara", "A"]}, "not one of the options"),
-        ({"answer": [""]}, "'answer' is empty"),
-        ({"answer": 3}, "not a list of texts"),
-        ({"options": ["Mara"]}, "1 options, not 4"),
-        ({"context": None}, "'context' is NoneType"),
-        ({"input": " "}, "'input' is empty"),
+        ({"answer": ["Ben"]}, "none of the four options"),
+        ({"answer": ["Mara", "A"]}, "none of the four options"),
+        ({"options": ["Mara"]}, "none of the four options"),
+        ({"answer": [""]}, "'answer.0': .* it is empty"),
+        ({"answer": 3}, "'answer': .* tuple"),
+        ({"context": None}, "'context': .* valid string"),
+        ({"input": " "}, "'input': .* it is empty"),
     ],
 )
 def test_a_bad_row_is_named_by_file_and_line(en_mc, tmp_path, changes, reason):
@@ -113,15 +105,6 @@ def test_a_bad_row_is_named_by_file_and_line(en_mc, tmp_path, changes, reason):
     path = str(tmp_path / "longbook_choice_eng.jsonl")
     assert (caught.value.path, caught.value.line) == (path, 2)
     assert caught.value.message.startswith(f"{path}, line 2: ")
-
-
-def test_a_missing_field_is_named_beside_those_found(en_mc):
-    row = mc()
-    del row["input"]
-    with pytest.raises(
-        UnreadableFileError, match=r"no field 'input' or 'question'.*'id'"
-    ):
-        en_mc(row)
 
 
 def test_a_count_that_no_paper_gives_is_said(write_jsonl):

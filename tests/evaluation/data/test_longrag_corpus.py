@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 
 import pytest
 
@@ -63,38 +62,6 @@ def test_chunks_of_the_corpus_are_searched_by_other_systems(loaded, tmp_path):
     found = scored(loaded, "vanilla-rag:size=8,search=hybrid", tmp_path / "3")
 
     assert found[0] == (True, True)
-
-
-@pytest.mark.usefixtures("counts_differ")
-def test_a_question_reads_the_units_that_are_found_and_not_the_corpus(write_jsonl):
-    units = [
-        {"corpus_id": n, "titles": [f"Mill {n}"], "text": f"Mill {n} ground rye."}
-        for n in range(400)
-    ]
-    asked = [longrag(query_id=n, query=f"What did mill {n} grind?") for n in range(2)]
-    write_jsonl("nq.jsonl", asked)
-    folder = write_jsonl("nq_corpus.jsonl", units).parent
-    dataset = load("longrag/nq", folder, corpus=folder)
-    read: list[str] = []
-
-    class Counted(dict):
-        def __getitem__(self, name):
-            read.append(name)
-            return super().__getitem__(name)
-
-        def values(self):
-            return map(self.__getitem__, self)
-
-    documents = Counted(dataset.documents.items())
-    bench = bench_of(Replies(), dataclasses.replace(dataset, documents=documents))
-    system = make_system("longrag:links=none,k=1")
-    reads = []
-    for question in dataset.questions:
-        system.context(question, bench)
-        reads.append(len(read))
-        read.clear()
-
-    assert reads == [400 + 200, 200]  # the best 200 chunks are searched for units
 
 
 def test_other_sets_have_no_corpus(tmp_path):

@@ -6,19 +6,17 @@ import zipfile
 import pytest
 
 from oprag.errors import InvalidOptionError, OpragWarning, UnreadableFileError
-from oprag_eval.data import (
-    HeldRows,
-    load,
-    read_longrag,
-    read_narrativeqa_rows,
-    read_quality,
-)
+from oprag_eval.data import load
+from oprag_eval.data.longrag import read_longrag
+from oprag_eval.data.narrativeqa import read_narrativeqa
+from oprag_eval.data.quality import read_quality
+from oprag_eval.data.rows import Rows
 
 pytestmark = pytest.mark.usefixtures("counts_differ")
 
 
 def rows_of(*values):
-    return HeldRows("sample", [(n, v) for n, v in enumerate(values, 1)])
+    return Rows("sample", [*enumerate(values, 1)])
 
 
 def quality(**changes):
@@ -46,7 +44,6 @@ def test_quality(write_jsonl):
 
     first, second = found.questions
     assert (first.gold_option, first.gold_text) == (2, "Duty")
-    assert first.metadata == {"difficult": True}
     assert first.doc_id == second.doc_id == "52845"
     (document,) = found.documents.values()
     assert (document.title, document.text) == ("The Lamp", "Mara left.")
@@ -68,8 +65,8 @@ def test_quality_without_ids_of_its_questions_counts_them():
     [
         (quality(article="Another text."), "another text than before"),
         (quality(question={"gold_label": 5}), "label 5 of 4 options"),
-        (quality(question={"options": "none"}), "'options' is not a list"),
-        (quality(questions=["?"]), "not a list of objects"),
+        (quality(question={"options": "none"}), "'questions.0.options': .* tuple"),
+        (quality(article=" "), "'article': .* it is empty"),
     ],
 )
 def test_a_bad_line_of_quality(line, reason):
@@ -81,7 +78,7 @@ def test_a_bad_line_of_quality(line, reason):
 def test_the_test_set_of_quality_has_no_labels():
     line = quality()
     del line["questions"][0]["gold_label"]
-    with pytest.raises(UnreadableFileError, match="not public"):
+    with pytest.raises(UnreadableFileError, match="gold_label': Field required"):
         read_quality(rows_of(line), split="test")
 
 
@@ -163,7 +160,7 @@ def test_longrag_with_the_authors_own_context(write_jsonl):
 
     (question,) = found.questions
     assert question.question_id == "383"
-    assert question.metadata["sp"] == ["Lamp", "Eli"]
+    assert question.supporting == ("Lamp", "Eli")
     document = found.documents[question.doc_id]
     assert (document.title, document.text) == (
         "Lamp, Mara",
@@ -185,7 +182,7 @@ def test_longrag_over_its_whole_corpus():
     assert [d.title for d in found.documents_of(question)] == ["Lamp", "Eli, Jon"]
     with pytest.raises(UnreadableFileError, match="'0' occurs twice"):
         read_longrag(
-            "nq", rows_of(longrag()), corpus=rows_of(*[corpus.again(0).values] * 2)
+            "nq", rows_of(longrag()), corpus=Rows("sample", corpus.values[:1] * 2)
         )
 
 
@@ -206,7 +203,7 @@ def test_narrativeqa_from_the_hubs_rows():
     page = "<html><body><p>Mara &amp; Eli</p></body></html>"
     rows = rows_of(hub_row("d1", page), hub_row("d2", ""), hub_row("d1", page))
     with pytest.warns(OpragWarning, match="1 stories have no text"):
-        found = read_narrativeqa_rows(rows)
+        found = read_narrativeqa(rows)
 
     assert [q.question_id for q in found.questions] == ["d1-1", "d1-2"]
     assert found.questions[0].answers == ("Mara", "She")
@@ -215,19 +212,11 @@ def test_narrativeqa_from_the_hubs_rows():
     assert "1 stories have no text: 1 questions" in found.notes[-1]
 
 
-@pytest.mark.parametrize(
-    ("answers", "reason"),
-    [
-        (None, "'answers' is not a list of objects"),
-        ([], "'answers' is empty"),
-        (["Mara"], "'answers' is not a list of objects"),
-        ([{"tokens": []}], "no field 'text'"),
-    ],
-)
-def test_answers_of_the_hubs_rows_have_texts(answers, reason):
+@pytest.mark.parametrize("answers", [None, [], ["Mara"], [{"tokens": []}]])
+def test_answers_of_the_hubs_rows_have_texts(answers):
     row = {**hub_row("d1", "Mara left."), "answers": answers}
-    with pytest.raises(UnreadableFileError, match=reason):
-        read_narrativeqa_rows(rows_of(row))
+    with pytest.raises(UnreadableFileError, match="'answers"):
+        read_narrativeqa(rows_of(row))
 
 
 def annotation(**changes):
@@ -311,15 +300,14 @@ def test_questions_without_an_answer_are_left_out_and_said(qasper):
 def test_a_bad_paper_is_named(tmp_path):
     path = tmp_path / "qasper.json"
     path.write_text(json.dumps({"1909.1": {**paper(), "full_text": 3}}), "utf-8")
-    with pytest.raises(UnreadableFileError, match=r"paper 1909\.1: 'full_text'"):
+    with pytest.raises(UnreadableFileError, match=r"'1909\.1\.full_text'"):
         load("qasper", path)
     path.write_text('{"1909.1":\n oops}', "utf-8")
-    with pytest.raises(UnreadableFileError, match="no JSON") as caught:
+    with pytest.raises(UnreadableFileError, match="line 2 column 2"):
         load("qasper", path)
-    assert caught.value.line == 2
 
 
-@pytest.mark.parametrize("name", ["quality", "qasper", "jsonl"])
+@pytest.mark.parametrize("name", ["quality", "qasper"])
 def test_a_set_that_is_not_on_the_hub_says_which_file_it_takes(name):
     with pytest.raises(UnreadableFileError, match="Give the path of") as caught:
         load(name)

@@ -18,8 +18,8 @@ from tests.evaluation.data.test_papers import (
     quality,
 )
 
-WITHOUT = {"jsonl", "qasper"}
-"""One's own data; and Qasper whole, of which the papers asked LongBench's part."""
+WITHOUT = {"qasper"}
+"""Whole: the papers asked LongBench's part."""
 
 
 def opened(name):
@@ -52,11 +52,6 @@ def test_a_set_that_was_loaded_finds_its_figures(name, write_jsonl, tmp_path):
         path = tmp_path / "qasper-dev-v0.3.json"
         path.write_text(json.dumps({"1": paper(annotation(yes_no=True))}), "utf-8")
         found = load(name, path)
-    elif name == "jsonl":
-        write_jsonl("docs.jsonl", [{"doc_id": "d", "text": "Mara lit it."}])
-        asked = {"question_id": "q", "doc_id": "d", "question": "Who?"}
-        write_jsonl("questions.jsonl", [{**asked, "answers": ["Mara"]}])
-        found = load(name, tmp_path)
     else:
         part = name.rpartition("/")[2]
         found = load(name, write_jsonl(FILES.get(name, f"{part}.jsonl"), opened(name)))

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
-from pathlib import Path
 
-import pytest
-
-from oprag_eval.data import load
 from oprag_eval.reports.summarizing import summarize
 from oprag_eval.reports.tables import tables_of
 from oprag_eval.running.run_directory import RunDirectory
@@ -18,9 +13,6 @@ from oprag_eval.systems.full_document import FullDocuments
 from oprag_eval.systems.retrieved import dos_rag
 from oprag_eval.systems.self_route import SelfRoute
 from tests.evaluation.small import Replies, bench_of, set_of_four
-
-COVIDQA = Path(__file__).parents[4] / "shared" / "data" / "covidqa"
-"""46 articles and 727 questions with exact spans, beside the repository, if at all."""
 
 
 def summarized(path, systems, dataset, budget, **options):
@@ -63,27 +55,3 @@ def test_what_fits_is_said_to_be_whole(tmp_path):
 
     assert (row[0], row[-1]) == ("full-document", "4 of 4")
     assert not any("whole" in note for note in summary.notes)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not COVIDQA.is_dir(), reason=f"{COVIDQA} is not there")
-def test_articles_in_a_small_window_are_truncated_and_not_retrieved_from(tmp_path):
-    whole = load("jsonl", COVIDQA)
-    dataset = dataclasses.replace(whole, questions=whole.questions[::8])
-    systems = [dos_rag(), FullDocuments()]
-    summary, answers = summarized(
-        tmp_path, systems, dataset, 1_000, window=2_300, token_counter=None
-    )
-    retrieved, full = summary.arms
-    assert full.label == "full-document, cut"
-    assert full.cut >= 90
-    assert full.cut + full.read_whole == len(dataset.questions) == 91
-    assert (
-        full.measures["evidence_recall"].mean
-        < retrieved.measures["evidence_recall"].mean
-    )
-    for answer in answers:
-        if answer["whole"] is False:
-            name = answer["pieces"][0][0]
-            first, last = answer["pieces"]
-            assert (first[1], last[2]) == (0, len(dataset.document(name).text))

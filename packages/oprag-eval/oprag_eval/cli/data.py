@@ -58,7 +58,7 @@ def data_facts(dataset: Dataset) -> dict[str, Any]:
     Every text is read for it.
     """
     asked, read = hashlib.sha256(), hashlib.sha256()
-    facts = [f.name for f in dataclasses.fields(Question) if f.name != "metadata"]
+    facts = [field.name for field in dataclasses.fields(Question)]
     for question in dataset.questions:
         values = [getattr(question, name) for name in facts]
         asked.update(json.dumps(values).encode("ascii"))

@@ -8,7 +8,7 @@ from typing import Any
 
 from oprag.calls import said_by
 from oprag.errors import UnreadableFileError
-from oprag_eval.data.rows import TableRows
+from oprag_eval.data.rows import Rows, table_rows
 
 
 def hub_file(repository: str, name: str) -> Path:
@@ -29,8 +29,8 @@ def hub_file(repository: str, name: str) -> Path:
         raise _failed(f"{repository}/{name}", error) from error
 
 
-def hub_table(repository: str, *, config: str | None, split: str) -> TableRows:
-    """Fetch a table of a data set, once; its rows stay on disk.
+def hub_table(repository: str, *, config: str | None, split: str) -> Rows:
+    """Fetch a table of a data set, once.
 
     Args:
         repository: `owner/name`.
@@ -48,11 +48,11 @@ def hub_table(repository: str, *, config: str | None, split: str) -> TableRows:
         table = datasets.load_dataset(repository, config, split=split)
     except _failures(hub) as error:
         raise _failed(name, error) from error
-    return TableRows(name, table)
+    return table_rows(name, table)
 
 
-def parquet_rows(files: Sequence[Path]) -> TableRows:
-    """Open Parquet files as one table; its rows stay on disk.
+def parquet_rows(files: Sequence[Path]) -> Rows:
+    """Open Parquet files as one table.
 
     Args:
         files: In their order, at least one.
@@ -72,7 +72,7 @@ def parquet_rows(files: Sequence[Path]) -> TableRows:
         raise UnreadableFileError(
             f"{name!r}: {reason}.", path=name, reason=reason
         ) from error
-    return TableRows(name, table)
+    return table_rows(name, table)
 
 
 def unavailable(name: str, reason: str, remedy: str) -> UnreadableFileError:

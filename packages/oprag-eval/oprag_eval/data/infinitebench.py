@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Annotated, Any
 
-from oprag_eval.data.building import Contexts, Counts, finish
-from oprag_eval.data.records import Dataset, Question
-from oprag_eval.data.rows import Row, Rows
-from oprag_eval.errors import check_one_of
+from pydantic import AliasChoices, BeforeValidator, Field
+
+from oprag_eval.data.building import Counts, add_text, finish
+from oprag_eval.data.records import Dataset, Document, Question
+from oprag_eval.data.rows import Fields, Rows, Text, malformed
 
 FILES = {
     "en.qa": "longbook_qa_eng.jsonl",
@@ -33,64 +34,65 @@ _PUBLISHED = {
 _OPTIONS = 4
 
 
+def _listed(answer: Any) -> Any:
+    return [answer] if isinstance(answer, str) else answer
+
+
+class _Asked(Fields):
+    """Older files have other names, and bare text for `answer`.
+
+    In En.MC the first answer is the right option's text, and a second its letter.
+    """
+
+    id: str
+    context: Text = Field(validation_alias=AliasChoices("context", "content"))
+    question: Text = Field(validation_alias=AliasChoices("input", "question"))
+    answer: Annotated[tuple[Text, ...], BeforeValidator(_listed)]
+    options: tuple[str, ...] = ()
+
+    def gold(self) -> int | None:
+        """Return the index of the right option; None: there is no such option."""
+        text, letters = self.answer[0], self.answer[1:]
+        golds = [index for index, option in enumerate(self.options) if option == text]
+        if letters:
+            golds = [index for index in golds if "ABCD"[index] == letters[0]]
+        return next(iter(golds), None) if len(self.options) == _OPTIONS else None
+
+
 def read_infinitebench(task: str, rows: Rows) -> Dataset:
     """Read a task of ∞Bench.
-
-    Fields: `id`, `context`, `input` (older files: `content`, `question`), `answer`
-    and, in En.MC, four `options`. `answer` is a list, in older files a bare text;
-    in En.MC its first entry is the right option's text, and a second one is its
-    letter.
 
     Args:
         task: `"en.qa"`, `"en.mc"` or `"passkey"`.
         rows: The rows of the task's file.
 
     Raises:
-        InvalidOptionError: There is no such task here.
-        UnreadableFileError: A row lacks a field, or its answer is none of its
+        UnreadableFileError: A row lacks a field, or its answer is none of its four
             options.
     """
-    check_one_of("task", task, FILES)
-    contexts = Contexts(rows, "context", "content", prefix="book")
+    documents: dict[str, Document] = {}
     questions = []
-    for number, row in enumerate(rows):
-        answers = _answers(row)
-        options = row.texts("options") if task == "en.mc" else ()
+    chosen = task == "en.mc"
+    for line, row in rows.of(_Asked):
+        gold = row.gold() if chosen else None
+        if chosen and gold is None:
+            reason = f"{row.answer} is none of the four options {row.options}"
+            raise malformed(rows.path, line, reason)
         questions.append(
             Question(
-                row.label("id") if "id" in row.values else str(number),
-                (contexts.add(row),),
-                row.text("input", "question"),
-                answers[:1] if options else answers,
-                options,
-                _gold(row, answers, options) if options or task == "en.mc" else None,
+                row.id,
+                (add_text(documents, "book", row.context),),
+                row.question,
+                row.answer[:1] if chosen else row.answer,
+                row.options if chosen else (),
+                gold,
             )
         )
     return finish(
         f"infinitebench/{task}",
         questions,
-        contexts.documents(),
+        documents,
         path=rows.path,
         metrics=_METRICS[task],
         published=_PUBLISHED[task],
     )
-
-
-def _answers(row: Row) -> tuple[str, ...]:
-    value = row.get("answer")
-    answers = (value,) if isinstance(value, str) else row.texts("answer")
-    if not any(answer.strip() for answer in answers):
-        raise row.error("'answer' is empty")
-    return answers
-
-
-def _gold(row: Row, answers: Sequence[str], options: Sequence[str]) -> int:
-    if len(options) != _OPTIONS:
-        raise row.error(f"{len(options)} options, not {_OPTIONS}")
-    text, letters = answers[0], answers[1:]
-    golds = [index for index, option in enumerate(options) if option == text]
-    if letters:
-        golds = [index for index in golds if "ABCD"[index] == letters[0]]
-    if not golds:
-        raise row.error(f"the answer {answers!r} is not one of the options {options!r}")
-    return golds[0]

@@ -9,13 +9,12 @@ from typing import NamedTuple, get_args
 from oprag.errors import invalid_option
 from oprag_eval.data import infinitebench, longbench, longrag
 from oprag_eval.data.hub import hub_file, hub_table, parquet_rows, unavailable
-from oprag_eval.data.jsonl import read_jsonl
-from oprag_eval.data.narrativeqa import read_narrativeqa_rows
+from oprag_eval.data.narrativeqa import read_narrativeqa
 from oprag_eval.data.passkey import PasskeyVariant, make_passkey
 from oprag_eval.data.qasper import read_qasper
 from oprag_eval.data.quality import read_quality
 from oprag_eval.data.records import Dataset
-from oprag_eval.data.rows import JsonlRows, Rows, zip_rows
+from oprag_eval.data.rows import Rows, json_rows, zip_rows
 from oprag_eval.errors import check_one_of
 
 _INFINITEBENCH = "xinrongzhang2022/InfiniteBench"
@@ -57,11 +56,9 @@ def load(
         `OpragWarning` says it.
 
     Raises:
-        UnreadableFileError: No path was given and the hub cannot be reached or
-            does not have the set.
+        UnreadableFileError: A file is not there, or a line is not as it should be; no
+            path was given, and the hub cannot be reached or does not have the set.
         InvalidOptionError: There is no such set or split, or it has no corpus.
-        UnreadableFileError: A line is not as it should be; with file and line.
-        UnreadableFileError: A file is not there.
     """
     check_one_of("name", name, DATASETS)
     family, _, part = name.partition("/")
@@ -86,7 +83,7 @@ def _file(path: Path, *names: str) -> Path:
 def _infinitebench(task: str, path: Path | None, _: str) -> Dataset:
     name = infinitebench.FILES[task]
     file = hub_file(_INFINITEBENCH, name) if path is None else _file(path, name)
-    return infinitebench.read_infinitebench(task, JsonlRows(file))
+    return infinitebench.read_infinitebench(task, json_rows(file))
 
 
 def _longbench(task: str, path: Path | None, _: str) -> Dataset:
@@ -96,7 +93,7 @@ def _longbench(task: str, path: Path | None, _: str) -> Dataset:
         file = hub_file(_LONGBENCH, "data.zip")
     else:
         file = _file(path, name, member, "data.zip")
-    rows: Rows = zip_rows(file, member) if file.suffix == ".zip" else JsonlRows(file)
+    rows: Rows = zip_rows(file, member) if file.suffix == ".zip" else json_rows(file)
     return longbench.read_longbench(task, rows)
 
 
@@ -123,7 +120,7 @@ def _table(path: Path, name: str, split: str) -> Rows:
     for folder in (path / name, path):
         if files := sorted(folder.glob(f"{split}-*.parquet")):
             return parquet_rows(files)
-    return JsonlRows(_file(path, f"{name}.jsonl"))
+    return json_rows(_file(path, f"{name}.jsonl"))
 
 
 def _narrativeqa(_: str, path: Path | None, split: str) -> Dataset:
@@ -132,13 +129,13 @@ def _narrativeqa(_: str, path: Path | None, split: str) -> Dataset:
         rows: Rows = hub_table(_NARRATIVEQA, config=None, split=name)
     else:
         rows = _table(path, "data", name)
-    return read_narrativeqa_rows(rows, split=split)
+    return read_narrativeqa(rows, split=split)
 
 
 def _quality(_: str, path: Path | None, split: str) -> Dataset:
     name = f"QuALITY.v1.0.1.htmlstripped.{split}"
     here = _here(path, "quality", f"the file {name} of github.com/nyu-mll/quality")
-    return read_quality(JsonlRows(_file(here, name)), split=split)
+    return read_quality(json_rows(_file(here, name)), split=split)
 
 
 def _qasper(_: str, path: Path | None, split: str) -> Dataset:
@@ -160,13 +157,9 @@ def _here(path: Path | None, name: str, what: str) -> Path:
     return path
 
 
-_TWO_FILES = "a folder with docs.jsonl and questions.jsonl"
 _SETS = {
     "infinitebench": _Set(
         _infinitebench, "the task's .jsonl or its folder", tuple(infinitebench.FILES)
-    ),
-    "jsonl": _Set(
-        lambda _, path, _split: read_jsonl(_here(path, "jsonl", _TWO_FILES)), _TWO_FILES
     ),
     "longbench": _Set(
         _longbench, "data.zip, a .jsonl, or its folder", tuple(longbench.TASKS)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from oprag_eval.data.building import Contexts, Counts, finish
-from oprag_eval.data.records import Dataset, Question
-from oprag_eval.data.rows import Rows
-from oprag_eval.errors import check_one_of
+from pydantic import Field
+
+from oprag_eval.data.building import Counts, add_text, finish
+from oprag_eval.data.records import Dataset, Document, Question
+from oprag_eval.data.rows import Fields, Rows, Text
 
 TASKS = {
     "narrativeqa": 200,
@@ -19,35 +20,37 @@ TASKS = {
 """The sets, by the authors' names, and the number of their questions."""
 
 
+class _Asked(Fields):
+    id: str = Field(validation_alias="_id")
+    question: Text = Field(validation_alias="input")
+    context: Text
+    answers: tuple[str, ...] = Field(min_length=1)
+
+
 def read_longbench(task: str, rows: Rows) -> Dataset:
     """Read a set of LongBench.
 
-    Fields: `_id`, `input` (the question), `context`, `answers` (a list), `length`
-    (in words). The several documents of the multi-hop sets stand in one context,
-    headed *Passage 1:* and so on: they are one document here, as in the papers.
+    The several documents of the multi-hop sets stand in one context, headed
+    *Passage 1:* and so on: they are one document here, as in the papers.
 
     Args:
         task: One of `TASKS`.
         rows: The rows of its file.
 
     Raises:
-        InvalidOptionError: There is no such set here.
         UnreadableFileError: A row lacks a field.
     """
-    check_one_of("task", task, TASKS)
-    contexts = Contexts(rows, "context", prefix=task)
-    questions = []
-    for row in rows:
-        answers = row.texts("answers")
-        if not answers:
-            raise row.error("'answers' is empty")
-        questions.append(
-            Question(row.label("_id"), (contexts.add(row),), row.text("input"), answers)
+    documents: dict[str, Document] = {}
+    questions = [
+        Question(
+            row.id, (add_text(documents, task, row.context),), row.question, row.answers
         )
+        for _, row in rows.of(_Asked)
+    ]
     return finish(
         f"longbench/{task}",
         questions,
-        contexts.documents(),
+        documents,
         path=rows.path,
         metrics=("rouge_l",) if task == "qmsum" else ("token_f1",),
         published=(Counts("LongBench", TASKS[task]),),

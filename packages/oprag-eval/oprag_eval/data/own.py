@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from pydantic import ConfigDict
+
+from oprag.chunk import Span
 from oprag.files import unreadable
 from oprag_eval.data.building import finish
-from oprag_eval.data.jsonl import fitting_metrics, question_of
-from oprag_eval.data.records import Dataset, Document
-from oprag_eval.data.rows import JsonlRows, Row, csv_rows
+from oprag_eval.data.records import Dataset, Document, Question
+from oprag_eval.data.rows import Fields, Rows, Text, csv_rows, json_rows, malformed
+from oprag_eval.metrics.evidence import EvidenceKind
 
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ANSWER = re.compile(r"answer(_\d+)?")
 _OPTION = re.compile(r"option_[a-z]")
-_ENDINGS = (".csv", ".jsonl")
-_DOCUMENT = ("document", "doc_id", "file")
+_READERS = {".csv": csv_rows, ".jsonl": json_rows}
+
+
+class _Asked(Fields):
+    model_config = ConfigDict(extra="allow")
+    question: Text
+    question_id: str = ""
+    document: str = ""
+    answers: tuple[str, ...]
+    options: tuple[str, ...]
+    correct: str = ""
+    evidence: tuple[tuple[int, int], ...] = ()
+    evidence_kind: EvidenceKind = "all"
 
 
 def read_own(questions: Path, documents: Mapping[str, str | Document]) -> Dataset:
@@ -25,61 +40,69 @@ def read_own(questions: Path, documents: Mapping[str, str | Document]) -> Datase
     Questions, one per line, as `.csv` with a heading or as `.jsonl`:
 
     - `question`, the only field that must be there;
-    - `document`: the file that it is asked of, by its path in the folder, or by its
-      name without folder and ending where that is unambiguous. Empty or absent: all
+    - `document`: the file that it is asked of, by its name in `documents`, or by its
+      name without folder or ending where that is unambiguous. Empty or absent: all
       documents;
-    - `answer`, and `answer_2`, `answer_3`, … for others that are right too; in JSON
-      Lines also `answers`, a list;
-    - `option_a`, `option_b`, … and `correct`, the letter of the right one; in JSON
-      Lines also `options`, a list, and `gold_option`, an index from 0;
-    - `question_id`; absent: the number of the question, from 1.
+    - `answer`, and `answer_2`, `answer_3`, … for others that are right too;
+    - `option_a`, `option_b`, … and `correct`, the letter of the right one;
+    - `question_id`; absent: the number of the question, from 1;
+    - in JSON Lines `evidence`: spans `[start, end)` of the document's characters, in
+      the text that is read, which of HTML and PDF files is the rendered one; and
+      `evidence_kind`, `"any"` or `"all"`, which it is where absent.
 
     The names may be written with capitals and with spaces for `_`. What else a line
-    has goes into `Question.metadata`, and a note names it: it is not used. In JSON
-    Lines `evidence` is read as in the project's own format (`read_jsonl`); its spans
-    count in the text that is read, which of HTML and PDF files is the rendered one.
+    has is not used, and a note names it.
 
     Args:
         questions: The file.
         documents: Texts or documents by name.
 
     Raises:
-        UnreadableFileError: A line has no question, names a document that is not
-            there, or has no right option; with file and line.
         UnreadableFileError: The file is not there or holds no questions, or its name
-            ends in neither.
+            ends in neither; or a line has no question, names a document that is not
+            there, or has no right option.
     """
+    reader = _READERS.get(questions.suffix.lower())
+    if reader is None:
+        takes = f"is no file of questions; oprag takes {' or '.join(_READERS)}"
+        raise unreadable(questions, takes)
     held = {
         name: given if isinstance(given, Document) else Document(name, name, given)
         for name, given in documents.items()
     }
     names = _names(held)
-    asked = [
-        question_of(_native(_fields(row), number, names), held)
-        for number, row in enumerate(_rows(questions), 1)
-    ]
-    unused = dict.fromkeys(name for question in asked for name in question.metadata)
-    notes = [f"the field {name!r} is not used" for name in unused if name]
+    rows = reader(questions)
+    native = Rows(rows.path, ((line, _native(each)) for line, each in rows.values))
+    asked, unused = [], dict[str, None]()
+    for number, (line, row) in enumerate(native.of(_Asked), 1):
+        try:
+            asked.append(_question(row, str(number), names, held))
+        except ValueError as error:
+            raise malformed(rows.path, line, str(error)) from error
+        unused |= dict.fromkeys(filter(None, row.model_extra or ()))
+    if not asked:
+        raise unreadable(questions, "holds no questions")
     return finish(
         questions.stem,
         asked,
         held,
         path=str(questions),
-        metrics=fitting_metrics(asked),
-        notes=notes,
+        metrics=_fitting_metrics(asked),
+        notes=[f"the field {name!r} is not used" for name in unused],
     )
 
 
-def _rows(questions: Path) -> list[Row]:
-    ending = questions.suffix.lower()
-    found = csv_rows(questions) if ending == ".csv" else JsonlRows(questions)
-    if ending not in _ENDINGS:
-        takes = f"is no file of questions; oprag takes {' or '.join(_ENDINGS)}"
-        raise unreadable(questions, takes)
-    rows = list(found)
-    if not rows:
-        raise unreadable(questions, "holds no questions")
-    return rows
+def _native(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a line under our names, answers and options as lists."""
+    named = {"_".join(name.casefold().split()): values[name] for name in values}
+    told = {k: v for k, v in named.items() if v not in (None, "") or k == "question"}
+    answers = [key for key in told if _ANSWER.fullmatch(key)]
+    options = sorted(key for key in told if _OPTION.fullmatch(key))
+    lists = {
+        "answers": [told.pop(key) for key in answers],
+        "options": [told.pop(key) for key in options],
+    }
+    return told | lists
 
 
 def _names(documents: Mapping[str, Document]) -> dict[str, str | None]:
@@ -92,50 +115,48 @@ def _names(documents: Mapping[str, Document]) -> dict[str, str | None]:
     return names | {doc_id: doc_id for doc_id in documents}
 
 
-def _native(row: Row, number: int, names: Mapping[str, str | None]) -> Row:
-    """The same line with the field names of the project's own format."""
-    values = {
-        key: value
-        for key, value in row.values.items()
-        if value not in (None, "") or key == "question"
-    }
-    values.setdefault("question_id", str(number))
-    for key in _DOCUMENT:
-        if key in values:
-            values["doc_id"] = _doc_id(row, str(values.pop(key)), names)
-            break
-    answers = [key for key in values if _ANSWER.fullmatch(key)]
-    if answers:
-        values.setdefault("answers", [values.pop(key) for key in answers])
-    options = sorted(key for key in values if _OPTION.fullmatch(key))
-    if options:
-        values["options"] = [values.pop(key) for key in options]
-        values["gold_option"] = _gold(row, str(values.pop("correct", "")), options)
-    return Row(values, row.path, row.line, row.place)
-
-
-def _doc_id(row: Row, name: str, names: Mapping[str, str | None]) -> str:
-    doc_id = names.get(name)
-    if doc_id is None:
-        why = "fits several documents" if name in names else "is not there"
+def _question(
+    row: _Asked,
+    number: str,
+    names: Mapping[str, str | None],
+    documents: Mapping[str, Document],
+) -> Question:
+    """Make a question of a line; what is wrong with it is a `ValueError`."""
+    doc_id = names.get(row.document)
+    if row.document and doc_id is None:
+        why = "fits several documents" if row.document in names else "is not there"
         known = ", ".join(sorted(names)[:10])
-        raise row.error(f"the document {name!r} {why} (known: {known})")
-    return doc_id
+        message = f"the document {row.document!r} {why} (known: {known})"
+        raise ValueError(message)
+    gold = None
+    if row.options:
+        letters = [*string.ascii_uppercase[: len(row.options)]]
+        correct = row.correct.strip().upper()
+        if correct not in letters:
+            message = f"'correct' is {row.correct!r}, not one of {', '.join(letters)}"
+            raise ValueError(message)
+        gold = letters.index(correct)
+    length = len(documents[doc_id].text) if doc_id else 0
+    for start, end in row.evidence:
+        if not 0 <= start < end <= length:
+            message = f"[{start}, {end}] is no span of a text of {length} characters"
+            raise ValueError(message)
+    return Question(
+        row.question_id or number,
+        (doc_id,) if doc_id else (),
+        row.question,
+        row.answers or (() if gold is None else (row.options[gold],)),
+        row.options,
+        gold,
+        tuple(Span(*span) for span in row.evidence),
+        row.evidence_kind,
+    )
 
 
-def _gold(row: Row, correct: str, options: list[str]) -> int:
-    letter = correct.strip().upper()
-    wanted = f"option_{letter.lower()}"
-    if len(letter) != 1 or letter not in _LETTERS or wanted not in options:
-        raise row.error(f"'correct' is {correct!r}, not the letter of one of {options}")
-    return options.index(wanted)
-
-
-def _fields(row: Row) -> Row:
-    """Return a row with the names that fields are read by: `answer_2` of `Answer 2`."""
-    values = {
-        "_".join(name.casefold().split()): row.values[name] for name in row.values
-    }
-    if len(values) < len(row.values):
-        raise row.error(f"two of the fields {list(row.values)} have one name")
-    return Row(values, row.path, row.line, row.place)
+def _fitting_metrics(questions: list[Question]) -> tuple[str, ...]:
+    """Name the measures that every question has what they need for."""
+    if all(question.options for question in questions):
+        return ("choice_match", "bracketed_match")
+    if all(question.answers for question in questions):
+        return ("token_f1", "exact_match")
+    return ()

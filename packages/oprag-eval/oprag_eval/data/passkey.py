@@ -86,12 +86,7 @@ def make_passkey(
             answer = "first" if keys[0] > keys[1] else "second"
         asked.append(
             Question(
-                f"{doc_id}-q",
-                (doc_id,),
-                _QUESTIONS[variant],
-                (answer,),
-                evidence=spans,
-                metadata={"depth": number / questions},
+                f"{doc_id}-q", (doc_id,), _QUESTIONS[variant], (answer,), evidence=spans
             )
         )
     return finish(

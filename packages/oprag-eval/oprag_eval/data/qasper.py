@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+import pydantic
 
 from oprag.chunk import Span
 from oprag_eval.data.building import Counts, finish
 from oprag_eval.data.records import Dataset, Document, Question
-from oprag_eval.data.rows import Row, malformed, read_json
+from oprag_eval.data.rows import Fields, Text, check_file, malformed, said
 
 UNANSWERABLE = "Unanswerable"
 """The gold answer where an annotator found none: an answer like any other."""
@@ -20,40 +23,87 @@ _PUBLISHED = {
 }
 
 
+class _Answer(Fields):
+    unanswerable: bool
+    yes_no: bool | None
+    extractive_spans: tuple[str, ...]
+    free_form_answer: str
+    evidence: tuple[str, ...]
+
+    def text(self) -> str:
+        """By the rules of the authors' evaluation; empty where none is given."""
+        if self.unanswerable:
+            return UNANSWERABLE
+        if self.yes_no is not None:
+            return "Yes" if self.yes_no else "No"
+        return ", ".join(self.extractive_spans) or self.free_form_answer.strip()
+
+
+class _Annotation(Fields):
+    answer: _Answer
+
+
+class _Asked(Fields):
+    question_id: str
+    question: Text
+    answers: tuple[_Annotation, ...]
+
+
+class _Section(Fields):
+    section_name: str | None
+    paragraphs: tuple[str, ...]
+
+
+class _Paper(Fields):
+    title: str
+    abstract: str
+    full_text: tuple[_Section, ...]
+    qas: tuple[_Asked, ...]
+
+    def text(self) -> str:
+        """Title, abstract, and the names and paragraphs of the sections."""
+        parts = [self.title, self.abstract]
+        for section in self.full_text:
+            parts += [section.section_name or "", *section.paragraphs]
+        return "\n\n".join(part for part in map(str.strip, parts) if part)
+
+
+_PAPERS = pydantic.TypeAdapter(dict[str, _Paper])
+
+
 def read_qasper(path: Path, *, split: str = "dev") -> Dataset:
     """Read a file of Qasper, such as `qasper-dev-v0.3.json`.
 
-    A paper's text is its title, its abstract, and the names and paragraphs of its
-    sections, joined by blank lines. Each annotator's answer is one right answer:
-    *Unanswerable*, *Yes* or *No*, the extracted spans joined by `, `, or the free
-    text. The evidence is that of the first annotator of whose evidence every
-    paragraph was found in the text (`"all"`); tables and figures are not in the
-    text, and without such an annotator the evidence is not known. Questions that
-    nobody answered are left out, and the set's notes say how many.
+    Each annotator's answer is one right answer: *Unanswerable*, *Yes* or *No*, the
+    extracted spans joined by `, `, or the free text. The evidence is that of the first
+    annotator of whose evidence every paragraph was found in the text (`"all"`); tables
+    and figures are not in the text, and without such an annotator the evidence is not
+    known. Questions that nobody answered are left out, and the set's notes say how
+    many.
 
     Args:
         path: The file: one JSON object, paper id to paper.
         split: `"train"`, `"dev"` or `"test"`: which count to compare with.
 
     Raises:
-        UnreadableFileError: The file is no JSON, or a paper lacks a field; the error
-            names the paper.
-        UnreadableFileError: The file is not there.
+        UnreadableFileError: The file is not there or no JSON, or a paper lacks a
+            field; the error names the paper.
     """
-    papers = read_json(path)
-    if not isinstance(papers, Mapping):
-        raise malformed(str(path), None, "not an object of papers")
-    documents: dict[str, Document] = {}
-    questions: list[Question] = []
-    asked = 0
-    for paper, values in papers.items():
-        if not isinstance(values, Mapping):
-            raise malformed(str(path), None, f"paper {paper!r} is no object")
-        row = Row(values, f"{path}, paper {paper}", None, 0)
-        documents[paper] = Document(paper, row.text("title", empty=True), _text(row))
-        questions += _questions(row, documents[paper])
-        asked += len(row.get("qas"))
-    lost = asked - len(questions)
+    check_file(path)
+    try:
+        papers = _PAPERS.validate_python(json.loads(path.read_bytes()))
+    except ValueError as error:  # also of JSON and of pydantic
+        raise malformed(str(path), None, said(error)) from error
+    documents = {
+        name: Document(name, paper.title, paper.text())
+        for name, paper in papers.items()
+    }
+    questions = [
+        question
+        for name, paper in papers.items()
+        for question in _questions(paper, documents[name])
+    ]
+    lost = sum(len(paper.qas) for paper in papers.values()) - len(questions)
     return finish(
         f"qasper/{split}",
         questions,
@@ -65,42 +115,18 @@ def read_qasper(path: Path, *, split: str = "dev") -> Dataset:
     )
 
 
-def _text(row: Row) -> str:
-    parts = [row.text("title", empty=True), row.text("abstract", empty=True)]
-    for section in row.objects("full_text"):
-        parts.append(str(section.get("section_name") or ""))
-        parts += section.texts("paragraphs")
-    return "\n\n".join(part for part in map(str.strip, parts) if part)
-
-
-def _questions(paper: Row, document: Document) -> Iterator[Question]:
-    for asked in paper.objects("qas"):
-        rows = [given.inner("answer") for given in asked.objects("answers")]
-        found = [
-            (answer, _spans(row.texts("evidence"), document.text))
-            for row in rows
-            if (answer := _answer(row))
-        ]
-        if not found:
-            continue
-        yield Question(
-            asked.label("question_id"),
-            (document.doc_id,),
-            asked.text("question"),
-            tuple(dict.fromkeys(answer for answer, _ in found)),
-            evidence=next((spans for _, spans in found if spans), ()),
-        )
-
-
-def _answer(row: Row) -> str:
-    """The answer by the rules of the authors' evaluation; empty where none is given."""
-    if row.get("unanswerable"):
-        return UNANSWERABLE
-    if row.get("yes_no") is not None:
-        return "Yes" if row.get("yes_no") else "No"
-    if spans := row.texts("extractive_spans"):
-        return ", ".join(spans)
-    return row.text("free_form_answer", empty=True).strip()
+def _questions(paper: _Paper, document: Document) -> Iterator[Question]:
+    for asked in paper.qas:
+        given = [each.answer for each in asked.answers if each.answer.text()]
+        if given:
+            found = (_spans(answer.evidence, document.text) for answer in given)
+            yield Question(
+                asked.question_id,
+                (document.doc_id,),
+                asked.question,
+                tuple(dict.fromkeys(answer.text() for answer in given)),
+                evidence=next(filter(None, found), ()),
+            )
 
 
 def _spans(evidence: Sequence[str], text: str) -> tuple[Span, ...]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from oprag.chunk import Span
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
@@ -12,8 +11,6 @@ from oprag.files import PagePlace
 from oprag_eval.metrics.evidence import EvidenceKind
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-Key = TypeVar("Key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +48,8 @@ class Question:
     """Where the answer stands in the one document of `doc_ids`; empty: not known."""
     evidence_kind: EvidenceKind = "all"
     """`"any"`: each span suffices; `"all"`: every span is needed."""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    """What else the set says, under the set's own names."""
+    supporting: tuple[str, ...] = ()
+    """Titles of the articles that the answer needs; empty: not known."""
 
     @property
     def doc_id(self) -> str:
@@ -80,37 +77,6 @@ class Question:
         return None if self.gold_option is None else self.options[self.gold_option]
 
 
-class LazyDocuments(Mapping[str, Document], Generic[Key]):
-    """Documents that are read when they are asked for; only the last one is kept.
-
-    Args:
-        keys: For each id, in the set's order, where its text lies.
-        read: Makes the document from its id and that place.
-    """
-
-    def __init__(
-        self, keys: Mapping[str, Key], read: Callable[[str, Key], Document]
-    ) -> None:
-        self._keys = dict(keys)
-        self._read = read
-        self._last: Document | None = None
-
-    def __getitem__(self, doc_id: str) -> Document:
-        last = self._last
-        if last is None or last.doc_id != doc_id:
-            self._last = last = self._read(doc_id, self._keys[doc_id])
-        return last
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._keys)
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def __contains__(self, doc_id: object) -> bool:
-        return doc_id in self._keys
-
-
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Questions and the documents they are asked of."""
@@ -120,23 +86,19 @@ class Dataset:
     questions: tuple[Question, ...]
     """In the order of the file."""
     documents: Mapping[str, Document]
-    """By id, in the order of the file. Large sets read a text when it is asked for:
-    go through `documents.values()` and keep no list."""
+    """By id, in the order of the file."""
     metrics: tuple[str, ...] = ()
     """Names in `oprag_eval.metrics` that fit, the papers' own first."""
     notes: tuple[str, ...] = ()
     """What differs from the papers: counts, and questions that were left out."""
 
     def documents_of(self, question: Question) -> Iterator[Document]:
-        """Return the documents that a question is asked of, in order, one at a time.
+        """Return the documents that a question is asked of, in order.
 
         Raises:
             DocumentNotFoundError: The set does not have one of them.
         """
-        if not question.doc_ids:
-            yield from self.documents.values()
-        for doc_id in question.doc_ids:
-            yield self.document(doc_id)
+        return map(self.document, question.doc_ids or self.documents)
 
     def count_documents(self, questions: Sequence[Question]) -> int:
         """Count the documents that some questions are asked of together."""

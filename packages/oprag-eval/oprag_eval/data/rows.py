@@ -1,164 +1,63 @@
-"""Rows of data files, each knowing where it stands, so that errors can say it."""
+"""Rows of data files, checked field by field; an error names the file and the line."""
 
 from __future__ import annotations
 
 import csv
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from oprag.errors import UnreadableFileError
 from oprag.files import unreadable
 
+_BOM = b"\xef\xbb\xbf"
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row: its fields, and where it was found."""
 
-    values: Mapping[str, Any]
+def _filled(text: str) -> str:
+    if not text.strip():
+        message = "it is empty"
+        raise ValueError(message)
+    return text
+
+
+Text: TypeAlias = Annotated[str, AfterValidator(_filled)]
+"""Text that is not blank."""
+
+
+class Fields(BaseModel):
+    """The fields of a row that a reader takes; other fields are let pass."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+
+FieldsT = TypeVar("FieldsT", bound=Fields)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a file or table, in order."""
+
     path: str
-    """The file, or the set on the hub."""
-    line: int | None
-    """The line of the file (from 1) or the row of a table (from 1), or None."""
-    place: int
-    """What `Rows.again` takes to read this row once more."""
+    """What errors name."""
+    values: Iterable[tuple[int | None, Mapping[str, Any]]]
+    """The line, or the row of a table, from 1; and the fields by name."""
 
-    def error(self, reason: str) -> UnreadableFileError:
-        """Return the error that says what is wrong with this row."""
-        return malformed(self.path, self.line, reason)
-
-    def get(self, *names: str) -> Any:
-        """Return the field of the first name that is there.
+    def of(self, fields: type[FieldsT]) -> Iterator[tuple[int | None, FieldsT]]:
+        """Return each line with the fields that are wanted.
 
         Raises:
-            UnreadableFileError: None of them is.
+            UnreadableFileError: A line lacks a field, or has another kind of value.
         """
-        for name in names:
-            if name in self.values:
-                return self.values[name]
-        wanted = " or ".join(repr(name) for name in names)
-        found = ", ".join(repr(name) for name in self.values) or "none"
-        raise self.error(f"it has no field {wanted} (fields found: {found})")
-
-    def text(self, *names: str, empty: bool = False) -> str:
-        """Return a text field.
-
-        Args:
-            *names: Its possible names.
-            empty: Whether it may be blank.
-
-        Raises:
-            UnreadableFileError: It is not there, no text, or blank.
-        """
-        value = self.get(*names)
-        if not isinstance(value, str):
-            raise self.error(f"{names[0]!r} is {type(value).__name__}, not text")
-        if not (empty or value.strip()):
-            raise self.error(f"{names[0]!r} is empty")
-        return value
-
-    def label(self, *names: str) -> str:
-        """Return an identifier, text or a whole number, as text.
-
-        Raises:
-            UnreadableFileError: It is not there or neither.
-        """
-        value = self.get(*names)
-        if isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
-        return self.text(*names)
-
-    def texts(self, *names: str) -> tuple[str, ...]:
-        """Return a field that is a list of texts.
-
-        Raises:
-            UnreadableFileError: It is not there, no list, or holds something else. A
-                bare text is no list.
-        """
-        value = self.get(*names)
-        if isinstance(value, (list, tuple)) and all(isinstance(v, str) for v in value):
-            return tuple(value)
-        raise self.error(f"{names[0]!r} is not a list of texts: {value!r:.80}")
-
-    def inner(self, name: str) -> Row:
-        """Return a field that is an object, as a row of its own.
-
-        Raises:
-            UnreadableFileError: It is not there or no object.
-        """
-        value = self.get(name)
-        if not isinstance(value, Mapping):
-            raise self.error(f"{name!r} is no object")
-        return Row(value, self.path, self.line, self.place)
-
-    def objects(self, name: str) -> list[Row]:
-        """Return a field that is a list of objects.
-
-        Raises:
-            UnreadableFileError: It is not there, no list, or holds something else.
-        """
-        values = self.get(name)
-        if isinstance(values, list) and all(isinstance(v, Mapping) for v in values):
-            return [Row(value, self.path, self.line, self.place) for value in values]
-        raise self.error(f"{name!r} is not a list of objects")
-
-
-class Rows(Protocol):
-    """A file or table of rows, which can be read more than once."""
-
-    @property
-    def path(self) -> str:
-        """The file, or the set on the hub."""
-
-    def __iter__(self) -> Iterator[Row]:
-        """All rows in order, one at a time."""
-
-    def again(self, place: int) -> Row:
-        """Read one row once more, by its `place`."""
-
-
-class HeldRows:
-    """Rows that are in memory.
-
-    Args:
-        path: What errors name.
-        rows: (line, fields) of each row.
-    """
-
-    def __init__(
-        self, path: str, rows: Sequence[tuple[int | None, Mapping[str, Any]]]
-    ) -> None:
-        self.path = path
-        self._rows = rows
-
-    def __iter__(self) -> Iterator[Row]:
-        """All rows in order."""
-        return map(self.again, range(len(self._rows)))
-
-    def again(self, place: int) -> Row:
-        """Return one row by its index."""
-        line, values = self._rows[place]
-        return Row(values, self.path, line, place)
-
-
-class TableRows(HeldRows):
-    """Rows of a table of the package `datasets`, which leaves them on disk.
-
-    Args:
-        path: What errors name.
-        table: Gives a mapping for an index and has a length.
-    """
-
-    def __init__(self, path: str, table: Any) -> None:
-        super().__init__(path, table)
-
-    def again(self, place: int) -> Row:
-        """Read one row by its index."""
-        values: Any = self._rows[place]
-        return Row(values, self.path, place + 1, place)
+        for line, values in self.values:
+            try:
+                yield line, fields.model_validate(values)
+            except ValidationError as error:
+                raise malformed(self.path, line, said(error)) from error
 
 
 def malformed(path: str, line: int | None, reason: str) -> UnreadableFileError:
@@ -169,52 +68,34 @@ def malformed(path: str, line: int | None, reason: str) -> UnreadableFileError:
     )
 
 
-_BOM = b"\xef\xbb\xbf"
-_LONGEST_FIELD = 2**31 - 1
-"""Characters; the reader's own limit of 128 Ki is less than a long text."""
+def said(error: ValueError) -> str:
+    """Tell what is wrong with a value: of a row, the first field that is."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    found = error.errors()[0]
+    where = ".".join(map(str, found["loc"]))
+    return f"{where!r}: {found['msg']}" if where else found["msg"]
 
 
-class JsonlRows:
-    """A JSON Lines file: one object per line, blank lines skipped, UTF-8.
+def json_rows(path: Path) -> Rows:
+    """Read a JSON Lines file: one object per line, blank lines skipped, UTF-8.
 
-    Only one line is in memory at a time.
-
-    Args:
-        path: The file.
+    One line at a time is in memory.
 
     Raises:
-        UnreadableFileError: It is not there or cannot be read.
+        UnreadableFileError: It is not there.
     """
-
-    def __init__(self, path: Path) -> None:
-        _check_file(path)
-        self._file = path
-        self.path = str(path)
-
-    def __iter__(self) -> Iterator[Row]:
-        """All rows in order; `UnreadableFileError` at the first bad line."""
-        place = 0
-        with self._file.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                if line.removeprefix(_BOM).strip():
-                    yield _json_row(line, self.path, number, place)
-                place += len(line)
-
-    def again(self, place: int) -> Row:
-        """Read one row by the offset of its line, in bytes; its number is not known."""
-        with self._file.open("rb") as file:
-            file.seek(place)
-            return _json_row(file.readline(), self.path, None, place)
+    check_file(path)
+    return Rows(str(path), _json_values(_lines(path), str(path)))
 
 
-def zip_rows(path: Path, member: str) -> HeldRows:
-    """Read a JSON Lines file inside a zip file whole into memory.
+def zip_rows(path: Path, member: str) -> Rows:
+    """Read a JSON Lines file inside a zip file.
 
     Raises:
         UnreadableFileError: The zip file is not there or damaged, or lacks the file.
-        UnreadableFileError: A line is no JSON object.
     """
-    _check_file(path)
+    check_file(path)
     name = f"{path}/{member}"
     try:
         with zipfile.ZipFile(path) as archive:
@@ -222,79 +103,63 @@ def zip_rows(path: Path, member: str) -> HeldRows:
     except (KeyError, zipfile.BadZipFile) as error:
         reason = f"has no {member} that can be read ({error})"
         raise unreadable(path, reason) from error
-    return HeldRows(
-        name,
-        [
-            (number, _json_row(line, name, number, 0).values)
-            for number, line in enumerate(lines, 1)
-            if line.strip()
-        ],
-    )
+    return Rows(name, _json_values(lines, name))
 
 
-def csv_rows(path: Path) -> HeldRows:
-    """Read a CSV file with a heading line whole into memory, UTF-8.
+def csv_rows(path: Path) -> Rows:
+    """Read a CSV file with a heading line, UTF-8, whole into memory.
 
     Raises:
-        UnreadableFileError: It is not there, not UTF-8, or has no heading.
-        UnreadableFileError: A line has more or fewer fields than the heading.
+        UnreadableFileError: It is not there or no CSV, or a line has more or fewer
+            fields than the heading.
     """
-    _check_file(path)
-    limit = csv.field_size_limit(_LONGEST_FIELD)
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return HeldRows(str(path), list(_csv_lines(path, file)))
-    except UnicodeDecodeError as error:
-        raise unreadable(path, f"is not UTF-8 ({error.reason})") from error
-    finally:
-        csv.field_size_limit(limit)
+    check_file(path)
+    found: list[tuple[int, dict[str, Any]]] = []
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file, strict=True)
+        try:
+            for values in reader:
+                if None in values or None in values.values():
+                    reason = "it does not have as many fields as the heading"
+                    raise malformed(str(path), reader.line_num, reason)
+                found.append((reader.line_num, values))
+        except (csv.Error, UnicodeDecodeError) as error:
+            line = reader.line_num
+            raise malformed(str(path), line, f"no CSV in UTF-8: {error}") from error
+    return Rows(str(path), found)
 
 
-def _csv_lines(path: Path, file: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    reader = csv.DictReader(file, strict=True)
-    try:
-        if not reader.fieldnames:
-            raise unreadable(path, "is empty")
-        size = len(reader.fieldnames)
-        for values in reader:
-            if None in values or None in values.values():
-                reason = f"it does not have the {size} fields of line 1"
-                raise malformed(str(path), reader.line_num, reason)
-            yield reader.line_num, values
-    except csv.Error as error:
-        raise malformed(str(path), reader.line_num, f"no CSV: {error}") from error
+def table_rows(path: str, table: Any) -> Rows:
+    """Take the rows of a table of the package `datasets`, one at a time."""
+    return Rows(path, enumerate(table, 1))
 
 
-def read_json(path: Path) -> Any:
-    """Read a JSON file whole.
+def check_file(path: Path) -> None:
+    """Make sure that a file is there.
 
     Raises:
-        UnreadableFileError: It is not there.
-        UnreadableFileError: It is no JSON; the line is where it breaks off.
+        UnreadableFileError: It is not.
     """
-    _check_file(path)
-    try:
-        return json.loads(path.read_bytes().removeprefix(_BOM))
-    except json.JSONDecodeError as error:
-        raise malformed(str(path), error.lineno, f"no JSON: {error.msg}") from error
-    except UnicodeDecodeError as error:
-        raise malformed(str(path), None, f"no UTF-8: {error.reason}") from error
-
-
-def _json_row(line: bytes, path: str, number: int | None, place: int) -> Row:
-    try:
-        values = json.loads(line.removeprefix(_BOM).rstrip())
-    except json.JSONDecodeError as error:
-        reason = f"no JSON: {error.msg} at column {error.colno}"
-        raise malformed(path, number, reason) from error
-    except UnicodeDecodeError as error:
-        raise malformed(path, number, f"no UTF-8: {error.reason}") from error
-    if not isinstance(values, dict):
-        raise malformed(path, number, f"{type(values).__name__}, not a JSON object")
-    return Row(values, path, number, place)
-
-
-def _check_file(path: Path) -> None:
     if not path.is_file():
         what = "is a folder, not a file" if path.is_dir() else "is not there"
         raise unreadable(path, what)
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        yield from file
+
+
+def _json_values(
+    lines: Iterable[bytes], path: str
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for number, line in enumerate(lines, 1):
+        if not (written := line.removeprefix(_BOM).strip()):
+            continue
+        try:
+            values = json.loads(written)
+        except ValueError as error:
+            raise malformed(path, number, f"no JSON: {error}") from error
+        if not isinstance(values, dict):
+            raise malformed(path, number, f"{written[:20]!r} has no fields")
+        yield number, values

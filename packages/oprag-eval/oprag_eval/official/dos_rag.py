@@ -205,7 +205,8 @@ class OfficialRag(Reader):
 def official_chunks(document: Document, size: int, bench: Bench) -> list[OfficialChunk]:
     """Return the authors' chunks of a document, which are RAPTOR's leaves too."""
     return bench.kept(
-        ("official chunks", document.doc_id, size),
+        ("official chunks", size),
+        document.doc_id,
         lambda: split_officially(document.text, size, bench.counter),
     )
 
@@ -213,7 +214,8 @@ def official_chunks(document: Document, size: int, bench: Bench) -> list[Officia
 def official_vectors(document: Document, size: int, bench: Bench) -> Matrix:
     """Return one row per chunk of `official_chunks`, in the same order."""
     return bench.kept(
-        ("official vectors", document.doc_id, size),
+        ("official vectors", size),
+        document.doc_id,
         lambda: bench.vectors.of_texts(
             [chunk.text for chunk in official_chunks(document, size, bench)]
         ),

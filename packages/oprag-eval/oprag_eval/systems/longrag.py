@@ -130,7 +130,8 @@ class LongRag(System):
             names = question.doc_ids or tuple(bench.dataset.documents)
         texts = {name: bench.dataset.document(name).text for name in names}
         units = bench.kept(
-            ("long units", tuple(texts), self.max_tokens, self.links, self.compat),
+            ("long units", self.max_tokens, self.links, self.compat),
+            tuple(texts),
             lambda: group_documents(
                 texts,
                 None if self.links == "found" else (),

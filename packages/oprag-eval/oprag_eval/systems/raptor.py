@@ -238,7 +238,7 @@ class Raptor(System):
                 return leaves
             return np.vstack([leaves, bench.vectors.of_texts(tree.summaries)])
 
-        return bench.kept(("raptor vectors", document.doc_id, self), stacked)
+        return bench.kept(("raptor vectors", self), document.doc_id, stacked)
 
 
 def _fitting(
