@@ -1,4 +1,4 @@
-"""LangChain's `Document` to the core's `Hit`, and passages back to `Document`.
+"""LangChain's `Document` to the core's `Hit`, put in order, and back to `Document`.
 
 The only place that builds documents for what was retrieved. Each that goes out is a
 new object that says where it stands; none that came in is ever written to.
@@ -7,49 +7,39 @@ new object that says where it stands; none that came in is ever written to.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from numbers import Real
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from langchain_core.documents import Document
 
+from langchain_oprag._options import CheckedOptions, option_field
+from langchain_oprag.documents import SourceLike
 from oprag.chunk import Hit, Passage
 from oprag.context import (
     ALONE,
+    DEFAULTS,
     Arranged,
     ContextOptions,
     Neighbours,
+    OnProblem,
+    Order,
+    Selection,
     arrange,
     result_id,
     result_metadata,
+    with_texts,
 )
-from oprag.documents import StoredChunk, check_entries
-from oprag.errors import InvalidOptionError, OpragError
-from oprag.positions import NODE_CONTENT, SourceText, read_node
+from oprag.documents import SearchFilter, StoredChunk, check_entries
+from oprag.ordering import DocumentOrder
+from oprag.positions import NODE_CONTENT, DocumentKey, PositionKeys, read_node
+from oprag.tokens import Do, TokenizerSpec
 
 _ID = attrgetter("id")
 _SCORE_KEYS = ("relevance_score", "score")
 """Where LangChain's rerankers and retrievers put a score."""
-
-
-class Ordered(NamedTuple):
-    """Documents put in order."""
-
-    documents: list[Document]
-    """As they are to be read."""
-    used_all: bool
-    """Whether every document that came is among them."""
-    problems: tuple[OpragError, ...] = ()
-    """See `oprag.context.assembly.Arranged`."""
-    lacking: InvalidOptionError | None = None
-    """Why nothing was read beside what was found."""
-    unfilled: tuple[int | None, int] | None = None
-    """A token budget, and the chunks that do not fill it; None where they may."""
-
-
-def source_of(document: Document) -> SourceText:
-    """Return what the core needs of a document that is to be split."""
-    return SourceText(document.page_content, document.metadata, document.id)
+_SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 
 
 def hits_of(documents: Iterable[Document]) -> list[Hit]:
@@ -77,7 +67,7 @@ def put_in_order(
     options: ContextOptions,
     *,
     neighbours: Neighbours = ALONE,
-) -> Ordered:
+) -> Arranged[Document]:
     """Select, order and join retrieved documents.
 
     Args:
@@ -94,14 +84,7 @@ def put_in_order(
     except (AttributeError, TypeError):
         check_entries("documents", documents, Document)
         raise
-    arranged = arrange(hits, options, neighbours=neighbours)
-    return ordered(arranged, neighbours)
-
-
-def ordered(arranged: Arranged, neighbours: Neighbours = ALONE) -> Ordered:
-    """Return one new document per passage; see `put_in_order`."""
-    made = [document_of(passage) for passage in arranged.passages]
-    return Ordered(made, arranged.used_all, arranged.problems, neighbours.lacking)
+    return arrange(hits, options, neighbours=neighbours).made(document_of)
 
 
 def stored_document(chunk: StoredChunk) -> Document:
@@ -150,3 +133,46 @@ def _score(metadata: Mapping[str, Any]) -> float | None:
         if isinstance(value, Real):
             return float(value)
     return None
+
+
+class SharedOptions(CheckedOptions):
+    """The options of both components but for the number of documents."""
+
+    token_budget: int | None = option_field("token_budget")
+    selection: Selection = option_field("selection")
+    order: Order = option_field("order")
+    document_order: DocumentOrder = option_field("document_order")
+    merge: bool | None = option_field("merge")
+    citations: bool = option_field("citations")
+    on_problem: OnProblem = option_field("on_problem")
+    position_keys: PositionKeys | None = option_field("position_keys")
+    document_key: DocumentKey | None = option_field("document_key")
+    token_counter: TokenizerSpec = option_field("token_counter")
+    separator: str = option_field("separator")
+    documents: SourceLike | None = option_field("documents")
+
+    def _options_for(
+        self, top_n: int | None, search: SearchFilter | None = None
+    ) -> ContextOptions:
+        """Return the options as the core takes them.
+
+        Args:
+            top_n: How many documents to keep at most; None for all.
+            search: What the search was filtered by; None for what `_known_filter` says.
+        """
+        options = {name: getattr(self, name) for name in _SHARED}
+        if self.documents is not None:
+            options["documents"] = self._full_texts().within(
+                search or self._known_filter
+            )
+        return ContextOptions(top_n=top_n, **options)
+
+    def _arranging(
+        self,
+        documents: Sequence[Document],
+        options: ContextOptions,
+        neighbours: Neighbours = ALONE,
+    ) -> Do:
+        """Return how documents that come best first are put in order."""
+        work = partial(put_in_order, documents, neighbours=neighbours)
+        return Do(partial(work, options), partial(with_texts, options, work))

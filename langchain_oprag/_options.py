@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Self, TypeAlias
 
-from langchain_core.documents import Document
 from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import Runnable
 from pydantic import (
@@ -19,31 +17,14 @@ from pydantic import (
     field_validator,
 )
 
-from langchain_oprag._convert import Ordered, put_in_order
-from langchain_oprag.documents import SourceLike, document_source
-from oprag.context import (
-    ALONE,
-    DEFAULTS,
-    DESCRIPTIONS,
-    ContextOptions,
-    Neighbours,
-    OnProblem,
-    Order,
-    OwnErrors,
-    Problems,
-    Selection,
-    check_option,
-    with_texts,
-)
+from langchain_oprag.documents import document_source
+from oprag.context import DEFAULTS, DESCRIPTIONS, OwnErrors, Problems, check_option
 from oprag.documents import DocumentSource, SearchFilter
 from oprag.errors import InvalidOptionError, named
-from oprag.ordering import DocumentOrder
-from oprag.positions import DocumentKey, PositionKeys
-from oprag.tokens import Do, TokenizerSpec
 
-_SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 _CALLABLE = ("position_keys", "document_key", "document_order", "token_counter")
 _JSON = tuple(n for n in (*DESCRIPTIONS, "k") if n not in {*_CALLABLE, "documents"})
+_OF_CONSTRUCTION = {*DESCRIPTIONS, "top_n", "similarity_top_k", "top_k"}
 _A_RETRIEVER = "a retriever of LangChain, such as store.as_retriever()"
 A_MODEL = "a chat model of LangChain"
 _RUNNABLES = {"llm": A_MODEL, "retriever": _A_RETRIEVER, "base_retriever": _A_RETRIEVER}
@@ -79,6 +60,21 @@ def check_runnable(option: str, value: Any, takes: str) -> None:
     if not isinstance(value, Runnable):
         message = f"{option}= is {named(value)}. It takes {takes}."
         raise InvalidOptionError(message, option=option, value=value)
+
+
+def refuse_options(component: str, call: Iterable[str]) -> None:
+    """Refuse arguments of a call that are options: stores take them and do nothing.
+
+    Raises:
+        InvalidOptionError: For the first one.
+    """
+    for option in call:
+        if option in _OF_CONSTRUCTION:
+            message = (
+                f"{option}= is no argument of a search. Set it on {component}, or give "
+                "k= for the number of documents."
+            )
+            raise InvalidOptionError(message, option=option, value=None)
 
 
 class CheckedOptions(OwnErrors, BaseModel):
@@ -137,62 +133,9 @@ class CheckedOptions(OwnErrors, BaseModel):
             self._source = given, document_source({} if given is None else given)
         return self._source[1]
 
-    def _reported(self, ordered: Ordered) -> list[Document]:
-        """Return what is read; warn of what is wrong with it."""
-        if ordered.problems:
-            self._problems.tell(ordered.problems)
-        if ordered.lacking is not None:
-            self._problems.tell_unwidened(ordered.lacking)
-        if ordered.unfilled is not None:
-            self._problems.tell_unfilled(*ordered.unfilled)
-        return ordered.documents
-
     def _with(self, **changes: Any) -> Self:
         """Return a copy with other values."""
         copied = self.model_copy()
         for name, value in changes.items():
             setattr(copied, name, value)
         return copied
-
-
-class SharedOptions(CheckedOptions):
-    """The options of both components but for the number of documents."""
-
-    token_budget: int | None = option_field("token_budget")
-    selection: Selection = option_field("selection")
-    order: Order = option_field("order")
-    document_order: DocumentOrder = option_field("document_order")
-    merge: bool | None = option_field("merge")
-    citations: bool = option_field("citations")
-    on_problem: OnProblem = option_field("on_problem")
-    position_keys: PositionKeys | None = option_field("position_keys")
-    document_key: DocumentKey | None = option_field("document_key")
-    token_counter: TokenizerSpec = option_field("token_counter")
-    separator: str = option_field("separator")
-    documents: SourceLike | None = option_field("documents")
-
-    def _options_for(
-        self, top_n: int | None, search: SearchFilter | None = None
-    ) -> ContextOptions:
-        """Return the options as the core takes them.
-
-        Args:
-            top_n: How many documents to keep at most; None for all.
-            search: What the search was filtered by; None for what `_known_filter` says.
-        """
-        options = {name: getattr(self, name) for name in _SHARED}
-        if self.documents is not None:
-            options["documents"] = self._full_texts().within(
-                search or self._known_filter
-            )
-        return ContextOptions(top_n=top_n, **options)
-
-    def _arranging(
-        self,
-        documents: Sequence[Document],
-        options: ContextOptions,
-        neighbours: Neighbours = ALONE,
-    ) -> Do:
-        """Return how documents that come best first are put in order."""
-        work = partial(put_in_order, documents, neighbours=neighbours)
-        return Do(partial(work, options), partial(with_texts, options, work))

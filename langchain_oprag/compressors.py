@@ -1,6 +1,7 @@
 """`OrderPreservingCompressor`: after any retriever, in any pipeline."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from langchain_core.callbacks import Callbacks
@@ -10,8 +11,9 @@ from langchain_core.documents import (
     Document,
 )
 
-from langchain_oprag._convert import Ordered
-from langchain_oprag._options import SharedOptions, option_field
+from langchain_oprag._convert import SharedOptions
+from langchain_oprag._options import option_field
+from oprag.context import Arranged
 from oprag.documents import SearchFilter
 from oprag.errors import refuse_unknown
 from oprag.tokens import Do
@@ -123,11 +125,12 @@ class OrderPreservingCompressor(
     def _ordering(self, documents: Sequence[Document]) -> Do:
         return self._arranging(documents, self._options_for(self.top_n))
 
-    def _kept(self, documents: Sequence[Document], ordered: Ordered) -> list[Document]:
+    def _kept(
+        self, documents: Sequence[Document], ordered: Arranged[Document]
+    ) -> list[Document]:
         if ordered.used_all and len(documents) >= _ASKED_FOR:
-            unfilled = self.token_budget, len(documents)
-            ordered = ordered._replace(unfilled=unfilled)
-        return self._reported(ordered)
+            ordered = replace(ordered, unfilled=(self.token_budget, len(documents)))
+        return ordered.reported(self._problems)
 
     def __hash__(self) -> int:
         # LCEL hashes the callables that it draws; equal components are those with

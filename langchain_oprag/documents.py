@@ -10,7 +10,6 @@ from langchain_core.documents import Document
 from langchain_core.stores import BaseStore
 from langchain_core.vectorstores import VectorStore
 
-from langchain_oprag._convert import source_of
 from langchain_oprag.stores import chunk_store
 from oprag.chunk import FullText
 from oprag.documents import (
@@ -22,6 +21,7 @@ from oprag.documents import (
 )
 from oprag.documents import SourceLike as CoreSourceLike
 from oprag.documents import document_source as core_source
+from oprag.positions import SourceText
 
 SourceLike: TypeAlias = (
     CoreSourceLike | BaseStore[str, Any] | VectorStore | ChunkStore | Sequence[Document]
@@ -66,6 +66,11 @@ def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSou
     if isinstance(documents, (list, tuple, Document)):
         return given_documents(documents, Document, source_of)
     return core_source(documents)  # type: ignore[arg-type]  # it checks the rest itself
+
+
+def source_of(document: Document) -> SourceText:
+    """Return what the core needs of a document that is to be split."""
+    return SourceText(document.page_content, document.metadata, document.id)
 
 
 class _StoreSource(DocumentSource):

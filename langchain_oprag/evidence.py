@@ -160,7 +160,7 @@ class EvidenceMiddleware(AgentMiddleware):
         if not found:
             return message
         evidence = gather_evidence(hits_of(found), self._options, seen)
-        seen.add(evidence.passages)
+        seen.add(evidence.shown)
         if not evidence.text:  # of nothing but white space: no model takes that
             return message
         return message.model_copy(update={"content": evidence.text})

@@ -15,8 +15,8 @@ from pydantic import ConfigDict, SkipValidation, ValidationInfo, field_validator
 from langchain_oprag._answering import Answering, DrivenRunnable
 from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
 from langchain_oprag._prompts import Question, fill, long_prompts, read_question
-from langchain_oprag._wrapping import Fetch
 from langchain_oprag.results import as_documents, as_passages
+from langchain_oprag.retrievers import Fetch
 from oprag.calls import SENTINEL, CallModel, Dialogue
 from oprag.documents import check_entries
 from oprag.errors import InvalidOptionError

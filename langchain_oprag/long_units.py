@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, TypeAlias, Unpack
 
@@ -13,19 +12,14 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.vectorstores import VectorStore
 from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator
 
-from langchain_oprag._convert import Ordered, hits_of, ordered
+from langchain_oprag._convert import document_of, hits_of
 from langchain_oprag._options import option_field
-from langchain_oprag._wrapping import (
-    Fetch,
-    RetrieverKeywords,
-    WrappingRetriever,
-    search_filter,
-    verified_stores,
-    wrapped_retriever,
-)
+from langchain_oprag._searched import search_filter, verified_stores, wrapped_retriever
 from langchain_oprag.documents import SourceLike
+from langchain_oprag.retrievers import Fetch, RetrieverKeywords, WrappingRetriever
 from oprag.chunk import Hit
 from oprag.context import (
+    Arranged,
     ContextOptions,
     OnProblem,
     Order,
@@ -34,7 +28,6 @@ from oprag.context import (
     with_texts,
 )
 from oprag.diagnosing import Verification
-from oprag.documents import exact_text
 from oprag.errors import invalid_option
 from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
@@ -42,13 +35,11 @@ from oprag.tokens import Do, Steps
 from oprag.units import (
     UNIT_DESCRIPTIONS,
     ChosenUnits,
-    FoundUnit,
     LongUnit,
     UnitIndex,
     UnitKeywords,
     choose_units,
-    document_names,
-    unit_metadata,
+    read_units,
 )
 
 Units: TypeAlias = Annotated[Sequence[LongUnit], WithJsonSchema({"type": "array"})]
@@ -199,12 +190,11 @@ class LongUnitRetriever(WrappingRetriever):
     def _context(self, fetch: Fetch) -> ContextOptions:
         """The options, with full texts as far as the search's filter admits them."""
         given = {name: getattr(self, name) for name in UNIT_DESCRIPTIONS}
-        source = self._full_texts().within(fetch.filtered_by())
+        source = self._full_texts().within(search_filter(*fetch.search))
         return ContextOptions(**given, documents=source)
 
-    def _steps(self, query: str, fetch: Fetch) -> Steps[Ordered]:
+    def _steps(self, query: str, fetch: Fetch) -> Steps[Arranged[Document]]:
         options, more = self._context(fetch), True
-        source: Any = options.documents
         while more:
             found: list[Document] = yield fetch.asking(query)
             work = partial(self._chosen, fetch.k or 0, hits_of(found))
@@ -213,25 +203,15 @@ class LongUnitRetriever(WrappingRetriever):
             )
             more = fetch.wants_more(found, used_all=chosen.too_few)
         if chosen.chunks is not None:
-            return ordered(chosen.chunks)
-        names = document_names(chosen.units)
-        texts = yield Do(
-            lambda: list(map(source.read, names)),
-            lambda: asyncio.gather(*map(source.aread, names)),
-        )
-        exact = {n: exact_text(n, text) for n, text in zip(names, texts, strict=True)}
-        units = [self._document(each, exact) for each in chosen.units]
-        return Ordered(units, used_all=False)
+            return chosen.chunks.made(document_of)
+        read = yield from read_units(chosen.units, options)
+        units = [Document(text, id=u.unit.id, metadata=m) for u, text, m in read]
+        return Arranged(units, used_all=False)
 
     def _chosen(
         self, k: int, hits: Sequence[Hit], options: ContextOptions
     ) -> ChosenUnits:
         return choose_units(self._unit_index(), hits, k, options)
-
-    def _document(self, found: FoundUnit, texts: Mapping[str, str]) -> Document:
-        text = found.unit.text(texts.__getitem__, self.separator)
-        metadata = unit_metadata(found, text, texts.__getitem__)
-        return Document(text, id=found.unit.id, metadata=metadata)
 
     def _unit_index(self) -> UnitIndex:
         if self._index is None or self._index[0] is not self.units:

@@ -2,39 +2,254 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Self, Unpack
+from typing import Any, Self, TypedDict, Unpack
 
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
 from langchain_core.documents import Document
-from langchain_core.retrievers import RetrieverLike
+from langchain_core.retrievers import (
+    BaseRetriever,
+    LangSmithRetrieverParams,
+    RetrieverLike,
+)
 from langchain_core.runnables import RunnableConfig
-from langchain_core.vectorstores import VectorStore
+from langchain_core.runnables.config import ensure_config, patch_config
+from langchain_core.runnables.utils import ConfigurableFieldSpec
+from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import PrivateAttr
 
-from langchain_oprag._convert import Ordered, hits_of, stored_document, stored_id
-from langchain_oprag._options import SharedOptions, option_field
-from langchain_oprag._wrapping import (
-    Fetch,
-    RetrieverKeywords,
-    WrappingRetriever,
+from langchain_oprag._convert import SharedOptions, hits_of, stored_document, stored_id
+from langchain_oprag._options import (
+    CheckedOptions,
+    Retriever,
+    option_field,
+    refuse_options,
+)
+from langchain_oprag._searched import (
+    search_filter,
+    searched_chunks,
+    unwrapped,
     verified_stores,
     wrapped_retriever,
 )
 from langchain_oprag.documents import SourceLike
 from langchain_oprag.stores import chunk_store
 from oprag.context import (
+    Arranged,
     ContextKeywords,
     ContextOptions,
     FetchPlan,
     Widen,
     Widening,
     candidates_for,
+    check_option,
     check_widening,
 )
-from oprag.diagnosing import Verification
+from oprag.diagnosing import Verifiable, Verification
 from oprag.documents import Bm25, SearchedChunks, no_words
 from oprag.errors import refuse_unknown
-from oprag.tokens import Do, Steps
+from oprag.tokens import Do, Steps, acarry_out, carry_out
+
+_MMR_CANDIDATES = 20
+"""LangChain's default `fetch_k`: what maximal marginal relevance chooses from."""
+
+
+class Fetch:
+    """The questions that one retrieval puts to the wrapped retriever.
+
+    `k` is passed on only to a vector store's retriever, as it is or inside
+    `with_config`, `with_retry`, `bind` and `configurable_fields`: others ignore the
+    argument or fail on it.
+
+    Args:
+        retriever: The one that is wrapped.
+        config: What it is called with: it decides configurable fields.
+        call: Further arguments of this call, passed on.
+        k: How many documents to return; None for as many as come.
+        plan: How many chunks a store is asked for where no `k` says it; None for its
+            own default.
+        at_least: Chunks to begin with, whatever `k` the retriever has of its own.
+    """
+
+    def __init__(
+        self,
+        retriever: RetrieverLike,
+        config: RunnableConfig,
+        call: dict[str, Any],
+        *,
+        k: int | None = None,
+        plan: FetchPlan | None = None,
+        at_least: int = 0,
+    ) -> None:
+        self.search = retriever, config, call
+        """What is asked, and with what."""
+        self.k = k
+        self._plan: FetchPlan | None = None
+        self._arguments: dict[str, Any] = {}
+        """Of the store's own search."""
+        inner: Any = retriever
+        bound: dict[str, Any] = {}
+        if not isinstance(retriever, VectorStoreRetriever):
+            inner, _, bound = unwrapped(retriever, config)
+        self._of_store = isinstance(inner, VectorStoreRetriever)
+        if self._of_store:
+            self._arguments = {**inner.search_kwargs, **bound, **call}
+            self._is_mmr = inner.search_type == "mmr"
+            if at_least:
+                self._plan = FetchPlan.beginning_with(max(at_least, self._given))
+            elif not self._given and k is None:
+                self._plan = plan
+
+    @property
+    def _given(self) -> int:
+        """The `k` of the wrapped retriever's own search; 0 without one."""
+        return self._arguments.get("k") or 0
+
+    @property
+    def asked(self) -> int:
+        """How many chunks a store is asked for; 0 where that is left to it."""
+        k = self.k if self._plan is None else self._plan.k
+        return max(k or 0, self._given) if self._of_store else 0
+
+    @property
+    def fills(self) -> bool:
+        """Whether as many chunks are asked for as fill the budget."""
+        return self._plan is not None
+
+    def asking(self, query: str) -> Do:
+        """Return the next question to the wrapped retriever."""
+        retriever, config, call = self.search
+        if (k := self.asked) > self._given:
+            call = {**call, "k": k}
+            if self._is_mmr and (self._arguments.get("fetch_k") or _MMR_CANDIDATES) < k:
+                call["fetch_k"] = k  # it cannot choose more than it looks at
+        return Do(
+            partial(retriever.invoke, query, config, **call),
+            partial(retriever.ainvoke, query, config, **call),
+        )
+
+    def wants_more(self, found: Sequence[Document], *, used_all: bool) -> bool:
+        """Whether to ask once more, for more.
+
+        Args:
+            found: Documents that came.
+            used_all: Whether all of them fitted the budget.
+        """
+        return self._plan is not None and self._plan.wants_more(
+            partial(hits_of, found), returned=len(found), used_all=used_all
+        )
+
+    def may_have_more(self, found: int) -> bool:
+        """Whether more would come if more were asked for, and no `k` forbids it."""
+        if self.k is not None or self._plan is not None:
+            return False
+        return not self._of_store or found >= self._given
+
+
+class RetrieverKeywords(TypedDict, total=False):
+    """Options of all retrievers, for type checkers."""
+
+    name: str | None
+    tags: list[str] | None
+    metadata: dict[str, Any] | None
+
+
+class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
+    """A retriever around another one: asked in steps, the same sync and async."""
+
+    base_retriever: Retriever
+
+    @abstractmethod
+    def _fetch(
+        self, config: RunnableConfig, call: dict[str, Any], k: int | None
+    ) -> Fetch:
+        """Return how the wrapped retriever is asked."""
+
+    @abstractmethod
+    def _steps(self, query: str, fetch: Fetch) -> Steps[Arranged[Document]]:
+        """Retrieve."""
+
+    def invoke(
+        self,
+        input: str,  # noqa: A002 -- the base class's name
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """Retrieve in reading order.
+
+        Args:
+            input: The query.
+            config: Reaches the wrapped retriever, `configurable` included.
+            **kwargs: `k` for this call. Anything else is passed on to the wrapped
+                retriever, such as a `filter`.
+
+        Raises:
+            InvalidOptionError: `k` is not possible, or an option was given that is
+                set on construction.
+        """
+        # The run manager that `_get_relevant_documents` is given does not carry
+        # `configurable`.
+        config = ensure_config(config)
+        return super().invoke(input, config, outer_config=config, **kwargs)
+
+    async def ainvoke(
+        self,
+        input: str,  # noqa: A002 -- the base class's name
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """Async version of `invoke`."""
+        config = ensure_config(config)
+        return await super().ainvoke(input, config, outer_config=config, **kwargs)
+
+    @property
+    def config_specs(self) -> list[ConfigurableFieldSpec]:
+        """Configurable fields of the wrapped retriever."""
+        return self.base_retriever.config_specs
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **call: Any
+    ) -> list[Document]:
+        fetch = self._called(run_manager, **call)
+        return carry_out(self._steps(query, fetch)).reported(self._problems)
+
+    async def _aget_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,
+        **call: Any,
+    ) -> list[Document]:
+        fetch = self._called(run_manager, **call)
+        ordered = await acarry_out(self._steps(query, fetch))
+        return ordered.reported(self._problems)
+
+    def _called(
+        self,
+        run_manager: CallbackManagerForRetrieverRun
+        | AsyncCallbackManagerForRetrieverRun,
+        k: int | None = None,
+        outer_config: RunnableConfig | None = None,
+        **call: Any,
+    ) -> Fetch:
+        if call:
+            refuse_options(type(self).__name__, call)
+        check_option("k", k)
+        config = patch_config(outer_config, callbacks=run_manager.get_child())
+        return self._fetch(config, call, k)
+
+    def _get_ls_params(self, **kwargs: Any) -> LangSmithRetrieverParams:
+        """Tracing parameters: those of the wrapped retriever under our name."""
+        kwargs.pop("outer_config", None)
+        own = super()._get_ls_params(**kwargs)
+        of_wrapped = getattr(self.base_retriever, "_get_ls_params", None)
+        return own if of_wrapped is None else {**of_wrapped(**kwargs), **own}
 
 
 class SearchKeywords(ContextKeywords, total=False):
@@ -165,10 +380,10 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         return Fetch(self.base_retriever, config, call, k=k, plan=plan)
 
     def _context(self, fetch: Fetch) -> ContextOptions:
-        search = None if self.documents is None else fetch.filtered_by()
+        search = None if self.documents is None else search_filter(*fetch.search)
         return self._options_for(fetch.k, search)
 
-    def _steps(self, query: str, fetch: Fetch) -> Steps[Ordered]:
+    def _steps(self, query: str, fetch: Fetch) -> Steps[Arranged[Document]]:
         options, more = self._context(fetch), True
         chunks, words = self._chunks(fetch), self._words(fetch)
         while more:
@@ -176,7 +391,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             if words is not None:
                 found = _fused(found, query, fetch, *words)
             if self.widen is None:
-                ordered: Ordered = yield self._arranging(found, options)
+                ordered: Arranged[Document] = yield self._arranging(found, options)
                 more = fetch.wants_more(found, used_all=ordered.used_all)
             else:
                 hits, ids = hits_of(found), [each.id for each in found]
@@ -194,14 +409,14 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             neighbours = near.behind(len(brought), stored=chunks is not None)
             ordered = yield self._arranging(listed, options, neighbours)
         if found and ordered.used_all and fetch.may_have_more(len(found)):
-            return ordered._replace(unfilled=(self.token_budget, len(found)))
+            return replace(ordered, unfilled=(self.token_budget, len(found)))
         return ordered
 
     def _words(self, fetch: Fetch) -> tuple[Bm25, SearchedChunks] | None:
         """The index of words, made once for a store, and what a search may see."""
         if not self.bm25:
             return None
-        searched = fetch.chunks("bm25")
+        searched = searched_chunks(*fetch.search, "bm25")
         if searched is None:
             raise no_words(self.base_retriever)
         store, chunks = searched
@@ -213,7 +428,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         """Return the stored chunks that neighbours are read from."""
         if self.widen is None:
             return None
-        searched = fetch.chunks("widen")
+        searched = searched_chunks(*fetch.search, "widen")
         options = self._options_for(fetch.k)
         check_widening(self.widen, options, stored=searched is not None)
         return None if searched is None else searched[1]

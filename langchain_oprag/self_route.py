@@ -24,9 +24,9 @@ from langchain_oprag._options import (
     option_field,
 )
 from langchain_oprag._prompts import Prompt, Question, fill, read_question, rung_prompts
-from langchain_oprag._wrapping import Fetch, search_filter, verified_stores
+from langchain_oprag._searched import search_filter, verified_stores
 from langchain_oprag.documents import SourceLike
-from langchain_oprag.retrievers import OrderPreservingRetriever
+from langchain_oprag.retrievers import Fetch, OrderPreservingRetriever
 from oprag.calls import CALL_DESCRIPTIONS, SENTINEL, CallModel, Dialogue
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, FetchPlan, OnProblem, Order, single_passage

@@ -9,7 +9,7 @@ from typing import Any
 
 from langchain_core.documents import Document
 
-from langchain_oprag._convert import source_of
+from langchain_oprag.documents import source_of
 from oprag.documents import check_entries
 from oprag.errors import InvalidOptionError
 from oprag.metadata import CHAR_START, OWN_KEYS, RESULT_KEYS

@@ -17,7 +17,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import PrivateAttr
 
-from langchain_oprag._wrapping import refuse_options
+from langchain_oprag._options import refuse_options
 from langchain_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
 from oprag.errors import InvalidOptionError, named, refuse_unknown
 from oprag.metadata import RANK

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from llama_index.core.schema import (
     BaseNode,
@@ -27,7 +27,6 @@ from oprag.chunk import Chunk, Hit, OffsetFrame, Passage
 from oprag.context import (
     ALONE,
     ContextOptions,
-    Evidence,
     Neighbours,
     Seen,
     gather_evidence,
@@ -35,7 +34,6 @@ from oprag.context import (
     result_metadata,
 )
 from oprag.documents import StoredChunk, check_entries
-from oprag.errors import InvalidOptionError, OpragError
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
@@ -58,30 +56,13 @@ _SOURCE, _PREVIOUS, _NEXT, _PARENT = (
 _ID = attrgetter("node.node_id")
 
 
-class Ordered(NamedTuple):
-    """Nodes in reading order."""
-
-    nodes: list[NodeWithScore]
-    """One new node per passage."""
-    used_all: bool
-    """Whether every retrieved node was used, so that more could have been."""
-    problems: tuple[OpragError, ...] = ()
-    """See `oprag.context.assembly.Arranged`."""
-    evidence: Evidence | None = None
-    """What is written of them; only where it is told what the reader has read."""
-    lacking: InvalidOptionError | None = None
-    """Why nothing was read beside what was found."""
-    unfilled: tuple[int | None, int] | None = None
-    """A token budget, and the nodes that do not fill it; None where they may."""
-
-
 def arrange(
     nodes: Sequence[NodeWithScore],
     options: ContextOptions,
     *,
     seen: Seen | None = None,
     neighbours: Neighbours = ALONE,
-) -> Ordered:
+) -> context.Arranged[NodeWithScore]:
     """Select, order and join retrieved nodes.
 
     Args:
@@ -104,26 +85,12 @@ def arrange(
     except (AttributeError, TypeError):
         check_entries("nodes", nodes, NodeWithScore)
         raise
-    evidence = None
-    if seen is None:
-        arranged = context.arrange(
-            hits, options, sent_text=sent_text, neighbours=neighbours
-        )
-    else:
-        evidence = gather_evidence(hits, options, seen, neighbours)
-        arranged = evidence.arranged
-    return ordered(arranged, evidence, neighbours)
-
-
-def ordered(
-    arranged: context.Arranged,
-    evidence: Evidence | None = None,
-    neighbours: Neighbours = ALONE,
-) -> Ordered:
-    """Return one new object per passage; see `arrange`."""
-    made = [node_of(passage) for passage in arranged.passages]
-    told = arranged.problems, evidence, neighbours.lacking
-    return Ordered(made, arranged.used_all, *told)
+    if seen is not None:
+        return gather_evidence(hits, options, seen, neighbours).made(node_of)
+    arranged = context.arrange(
+        hits, options, sent_text=sent_text, neighbours=neighbours
+    )
+    return arranged.made(node_of)
 
 
 def node_of(passage: Passage) -> NodeWithScore:

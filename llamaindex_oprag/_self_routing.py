@@ -29,10 +29,10 @@ from llamaindex_oprag._answering import (
 from llamaindex_oprag._convert import hit_of, node_of, sent_text
 from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._prompts import check_template
-from llamaindex_oprag._wrapping import Fetch, search_filter
+from llamaindex_oprag._searched import search_filter
 from llamaindex_oprag.documents import source_or_none
 from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
-from llamaindex_oprag.retrievers import OrderPreservingRetriever
+from llamaindex_oprag.retrievers import Fetch, OrderPreservingRetriever
 from oprag.calls import QA_PROMPT, CallModel, Dialogue
 from oprag.chunk import Chunk
 from oprag.context import ContextOptions, FetchPlan, Problems, single_passage

@@ -14,7 +14,7 @@ from llamaindex_oprag._chunk_stores.docstore import (
     only_searched,
 )
 from llamaindex_oprag._convert import neighbour_of
-from llamaindex_oprag._wrapping import search_filter, searched_index
+from llamaindex_oprag._searched import search_filter, searched_index
 from llamaindex_oprag.stores import chunk_store
 from oprag.context import ALONE, Neighbours, Widening, lent_worth
 from oprag.documents import (

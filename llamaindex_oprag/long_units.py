@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,18 +17,13 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from llamaindex_oprag._convert import Ordered, hit_of, ordered
-from llamaindex_oprag._wrapping import (
-    Fetch,
-    WrappingRetriever,
-    search_filter,
-    verified_stores,
-)
+from llamaindex_oprag._convert import hit_of, node_of
+from llamaindex_oprag._searched import search_filter, verified_stores
 from llamaindex_oprag.documents import SourceLike, document_source
+from llamaindex_oprag.retrievers import Fetch, WrappingRetriever
 from oprag.chunk import Hit
-from oprag.context import ContextOptions, chunks_for_units, with_texts
+from oprag.context import Arranged, ContextOptions, chunks_for_units, with_texts
 from oprag.diagnosing import Verification
-from oprag.documents import exact_text
 from oprag.errors import invalid_option, refuse_unknown
 from oprag.metadata import END, START
 from oprag.tokens import Do, Steps
@@ -41,8 +35,7 @@ from oprag.units import (
     UnitIndex,
     UnitKeywords,
     choose_units,
-    document_names,
-    unit_metadata,
+    read_units,
 )
 
 
@@ -156,9 +149,8 @@ class LongUnitRetriever(WrappingRetriever):
         source = self._source.within(search_filter(self))
         return replace(self._options, documents=source)
 
-    def _steps(self, query: QueryBundle) -> Steps[Ordered]:
+    def _steps(self, query: QueryBundle) -> Steps[Arranged[NodeWithScore]]:
         options, more = self._bound_options(), True
-        source: Any = options.documents
         fetch = Fetch(self.base_retriever, at_least=chunks_for_units(self._k))
         while more:
             found: list[NodeWithScore] = yield self._asking(query, fetch)
@@ -168,19 +160,12 @@ class LongUnitRetriever(WrappingRetriever):
             )
             more = fetch.wants_more(found, used_all=chosen.too_few)
         if chosen.chunks is not None:
-            return ordered(chosen.chunks)
-        names = document_names(chosen.units)
-        texts = yield Do(
-            lambda: list(map(source.read, names)),
-            lambda: asyncio.gather(*map(source.aread, names)),
-        )
-        exact = {n: exact_text(n, text) for n, text in zip(names, texts, strict=True)}
-        nodes = []
-        for each in chosen.units:
-            text = each.unit.text(exact.__getitem__, self._options.separator)
-            node = _node(each, text, unit_metadata(each, text, exact.__getitem__))
-            nodes.append(NodeWithScore(node=node, score=each.chunk.score))
-        return Ordered(nodes, used_all=False)
+            return chosen.chunks.made(node_of)
+        nodes = [
+            NodeWithScore(node=_node(*each), score=each[0].chunk.score)
+            for each in (yield from read_units(chosen.units, options))
+        ]
+        return Arranged(nodes, used_all=False)
 
     def _chosen(self, hits: Sequence[Hit], options: ContextOptions) -> ChosenUnits:
         return choose_units(self._index, hits, self._k, options)

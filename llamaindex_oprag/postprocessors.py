@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,9 +11,9 @@ from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import Ordered, arrange
+from llamaindex_oprag._convert import arrange
 from llamaindex_oprag._options import ContextFields, refuse_lost_state
-from oprag.context import with_texts
+from oprag.context import Arranged, with_texts
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
@@ -84,15 +85,12 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         return self._warned_of(nodes, ordered)
 
     def _warned_of(
-        self, nodes: list[NodeWithScore], ordered: Ordered
+        self, nodes: list[NodeWithScore], ordered: Arranged[NodeWithScore]
     ) -> list[NodeWithScore]:
-        if ordered.problems:
-            self._problems.tell(ordered.problems)
         # Fewer than LlamaIndex asks for by default are most likely all that there is.
-        may_have_more = len(nodes) >= DEFAULT_SIMILARITY_TOP_K
-        if ordered.used_all and may_have_more:
-            self._problems.tell_unfilled(self.token_budget, len(nodes))
-        return ordered.nodes
+        if ordered.used_all and len(nodes) >= DEFAULT_SIMILARITY_TOP_K:
+            ordered = replace(ordered, unfilled=(self.token_budget, len(nodes)))
+        return ordered.reported(self._problems)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import copy
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, Unpack
 
+import llama_index.core.instrumentation as instrument
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
+from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
+from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
+from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import Ordered, arrange, hit_of
+from llamaindex_oprag._convert import arrange, hit_of
+from llamaindex_oprag._searched import check_retriever, search_filter, verified_stores
 from llamaindex_oprag._widening import Neighbourhood, Words
-from llamaindex_oprag._wrapping import (
-    Fetch,
-    WrappingRetriever,
-    search_filter,
-    verified_stores,
-)
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from oprag.context import (
     ALONE,
     DEFAULTS,
+    Arranged,
     ContextKeywords,
     ContextOptions,
     Evidence,
     FetchPlan,
     Neighbours,
+    Problems,
     Seen,
     Widen,
     Widening,
@@ -36,10 +39,12 @@ from oprag.context import (
     check_widening,
     with_texts,
 )
-from oprag.diagnosing import Verification
+from oprag.diagnosing import Verifiable, Verification
 from oprag.documents import DocumentSource
 from oprag.errors import refuse_unknown
-from oprag.tokens import Do, Steps
+from oprag.tokens import Do, Steps, acarry_out, carry_out
+
+_dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 _OWN = ("similarity_top_k", "widen", "bm25")
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
@@ -49,6 +54,132 @@ class RetrieverKeywords(ContextKeywords, total=False):
     """What `OrderPreservingRetriever` takes beside its own, for type checkers."""
 
     documents: SourceLike | None
+
+
+class Fetch:
+    """How many nodes the base retriever is asked for, in one retrieval.
+
+    Args:
+        base: The retriever underneath. Not written to: copies of it ask for more.
+        k: How many nodes to return; None for as many as come.
+        plan: How many nodes an index is asked for where nobody says it: neither `k`
+            nor a `similarity_top_k` other than LlamaIndex's default.
+        at_least: Nodes to begin with, whatever the retriever's own number.
+    """
+
+    def __init__(
+        self,
+        base: BaseRetriever,
+        *,
+        k: int | None = None,
+        plan: FetchPlan | None = None,
+        at_least: int = 0,
+    ) -> None:
+        self.base = base
+        self._plan: FetchPlan | None = None
+        self._k: int | None = None
+        if isinstance(base, VectorIndexRetriever):
+            own = base.similarity_top_k
+            self._k = max(own, k or 0)
+            if at_least:
+                self._plan = FetchPlan.beginning_with(max(at_least, own))
+            elif k is None and own == DEFAULT_SIMILARITY_TOP_K:
+                self._plan = plan
+
+    @property
+    def fills(self) -> bool:
+        """Whether as many nodes are asked for as fill the budget."""
+        return self._plan is not None
+
+    @property
+    def asked(self) -> int:
+        """How many nodes are asked for; 0 where that is not known."""
+        return (self._k if self._plan is None else self._plan.k) or 0
+
+    def retriever(self) -> BaseRetriever:
+        """Return the base retriever, or a copy that asks for as many as wanted."""
+        asked = self.asked
+        if not asked or asked == getattr(self.base, "similarity_top_k", asked):
+            return self.base
+        asking: Any = copy.copy(self.base)
+        asking.similarity_top_k = asked
+        return asking  # type: ignore[no-any-return]  # a copy of the same class
+
+    def wants_more(self, found: Sequence[NodeWithScore], *, used_all: bool) -> bool:
+        """Say whether to ask again, for more."""
+        return self._plan is not None and self._plan.wants_more(
+            lambda: map(hit_of, found), returned=len(found), used_all=used_all
+        )
+
+    def may_have_more(self, found: int) -> bool:
+        """Whether more would come if more were asked for."""
+        return self._plan is None and (self._k is None or found >= self._k)
+
+
+class WrappingRetriever(Verifiable, BaseRetriever):
+    """A retriever around another one: asked in steps, the same sync and async.
+
+    Args:
+        base_retriever: Returns nodes best first.
+        callback_manager: None for that of `base_retriever`.
+        **options: The others of `BaseRetriever`.
+
+    Raises:
+        InvalidOptionError: `base_retriever` is no retriever.
+    """
+
+    def __init__(
+        self,
+        base_retriever: BaseRetriever,
+        *,
+        callback_manager: CallbackManager | None,
+        **options: Any,
+    ) -> None:
+        check_retriever("base_retriever", base_retriever)
+        self.base_retriever = base_retriever
+        self._problems = Problems(type(self).__name__)
+        manager = callback_manager or getattr(base_retriever, "callback_manager", None)
+        super().__init__(callback_manager=manager, **options)
+
+    @abstractmethod
+    def _steps(self, query: QueryBundle) -> Steps[Arranged[NodeWithScore]]:
+        """Retrieve."""
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return carry_out(self._steps(query_bundle)).reported(self._problems)
+
+    @_dispatcher.span
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        ordered = await acarry_out(self._steps(query_bundle))
+        return ordered.reported(self._problems)
+
+    def _asking(self, query: QueryBundle, fetch: Fetch) -> Do:
+        """Return the next question to the base retriever; index nodes are resolved."""
+        base = fetch.retriever()
+        resolved = super()._handle_recursive_retrieval
+        aresolved = super()._ahandle_recursive_retrieval
+
+        def now() -> list[NodeWithScore]:
+            return resolved(query, base.retrieve(query))
+
+        async def later() -> list[NodeWithScore]:
+            return await aresolved(query, await base.aretrieve(query))
+
+        return Do(now, later)
+
+    def _handle_recursive_retrieval(
+        self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
+    ) -> list[NodeWithScore]:
+        """Leave the nodes as they are: index nodes were resolved before."""
+        return nodes
+
+    async def _ahandle_recursive_retrieval(
+        self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
+    ) -> list[NodeWithScore]:
+        return nodes
+
+    def _get_prompt_modules(self) -> PromptMixinType:
+        return {"base_retriever": self.base_retriever}
 
 
 class OrderPreservingRetriever(WrappingRetriever):
@@ -118,7 +249,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         self._options = ContextOptions(top_n=similarity_top_k, **given)
         self._widen = widen
         self._seen: Seen | None = None
-        self._evidence: Evidence | None = None
+        self._evidence: Evidence[Any] | None = None
         super().__init__(
             base_retriever,
             callback_manager=callback_manager,
@@ -177,7 +308,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         vars(ranking).update(_options=options, base_retriever=base)
         return ranking, fills
 
-    def _steps(self, query: QueryBundle) -> Steps[Ordered]:
+    def _steps(self, query: QueryBundle) -> Steps[Arranged[NodeWithScore]]:
         options, around, more = self._bound_options(), self._neighbourhood(), True
         plan = None
         if options.token_budget is not None:
@@ -191,7 +322,7 @@ class OrderPreservingRetriever(WrappingRetriever):
                 given = self.base_retriever, query.query_str, found, fetch.asked
                 found = words.fused(*given)
             if around is None or self._widen is None:
-                ordered: Ordered = yield self._arranging(found, options)
+                ordered: Arranged[NodeWithScore] = yield self._arranging(found, options)
                 more = fetch.wants_more(found, used_all=ordered.used_all)
             else:
                 hits = [hit_of(each) for each in found]
@@ -201,9 +332,11 @@ class OrderPreservingRetriever(WrappingRetriever):
         if around is not None:
             listed, neighbours = yield from around.widened(found, near)
             ordered = yield self._arranging(listed, options, neighbours)
+        if isinstance(ordered, Evidence):
+            self._evidence = ordered
         starved = ordered.used_all and found and fetch.may_have_more(len(found))
         if starved and options.top_n is None:
-            ordered = ordered._replace(unfilled=(options.token_budget, len(found)))
+            ordered = replace(ordered, unfilled=(options.token_budget, len(found)))
         return ordered
 
     def _arranging(
@@ -214,10 +347,6 @@ class OrderPreservingRetriever(WrappingRetriever):
     ) -> Do:
         work = partial(arrange, nodes, seen=self._seen, neighbours=neighbours)
         return Do(partial(work, options), partial(with_texts, options, work))
-
-    def _reported(self, ordered: Ordered) -> list[NodeWithScore]:
-        self._evidence = ordered.evidence
-        return super()._reported(ordered)
 
     def _neighbourhood(self) -> Neighbourhood | None:
         """Return the source of neighbours; None without `widen`."""

@@ -17,7 +17,7 @@ from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context
 
-from llamaindex_oprag._wrapping import check_retriever
+from llamaindex_oprag._searched import check_retriever
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
 from oprag.context import NOTHING_FOUND, Evidence, Seen, search_description
 from oprag.errors import InvalidOptionError, invalid_option
@@ -192,11 +192,11 @@ class OrderPreservingRetrieverTool(FunctionTool):
         reading = self._retriever._reading_on(seen)  # noqa: SLF001 -- as above
         nodes = await reading.aretrieve(question)
         evidence = reading._evidence  # noqa: SLF001 -- as above
-        seen.add(evidence.passages if evidence else ())
+        seen.add(evidence.shown if evidence else ())
         return self._output(question, nodes, evidence)
 
     def _output(
-        self, question: str, nodes: list[NodeWithScore], evidence: Evidence | None
+        self, question: str, nodes: list[NodeWithScore], evidence: Evidence[Any] | None
     ) -> ToolOutput:
         return ToolOutput(
             tool_name=self.metadata.get_name(),

@@ -9,17 +9,24 @@ plain Python and for both adapters.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from operator import is_
+from typing import Generic, TypeVar
 
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.budgeting import BudgetFiller, SentText, finish
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.options import ContextOptions, TextsByName
 from oprag.context.placing import find_places
+from oprag.context.problems import Problems
 from oprag.context.seen import Seen
-from oprag.errors import MissingDocumentError, OpragError, PositionError
+from oprag.errors import (
+    InvalidOptionError,
+    MissingDocumentError,
+    OpragError,
+    PositionError,
+)
 from oprag.metadata import HASH, PROBLEM, RANK
 from oprag.ordering import document_order, rank_order
 from oprag.positions import (
@@ -33,6 +40,9 @@ from oprag.positions import (
     without_place,
 )
 
+_T = TypeVar("_T")
+_Made = TypeVar("_Made")
+
 
 def arrange(
     hits: Sequence[Hit],
@@ -41,7 +51,7 @@ def arrange(
     sent_text: SentText | None = None,
     seen: Seen | None = None,
     neighbours: Neighbours = ALONE,
-) -> Arranged:
+) -> Arranged[Passage]:
     """Select the best hits, put them in order, and join them into passages.
 
     Args:
@@ -78,7 +88,7 @@ def arrange(
                 without_place(c) if c.document == error.document else c for c in chunks
             ]
         else:
-            return Arranged(*kept, tuple(problems.values()))
+            return Arranged(*kept, tuple(problems.values()), neighbours.lacking)
 
 
 def _with_neighbours(
@@ -169,15 +179,15 @@ def _of_best(chunks: Sequence[Chunk], top_n: int, first: float) -> list[Chunk]:
 
 
 @dataclass(frozen=True)
-class Arranged:
+class Arranged(Generic[_T]):
     """What is kept, in reading order, or best first with `order="score"`.
 
     Together, as the texts are sent and joined by `options.separator`, they take at
     most `options.token_budget` tokens.
     """
 
-    passages: list[Passage]
-    """None for no hits."""
+    passages: list[_T]
+    """None for no hits. Of a framework its objects, one for each."""
     used_all: bool
     """Whether every chunk was used, so that more could have been: False as soon
     as `top_n` or the budget left one out."""
@@ -185,6 +195,20 @@ class Arranged:
     """What would have been kept, had it not been read before."""
     problems: tuple[OpragError, ...] = ()
     """What is wrong with documents (`on_problem="warn"`): one for each of them."""
+    lacking: InvalidOptionError | None = None
+    """Why nothing was read beside what was found."""
+    unfilled: tuple[int | None, int] | None = None
+    """A token budget, and the chunks that do not fill it; None where they may."""
+
+    def made(self, make: Callable[[_T], _Made]) -> Arranged[_Made]:
+        """Return the same with an object of a framework for each passage."""
+        return replace(self, passages=list(map(make, self.passages)))  # type: ignore[arg-type,return-value]  # of another type
+
+    def reported(self, problems: Problems) -> list[_T]:
+        """Return what is read; warn of what is wrong with it."""
+        if self.problems or self.lacking or self.unfilled:
+            problems.tell(self.problems, self.lacking, self.unfilled)
+        return self.passages
 
 
 def _checked_chunks(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from oprag.chunk import Hit, Passage
 from oprag.context.assembly import Arranged, arrange
@@ -26,6 +27,8 @@ from oprag.context.seen import Seen
 from oprag.errors import BudgetTooSmallError
 from oprag.ordering import document_order
 from oprag.tokens import resolve_token_counter
+
+_T = TypeVar("_T")
 
 NOTHING_FOUND = "No passages were found."
 """What a tool answers then: no model takes an empty message."""
@@ -50,16 +53,14 @@ def search_description(*, repeats: bool = True) -> str:
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """What a search found, as the reader of a conversation reads it."""
+class Evidence(Arranged[_T]):
+    """What a search found that is new, as the reader of a conversation reads it."""
 
-    text: str
+    text: str = ""
     """The new passages with their places and gap marks, and a line for each that
     stands further up."""
-    passages: list[Passage]
-    """The new ones."""
-    arranged: Arranged
-    """The same, as `arrange` returned it."""
+    shown: Sequence[Passage] = ()
+    """The new passages in it."""
 
 
 def gather_evidence(
@@ -67,7 +68,7 @@ def gather_evidence(
     options: ContextOptions,
     seen: Seen,
     neighbours: Neighbours = ALONE,
-) -> Evidence:
+) -> Evidence[Passage]:
     """Write what hits hold and the reader has not read, within the budget.
 
     Args:
@@ -99,15 +100,15 @@ def gather_evidence(
     with contextlib.suppress(BudgetTooSmallError):
         short = [hit for hit in hits if id(hit.source) not in long]
         evidence = _gathered(short, options, seen, ALONE)
-        if evidence.passages:
+        if evidence.shown:
             return evidence
     best = min(found.passages, key=lambda passage: passage.rank)
-    return Evidence(f"[too long to show: {named_place(best)}]", [], found)
+    return Evidence(**vars(found), text=f"[too long to show: {named_place(best)}]")
 
 
 def _gathered(
     hits: Sequence[Hit], options: ContextOptions, seen: Seen, neighbours: Neighbours
-) -> Evidence:
+) -> Evidence[Passage]:
     options = replace(options, citations=True)
     counter, budget = resolve_token_counter(options.token_counter), options.token_budget
     arranged = arrange(hits, options, seen=seen, neighbours=neighbours)
@@ -116,11 +117,11 @@ def _gathered(
     if budget is None or not above or counter(evidence.text) <= budget:
         return evidence
     # Where nothing is new, a line has to say so: no model takes an empty message.
-    least, most = (0, budget // _FOR_POINTERS) if evidence.passages else (1, budget)
+    least, most = (0, budget // _FOR_POINTERS) if evidence.shown else (1, budget)
     above.sort(key=lambda passage: passage.rank)
     while len(above) > least and counter(_lines(above, options)) > most:
         above.pop()
-    if evidence.passages:
+    if evidence.shown:
         left = max(1, budget - counter(_lines(above, options)))
         with contextlib.suppress(BudgetTooSmallError):
             less = replace(options, token_budget=left)
@@ -132,7 +133,7 @@ def _gathered(
     return _written(arranged, above, options)
 
 
-def _joined(arranged: Arranged) -> list[Passage]:
+def _joined(arranged: Arranged[Passage]) -> list[Passage]:
     ordered = document_order(arranged.read)
     passages = merge_neighbours(ordered)
     return list({named_place(passage): passage for passage in passages}.values())
@@ -144,8 +145,8 @@ def _lines(above: Sequence[Passage], options: ContextOptions) -> str:
 
 
 def _written(
-    arranged: Arranged, above: Sequence[Passage], options: ContextOptions
-) -> Evidence:
+    arranged: Arranged[Passage], above: Sequence[Passage], options: ContextOptions
+) -> Evidence[Passage]:
     passages = arranged.passages
     text = with_pointers(
         passages,
@@ -153,4 +154,4 @@ def _written(
         separator=options.separator,
         in_order=options.order == "document",
     )
-    return Evidence(text, passages, arranged)
+    return Evidence(**vars(arranged), text=text, shown=passages)

@@ -33,11 +33,19 @@ class Problems:
     component: str
     _known: set[str] = field(default_factory=set, init=False, compare=False, repr=False)
 
-    def tell(self, problems: Iterable[OpragError]) -> None:
-        """Warn of problems, of each kind once.
+    def tell(
+        self,
+        problems: Iterable[OpragError],
+        lacking: InvalidOptionError | None = None,
+        unfilled: tuple[int | None, int] | None = None,
+    ) -> None:
+        """Warn of what is wrong with a result, of each kind once.
 
         Args:
             problems: Of documents whose chunks stand by their ranks.
+            lacking: Why nothing was read beside what was found.
+            unfilled: A budget in tokens, if there is one, and the chunks that came:
+                the retriever, not the budget, decided how much is read.
         """
         for problem in problems:
             kind = problem.kind
@@ -48,20 +56,10 @@ class Problems:
             _LOG.info(message)
             if self.is_new(kind):
                 warn(message, problem)
-
-    def tell_unwidened(self, lacking: InvalidOptionError | None) -> None:
-        """Warn that nothing was read beside what was found, where that is so."""
         if lacking is not None and self.is_new("unwidened"):
             message = f"{self.component} read nothing beside what was found. "
             warn(message + lacking.message, lacking)
-
-    def tell_unfilled(self, token_budget: int | None, chunks: int) -> None:
-        """Warn once that the retriever, not the budget, decided how much is read.
-
-        Args:
-            token_budget: The budget, in tokens; None for none.
-            chunks: How many came.
-        """
+        token_budget, chunks = unfilled or (None, 0)
         if token_budget is not None and self.is_new("unfilled"):
             message = (
                 f"{self.component}: all {chunks} retrieved chunks fit into token_budget"

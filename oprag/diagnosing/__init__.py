@@ -3,7 +3,7 @@
 from oprag.diagnosing.doctor import RepairPlan, diagnose, plan_repair
 from oprag.diagnosing.repairing import Change
 from oprag.diagnosing.report import Diagnosis, Problem
-from oprag.diagnosing.verifying import Verifiable, Verification, unseen_store
+from oprag.diagnosing.verifying import Verifiable, Verification, verified_stores
 
 __all__ = [
     "Change",
@@ -14,5 +14,5 @@ __all__ = [
     "Verification",
     "diagnose",
     "plan_repair",
-    "unseen_store",
+    "verified_stores",
 ]

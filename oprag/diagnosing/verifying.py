@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, arrange, warn, with_texts
@@ -215,19 +215,38 @@ def _order(hits: Sequence[Hit], options: ContextOptions) -> None:
             raise read
 
 
-def unseen_store(
-    component: str, retriever: object, diagnose_with: str
-) -> InvalidOptionError:
-    """Return the error for a retriever whose store cannot be seen.
+def verified_stores(
+    component: str,
+    searches: Iterable[tuple[Any, Any]],
+    chunk_store: Callable[[Any], ChunkStore],
+    instead: str,
+) -> list[ChunkStore]:
+    """Return the stores that `verify()` looks at, read as the search's filter admits.
+
+    Of a store that cannot be read through the filter all chunks are looked at.
 
     Args:
-        component: Class name of what was to be verified.
-        retriever: What it asks.
-        diagnose_with: How the store can be examined by itself, and what else to give.
+        component: Class name of what is verified.
+        searches: What each of its retrievers searches, and the filter.
+        chunk_store: How the adapter reads the chunks of it.
+        instead: How the store can be examined by itself, and what else to give.
+
+    Raises:
+        InvalidOptionError: The chunks of one cannot be read.
     """
-    name = type(retriever).__name__
-    message = (
-        f"{component}.verify() reads the chunks of the store, and those that a {name} "
-        f"searches cannot be seen. {diagnose_with}"
-    )
-    return InvalidOptionError(message, option="base_retriever", value=name)
+    stores = []
+    for searched, where in searches:
+        try:
+            store = chunk_store(searched)
+        except InvalidOptionError as error:
+            name = type(getattr(searched, "vector_store", searched)).__name__
+            message = (
+                f"{component}.verify() reads the chunks of the store, and those that a "
+                f"{name} searches cannot be seen. {instead}"
+            )
+            raise InvalidOptionError(
+                message, option="base_retriever", value=name
+            ) from error
+        readable = where is not None and store.takes_filter(where)
+        stores.append(store.within(where) if readable else store)
+    return stores

@@ -5,6 +5,7 @@ from oprag.units.choosing import (
     ChosenUnits,
     UnitKeywords,
     choose_units,
+    read_units,
 )
 from oprag.units.grouping_documents import LongUnit, group_documents
 from oprag.units.long_prompts import (
@@ -19,13 +20,7 @@ from oprag.units.long_reading import (
     check_reader_option,
     read_long,
 )
-from oprag.units.unit_index import (
-    FoundUnit,
-    UnitIndex,
-    document_names,
-    reading_order,
-    unit_metadata,
-)
+from oprag.units.unit_index import FoundUnit, UnitIndex, reading_order
 
 __all__ = [
     "DIRECT_PROMPT",
@@ -42,9 +37,8 @@ __all__ = [
     "UnitKeywords",
     "check_reader_option",
     "choose_units",
-    "document_names",
     "group_documents",
     "read_long",
+    "read_units",
     "reading_order",
-    "unit_metadata",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from oprag.chunk import Hit, Passage
 from oprag.context import (
@@ -16,6 +16,7 @@ from oprag.context import (
     arrange,
     chunks_for_units,
 )
+from oprag.documents import exact_text
 from oprag.errors import (
     DocumentNotFoundError,
     MissingDocumentError,
@@ -23,7 +24,8 @@ from oprag.errors import (
     PositionError,
 )
 from oprag.metadata import PROBLEM
-from oprag.units.unit_index import FoundUnit, UnitIndex, reading_order
+from oprag.tokens import Do, Steps
+from oprag.units.unit_index import FoundUnit, UnitIndex, reading_order, unit_metadata
 
 
 class UnitKeywords(OrderingKeywords, total=False):
@@ -50,7 +52,7 @@ class ChosenUnits(NamedTuple):
     """Of the best, in reading order."""
     too_few: bool
     """Whether more chunks could be of more units."""
-    chunks: Arranged | None = None
+    chunks: Arranged[Passage] | None = None
     """What is returned in the place of units, with the problem; None for nothing."""
 
 
@@ -92,6 +94,38 @@ def choose_units(
         ranked, k, order=options.order, document_order=options.document_order
     )
     return ChosenUnits(units, too_few=len(ranked) < k)
+
+
+def read_units(
+    found: Sequence[FoundUnit], options: ContextOptions
+) -> Steps[list[tuple[FoundUnit, str, dict[str, Any]]]]:
+    """Return units with their texts and their metadata.
+
+    Args:
+        found: In any order, which is kept.
+        options: With `documents`, the full texts, and the `separator` between two
+            documents of a unit.
+
+    Raises:
+        DocumentNotFoundError: There is no text of a document.
+        InvalidOptionError: It is not exact.
+        PositionError: It is shorter than it was.
+    """
+    source: Any = options.documents
+    names = list(dict.fromkeys(name for each in found for name in each.unit.documents))
+
+    async def later() -> list[Any]:
+        from asyncio import gather  # here, because its import takes long
+
+        return await gather(*map(source.aread, names))
+
+    texts = yield Do(lambda: list(map(source.read, names)), later)
+    exact = {n: exact_text(n, text) for n, text in zip(names, texts, strict=True)}
+    read = []
+    for each in found:
+        text = each.unit.text(exact.__getitem__, options.separator)
+        read.append((each, text, unit_metadata(each, text, exact.__getitem__)))
+    return read
 
 
 def _marked(passage: Passage, problem: OpragError) -> Passage:

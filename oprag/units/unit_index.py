@@ -182,11 +182,6 @@ def reading_order(
     return [FoundUnit(units[chunk.rank], chunk) for chunk in chunks]
 
 
-def document_names(found: Sequence[FoundUnit]) -> list[str]:
-    """Return the names of the documents to be read, each once."""
-    return list(dict.fromkeys(name for each in found for name in each.unit.documents))
-
-
 def unit_metadata(
     found: FoundUnit, text: str, read: Callable[[str], str]
 ) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from oprag.errors import (
     PositionError,
 )
 from oprag.metadata import document_key, result_hash
-from oprag.units import LongUnit, UnitIndex, reading_order, unit_metadata
+from oprag.units import LongUnit, UnitIndex, reading_order
+from oprag.units.unit_index import unit_metadata
 
 PAIR = LongUnit(("a", "b"), 5)
 ALONE = LongUnit(("c",), 2)

@@ -1,0 +1,182 @@
+"""What a retriever searches: the stores, and what it filters them by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from langchain_core.retrievers import RetrieverLike
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.base import RunnableBindingBase, RunnableSequence
+from langchain_core.runnables.branch import RunnableBranch
+from langchain_core.runnables.config import merge_configs
+from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
+
+from langchain_oprag.stores import chunk_store
+from oprag import diagnosing
+from oprag.documents import (
+    ChunkStore,
+    SearchedChunks,
+    SearchFilter,
+    inner_retrievers,
+    is_unchanged,
+    one_filter,
+)
+from oprag.errors import InvalidOptionError, invalid_option
+
+_NO_FILTERS = {"k", "fetch_k", "lambda_mult", "score_threshold", "search_params"}
+"""Arguments of a search that hide nothing."""
+_INSIDE = {
+    ("langchain_oprag", "OrderPreservingRetriever"): "base_retriever",
+    ("langchain_oprag", "LongUnitRetriever"): "base_retriever",
+    **{
+        (package, name): attribute
+        for package in ("langchain", "langchain_classic")
+        for name, attribute in (
+            ("ContextualCompressionRetriever", "base_retriever"),
+            ("MultiQueryRetriever", "retriever"),
+            ("EnsembleRetriever", "retrievers"),
+        )
+    },
+}
+"""Retrievers that search with others alone: package, name, and where those are."""
+
+
+def unwrapped(
+    retriever: Any, config: RunnableConfig
+) -> tuple[Any, RunnableConfig, dict[str, Any]]:
+    """Return what `with_config`, `bind` and the like wrap, and what they pass to it."""
+    # Here, so that importing the package does not take as long again.
+    from langchain_core.runnables.configurable import DynamicRunnable
+
+    bound: dict[str, Any] = {}
+    while True:
+        if isinstance(retriever, RunnableBindingBase):
+            bound = {**retriever.kwargs, **bound}
+            config = merge_configs(retriever.config, config)
+            retriever = retriever.bound
+        elif isinstance(retriever, DynamicRunnable):
+            retriever, config = retriever.prepare(config)
+        else:
+            return retriever, config, bound
+
+
+def _leaves(
+    retriever: Any, config: RunnableConfig, call: Mapping[str, Any]
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield the retrievers that search themselves, with the arguments of the call."""
+    retriever, config, bound = unwrapped(retriever, config)
+    call = {**bound, **call}
+    if isinstance(retriever, RunnableSequence):
+        inner = [retriever.last]
+    elif isinstance(retriever, RunnableBranch):
+        inner = [*(chosen for _, chosen in retriever.branches), retriever.default]
+    else:
+        inner = inner_retrievers(retriever, _INSIDE)
+    for each in inner:
+        yield from _leaves(each, config, call)
+    if not inner:
+        yield retriever, call
+
+
+def search_filter(
+    retriever: Any, config: RunnableConfig, call: Mapping[str, Any]
+) -> SearchFilter:
+    """Return what a retriever's search is filtered by, as far as that can be seen.
+
+    Args:
+        retriever: Any.
+        config: What it is called with: it decides configurable fields.
+        call: Further arguments of the call.
+    """
+    return one_filter(_filter(*leaf) for leaf in _leaves(retriever, config, call))
+
+
+def _filter(retriever: Any, call: Mapping[str, Any]) -> SearchFilter:
+    known = getattr(retriever, "one_search_of_store", False)
+    if not known and not is_unchanged(retriever, VectorStoreRetriever):
+        name = type(retriever).__name__
+        return SearchFilter(unseen=f"what {name} filters its search by is not known")
+    arguments = {**retriever.search_kwargs, **call}
+    where = arguments.pop("filter", None)
+    if isinstance(where, Mapping) and not where:
+        where = None
+    for name, value in arguments.items():
+        if name not in _NO_FILTERS and value is not None:
+            unseen = f"the search has {name}=, which may filter it"
+            return SearchFilter(where, unseen=unseen)
+    return SearchFilter(where)
+
+
+def searched_chunks(
+    retriever: Any, config: RunnableConfig, call: Mapping[str, Any], option: str
+) -> tuple[VectorStore, SearchedChunks] | None:
+    """Return the one store that is searched, and what a search may see of it.
+
+    Args:
+        retriever: Any.
+        config: What it is called with.
+        call: Further arguments of the call.
+        option: What the chunks are read for.
+
+    Returns:
+        None where there is not one, or it is not known how its chunks are read.
+
+    Raises:
+        InvalidOptionError: The search's filter cannot be carried over to it.
+    """
+    leaves = [each for each, _ in _leaves(retriever, config, call)]
+    found = [r.vectorstore for r in leaves if isinstance(r, VectorStoreRetriever)]
+    stores = {id(store): store for store in found}
+    if len(stores) != 1:
+        return None
+    try:
+        store = chunk_store(found[0])
+    except InvalidOptionError:
+        return None
+    search = search_filter(retriever, config, call)
+    return found[0], SearchedChunks(store, search, option)
+
+
+def verified_stores(component: str, retriever: Any) -> list[ChunkStore]:
+    """Return the stores that `verify()` looks at.
+
+    Args:
+        component: Class name of what is verified.
+        retriever: What it asks.
+    """
+    searches = [
+        (
+            each.vectorstore if isinstance(each, VectorStoreRetriever) else each,
+            _filter(each, call).where,
+        )
+        for each, call in _leaves(retriever, {}, {})
+    ]
+    instead = (
+        "Give the vector store itself or its own retriever, or examine what is "
+        "returned: langchain_oprag.diagnose(retriever.invoke(question))."
+    )
+    return diagnosing.verified_stores(component, searches, chunk_store, instead)
+
+
+def wrapped_retriever(
+    base_retriever: RetrieverLike | None, vectorstore: VectorStore | None
+) -> RetrieverLike:
+    """Return the retriever that one of the two arguments means.
+
+    Raises:
+        InvalidOptionError: Both are given, or none, or `vectorstore` is no such store.
+    """
+    if (base_retriever is None) is (vectorstore is None):
+        found = "neither" if vectorstore is None else "both"
+        message = (
+            "One retriever or one vector store is searched: base_retriever= or "
+            f"vectorstore=, and {found} was given. Give one of them."
+        )
+        raise InvalidOptionError(message, option="base_retriever", value=base_retriever)
+    if base_retriever is not None:
+        return base_retriever
+    if not isinstance(vectorstore, VectorStore):
+        takes = "It takes a vector store of LangChain."
+        raise invalid_option("vectorstore", vectorstore, takes)
+    return vectorstore.as_retriever()

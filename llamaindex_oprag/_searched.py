@@ -1,0 +1,128 @@
+"""What a retriever searches: the indexes, and what it filters them by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
+from llama_index.core.schema import BaseNode, QueryBundle
+
+from llamaindex_oprag.stores import chunk_store
+from oprag import diagnosing
+from oprag.documents import (
+    ChunkStore,
+    SearchFilter,
+    inner_retrievers,
+    is_unchanged,
+    one_filter,
+)
+from oprag.errors import InvalidOptionError, named
+
+_NO_FILTERS = {"hnsw_ef_search", "ivfflat_probes", "mmr_threshold"}
+_NO_FILTERS |= {"mmr_prefetch_factor", "mmr_prefetch_k"}
+"""Arguments of a store's query that hide nothing."""
+_OWN_FILTERS = ("where", "qdrant_filters")
+"""Arguments that are a filter in the store's own form: Chroma's, Qdrant's."""
+_INSIDE = {
+    ("llamaindex_oprag", "OrderPreservingRetriever"): "base_retriever",
+    ("llamaindex_oprag", "LongUnitRetriever"): "base_retriever",
+    ("llama_index", "QueryFusionRetriever"): "_retrievers",
+    ("llama_index", "AutoMergingRetriever"): "_vector_retriever",
+    ("llama_index", "TransformRetriever"): "_retriever",
+}
+"""Retrievers that search with others alone: package, name, and where those are."""
+
+
+def search_filter(retriever: Any) -> SearchFilter:
+    """Return what a retriever's search is filtered by, as far as that can be seen."""
+    return one_filter(map(_filter, _retrievers(retriever)))
+
+
+def _filter(retriever: Any) -> SearchFilter:
+    objects = getattr(retriever, "object_map", None) or {}
+    if not all(isinstance(each, BaseNode) for each in objects.values()):
+        unseen = "what the objects of index nodes filter by is not known"
+        return SearchFilter(unseen=unseen)
+    if inner_retrievers(retriever, _INSIDE):
+        return SearchFilter()
+    if not is_unchanged(retriever, VectorIndexRetriever):
+        name = type(retriever).__name__
+        return SearchFilter(unseen=f"what {name} filters its search by is not known")
+    query = retriever._build_vector_store_query(QueryBundle(""))  # noqa: SLF001 -- nothing public tells
+    limits = {
+        **retriever._kwargs,  # noqa: SLF001 -- as above
+        "doc_ids": query.doc_ids,
+        "customize_query_fn": getattr(
+            retriever._vector_store,  # noqa: SLF001 -- as above
+            "_customize_query_fn",
+            None,
+        ),
+    }
+    given = [limits.pop(name, None) for name in _OWN_FILTERS]
+    if query.filters is not None and query.filters.filters:
+        given.append(query.filters)
+    for name, value in limits.items():
+        if name not in _NO_FILTERS and value is not None:
+            return SearchFilter(unseen=f"the search has {name}=, which may filter it")
+    found = one_filter(SearchFilter(where or None) for where in given)
+    if not query.node_ids:
+        return found
+    # An index gives its retrievers the ids of all its nodes.
+    every = list(retriever._index.index_struct.nodes_dict.values())  # noqa: SLF001 -- as above
+    ids = None if query.node_ids == every else frozenset(query.node_ids)
+    return found._replace(ids=ids)
+
+
+def _retrievers(retriever: Any) -> Iterator[Any]:
+    """Yield a retriever, and those that it searches with."""
+    yield retriever
+    for inner in inner_retrievers(retriever, _INSIDE):
+        yield from _retrievers(inner)
+
+
+def searched_index(retriever: Any) -> Any:
+    """Return the one index that a retriever searches; None where there is not one."""
+    indexes = {
+        id(each._index): each._index  # noqa: SLF001 -- nothing public tells
+        for each in _retrievers(retriever)
+        if isinstance(each, VectorIndexRetriever)
+    }
+    return next(iter(indexes.values())) if len(indexes) == 1 else None
+
+
+def verified_stores(component: str, retriever: Any) -> list[ChunkStore]:
+    """Return the stores that `verify()` looks at.
+
+    Args:
+        component: Class name of what is verified.
+        retriever: What it asks.
+    """
+    searches = [
+        (
+            each._index if isinstance(each, VectorIndexRetriever) else each,  # noqa: SLF001 -- as above
+            _filter(each).where,
+        )
+        for each in _retrievers(retriever)
+        if not inner_retrievers(each, _INSIDE)
+    ]
+    instead = (
+        "Give index.as_retriever(), or examine what is returned: "
+        "llamaindex_oprag.diagnose(retriever.retrieve(question))."
+    )
+    return diagnosing.verified_stores(component, searches, chunk_store, instead)
+
+
+def check_retriever(option: str, value: Any) -> None:
+    """Reject what is no retriever.
+
+    Raises:
+        InvalidOptionError: It is none.
+    """
+    if not isinstance(value, BaseRetriever):
+        message = (
+            f"{option}= is {named(value)}. It takes a retriever of LlamaIndex, such as "
+            "index.as_retriever()."
+        )
+        raise InvalidOptionError(message, option=option, value=type(value).__name__)
