@@ -67,24 +67,20 @@ __all__ = [
     "index_documents",
 ]
 
-_LAZY = {
-    "EvidenceMiddleware": "evidence",
-    "LongReader": "long_reader",
-    "LongUnitRetriever": "long_units",
-    "OffsetSentenceSplitter": "splitters",
-    "OffsetTokenSplitter": "splitters",
-    "OrderPreservingVectorStore": "vector_stores",
-    "SelfRouteChain": "self_route",
-    "aindex_documents": "indexing",
-    "annotate_positions": "annotating",
-    "as_documents": "results",
-    "as_passages": "results",
-    "chunk_store": "stores",
-    "create_retrieval_tool": "tools",
-    "diagnose": "diagnosing",
-    "document_source": "documents",
-    "format_documents": "results",
-    "index_documents": "indexing",
+_NAMES = {
+    "annotating": ("annotate_positions",),
+    "diagnosing": ("diagnose",),
+    "documents": ("document_source",),
+    "evidence": ("EvidenceMiddleware",),
+    "indexing": ("aindex_documents", "index_documents"),
+    "long_reader": ("LongReader",),
+    "long_units": ("LongUnitRetriever",),
+    "results": ("as_documents", "as_passages", "format_documents"),
+    "self_route": ("SelfRouteChain",),
+    "splitters": ("OffsetSentenceSplitter", "OffsetTokenSplitter"),
+    "stores": ("chunk_store",),
+    "tools": ("create_retrieval_tool",),
+    "vector_stores": ("OrderPreservingVectorStore",),
 }
 
 
@@ -94,10 +90,11 @@ def __getattr__(name: str) -> _Any:
     Only the splitters need text-splitters, only the chains need chat models, and only
     the middleware needs langchain; the rest takes a while to import.
     """
-    if name not in _LAZY:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    return getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+    for module, names in _NAMES.items():
+        if name in names:
+            return getattr(_importlib.import_module(f"{__name__}.{module}"), name)
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)
 
 
 def __dir__() -> list[str]:

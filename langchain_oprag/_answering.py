@@ -27,9 +27,6 @@ from langchain_core.runnables import (
     RunnableSerializable,
     RunnableWithFallbacks,
 )
-from langchain_core.runnables.base import RunnableBindingBase
-from langchain_core.runnables.config import merge_configs
-from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.runnables.utils import (
     AddableDict,
     ConfigurableFieldSpec,
@@ -37,6 +34,7 @@ from langchain_core.runnables.utils import (
 )
 
 from langchain_oprag._answer_run import AnswerRun, anotify, notify
+from langchain_oprag._options import unwrapped
 from langchain_oprag._prompts import Question
 from oprag import routing
 from oprag.calls import CallModel, TokenUsage, field_of, frame_tokens, text_of
@@ -353,14 +351,10 @@ def facts_of(model: Runnable[Any, Any], config: RunnableConfig) -> ModelFacts:
     """
     bound: dict[str, Any] = {}
     while True:
-        if isinstance(model, RunnableBindingBase):
-            bound = {**model.kwargs, **bound}
-            config = merge_configs(model.config, config)
-            model = model.bound
-        elif isinstance(model, RunnableWithFallbacks):
+        model, config, more = unwrapped(model, config)
+        bound = {**more, **bound}
+        if isinstance(model, RunnableWithFallbacks):
             model = model.runnable
-        elif isinstance(model, DynamicRunnable):
-            model, config = model.prepare(config)
         elif isinstance(model, RunnableSequence):
             named = (step for step in model.steps if _said(step, _NAMES, str))
             model = next(named, model.steps[0])

@@ -42,13 +42,24 @@ _SCORE_KEYS = ("relevance_score", "score")
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 
 
-def hits_of(documents: Iterable[Document]) -> list[Hit]:
+def hits_of(documents: Iterable[Document], option: str = "documents") -> list[Hit]:
     """Make hits of documents, best first.
 
     Of a chunk that LlamaIndex put into the store, source and offsets are those of
     the node that it keeps there as JSON.
+
+    Args:
+        documents: Any.
+        option: What the error calls them.
+
+    Raises:
+        InvalidOptionError: They are no list of documents.
     """
-    return [_hit(document) for document in documents]
+    try:
+        return [_hit(document) for document in documents]
+    except (AttributeError, TypeError):
+        check_entries(option, documents, Document)
+        raise
 
 
 def _hit(document: Document) -> Hit:
@@ -79,11 +90,7 @@ def put_in_order(
         One new document per passage, with its place in the metadata; of one document
         that is in it as a whole, a copy.
     """
-    try:
-        hits = hits_of(documents)
-    except (AttributeError, TypeError):
-        check_entries("documents", documents, Document)
-        raise
+    hits = hits_of(documents)
     return arrange(hits, options, neighbours=neighbours).made(document_of)
 
 

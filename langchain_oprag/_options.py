@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Self, TypeAlias
 
 from langchain_core.retrievers import RetrieverLike
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.base import RunnableBindingBase
+from langchain_core.runnables.config import merge_configs
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -49,6 +51,25 @@ def option_field(
         description=descriptions[name],
         repr=name != "documents",
     )
+
+
+def unwrapped(
+    retriever: Any, config: RunnableConfig
+) -> tuple[Any, RunnableConfig, dict[str, Any]]:
+    """Return what `with_config`, `bind` and the like wrap, and what they pass to it."""
+    # Here, so that importing the package does not take as long again.
+    from langchain_core.runnables.configurable import DynamicRunnable
+
+    bound: dict[str, Any] = {}
+    while True:
+        if isinstance(retriever, RunnableBindingBase):
+            bound = {**retriever.kwargs, **bound}
+            config = merge_configs(retriever.config, config)
+            retriever = retriever.bound
+        elif isinstance(retriever, DynamicRunnable):
+            retriever, config = retriever.prepare(config)
+        else:
+            return retriever, config, bound
 
 
 def check_runnable(option: str, value: Any, takes: str) -> None:

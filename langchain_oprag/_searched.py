@@ -7,11 +7,11 @@ from typing import Any
 
 from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.base import RunnableBindingBase, RunnableSequence
+from langchain_core.runnables.base import RunnableSequence
 from langchain_core.runnables.branch import RunnableBranch
-from langchain_core.runnables.config import merge_configs
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
+from langchain_oprag._options import unwrapped
 from langchain_oprag.stores import chunk_store
 from oprag import diagnosing
 from oprag.documents import (
@@ -40,25 +40,6 @@ _INSIDE = {
     },
 }
 """Retrievers that search with others alone: package, name, and where those are."""
-
-
-def unwrapped(
-    retriever: Any, config: RunnableConfig
-) -> tuple[Any, RunnableConfig, dict[str, Any]]:
-    """Return what `with_config`, `bind` and the like wrap, and what they pass to it."""
-    # Here, so that importing the package does not take as long again.
-    from langchain_core.runnables.configurable import DynamicRunnable
-
-    bound: dict[str, Any] = {}
-    while True:
-        if isinstance(retriever, RunnableBindingBase):
-            bound = {**retriever.kwargs, **bound}
-            config = merge_configs(retriever.config, config)
-            retriever = retriever.bound
-        elif isinstance(retriever, DynamicRunnable):
-            retriever, config = retriever.prepare(config)
-        else:
-            return retriever, config, bound
 
 
 def _leaves(

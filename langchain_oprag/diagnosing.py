@@ -13,7 +13,7 @@ from langchain_oprag.stores import chunk_store
 from oprag.chunk import Hit
 from oprag.diagnosing import Diagnosis
 from oprag.diagnosing import diagnose as diagnose_chunks
-from oprag.documents import ChunkStore, StoredChunk, check_entries
+from oprag.documents import ChunkStore, StoredChunk
 from oprag.positions import DocumentKey, PositionKeys
 
 
@@ -49,7 +49,6 @@ def diagnose(
     """
     chunks: Iterable[StoredChunk | Hit]
     if isinstance(vectorstore, Sequence) and not isinstance(vectorstore, str):
-        check_entries("documents", vectorstore, Document)
         chunks = hits_of(vectorstore)
     else:
         chunks = chunk_store(vectorstore).read()

@@ -30,11 +30,11 @@ from langchain_oprag._options import (
     Retriever,
     option_field,
     refuse_options,
+    unwrapped,
 )
 from langchain_oprag._searched import (
     search_filter,
     searched_chunks,
-    unwrapped,
     verified_stores,
     wrapped_retriever,
 )

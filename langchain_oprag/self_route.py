@@ -31,7 +31,6 @@ from oprag.calls import CALL_DESCRIPTIONS, SENTINEL, CallModel, Dialogue
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, FetchPlan, OnProblem, Order, single_passage
 from oprag.diagnosing import Verifiable, Verification
-from oprag.documents import check_entries
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.routing import (
     DEFAULT_RUNGS,
@@ -228,8 +227,9 @@ class _SelfRouting(Answering):
     ) -> None:
         counter = resolve_token_counter(chain.token_counter)
         super().__init__(chain, question, config, counter)
-        search = search_filter(chain.retriever, config, {})
-        self.source = chain._full_texts().within(search)  # noqa: SLF001 -- of this module
+        self.source = chain._full_texts()  # noqa: SLF001 -- of this module
+        if not self.source.at_hand:
+            self.source = self.source.within(search_filter(chain.retriever, config, {}))
         self.decline = chain.decline
         self._read: list[Document] = []
         self._hits: list[Hit] = []
@@ -254,8 +254,7 @@ class _SelfRouting(Answering):
                 retriever = retriever.base_retriever
         fetch = Fetch(retriever, self.config, {}, plan=plan)
         found = yield fetch.asking(self.question.text)
-        check_entries("retriever", found, Document)
-        self._hits = hits_of(found)
+        self._hits = hits_of(found, "retriever")
         first = FIRST_TOKENS if fetch.fills else None
         self._options = replace(self._options, retrieved_tokens=first)
         return []

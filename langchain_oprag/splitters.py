@@ -38,10 +38,10 @@ class OffsetSplitter(TextSplitter):
     def __init__(
         self,
         *,
-        chunk_size: int,
-        chunk_overlap: int,
-        tokenizer: TokenizerSpec,
-        add_start_index: bool,
+        chunk_size: int = 128,
+        chunk_overlap: int = 0,
+        tokenizer: TokenizerSpec = None,
+        add_start_index: bool = False,
     ) -> None:
         # Of an empty text the core checks the sizes and does nothing else.
         split_tokens(
@@ -199,21 +199,6 @@ class OffsetTokenSplitter(OffsetSplitter):
         (' three', 7)
     """
 
-    def __init__(
-        self,
-        *,
-        chunk_size: int = 128,
-        chunk_overlap: int = 0,
-        tokenizer: TokenizerSpec = None,
-        add_start_index: bool = False,
-    ) -> None:
-        super().__init__(
-            chunk_size=chunk_size,
-            chunk_overlap=chunk_overlap,
-            tokenizer=tokenizer,
-            add_start_index=add_start_index,
-        )
-
     def _spans(self, text: str) -> list[TextChunk]:
         return split_tokens(
             text,
@@ -254,10 +239,7 @@ class OffsetSentenceSplitter(OffsetSplitter):
         add_start_index: bool = False,
     ) -> None:
         super().__init__(
-            chunk_size=chunk_size,
-            chunk_overlap=0,
-            tokenizer=tokenizer,
-            add_start_index=add_start_index,
+            chunk_size=chunk_size, tokenizer=tokenizer, add_start_index=add_start_index
         )
         self._sentence_spans = sentence_spans
 

@@ -12,23 +12,13 @@ import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from oprag.errors import MissingDependencyError as _MissingDependencyError
+from oprag.optional import require as _require
 from oprag.optional import require_version as _require_version
 
-try:
-    import llama_index.core as _llama_index
-except ModuleNotFoundError as _error:
-    if not (_error.name or "").startswith("llama_index"):
-        raise
-    _message = (
-        "llamaindex_oprag needs llama-index-core, which is not installed. Install it "
-        'with: pip install "oprag[llamaindex]".'
-    )
-    raise _MissingDependencyError(
-        _message, package="llama_index", extra="llamaindex"
-    ) from _error
 _require_version(
-    _llama_index.__version__,
+    _require(
+        "llama_index.core", extra="llamaindex", purpose="llamaindex_oprag"
+    ).__version__,
     "0.14.18",
     framework="llama-index-core",
     extra="llamaindex",
@@ -74,31 +64,28 @@ __all__ = [
     "index_documents",
 ]
 
-_LAZY = {
-    "LongReaderSynthesizer": "long_reader",
-    "LongUnitRetriever": "long_units",
-    "OffsetSentenceNodeParser": "node_parsers",
-    "OffsetTokenNodeParser": "node_parsers",
-    "OrderPreservingRetrieverTool": "tools",
-    "PositionAnnotator": "annotator",
-    "SelfRouteQueryEngine": "self_route",
-    "aindex_documents": "indexing",
-    "as_nodes": "results",
-    "as_passages": "results",
-    "chunk_store": "stores",
-    "diagnose": "diagnosing",
-    "document_source": "documents",
-    "format_nodes": "results",
-    "index_documents": "indexing",
+_NAMES = {
+    "annotator": ("PositionAnnotator",),
+    "diagnosing": ("diagnose",),
+    "documents": ("document_source",),
+    "indexing": ("aindex_documents", "index_documents"),
+    "long_reader": ("LongReaderSynthesizer",),
+    "long_units": ("LongUnitRetriever",),
+    "node_parsers": ("OffsetSentenceNodeParser", "OffsetTokenNodeParser"),
+    "results": ("as_nodes", "as_passages", "format_nodes"),
+    "self_route": ("SelfRouteQueryEngine",),
+    "stores": ("chunk_store",),
+    "tools": ("OrderPreservingRetrieverTool",),
 }
 
 
 def __getattr__(name: str) -> _Any:
     """Import some names when they are used: all of them together take a while."""
-    if name not in _LAZY:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    return getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+    for module, names in _NAMES.items():
+        if name in names:
+            return getattr(_importlib.import_module(f"{__name__}.{module}"), name)
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)
 
 
 def __dir__() -> list[str]:

@@ -138,37 +138,27 @@ class ModelCall(routing.ModelCall):
         super().__init__(answering.decline, request.purpose, answering.counter)
         self._llm: Any = answering.llm(request.prompt)
         self._sent = answering.sent(request.prompt, request.values)
-        self._completes = isinstance(self._sent, str)
 
     def ask(self) -> Any:
         """Return the whole reply."""
-        if self._completes:
-            return self._llm.complete(self._sent, formatted=True)
-        return self._llm.chat(self._sent)
+        return self._asked("")
 
     async def aask(self) -> Any:
         """Async version of `ask`."""
-        if self._completes:
-            return await self._llm.acomplete(self._sent, formatted=True)
-        return await self._llm.achat(self._sent)
+        return await self._asked("a")
 
     def stream(self) -> Iterable[Any]:
         """Return the reply in pieces."""
-        if self._completes:
-            pieces: Iterable[Any] = self._llm.stream_complete(
-                self._sent, formatted=True
-            )
-            return pieces
-        return self._llm.stream_chat(self._sent)  # type: ignore[no-any-return]  # as above
+        return self._asked("stream_")  # type: ignore[no-any-return]  # of any LLM
 
     async def astream(self) -> AsyncIterator[Any]:
         """Async version of `stream`."""
-        if self._completes:
-            pieces: AsyncIterator[Any] = await self._llm.astream_complete(
-                self._sent, formatted=True
-            )
-            return pieces
-        return await self._llm.astream_chat(self._sent)  # type: ignore[no-any-return]  # as above
+        return await self._asked("astream_")  # type: ignore[no-any-return]  # as above
+
+    def _asked(self, way: str) -> Any:
+        if isinstance(self._sent, str):
+            return getattr(self._llm, f"{way}complete")(self._sent, formatted=True)
+        return getattr(self._llm, f"{way}chat")(self._sent)
 
     def read(self, piece: Any, *, whole: bool) -> str:
         """Return the text of a reply or a piece; take note of what it reports.

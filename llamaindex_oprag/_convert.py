@@ -100,15 +100,39 @@ def node_of(passage: Passage) -> NodeWithScore:
         return _node(passage, objects)
     metadata = result_metadata(passage, _known_id, whole=len(objects) == 1)
     unseen = [key for key in metadata if key in OWN_KEYS or key in RESULT_KEYS]
+    own_id = named_id(f"{passage.citation}\n{passage.text}")
+    node = new_node(own_id, passage.text, metadata, unseen)
+    return NodeWithScore(node=node, score=passage.chunks[0].score)
+
+
+def new_node(
+    own_id: str,
+    text: str,
+    metadata: dict[str, Any],
+    unseen: Sequence[str],
+    beside: Chunk | None = None,
+) -> TextNode:
+    """Return a node for a text, with its characters by the place in the metadata.
+
+    Args:
+        own_id: Its id.
+        text: Its text.
+        metadata: With the reserved keys of a result.
+        unseen: Keys that neither the model nor the embedding model is shown.
+        beside: A retrieved chunk of the same document, which knows its source.
+    """
     node = TextNode(
-        id_=named_id(f"{passage.citation}\n{passage.text}"),
-        text=passage.text,
+        id_=own_id,
+        text=text,
         metadata=metadata,
-        excluded_llm_metadata_keys=unseen,
+        excluded_llm_metadata_keys=[*unseen],
         excluded_embed_metadata_keys=[*unseen],
         **_offsets(None, metadata),
     )
-    return NodeWithScore(node=node, score=passage.chunks[0].score)
+    source = beside and beside.source.node.source_node
+    if source is not None:
+        node.relationships[_SOURCE] = source
+    return node
 
 
 def neighbour_of(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:

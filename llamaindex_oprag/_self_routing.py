@@ -13,12 +13,7 @@ from llama_index.core.llms import LLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
-from llama_index.core.schema import (
-    NodeRelationship,
-    NodeWithScore,
-    QueryBundle,
-    TextNode,
-)
+from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_oprag._answering import (
     EMPTY_RESPONSE,
@@ -26,7 +21,7 @@ from llamaindex_oprag._answering import (
     DrivenSynthesizer,
     ModelCall,
 )
-from llamaindex_oprag._convert import hit_of, node_of, sent_text
+from llamaindex_oprag._convert import hit_of, new_node, node_of, sent_text
 from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag._searched import search_filter
@@ -34,14 +29,12 @@ from llamaindex_oprag.documents import source_or_none
 from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
 from llamaindex_oprag.retrievers import Fetch, OrderPreservingRetriever
 from oprag.calls import QA_PROMPT, CallModel, Dialogue
-from oprag.chunk import Chunk
 from oprag.context import ContextOptions, FetchPlan, Problems, single_passage
 from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError, ModelCallError
 from oprag.metadata import DOC_URI, RESULT_KEYS, named_id
 from oprag.routing import (
     FIRST_TOKENS,
-    Excerpt,
     Routed,
     RouteOptions,
     RungContext,
@@ -290,27 +283,12 @@ def _nodes_of(context: RungContext) -> list[NodeWithScore]:
     """
     if not context.excerpts:
         return [node_of(single_passage(chunk)) for chunk in context.chunks]
-    return [
-        NodeWithScore(node=_node(excerpt, chunks, metadata))
-        for excerpt, chunks, metadata in context.described()
-    ]
-
-
-def _node(
-    excerpt: Excerpt, chunks: Sequence[Chunk], metadata: dict[str, Any]
-) -> TextNode:
-    name, (start, end) = excerpt.document.name, excerpt.span
-    unseen = [key for key in metadata if key == DOC_URI or key in RESULT_KEYS]
-    node = TextNode(
-        id_=named_id(f"{name}\n{start}-{end}"),
-        text=excerpt.text,
-        start_char_idx=start,
-        end_char_idx=end,
-        metadata=metadata,
-        excluded_llm_metadata_keys=unseen,
-        excluded_embed_metadata_keys=[*unseen],
-    )
-    source = chunks[0].source.node.source_node if chunks else None
-    if source is not None:
-        node.relationships[NodeRelationship.SOURCE] = source
-    return node
+    nodes = []
+    for excerpt, chunks, metadata in context.described():
+        name, (start, end) = excerpt.document.name, excerpt.span
+        unseen = [key for key in metadata if key == DOC_URI or key in RESULT_KEYS]
+        own_id = named_id(f"{name}\n{start}-{end}")
+        beside = chunks[0] if chunks else None
+        node = new_node(own_id, excerpt.text, metadata, unseen, beside)
+        nodes.append(NodeWithScore(node=node))
+    return nodes

@@ -17,14 +17,7 @@ from llamaindex_oprag._convert import neighbour_of
 from llamaindex_oprag._searched import search_filter, searched_index
 from llamaindex_oprag.stores import chunk_store
 from oprag.context import ALONE, Neighbours, Widening, lent_worth
-from oprag.documents import (
-    NO_FILTER,
-    Bm25,
-    ChunkStore,
-    SearchedChunks,
-    no_words,
-    refused_filter,
-)
+from oprag.documents import NO_FILTER, Bm25, ChunkStore, SearchedChunks, refused_filter
 from oprag.errors import InvalidOptionError
 from oprag.tokens import Do, Steps, in_thread
 
@@ -48,7 +41,7 @@ class Neighbourhood:
         self.known = self._index is not None
         """Whether there is one index."""
         self._search = search_filter(retriever) if self.known else NO_FILTER
-        store = _store_of(self._index)
+        store = store_of(self._index)
         self._chunks = None
         if store is not None:
             self._chunks = SearchedChunks(store, self._search, "widen")
@@ -128,57 +121,31 @@ class Neighbourhood:
         return where is None or is_admitted(node, [where])
 
 
-class Words:
-    """BM25 over the nodes of the one index that a retriever searches.
+def fused(
+    found: Sequence[NodeWithScore],
+    question: str,
+    asked: int,
+    words: tuple[Any, Bm25, SearchedChunks],
+) -> list[NodeWithScore]:
+    """Return what was found, and what BM25 finds, best first.
 
     Args:
-        retriever: Not written to.
-
-    Raises:
-        InvalidOptionError: There is not one index, its nodes cannot be read, or the
-            search's filter cannot be carried over.
-        MissingDependencyError: The package bm25s is not there.
+        found: Best first.
+        question: Its words are looked for.
+        asked: How many nodes were asked for; 0 where that is not known.
+        words: The index, its words, and its nodes as the search may see them.
     """
-
-    def __init__(self, retriever: Any) -> None:
-        self._index = searched_index(retriever)
-        store = _store_of(self._index)
-        if store is None:
-            raise no_words(retriever)
-        self._store, self._bm25 = store, Bm25(store)
-        self._as_seen_by(retriever)
-
-    def of(self, retriever: Any) -> Words:
-        """Return the same, or another where another index is searched."""
-        same = searched_index(retriever) is self._index
-        return self if same else Words(retriever)
-
-    def fused(
-        self, retriever: Any, question: str, found: Sequence[NodeWithScore], asked: int
-    ) -> list[NodeWithScore]:
-        """Return what was found and what the words find, best first.
-
-        Args:
-            retriever: What searched, with the filter that it has now.
-            question: Its words are looked for.
-            found: Best first.
-            asked: How many nodes were asked for; 0 where that is not known.
-        """
-        known = [(each.node.node_id, each.node.get_content()) for each in found]
-        fused = self._bm25.fused(
-            question, known, max(asked, len(found)), self._as_seen_by(retriever)
-        )
-        new = [chunk.id for chunk in fused if not isinstance(chunk, int)]
-        read = nodes_by_id(self._index, new) if new else []
-        nodes = {node.node_id: node for node in read}
-        return [
-            found[each] if isinstance(each, int) else NodeWithScore(node=nodes[each.id])
-            for each in fused
-            if isinstance(each, int) or each.id in nodes  # and not deleted just now
-        ]
-
-    def _as_seen_by(self, retriever: Any) -> SearchedChunks:
-        return SearchedChunks(self._store, search_filter(retriever), "bm25")
+    index, bm25, chunks = words
+    known = [(each.node.node_id, each.node.get_content()) for each in found]
+    best = bm25.fused(question, known, max(asked, len(found)), chunks)
+    new = [chunk.id for chunk in best if not isinstance(chunk, int)]
+    read = nodes_by_id(index, new) if new else []
+    nodes = {node.node_id: node for node in read}
+    return [
+        found[each] if isinstance(each, int) else NodeWithScore(node=nodes[each.id])
+        for each in best
+        if isinstance(each, int) or each.id in nodes  # and not deleted just now
+    ]
 
 
 def nodes_by_id(index: Any, ids: Sequence[str]) -> list[BaseNode]:
@@ -191,7 +158,7 @@ def nodes_by_id(index: Any, ids: Sequence[str]) -> list[BaseNode]:
     return [*only_searched(found, store)]
 
 
-def _store_of(index: Any) -> ChunkStore | None:
+def store_of(index: Any) -> ChunkStore | None:
     """Return the chunks of an index; None where it is not known how they are read."""
     try:
         return None if index is None else chunk_store(index)

@@ -9,15 +9,9 @@ from typing import Any, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
-from llama_index.core.schema import (
-    IndexNode,
-    NodeRelationship,
-    NodeWithScore,
-    QueryBundle,
-    TextNode,
-)
+from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import hit_of, node_of
+from llamaindex_oprag._convert import hit_of, new_node, node_of
 from llamaindex_oprag._searched import search_filter, verified_stores
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.retrievers import Fetch, WrappingRetriever
@@ -25,12 +19,10 @@ from oprag.chunk import Hit
 from oprag.context import Arranged, ContextOptions, chunks_for_units, with_texts
 from oprag.diagnosing import Verification
 from oprag.errors import invalid_option, refuse_unknown
-from oprag.metadata import END, START
 from oprag.tokens import Do, Steps
 from oprag.units import (
     UNIT_DESCRIPTIONS,
     ChosenUnits,
-    FoundUnit,
     LongUnit,
     UnitIndex,
     UnitKeywords,
@@ -161,28 +153,14 @@ class LongUnitRetriever(WrappingRetriever):
             more = fetch.wants_more(found, used_all=chosen.too_few)
         if chosen.chunks is not None:
             return chosen.chunks.made(node_of)
-        nodes = [
-            NodeWithScore(node=_node(*each), score=each[0].chunk.score)
-            for each in (yield from read_units(chosen.units, options))
-        ]
+        nodes = []
+        for (unit, chunk), text, metadata in (
+            yield from read_units(chosen.units, options)
+        ):
+            one = chunk if len(unit.documents) == 1 else None
+            node = new_node(unit.id, text, metadata, [*metadata], one)
+            nodes.append(NodeWithScore(node=node, score=chunk.score))
         return Arranged(nodes, used_all=False)
 
     def _chosen(self, hits: Sequence[Hit], options: ContextOptions) -> ChosenUnits:
         return choose_units(self._index, hits, self._k, options)
-
-
-def _node(each: FoundUnit, text: str, metadata: dict[str, Any]) -> TextNode:
-    one = len(each.unit.documents) == 1
-    node = TextNode(
-        id_=each.unit.id,
-        text=text,
-        start_char_idx=metadata.get(START),
-        end_char_idx=metadata.get(END),
-        metadata=metadata,
-        excluded_llm_metadata_keys=list(metadata),
-        excluded_embed_metadata_keys=list(metadata),
-    )
-    source = each.chunk.source.node.source_node
-    if one and source is not None:
-        node.relationships[NodeRelationship.SOURCE] = source
-    return node

@@ -18,8 +18,13 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import arrange, hit_of
-from llamaindex_oprag._searched import check_retriever, search_filter, verified_stores
-from llamaindex_oprag._widening import Neighbourhood, Words
+from llamaindex_oprag._searched import (
+    check_retriever,
+    search_filter,
+    searched_index,
+    verified_stores,
+)
+from llamaindex_oprag._widening import Neighbourhood, fused, store_of
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from oprag.context import (
     ALONE,
@@ -40,7 +45,7 @@ from oprag.context import (
     with_texts,
 )
 from oprag.diagnosing import Verifiable, Verification
-from oprag.documents import DocumentSource
+from oprag.documents import Bm25, DocumentSource, SearchedChunks, no_words
 from oprag.errors import refuse_unknown
 from oprag.tokens import Do, Steps, acarry_out, carry_out
 
@@ -248,6 +253,8 @@ class OrderPreservingRetriever(WrappingRetriever):
         given["documents"] = source_or_none(given.get("documents"))
         self._options = ContextOptions(top_n=similarity_top_k, **given)
         self._widen = widen
+        self._bm25 = bm25
+        self._by_words: tuple[Any, Bm25] | None = None
         self._seen: Seen | None = None
         self._evidence: Evidence[Any] | None = None
         super().__init__(
@@ -259,7 +266,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         )
         self._bound_options()
         self._neighbourhood()
-        self._words = Words(self.base_retriever) if bm25 else None
+        self._words()
 
     @property
     def similarity_top_k(self) -> int | None:
@@ -317,10 +324,8 @@ class OrderPreservingRetriever(WrappingRetriever):
         fetch = Fetch(self.base_retriever, k=options.top_n, plan=plan)
         while more:
             found: list[NodeWithScore] = yield self._asking(query, fetch)
-            if self._words is not None:
-                words = self._words = self._words.of(self.base_retriever)
-                given = self.base_retriever, query.query_str, found, fetch.asked
-                found = words.fused(*given)
+            if (words := self._words()) is not None:
+                found = fused(found, query.query_str, fetch.asked, words)
             if around is None or self._widen is None:
                 ordered: Arranged[NodeWithScore] = yield self._arranging(found, options)
                 more = fetch.wants_more(found, used_all=ordered.used_all)
@@ -347,6 +352,19 @@ class OrderPreservingRetriever(WrappingRetriever):
     ) -> Do:
         work = partial(arrange, nodes, seen=self._seen, neighbours=neighbours)
         return Do(partial(work, options), partial(with_texts, options, work))
+
+    def _words(self) -> tuple[Any, Bm25, SearchedChunks] | None:
+        """The index, its words, read once for it, and what a search may see."""
+        if not self._bm25:
+            return None
+        index = searched_index(self.base_retriever)
+        store = store_of(index)
+        if store is None:
+            raise no_words(self.base_retriever)
+        if self._by_words is None or self._by_words[0] is not index:
+            self._by_words = index, Bm25(store)
+        search = search_filter(self.base_retriever)
+        return *self._by_words, SearchedChunks(store, search, "bm25")
 
     def _neighbourhood(self) -> Neighbourhood | None:
         """Return the source of neighbours; None without `widen`."""
