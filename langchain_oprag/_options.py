@@ -22,7 +22,7 @@ from pydantic import (
 from langchain_oprag.documents import document_source
 from oprag.context import DEFAULTS, DESCRIPTIONS, OwnErrors, Problems, check_option
 from oprag.documents import DocumentSource, SearchFilter
-from oprag.errors import InvalidOptionError, named
+from oprag.errors import InvalidOptionError, wrong_object
 
 _CALLABLE = ("position_keys", "document_key", "document_order", "token_counter")
 _JSON = tuple(n for n in (*DESCRIPTIONS, "k") if n not in {*_CALLABLE, "documents"})
@@ -79,8 +79,7 @@ def check_runnable(option: str, value: Any, takes: str) -> None:
         InvalidOptionError: It is no `Runnable`.
     """
     if not isinstance(value, Runnable):
-        message = f"{option}= is {named(value)}. It takes {takes}."
-        raise InvalidOptionError(message, option=option, value=value)
+        raise wrong_object(option, value, takes)
 
 
 def refuse_options(component: str, call: Iterable[str]) -> None:

@@ -22,7 +22,7 @@ from oprag.documents import (
     is_unchanged,
     one_filter,
 )
-from oprag.errors import InvalidOptionError, invalid_option
+from oprag.errors import InvalidOptionError, wrong_object
 
 _NO_FILTERS = {"k", "fetch_k", "lambda_mult", "score_threshold", "search_params"}
 """Arguments of a search that hide nothing."""
@@ -158,6 +158,6 @@ def wrapped_retriever(
     if base_retriever is not None:
         return base_retriever
     if not isinstance(vectorstore, VectorStore):
-        takes = "It takes a vector store of LangChain."
-        raise invalid_option("vectorstore", vectorstore, takes)
+        takes = "a VectorStore of LangChain"
+        raise wrong_object("vectorstore", vectorstore, takes)
     return vectorstore.as_retriever()

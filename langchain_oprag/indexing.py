@@ -12,7 +12,7 @@ from langchain_oprag.documents import source_of
 from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetSplitter
 from langchain_oprag.stores import chunk_store
 from oprag.documents import ChunkStore
-from oprag.errors import IndexingError, InvalidOptionError, named
+from oprag.errors import IndexingError, InvalidOptionError, wrong_object
 from oprag.indexing import (
     ChunkWriter,
     Documents,
@@ -173,11 +173,8 @@ def indexing_target(
         InvalidOptionError: The store or the splitter cannot be used.
     """
     if not isinstance(vectorstore, VectorStore):
-        message = (
-            f"vectorstore= is {named(vectorstore)} and no VectorStore of LangChain. "
-            "The documents come first, the vector store second."
-        )
-        raise InvalidOptionError(message, option="vectorstore", value=vectorstore)
+        takes = "a VectorStore of LangChain, behind the documents"
+        raise wrong_object("vectorstore", vectorstore, takes)
     if type(vectorstore).delete is VectorStore.delete:
         message = (
             f"{type(vectorstore).__name__} has no delete, so that documents in it "
@@ -186,11 +183,8 @@ def indexing_target(
         raise InvalidOptionError(message, option="vectorstore", value=vectorstore)
     splitter = OffsetSentenceSplitter() if splitter is None else splitter
     if not isinstance(splitter, BaseDocumentTransformer):
-        message = (
-            f"splitter= is {named(splitter)} and cannot split documents. It takes "
-            "oprag's splitters or any TextSplitter of LangChain."
-        )
-        raise InvalidOptionError(message, option="splitter", value=splitter)
+        takes = "oprag's splitters or any TextSplitter of LangChain"
+        raise wrong_object("splitter", splitter, takes)
     store = chunk_store(vectorstore) if chunks is None else chunks
     if not store.is_queried:
         store = Snapshot(store)

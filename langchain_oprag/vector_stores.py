@@ -19,7 +19,7 @@ from pydantic import PrivateAttr
 
 from langchain_oprag._options import refuse_options
 from langchain_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
-from oprag.errors import InvalidOptionError, named, refuse_unknown
+from oprag.errors import InvalidOptionError, named, refuse_unknown, wrong_object
 from oprag.metadata import RANK
 
 _OPTIONS = tuple(
@@ -171,11 +171,8 @@ class OrderPreservingVectorStore(VectorStore):
         if not isinstance(vectorstore, VectorStore) or isinstance(
             vectorstore, OrderPreservingVectorStore
         ):
-            message = (
-                f"vectorstore= is {named(vectorstore)}. It takes a VectorStore of "
-                "LangChain."
-            )
-            raise InvalidOptionError(message, option="vectorstore", value=vectorstore)
+            takes = "a VectorStore of LangChain"
+            raise wrong_object("vectorstore", vectorstore, takes)
         self.vectorstore = vectorstore
         options.setdefault("name", type(self).__name__)
         self._ordered = OrderPreservingRetriever(vectorstore=vectorstore, **options)

@@ -7,7 +7,7 @@ from typing import Any
 from llama_index.core.llms import LLM, LLMMetadata
 
 from oprag.calls import TokenUsage, field_of
-from oprag.errors import InvalidOptionError, named
+from oprag.errors import wrong_object
 
 
 def check_llm(name: str, llm: Any) -> LLM:
@@ -18,10 +18,7 @@ def check_llm(name: str, llm: Any) -> LLM:
     """
     if isinstance(llm, LLM):
         return llm
-    message = (
-        f"{name}= is {named(llm)}. It takes an LLM of LlamaIndex, such as Settings.llm."
-    )
-    raise InvalidOptionError(message, option="llm", value=llm)
+    raise wrong_object(name, llm, "an LLM of LlamaIndex, such as Settings.llm")
 
 
 def window_of(llm: LLM) -> int | None:
@@ -81,34 +78,27 @@ def reported_usage(response: Any) -> TokenUsage | None:
 
 
 def _read(usage: Any) -> TokenUsage | None:
-    sent = _first(usage, "prompt_tokens", "input_tokens", "prompt_token_count")
+    sent = _number(usage, "prompt_tokens", "input_tokens", "prompt_token_count")
     if not sent:  # LlamaIndex writes 0 where nothing was reported
         return None
-    received = _first(
+    received = _number(
         usage, "completion_tokens", "output_tokens", "candidates_token_count"
     )
-    apart = [
-        _number(field_of(usage, key))
-        for key in ("cache_read_input_tokens", "cache_creation_input_tokens")
-    ]
-    if any(apart):  # Anthropic counts these apart from the rest of the prompt
-        return TokenUsage(sent + sum(apart), received or 0, apart[0])
+    cached = _number(usage, "cache_read_input_tokens")
+    written = _number(usage, "cache_creation_input_tokens")
+    if cached or written:  # Anthropic counts these apart from the rest of the prompt
+        return TokenUsage(sent + cached + written, received, cached)
     # Google bills its reasoning tokens beside those of the reply.
-    thoughts = _number(field_of(usage, "thoughts_token_count"))
-    return TokenUsage(sent, (received or 0) + thoughts, _cached(usage))
+    received += _number(usage, "thoughts_token_count")
+    names = "prompt_tokens_details", "input_tokens_details"
+    details = next(filter(None, (field_of(usage, name) for name in names)), None)
+    cached = _number(details, "cached_tokens")
+    return TokenUsage(
+        sent, received, cached or _number(usage, "cached_content_token_count")
+    )
 
 
-def _cached(usage: Any) -> int:
-    for details in ("prompt_tokens_details", "input_tokens_details"):
-        if cached := _number(field_of(field_of(usage, details), "cached_tokens")):
-            return cached
-    return _number(field_of(usage, "cached_content_token_count"))
-
-
-def _first(usage: Any, *keys: str) -> int | None:
+def _number(usage: Any, *keys: str) -> int:
+    """The first of these that is a number; 0 where none is."""
     values = (field_of(usage, key) for key in keys)
-    return next((value for value in values if type(value) is int), None)
-
-
-def _number(value: Any) -> int:
-    return value if type(value) is int else 0
+    return next((value for value in values if type(value) is int), 0)

@@ -18,7 +18,7 @@ from oprag.documents import (
     is_unchanged,
     one_filter,
 )
-from oprag.errors import InvalidOptionError, named
+from oprag.errors import wrong_object
 
 _NO_FILTERS = {"hnsw_ef_search", "ivfflat_probes", "mmr_threshold"}
 _NO_FILTERS |= {"mmr_prefetch_factor", "mmr_prefetch_k"}
@@ -121,8 +121,5 @@ def check_retriever(option: str, value: Any) -> None:
         InvalidOptionError: It is none.
     """
     if not isinstance(value, BaseRetriever):
-        message = (
-            f"{option}= is {named(value)}. It takes a retriever of LlamaIndex, such as "
-            "index.as_retriever()."
-        )
-        raise InvalidOptionError(message, option=option, value=type(value).__name__)
+        takes = "a retriever of LlamaIndex, such as index.as_retriever()"
+        raise wrong_object(option, value, takes)

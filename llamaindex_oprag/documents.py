@@ -69,10 +69,9 @@ def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSou
         >>> document_source({"a.txt": "all of it"}).get("a.txt")
         'all of it'
     """
-    if isinstance(documents, BaseIndex):
-        return _IndexSource(documents.docstore, chunk_store(documents), exact=exact)
-    if isinstance(documents, BaseDocumentStore):
-        return _IndexSource(documents, chunk_store(documents), exact=exact)
+    docstore = documents.docstore if isinstance(documents, BaseIndex) else documents
+    if isinstance(docstore, BaseDocumentStore):
+        return _IndexSource(docstore, chunk_store(documents), exact=exact)  # type: ignore[arg-type]  # of either
     if isinstance(documents, (BasePydanticVectorStore, ChunkStore)):
         return StoreSource(chunk_store(documents), exact=exact)
     if isinstance(documents, (list, tuple, Document)):

@@ -28,7 +28,7 @@ from llamaindex_oprag.node_parsers import (
 )
 from llamaindex_oprag.stores import chunk_store
 from oprag.documents import ChunkStore
-from oprag.errors import InvalidOptionError, named
+from oprag.errors import InvalidOptionError, wrong_object
 from oprag.indexing import (
     Documents,
     Framework,
@@ -189,12 +189,11 @@ def indexing_target(
         InvalidOptionError: The index or the parser cannot be used.
     """
     if not isinstance(index, VectorStoreIndex):
-        message = (
-            f"index= is {named(index)} and no VectorStoreIndex. Over a vector store "
-            "make one with VectorStoreIndex.from_vector_store(vector_store). The "
-            "documents come first, the index second."
+        takes = (
+            "a VectorStoreIndex, behind the documents; over a vector store that is "
+            "VectorStoreIndex.from_vector_store(vector_store)"
         )
-        raise InvalidOptionError(message, option="index", value=index)
+        raise wrong_object("index", index, takes)
     vector_store = index.vector_store
     lacks = type(vector_store).delete_nodes is BasePydanticVectorStore.delete_nodes
     if lacks and not is_faiss(vector_store):
@@ -205,11 +204,8 @@ def indexing_target(
         raise InvalidOptionError(message, option="index", value=index)
     node_parser = OffsetSentenceNodeParser() if node_parser is None else node_parser
     if not isinstance(node_parser, NodeParser):
-        message = (
-            f"node_parser= is {named(node_parser)} and cannot parse documents. It "
-            "takes oprag's node parsers or any NodeParser of one level."
-        )
-        raise InvalidOptionError(message, option="node_parser", value=node_parser)
+        takes = "oprag's node parsers or any NodeParser of one level"
+        raise wrong_object("node_parser", node_parser, takes)
     store = chunk_store(index) if chunks is None else chunks
     if isinstance(store, DocstoreChunks):
         # A docstore looks at all its nodes for those of one document.

@@ -25,8 +25,8 @@ OUTER = ("cli", "files", "scale")
 
 LINES = {
     "core": 19_400,  # aim: 17,500
-    "langchain_oprag": 4_500,  # aim: 4,400
-    "llamaindex_oprag": 4_900,  # aim: 4,700
+    "langchain_oprag": 4_400,
+    "llamaindex_oprag": 4_750,  # aim: 4,700
     "oprag/cli": 4_900,  # aim: 4,800
     "packages/oprag-eval": 11_500,  # aim: 8,500
     "oprag/files": 1_150,  # came out of evaluation; no limit of its own before

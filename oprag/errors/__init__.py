@@ -63,6 +63,7 @@ __all__ = [
     "refuse_unknown",
     "users_level",
     "written",
+    "wrong_object",
 ]
 
 
@@ -301,6 +302,18 @@ def invalid_option(option: str, value: Any, takes: str) -> InvalidOptionError:
         takes: What it takes instead, as whole sentences.
     """
     message = f"{option}={written(value)} is not possible. {takes}"
+    return InvalidOptionError(message, option=option, value=value)
+
+
+def wrong_object(option: str, value: Any, takes: str) -> InvalidOptionError:
+    """Return the error for an option that takes an object of another kind.
+
+    Args:
+        option: Its name.
+        value: What was given.
+        takes: What it takes instead, behind "It takes".
+    """
+    message = f"{option}= is {named(value)}. It takes {takes}."
     return InvalidOptionError(message, option=option, value=value)
 
 

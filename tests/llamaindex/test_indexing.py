@@ -157,7 +157,7 @@ def test_nodes_of_another_index_over_one_docstore_do_not_count(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"node_parser": "sentences"}, "cannot parse documents"),
+        ({"node_parser": "sentences"}, "any NodeParser"),
         (
             {"node_parser": HierarchicalNodeParser.from_defaults([200, 60])},
             "several levels",
@@ -181,7 +181,7 @@ def test_stores_that_cannot_be_indexed_into_are_refused(tmp_path):
 
     with pytest.raises(InvalidOptionError, match="has no delete_nodes"):
         index_documents([document()], index)
-    with pytest.raises(InvalidOptionError, match="and no VectorStoreIndex"):
+    with pytest.raises(InvalidOptionError, match="takes a VectorStoreIndex"):
         index_documents([document()], SimpleVectorStore())
 
 
