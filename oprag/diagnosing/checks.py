@@ -25,7 +25,6 @@ from oprag.positions import (
     known_document,
     read_by_others,
     read_chunks,
-    read_node,
     without_duplicates,
 )
 
@@ -40,8 +39,6 @@ class Examined(NamedTuple):
     stored: Mapping[str, Any]
     """Its metadata as the store keeps it; not that of the hit where LlamaIndex keeps
     a node beside it."""
-    next_id: str | None = None
-    """Id of the chunk after it, where the framework records one."""
 
 
 def examine(chunk: StoredChunk | Hit) -> Examined:
@@ -55,9 +52,7 @@ def examine(chunk: StoredChunk | Hit) -> Examined:
             "return."
         )
         raise InvalidOptionError(message, option="chunks", value=chunk)
-    node = read_node(chunk.metadata)
-    next_id = None if node is None else node.next_id
-    return Examined(chunk.id, stored_hit(chunk), chunk.metadata, next_id)
+    return Examined(chunk.id, stored_hit(chunk), chunk.metadata)
 
 
 def _id_of(subject: Any) -> str:

@@ -138,25 +138,7 @@ def _orders(group: Sequence[Examined]) -> Iterator[Order]:
             whole = totals == {len(group)} and sorted(known) == list(range(len(group)))
             indexes = sorted(range(len(group)), key=lambda i: known[i])
             yield Order(indexes, recorded=True, whole=whole)
-    linked = _linked(group)
-    if linked is not None:
-        yield Order(linked, recorded=True)
     yield Order(range(len(group)), recorded=False)
-
-
-def _linked(group: Sequence[Examined]) -> list[int] | None:
-    """The order that the chunks' own links give, if these join all of them."""
-    numbers = {chunk.id: i for i, chunk in enumerate(group)}
-    followed = {chunk.next_id for chunk in group}
-    first = [i for i, chunk in enumerate(group) if chunk.id not in followed]
-    if len(first) != 1 or len(numbers) != len(group):
-        return None
-    order = [first[0]]
-    while (after := numbers.get(group[order[-1]].next_id or "")) is not None:
-        if len(order) == len(group):
-            return None  # the links go round
-        order.append(after)
-    return order if len(order) == len(group) else None
 
 
 def _holds(source: str, chunk: Chunk) -> bool | None:

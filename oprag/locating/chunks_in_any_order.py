@@ -7,11 +7,7 @@ taken for proved only
   cover the whole source without a gap: then all are there, and
   `oprag.locating.chunks_in_order` proves the places by contiguity;
 - where a text occurs once in the source, whatever the order;
-- where the order is recorded (a chunk number, LlamaIndex's NEXT) and leaves one
-  place;
-- where the chunks between two that occur once cover what lies between them, would
-  leave a gap without it, and the store has kept the order: all that occur once follow
-  one another as in the source.
+- where the order is recorded (a chunk number) and leaves one place.
 
 Two things cannot be seen: which of two chunks with equal texts is which, where the
 store has lost their order (it makes no difference to what is read); and that a chunk
@@ -21,14 +17,13 @@ a text that repeats every few words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from oprag.chunk import Span
 from oprag.locating.chunks_in_order import Location, locate
 from oprag.locating.likeness import exchangeable
-from oprag.locating.proved_order import WITNESSES, given_order
+from oprag.locating.proved_order import given_order
 from oprag.locating.squeezing import squeeze
 from oprag.locating.text_index import TextIndex
 
@@ -74,8 +69,8 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
     if best.recorded:
         found = _in_order(source, texts, best.indexes, complete=best.whole)
     else:
-        found = _alone(source, texts)
-        _between(source, texts, found, best.indexes)
+        index = TextIndex(source, texts)  # without regard to any order
+        found = [index.only(text) for text in texts]
     return Placement(found, cover_by_place(source, found))
 
 
@@ -91,69 +86,6 @@ def _in_order(
     ordered = locate(source, [texts[i] for i in indexes], complete=complete)
     found = dict(zip(indexes, ordered, strict=True))
     return [found[i] for i in range(len(texts))]
-
-
-def _alone(source: str, texts: Sequence[str]) -> list[Location]:
-    """Place the texts that occur once, without regard to any order."""
-    index = TextIndex(source, texts)
-    return [index.only(text) for text in texts]
-
-
-def _between(
-    source: str, texts: Sequence[str], found: list[Location], indexes: Sequence[int]
-) -> None:
-    """Place runs of doubtful chunks that cover what lies between two sure ones."""
-    sure = [span for i in indexes if (span := found[i].span) is not None]
-    if len(sure) < WITNESSES or any(a > b for a, b in pairwise(sure)):
-        return
-    for run, low, high in _runs(found, indexes, len(source)):
-        slice_ = source[low:high]
-        within = [texts[i] for i in run]
-        located = locate(slice_, within)
-        if not _covers(slice_, located) or not _is_only(slice_, within):
-            continue
-        doubtful = {run[at] for at in exchangeable(slice_, within, located)}
-        for i, location in zip(run, _needed(slice_, located), strict=True):
-            if location is not None and found[i].span is None and i not in doubtful:
-                start, end = location.span or Span(0, 0)
-                found[i] = Location(Span(low + start, low + end), location.status)
-
-
-def _needed(source: str, located: Sequence[Location]) -> Iterator[Location | None]:
-    """Those of a cover without which there would be a gap; None for the others.
-
-    A chunk that fills no gap may be from elsewhere: one that was indexed again stands
-    behind its neighbours.
-    """
-    reach = 0
-    for at, location in enumerate(located):
-        if location.span is None:
-            yield None
-            continue
-        after = next((o.span.start for o in located[at + 1 :] if o.span), len(source))
-        yield location if source[reach:after].strip() else None
-        reach = max(reach, location.span.end)
-
-
-def _runs(
-    found: Sequence[Location], indexes: Sequence[int], length: int
-) -> Iterator[tuple[list[int], int, int]]:
-    """Runs in store order that begin and end with a sure chunk, or at the text's ends.
-
-    Yields:
-        The numbers of the chunks, and the characters that they lie between.
-    """
-    sure = [at for at, i in enumerate(indexes) if found[i].span is not None]
-    for before, after in pairwise([-1, *sure, len(indexes)]):
-        if after - before < 2:  # noqa: PLR2004 -- neighbours: nothing between them
-            continue
-        run = list(indexes[max(before, 0) : after + 1])
-        first = found[indexes[before]].span if before >= 0 else Span(0, 0)
-        last = found[indexes[after]].span if after < len(indexes) else None
-        low = 0 if first is None else first.start
-        high = length if last is None else last.end
-        if low < high:
-            yield run, low, high
 
 
 def _covers(source: str, locations: Sequence[Location]) -> bool:

@@ -19,7 +19,7 @@ from operator import itemgetter
 from oprag.locating.contiguity import Range, cover, joined
 from oprag.locating.seeding import UNKNOWN, Seeds
 
-WITNESSES = 8
+_WITNESSES = 8
 """Chunks of known places that must stand in order for an order to be believed.
 Shuffled, so many stand in order once in 40,320 times."""
 
@@ -178,7 +178,7 @@ def _is_believable(
         for piece, place in zip(pieces, places, strict=True)
         if place is not None
     ]
-    if len(spans) < WITNESSES or not _advance(spans):
+    if len(spans) < _WITNESSES or not _advance(spans):
         return False
     solid = [piece for piece in pieces if piece]
     if sum(map(len, solid)) < len(flat):

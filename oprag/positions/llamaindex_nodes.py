@@ -28,8 +28,6 @@ class NodeContent(NamedTuple):
     """`ref_doc_id`."""
     offsets: tuple[int | None, int | None] | None
     frame: OffsetFrame
-    next_id: str | None
-    """Id of the node after it."""
 
 
 def read_node(metadata: Mapping[str, Any]) -> NodeContent | None:
@@ -43,11 +41,7 @@ def read_node(metadata: Mapping[str, Any]) -> NodeContent | None:
     if "start_char_idx" in node:
         offsets = (node["start_char_idx"], node.get("end_char_idx"))
     return NodeContent(
-        node["metadata"],
-        _node_id(related, _SOURCE),
-        offsets,
-        _frame(related),
-        _node_id(related, _NEXT),
+        node["metadata"], _node_id(related, _SOURCE), offsets, _frame(related)
     )
 
 

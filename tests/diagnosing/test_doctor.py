@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter
 from itertools import accumulate
 
@@ -458,27 +457,6 @@ def test_a_llamaindex_node_is_changed_where_llamaindex_reads_it():
     assert "char_start" in written["excluded_llm_metadata_keys"]
     assert "char_start" in written["excluded_embed_metadata_keys"]
     assert written["relationships"] == node["relationships"]
-
-
-def test_links_of_nodes_give_the_order_that_the_store_does_not_keep():
-    text = "word " * 40
-    nodes = []
-    for number in range(40):
-        related = {"1": {"node_id": "D"}}
-        if number < 39:
-            related["3"] = {"node_id": f"n{number + 1}"}
-        content = {"metadata": {}, "relationships": related, "start_char_idx": None}
-        nodes.append(
-            StoredChunk("word", {"_node_content": json.dumps(content)}, f"n{number}")
-        )
-    random.Random(1).shuffle(nodes)  # noqa: S311 -- an order, no secret
-
-    plan = plan_repair(nodes, {"D": text})
-
-    assert plan.unproved == ()
-    assert {c.id: c.update["char_start"] for c in plan.changes} == {
-        f"n{number}": 5 * number for number in range(40)
-    }
 
 
 # --- places
