@@ -144,9 +144,6 @@ MESSAGES = {
     "documents need exact=False.",
     "unproved_text": "Another splitter dropped more than white space, or a text was "
     "altered: the order is right, and full documents are refused.",
-    "lost_name": "These chunks do not name their document: doc_uri is missing, or "
-    "doc_key is not its key. Citations and full texts need it, and remove_missing "
-    "passes them over. Repair the index from the full texts.",
     "no_source": "No source is known by a name that these chunks carry.",
     "wrong_position": "The recorded position is not where the source has the text.",
     "unrecorded_position": "The source proves a position that is not recorded.",
@@ -163,7 +160,7 @@ MESSAGES = {
 EMPTY = Problem("empty", MESSAGES["empty"], 0, 0, ())
 """What is found of no chunks."""
 
-_NOT_SERIOUS = (*("unproved_position", "unstamped", "inexact", "lost_name"),)
+_NOT_SERIOUS = ("unproved_position", "unstamped", "inexact")
 DAMAGE = frozenset({"altered_text", "incomplete"})
 """What makes an index damaged, where it keeps a document from being read whole."""
 

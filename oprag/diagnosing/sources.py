@@ -7,16 +7,10 @@ from functools import lru_cache
 
 from oprag.chunk import Hit
 from oprag.diagnosing.checks import Examined
-from oprag.documents import (
-    SourceLike,
-    document_source,
-    is_own,
-    is_own_name_lost,
-    name_of_key,
-)
+from oprag.documents import SourceLike, document_source, is_own
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.locating import held, squeeze
-from oprag.metadata import DOC_KEY, uri_of
+from oprag.metadata import DOC_KEY, DOC_VERSION, uri_of
 from oprag.metadata import document_key as key_of
 from oprag.positions import DocumentKey, known_document
 
@@ -96,7 +90,7 @@ class Sources:
 
     def _name(self, chunk: Examined, key: DocumentKey | None) -> str | None:
         """Return the first of a chunk's names that the source knows."""
-        own = name_of_key(chunk.stored) is not None or is_own_name_lost(chunk.stored)
+        own = is_own(chunk.stored) and DOC_VERSION in chunk.stored
         for name in _names(chunk.hit, key):
             if own and key_of(name) != chunk.stored[DOC_KEY]:
                 continue

@@ -12,14 +12,12 @@ from oprag.documents import (
     StoredChunk,
     by_version,
     is_own,
-    is_own_name_lost,
     name_of_key,
     read_versions,
 )
 from oprag.errors import IncompleteDocumentError, OpragError
 from oprag.metadata import (
     DOC_KEY,
-    DOC_URI,
     DOC_VERSION,
     NONSPACE_HASH,
     PART_INDEX,
@@ -46,7 +44,6 @@ def check_documents(
     """
     groups = own_documents(chunk.stored for chunk in chunks)
     _check_foreign(chunks, groups, findings)
-    _check_names(chunks, findings)
     readable = bytearray(len(chunks))
     for name, members in groups.items():
         own = [
@@ -76,15 +73,6 @@ def own_documents(metadatas: Iterable[Mapping[str, Any]]) -> dict[str, list[int]
     return {name: keys[key] for key, name in names.items()}
 
 
-def _check_names(chunks: Sequence[Examined], findings: Findings) -> None:
-    """Note chunks of oprag's without a name, or with one of another key."""
-    for i, chunk in enumerate(chunks):
-        if is_own_name_lost(chunk.stored):
-            key, uri = chunk.stored[DOC_KEY], chunk.stored.get(DOC_URI)
-            detail = f"doc_uri {uri!r}" if uri else f"doc_key {key}"
-            findings.add("lost_name", i, key, detail)
-
-
 def _check_foreign(
     chunks: Sequence[Examined], groups: Mapping[str, Sequence[int]], findings: Findings
 ) -> None:
@@ -94,7 +82,8 @@ def _check_foreign(
     hits = (chunk.hit._replace(source=i) for i, chunk in enumerate(chunks))
     foreign = ForeignChunks(hits)
     for name, members in groups.items():
-        for hit in foreign.of(name, [chunks[i].hit for i in members]):
+        own = [StoredChunk(chunks[i].hit.text, chunks[i].stored) for i in members]
+        for hit in foreign.of(name, own):
             other = document_name(hit.metadata) or name
             detail = "" if other == name else f"as {other}"
             findings.add("foreign_chunks", hit.source, name, detail)

@@ -8,7 +8,7 @@ from oprag.documents.annotating import (
 )
 from oprag.documents.bm25 import Bm25, no_words
 from oprag.documents.chroma_chunks import ChromaChunks, chroma_rows
-from oprag.documents.copies import ForeignChunks, is_own, is_own_name_lost, name_of_key
+from oprag.documents.copies import ForeignChunks, is_own, name_of_key
 from oprag.documents.entries import check_entries, check_entry, check_listed
 from oprag.documents.folders import count_files, read_folder
 from oprag.documents.qdrant_chunks import QdrantChunks
@@ -74,7 +74,6 @@ __all__ = [
     "given_documents",
     "inner_retrievers",
     "is_own",
-    "is_own_name_lost",
     "is_unchanged",
     "name_of_key",
     "no_words",

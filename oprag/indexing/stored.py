@@ -66,5 +66,6 @@ class StoredBefore:
 
     def foreign(self, document: WantedDocument) -> list[str]:
         """Ids of the chunks of a document that something else wrote."""
-        hits = self._foreign.of(document.name, document.chunks)
+        own = [StoredChunk(chunk.text, chunk.metadata) for chunk in document.chunks]
+        hits = self._foreign.of(document.name, own)
         return [hit.source.id for hit in hits]

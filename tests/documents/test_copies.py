@@ -7,30 +7,22 @@ import json
 import pytest
 
 from oprag.documents import ForeignChunks, StoredChunk, stored_hit
-from oprag.metadata import document_key
+from oprag.metadata import chunk_metadata, document_version, text_stamp
 
 TEXT = "The lease ends in May. Keys are due the day after. The deposit is two rents."
 OTHER = "Water is paid by the tenant. Heating is not. Repairs are ordered in writing."
 
 
-def own(name: str, text: str = TEXT, version: str = "s-lease", **extra):
+def own(name: str, text: str = TEXT, overlap: int = 0, **extra):
     """Chunks as oprag writes them."""
-    size = 20
+    starts = range(0, len(text), 20)
+    spans = [(at, min(at + 20 + overlap, len(text)), 0) for at in starts]
+    version = document_version("s", [text])
+    (row,) = chunk_metadata(name, [spans], version=version)
+    row[0].update(text_stamp(text))
     return [
-        StoredChunk(
-            text[start : start + size],
-            {
-                **extra,
-                "doc_key": document_key(name),
-                "doc_uri": name,
-                "doc_version": version,
-                "chunk_index": start // size,
-                "char_start": start,
-                "char_end": min(start + size, len(text)),
-            },
-            f"own {name} {start}",
-        )
-        for start in range(0, len(text), size)
+        StoredChunk(text[start:end], {**extra, **entry}, f"own {name} {start}")
+        for (start, end, _), entry in zip(spans, row, strict=True)
     ]
 
 
@@ -98,15 +90,13 @@ def test_a_node_that_llamaindex_keeps_is_read_as_it_reads_it():
 
 def test_neither_order_nor_overlap_of_the_chunks_matters():
     text = TEXT * 3
-    cut = [
-        chunk._replace(
-            text=text[start : start + 40],
-            metadata={**chunk.metadata, "char_start": start, "char_end": start + 40},
-        )
-        for start, chunk in zip(
-            range(0, len(text), 20), own("a.txt", text), strict=True
-        )
-    ]
     others = foreign(text, source="docs/a.txt")
 
-    assert found(others, "a.txt", cut[::-1]) == ids(others)
+    assert found(others, "a.txt", own("a.txt", text, 20)[::-1]) == ids(others)
+
+
+def test_of_a_document_that_is_not_whole_only_the_name_tells():
+    others = foreign(source="docs/a.txt")
+
+    assert found(others, "a.txt", own("a.txt")[1:]) == []
+    assert found(others, "docs/a.txt", own("docs/a.txt")[1:]) == ids(others)
