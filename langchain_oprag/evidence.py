@@ -15,7 +15,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_oprag._convert import hits_of
 from langchain_oprag.results import as_document
 from oprag.context import ContextOptions, Seen, gather_evidence
-from oprag.documents import check_entries, check_listed
+from oprag.documents import check_entries
 from oprag.optional import require
 from oprag.tokens import TokenizerSpec, in_thread
 
@@ -128,7 +128,7 @@ class EvidenceMiddleware(AgentMiddleware):
         Raises:
             InvalidOptionError: `messages` are no list of messages.
         """
-        check_listed("messages", messages, BaseMessage)
+        check_entries("messages", messages, BaseMessage)
         messages = list(messages)
         check_entries("messages", messages, BaseMessage)
         seen = Seen()

@@ -10,7 +10,7 @@ from langchain_core.documents import Document
 from langchain_oprag._convert import document_of, hits_of
 from oprag.chunk import Passage
 from oprag.context import read_passages, render
-from oprag.documents import check_entries, check_entry, check_listed
+from oprag.documents import check_entries
 
 ResultLike: TypeAlias = Document | Mapping[str, Any]
 """A document, or the mapping that a checkpointer or JSON made of it."""
@@ -64,8 +64,8 @@ def as_passages(documents: Iterable[ResultLike]) -> list[Passage]:
     Raises:
         InvalidOptionError: Something in `documents` is no document.
     """
-    check_listed("documents", documents, Document)
-    found = [as_document(given, place) for place, given in enumerate(documents)]
+    check_entries("documents", documents, Document, Mapping)
+    found = [*map(as_document, documents)]
     return read_passages(hits_of(found))
 
 
@@ -85,10 +85,10 @@ def as_documents(passages: Sequence[Passage]) -> list[Document]:
     return [document_of(passage) for passage in passages]
 
 
-def as_document(given: ResultLike, place: int = 0) -> Document:
+def as_document(given: ResultLike) -> Document:
     """Return a document, or the one that a mapping was made of."""
     text = given.get("page_content") if isinstance(given, Mapping) else None
     if isinstance(given, Mapping) and isinstance(text, str):
         return Document(text, id=given.get("id"), metadata=given.get("metadata") or {})
-    check_entry(f"documents[{place}]", given, Document)
+    check_entries("documents", [given], Document)
     return given  # type: ignore[return-value]  # or it was refused

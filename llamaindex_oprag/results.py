@@ -10,7 +10,7 @@ from llama_index.core.schema import BaseNode, NodeWithScore
 from llamaindex_oprag._convert import hit_of, node_of
 from oprag.chunk import Hit, Passage
 from oprag.context import read_passages, render
-from oprag.documents import check_entries, check_entry, check_listed
+from oprag.documents import check_entries
 
 ResultLike: TypeAlias = NodeWithScore | BaseNode
 """A node with its score, or a node."""
@@ -73,9 +73,8 @@ def hits_of(nodes: Iterable[ResultLike]) -> list[Hit]:
     Raises:
         InvalidOptionError: Something in `nodes` is no node.
     """
-    check_listed("nodes", nodes, NodeWithScore)
-    found = [_scored(place, given) for place, given in enumerate(nodes)]
-    return list(map(hit_of, found))
+    check_entries("nodes", nodes, NodeWithScore, BaseNode)
+    return list(map(hit_of, map(_scored, nodes)))
 
 
 def as_nodes(passages: Sequence[Passage]) -> list[NodeWithScore]:
@@ -94,8 +93,8 @@ def as_nodes(passages: Sequence[Passage]) -> list[NodeWithScore]:
     return [node_of(passage) for passage in passages]
 
 
-def _scored(place: int, given: ResultLike) -> NodeWithScore:
+def _scored(given: ResultLike) -> NodeWithScore:
     if isinstance(given, BaseNode):
         return NodeWithScore(node=given)
-    check_entry(f"nodes[{place}]", given, NodeWithScore)
+    check_entries("nodes", [given], NodeWithScore)
     return given

@@ -51,7 +51,7 @@ class _Texts(DocumentSource):
 
     def __init__(self, source: DocumentSource) -> None:
         self._source = source
-        self._found: dict[str, FullText | None] = {}
+        self._found: dict[str, FullText | DocumentNotFoundError] = {}
         self.asked: dict[str, None] = {}
         """Names of texts that are not here yet."""
 
@@ -64,7 +64,9 @@ class _Texts(DocumentSource):
         if document_id not in self._found:
             self.asked[document_id] = None
         if found is None:
-            raise not_found(document_id, "what was read of documents=")
+            found = not_found(document_id, "what was read of documents=")
+        if isinstance(found, DocumentNotFoundError):
+            raise found
         return found
 
     def names(self) -> Iterable[str]:
@@ -74,6 +76,6 @@ class _Texts(DocumentSource):
         for name in self.asked:
             try:
                 self._found[name] = await self._source.aread(name)
-            except DocumentNotFoundError:
-                self._found[name] = None
+            except DocumentNotFoundError as error:
+                self._found[name] = error
         self.asked = {}

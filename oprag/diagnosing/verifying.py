@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, arrange, warn, with_texts
@@ -59,15 +59,8 @@ class Verifiable:
         raise NotImplementedError
 
 
-class _Question(NamedTuple):
-    """What a question that finds a document's chunks does with them."""
-
-    ask: Callable[[ContextOptions], object]
-    """Raises what the question would."""
-    reads: str = ""
-    """The document of which it reads the full text before; empty for none."""
-    fails: bool = False
-    """Whether it fails then even with `on_problem="warn"`."""
+_Asked: TypeAlias = Callable[[ContextOptions], object]
+"""What a question does with a document's chunks; it raises what the question would."""
 
 
 class Verification(NamedTuple):
@@ -87,31 +80,23 @@ class Verification(NamedTuple):
 
     def run(self, sample: int | None) -> Diagnosis:
         """Examine the store; see `Verifiable.verify`."""
-        diagnosis, questions = self._looked(sample)
-        source = document_source(self.options.documents or {})
+        diagnosis, groups, hits = self._looked(sample)
         unread, refused = list[OpragError](), list[OpragError]()
-        for question in questions:
-            with _noting(unread):
-                if question.reads:
-                    source.read(question.reads)
-            with _noting(unread if question.fails else refused):
-                question.ask(self._strict)
-        return self._reported(diagnosis, len(questions), unread, refused)
+        for fails, ask in self._questions(groups, hits):
+            with _noting(unread if fails else refused):
+                ask(self._strict)
+        return self._reported(diagnosis, len(groups), unread, refused)
 
     async def arun(self, sample: int | None) -> Diagnosis:
         """Async version of `run`: nothing blocks the event loop."""
         from asyncio import to_thread  # here, because its import takes long
 
-        diagnosis, questions = await to_thread(self._looked, sample)
-        source = document_source(self.options.documents or {})
+        diagnosis, groups, hits = await to_thread(self._looked, sample)
         unread, refused = list[OpragError](), list[OpragError]()
-        for question in questions:
-            with _noting(unread):
-                if question.reads:
-                    await source.aread(question.reads)
-            with _noting(unread if question.fails else refused):
-                await with_texts(self._strict, question.ask)
-        return self._reported(diagnosis, len(questions), unread, refused)
+        for fails, ask in self._questions(groups, hits):
+            with _noting(unread if fails else refused):
+                await with_texts(self._strict, ask)
+        return self._reported(diagnosis, len(groups), unread, refused)
 
     @property
     def _strict(self) -> ContextOptions:
@@ -123,25 +108,30 @@ class Verification(NamedTuple):
             on_problem="error",
         )
 
-    def _looked(self, sample: int | None) -> tuple[Diagnosis, list[_Question]]:
+    def _looked(self, sample: int | None) -> tuple[Diagnosis, list[Group], list[Hit]]:
         keys = self.options.position_keys, self.options.document_key
         scanned = chain.from_iterable(store.read() for store in self.stores)
         taken = take_sample(
             scanned, sample, position_keys=keys[0], document_key=keys[1]
         )
+        hits = [chunk.hit for chunk in taken.chunks]
         diagnosis = diagnose_sample(taken, None, *keys)
-        return diagnosis, [
-            self._question(group, [taken.chunks[i].hit for i in group.members])
-            for group in group_chunks(taken.chunks, keys[1])
-        ]
+        return diagnosis, group_chunks(taken.chunks, keys[1]), hits
 
-    def _question(self, group: Group, hits: Sequence[Hit]) -> _Question:
-        if self.find is not None:
-            return _Question(partial(self.find, hits))
-        if not self.full or self.options.documents is None:
-            return _Question(partial(_order, hits))
-        # What cannot be named cannot be read in full.
-        return _Question(partial(_order_alone, hits), group.name, fails=not group.key)
+    def _questions(
+        self, groups: Sequence[Group], chunks: Sequence[Hit]
+    ) -> Iterator[tuple[bool, _Asked]]:
+        """What is asked of each document; and if it fails even with `"warn"`."""
+        for group in groups:
+            hits = [chunks[i] for i in group.members]
+            if self.find is not None:
+                yield False, partial(self.find, hits)
+            elif not self.full or self.options.documents is None:
+                yield False, partial(_order, hits)
+            else:  # what cannot be named cannot be read in full
+                if group.key:
+                    yield True, partial(_read, group.name)
+                yield not group.key, partial(_order_alone, hits)
 
     def _reported(
         self,
@@ -199,6 +189,11 @@ def _noting(errors: list[OpragError]) -> Iterator[None]:
         raise
     except OpragError as error:
         errors.append(error)
+
+
+def _read(name: str, options: ContextOptions) -> None:
+    """Read a document in full."""
+    document_source(options.documents or {}).read(name)
 
 
 def _order_alone(hits: Sequence[Hit], options: ContextOptions) -> None:

@@ -9,7 +9,7 @@ from oprag.documents.annotating import (
 from oprag.documents.bm25 import Bm25, no_words
 from oprag.documents.chroma_chunks import ChromaChunks, chroma_rows
 from oprag.documents.copies import ForeignChunks, is_own, name_of_key
-from oprag.documents.entries import check_entries, check_entry, check_listed
+from oprag.documents.entries import check_entries
 from oprag.documents.folders import count_files, read_folder
 from oprag.documents.qdrant_chunks import QdrantChunks
 from oprag.documents.rebuilding import are_all_there, by_version, read_versions, rebuild
@@ -63,8 +63,6 @@ __all__ = [
     "are_all_there",
     "by_version",
     "check_entries",
-    "check_entry",
-    "check_listed",
     "checked_text",
     "chroma_rows",
     "chunk_key",

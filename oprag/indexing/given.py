@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from oprag.documents import check_entries, check_entry, count_files, read_folder
+from oprag.documents import check_entries, count_files, read_folder
 from oprag.errors import (
     InvalidOptionError,
     MissingDocumentError,
@@ -229,7 +229,7 @@ def _names_of(name: str) -> dict[str, str]:
 def _name(place: int, document: Any, framework: Framework[D]) -> str:
     if isinstance(document, SkippedFile):
         return document.name
-    check_entry(f"documents[{place}]", document, framework.document_type)
+    check_entries("documents", [document], framework.document_type)
     text = framework.read(document)
     name = source_name(text)
     if not name:

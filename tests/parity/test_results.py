@@ -218,7 +218,7 @@ def test_passages_become_results_and_the_same_passages_again():
 
 @pytest.mark.parametrize("given", ["text", Document("text"), [1], ["text"], [{}]])
 def test_what_is_no_list_of_documents_is_said(given):
-    with pytest.raises(InvalidOptionError, match=r"documents.* is .*takes a list"):
+    with pytest.raises(InvalidOptionError, match="documents takes a list"):
         in_langchain.format_documents(given)
 
 
