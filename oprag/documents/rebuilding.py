@@ -21,7 +21,6 @@ from oprag.errors import (
     ConflictingPositionsError,
     DocumentNotFoundError,
     IncompleteDocumentError,
-    MissingPositionError,
     PositionError,
     PositionWarning,
     users_level,
@@ -77,11 +76,9 @@ def rebuild(
     Raises:
         DocumentNotFoundError: No chunk is of this document.
         IncompleteDocumentError: Chunks are missing, or characters that no chunk holds,
-            or what would show that none are.
+            or what would show that none are: a number, a place, or the hash.
         ConflictingPositionsError: The chunks cannot all be of one text, or are not of
             the text that was split; or different texts have the same `chunk_index`.
-        MissingPositionError: A chunk lacks `chunk_index`, `n_chunks`, `char_start` or
-            `char_end`, or one is no number.
 
     Warns:
         PositionWarning: Two versions with different texts are there, both whole,
@@ -212,13 +209,17 @@ def _pieces(name: str, chunks: Sequence[StoredChunk], where: str) -> list[_Piece
     """Return one piece for each `chunk_index`, ascending: all that there are to be."""
     pieces: dict[int, _Piece] = {}
     totals: set[int] = set()
-    for rank, (text, metadata, _) in enumerate(chunks):
+    for text, metadata, _ in chunks:
         keys = (CHUNK_INDEX, N_CHUNKS, CHAR_START, CHAR_END)
-        index, total, start, end = (as_number(metadata.get(key)) for key in keys)
+        numbers = [as_number(metadata.get(key)) for key in keys]
+        index, total, start, end = numbers
         placed = start is not None and end is not None
         if index is None or total is None or not (placed or not text.strip()):
-            values = dict(zip(keys, (index, total, start, end), strict=True))
-            raise _unplaced(name, rank, values)
+            lacking = [
+                key for key, number in zip(keys, numbers, strict=True) if number is None
+            ]
+            what = f"one of its chunks has no usable {' and '.join(lacking)}"
+            raise _incomplete(name, what, len(chunks))
         length = as_number(metadata.get(TEXT_LENGTH))
         stamp = (metadata.get(TEXT_HASH), metadata.get(NONSPACE_HASH), length)
         part = as_number(metadata.get(PART_INDEX))
@@ -315,18 +316,6 @@ def _beyond(before: _Piece, piece: _Piece) -> str:
     return ""
 
 
-def _unplaced(
-    name: str, rank: int, values: Mapping[str, int | None]
-) -> MissingPositionError:
-    lacking = [key for key, value in values.items() if value is None]
-    message = (
-        f"Document {name!r}: a chunk has no usable {' and '.join(lacking)}, without "
-        f"which the text cannot be put together. {_AGAIN}"
-    )
-    keys = tuple(sorted(values.keys() - lacking))
-    return MissingPositionError(message, document=name, rank=rank, keys=keys)
-
-
 def _missing_chunks(
     name: str, indexes: Sequence[int], total: int, where: str
 ) -> IncompleteDocumentError:
@@ -340,29 +329,18 @@ def _missing_chunks(
     more = ", …" if len(missing) > _LISTED else ""
     what = (
         f"{where} gave {len(indexes):,} of its {total:,} chunks; missing: "
-        f"{', '.join(shown)}{more}. The store limits or filters what it gives, or an "
-        "indexing was interrupted"
+        f"{', '.join(shown)}{more}"
     )
-    return _incomplete(name, what, total, missing=tuple(listed), found=len(indexes))
+    found = len(indexes)
+    return _incomplete(name, what, total, missing=tuple(listed), found=found)
 
 
 def _incomplete(
-    name: str,
-    what: str,
-    total: int,
-    *,
-    gap: tuple[int, int] | None = None,
-    found: int | None = None,
-    missing: tuple[range, ...] = (),
+    name: str, what: str, total: int, **facts: Any
 ) -> IncompleteDocumentError:
-    return IncompleteDocumentError(
-        f"Document {name!r}: {what}. {_AGAIN}",
-        document=name,
-        expected=total,
-        found=total if found is None else found,
-        missing=missing,
-        gap=gap,
-    )
+    facts = {"found": total, "missing": (), "gap": None, **facts}
+    message = f"Document {name!r}: {what}. {_AGAIN}"
+    return IncompleteDocumentError(message, document=name, expected=total, **facts)
 
 
 def _inconsistent(name: str, what: str, *chunks: int) -> ConflictingPositionsError:
