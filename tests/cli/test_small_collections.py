@@ -6,8 +6,8 @@ import pytest
 from oprag.cli.index import open_chroma
 
 FEW, MORE = 26, 4
-TRIALS = 300
-"""With Chroma's own settings each loses a chunk with a chance of 2 to 4 in 100."""
+TRIALS = 25
+"""With Chroma's own settings each loses a chunk with a chance of 1 to 4 in 100."""
 
 
 class Numbered:

@@ -59,33 +59,6 @@ def test_lists_of_different_lengths_are_an_error():
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        {"top_n": 0},
-        {"top_n": -1},
-        {"top_n": 2.0},
-        {"top_n": True},
-        {"token_budget": 0},
-        {"token_budget": -5},
-        {"order": "reverse"},
-        {"document_order": ""},
-        {"position_keys": []},
-        {"position_keys": ""},
-        {"document_key": 7},
-        {"merge": "yes"},
-        {"separator": None},
-    ],
-)
-def test_values_that_an_option_cannot_have_are_errors(options):
-    (name,) = options
-
-    with pytest.raises(InvalidOptionError, match=name) as caught:
-        order_context(TEXTS, METADATAS, **options)
-    assert caught.value.option == name
-    assert isinstance(caught.value, ValueError)
-
-
-@pytest.mark.parametrize(
     ("texts", "metadatas", "named"),
     [
         ("ab", None, "texts is a str"),
@@ -97,11 +70,6 @@ def test_values_that_an_option_cannot_have_are_errors(options):
 def test_what_is_no_text_or_no_mapping_is_named(texts, metadatas, named):
     with pytest.raises(InvalidOptionError, match=named):
         order_context(texts, metadatas)
-
-
-def test_an_unknown_option_names_the_nearest_known_one():
-    with pytest.raises(InvalidOptionError, match="Did you mean 'token_budget'"):
-        order_context(TEXTS, METADATAS, token_buget=5)
 
 
 def test_a_budget_below_the_best_chunk_is_an_error_not_an_empty_context():

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import io
-import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from pathlib import Path
 
 import pypdfium2
 import pytest
@@ -30,10 +27,6 @@ TEXT = (
 )
 PARAGRAPHS = [f"Part {number}. {TEXT * (1 + number % 3)}" for number in range(24)]
 NOTES = ["Quoted from the annual report, page 7, which nobody has seen.", TEXT[:150]]
-
-DATA = os.environ.get("OPRAG_DATA", "")
-"""A folder of sets in which `docs.jsonl` has a `text` on each line."""
-REAL = 504
 
 
 def passages_of(page: PdfPage) -> list[Span]:
@@ -102,37 +95,6 @@ def test_what_is_marked_is_the_passage(writer, form):
     assert len(compared) > 10
     for passage, marked in compared:
         assert marked == passage
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not DATA, reason="OPRAG_DATA names no folder of real texts")
-def test_what_is_marked_is_the_passage_in_real_texts():
-    paths = [Path(DATA, name, "docs.jsonl") for name in ("covidqa", "squality")]
-    texts = [
-        json.loads(line)["text"]
-        for path in paths
-        for line in path.read_text("utf-8").splitlines()
-    ]
-    looks = [(writer, form) for writer in WRITERS for form in FORMS]
-    right: Mapping[tuple[str, str], list[bool]] = {look: [] for look in looks}
-    failed = []
-    for number, look in enumerate(looks):
-        most = REAL // len(looks)
-        for text in texts[number :: len(looks)]:
-            if len(right[look]) == most:
-                break
-            paragraphs = [line for line in text.split("\n") if line.strip()][:80]
-            notes = [" ".join(line.split()[:25]) for line in paragraphs[-20:]]
-            made = WRITERS[look[0]](paragraphs, notes, FORMS[look[1]])
-            for passage, marked in compare(made)[: most - len(right[look])]:
-                right[look].append(passage == marked)
-                if passage != marked:
-                    failed.append((look, passage, marked))
-
-    found = {look: f"{sum(each)} of {len(each)}" for look, each in right.items()}
-    results = [each for marks in right.values() for each in marks]
-    assert len(results) == REAL, found
-    assert sum(results) >= 0.99 * REAL, (found, failed)
 
 
 def known_page(*, turned: int = 0, box: str = "0 0 300 200") -> bytes:

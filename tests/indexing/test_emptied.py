@@ -52,17 +52,6 @@ def test_with_remove_missing_it_goes_with_the_missing_up_to_half_of_all():
     assert (report.empty, report.removed) == (("c",), ("c", "e"))
 
 
-def test_all_of_them_go_if_all_may():
-    store = holding("abcde")
-
-    report = update_index(
-        [*empty("abd"), *full("c")], store, FakeWriter(store), remove_missing="all"
-    )
-
-    assert report.removed == ("a", "b", "d", "e")
-    assert content(store) == expected(*full("c"))
-
-
 letters = st.lists(st.sampled_from("abcdef"), unique=True)
 
 

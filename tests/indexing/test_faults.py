@@ -241,26 +241,6 @@ def test_more_than_half_goes_only_if_all_may(given_documents, gone):
     assert names == {one.name for one in given_documents if getattr(one, "chunks", ())}
 
 
-def test_nothing_given_removes_all_only_if_all_may():
-    store = FakeStore(list(filled("ab")))
-
-    with pytest.raises(InvalidOptionError, match="delete 2 of the 2 documents"):
-        update_index([], store, FakeWriter(store), remove_missing=True)
-    assert update_index([], store, FakeWriter(store), remove_missing="all").removed == (
-        "a",
-        "b",
-    )
-
-
-def test_half_may_go():
-    store = FakeStore(list(filled("abcd")))
-    kept = [document(name, [f"{name} 1", "2"]) for name in "ab"]
-
-    report = update_index(kept, store, FakeWriter(store), remove_missing=True)
-
-    assert report.removed == ("c", "d")
-
-
 def test_a_run_removes_and_counts_what_is_of_its_own_scope():
     rows = [*filled("abc", "one"), *filled("xy", "two"), *filled("z")]
     store = FakeStore(rows)

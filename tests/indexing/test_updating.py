@@ -72,18 +72,6 @@ def expected(*documents: WantedDocument) -> list[tuple[str, str, list]]:
     return content(FakeStore(list(rows)))
 
 
-def test_a_new_document_is_added_whole():
-    wanted = document("a.txt", ["one ", "two"])
-
-    assert plan(KEY, wanted.chunks, []) == (tuple(wanted.chunks), (), 0)
-
-
-def test_the_same_document_changes_nothing():
-    wanted = document("a.txt", ["one ", "two"])
-
-    assert plan(KEY, wanted.chunks, stored(wanted)[::-1]) == ((), (), 2)
-
-
 def test_another_text_replaces_all_chunks_by_chunks_of_other_ids():
     before, after = document("a.txt", ["one ", "two"]), document("a.txt", ["one ", "2"])
 

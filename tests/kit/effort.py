@@ -4,7 +4,7 @@ import os
 
 from hypothesis import settings
 
-FAULT_STEP = int(os.environ.get("OPRAG_FAULT_STEP", "5"))
+FAULT_STEP = int(os.environ.get("OPRAG_FAULT_STEP", "10"))
 """Where every call of a run may fail: so many calls from one that is tried to the next.
 All of them hold; a few seconds are enough for some, from another one each time."""
 

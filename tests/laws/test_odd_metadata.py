@@ -10,13 +10,10 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import InMemoryVectorStore
 from llama_index.core.schema import NodeWithScore, TextNode
-from typer.testing import CliRunner
 
 import langchain_oprag
 import llamaindex_oprag
 from oprag import OpragError, order_context, render
-from oprag.cli.app import app
-from oprag.documents import document_source
 from oprag.errors import IndexingError, UnreadableFileError
 
 ODD_NUMBERS = [
@@ -136,21 +133,3 @@ def test_what_chroma_reserves_is_carried_along(entrance):
     odd = {"source": "a", "chroma:document": "x"}
 
     entrances([{**odd, "start_index": 0}, {**odd, "start_index": 4}])[entrance]()
-
-
-@pytest.mark.slow
-def test_a_folder_with_a_link_to_itself_is_read_but_for_that(tmp_path, monkeypatch):
-    folder = tmp_path / "texts"
-    folder.mkdir()
-    (folder / "loop.txt").symlink_to("loop.txt")
-    (folder / "a.txt").write_text("A text.")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-
-    report = langchain_oprag.index_documents(folder, store())
-
-    assert report.added == ("a.txt",)
-    assert [file.path for file in report.skipped] == ["loop.txt"]
-    assert set(document_source(folder).names()) == {"a.txt"}
-    result = CliRunner().invoke(app, ["context", str(folder), "text"])
-    assert (result.exit_code, result.exception) == (0, None)
-    assert "A text." in result.output

@@ -14,11 +14,34 @@ from oprag.errors import MissingPositionError
 from oprag.locating import place_some, text_index
 from tests.locating.comparing import _tight
 from tests.locating.disguise import Bare, Disguise
-from tests.locating.langchain_settings import recursive_tokens
+from tests.locating.langchain_settings import (
+    character,
+    markdown_then_recursive,
+    recursive,
+    recursive_tokens,
+    tokens,
+)
+from tests.locating.llamaindex_settings import (
+    LLAMAINDEX,
+    llama_tokens,
+    markdown_then_sentence,
+    sentence,
+)
 from tests.locating.texts import licences, made_up, reference
-from tests.stores.test_doctor_settings import SETTINGS
 
-SIZE = 30_000
+SIZE = 15_000
+SETTINGS = [
+    recursive(200, 50),
+    recursive_tokens(128, 20),
+    character("\n", 200, 50),
+    tokens(16, 4),
+    markdown_then_recursive(300, 60),
+    sentence(128, 20),
+    sentence(32, 8),
+    llama_tokens(32, 8),
+    next(setting for setting in LLAMAINDEX if setting.name == "SentenceWindow"),
+    markdown_then_sentence(128, 20),
+]
 
 
 @cache
@@ -31,11 +54,7 @@ def texts():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "setting",
-    [setting for made in SETTINGS.values() for setting in made],
-    ids=lambda setting: setting.name,
-)
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_none_of_ten_splitters_chunks_is_placed_wrongly(setting):
     for text, least in texts().values():
         disguise = Disguise(text, setting.keep)
@@ -69,12 +88,7 @@ def searched(text, chunks):
 
 
 @pytest.mark.parametrize(
-    "setting",
-    [
-        *(setting for made in SETTINGS.values() for setting in made),
-        recursive_tokens(32, 12),
-    ],
-    ids=lambda setting: setting.name,
+    "setting", [*SETTINGS, recursive_tokens(32, 12)], ids=lambda setting: setting.name
 )
 def test_no_recorded_place_is_believed_that_the_text_denies(setting):
     draw = random.Random(setting.name)  # noqa: S311 -- a text, no secret

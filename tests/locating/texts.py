@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from functools import cache
@@ -10,22 +9,11 @@ from importlib import metadata
 from pathlib import Path
 from pydoc_data import topics
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
-"""Real documents, where there are some: a folder for each set of them."""
-
 
 @cache
 def reference(size: int) -> str:
     """The language reference that every CPython ships."""
     return "\n\n".join(topics.topics.values())[:size]
-
-
-@cache
-def documents(name: str, size: int) -> str:
-    """The first documents of a set in `DATA`, one after another."""
-    lines = (DATA / name / "docs.jsonl").read_text("utf-8").splitlines()
-    texts = (json.loads(line)["text"] for line in lines)
-    return "\n\n".join(texts)[:size]
 
 
 @cache

@@ -259,40 +259,6 @@ async def test_a_run_that_is_cancelled_leaves_every_document_and_no_lock(make):
     assert readable(chunks) == AFTER
 
 
-@pytest.mark.parametrize("make", [langchain, llamaindex])
-def test_chunks_that_were_altered_are_written_anew_and_not_lost_before(make):
-    outages = Outages()
-    index, chunks = make(outages)
-    index(BEFORE, awaited=False)
-    before = content(chunks)
-    make_other_metadata(chunks)
-    altered = content(chunks)
-    outages.failing = range(10**9)
-
-    with pytest.raises(IndexingError):
-        index(BEFORE, awaited=False)
-
-    outages.failing = None
-    assert content(chunks) == altered != before
-    assert index(BEFORE, awaited=False).updated == tuple(BEFORE)
-    assert sorted(row for _, *row in content(chunks)) == sorted(
-        row for _, *row in before
-    )
-
-
-def make_other_metadata(chunks: Any) -> None:
-    """As an application might that writes to the store by itself."""
-    store = chunks._store
-    if hasattr(store, "_docstore"):
-        nodes = [store._docstore.get_node(chunk.id) for chunk in store.read()]
-        for node in nodes:
-            node.metadata["token_count"] = 99
-        store._docstore.add_documents(nodes)
-    else:
-        for entry in store._store.store.values():
-            entry["metadata"]["token_count"] = 99
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [

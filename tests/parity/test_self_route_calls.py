@@ -61,7 +61,7 @@ def declining(reply: str) -> Any:
 @pytest.mark.parametrize(("number", "case"), [*enumerate(WAYS)])
 async def test_no_refusal_is_shown_and_no_answer_lost(number, case):
     """How replies are judged, however they are cut, is tested in `tests/routing`."""
-    for reply in REPLIES[number :: 4 * len(WAYS)]:
+    for reply in REPLIES[number :: 10 * len(WAYS)]:
         with ScriptedServer(declining(reply)) as server:
             found = await asked(*case, server)
 

@@ -1,4 +1,4 @@
-"""The same chunks bring the same neighbours, however they are retrieved."""
+"""Neighbours and hits by words are the same, however chunks are retrieved."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 
 TENANTS = Tenants("a" * 30, open=9)
-OPTIONS: tuple[dict[str, Any], ...] = (
+QUESTION = "s0008x, s0045x o0011x and s0047x"
+WIDENED: tuple[dict[str, Any], ...] = (
     {"widen": 1},
     {"widen": 2, "merge": True},
     {"widen": "fill", "token_budget": 70, "token_counter": words},
@@ -42,43 +43,61 @@ class Ranked(InMemoryVectorStore):
         return self.best_first
 
 
+WITH_WORDS: tuple[dict[str, Any], ...] = (
+    {},
+    {"merge": True},
+    {"order": "score"},
+    {"widen": 1},
+    {"token_budget": 12, "token_counter": words},
+    {"token_budget": 16, "token_counter": words, "selection": "recall"},
+)
+
+
 @pytest.fixture(scope="module")
-def index() -> VectorStoreIndex:
-    return VectorStoreIndex(TENANTS.nodes(), embed_model=ChecksumEmbedding())
+def base() -> Any:
+    index = VectorStoreIndex(TENANTS.nodes(), embed_model=ChecksumEmbedding())
+    return index.as_retriever(similarity_top_k=3)
 
 
-@pytest.mark.parametrize("given", OPTIONS, ids=range(len(OPTIONS)))
-def test_the_same_hits_are_widened_alike(index: VectorStoreIndex, given: Any):
-    base = index.as_retriever(similarity_top_k=3)
-    found = llamaindex_oprag.OrderPreservingRetriever(base, **given).retrieve("?")
+def in_both(base: Any, question: str, **given: Any) -> list[tuple[str, int, str]]:
+    """Texts, ranks and citations, the same from both frameworks."""
+    found = llamaindex_oprag.OrderPreservingRetriever(base, **given).retrieve(question)
     of_nodes = [
         (n.node.text, n.metadata["oprag_rank"], n.metadata["oprag_citation"])
         for n in found
     ]
+    vectors = Ranked(HashEmbeddings())
+    vectors.add_documents(TENANTS.documents())
+    ids = [each.node.node_id for each in base.retrieve(question)]
+    vectors.best_first = vectors.get_by_ids(ids)
+    retriever = langchain_oprag.OrderPreservingRetriever(
+        base_retriever=vectors.as_retriever(search_kwargs={"k": 3}), **given
+    )
+    assert of_nodes == [
+        (d.page_content, d.metadata["oprag_rank"], d.metadata["oprag_citation"])
+        for d in retriever.invoke(question)
+    ]
+    return of_nodes
 
-    hits = base.retrieve("?")
+
+@pytest.mark.parametrize("given", WIDENED, ids=range(len(WIDENED)))
+def test_the_same_hits_are_widened_alike(base: Any, given: Any):
     widen, rest = given["widen"], {k: v for k, v in given.items() if k != "widen"}
     options = ContextOptions(**rest)
-    plain = [Hit(n.node.text, n.node.metadata, n) for n in hits]
+    plain = [Hit(n.node.text, n.node.metadata, n) for n in base.retrieve("?")]
     widening = Widening(plain, widen, options, fills=False)
-    store = llamaindex_oprag.chunk_store(index)
+    store = llamaindex_oprag.chunk_store(base._index)
     chunks = SearchedChunks(store, SearchFilter())
     near = widening.neighbours(chunks.read(widening.requests()))
     beside = [Hit(n.chunk.text, n.chunk.metadata, n.chunk) for n in near]
     told = widening.behind(len(near), stored=True)
     passages = arrange([*plain, *beside], options, neighbours=told).passages
 
-    assert of_nodes == [(p.text, p.rank, p.citation) for p in passages]
+    found = in_both(base, "?", **given)
 
-    documents = {d.page_content: d for d in TENANTS.documents()}
-    vectors = Ranked(HashEmbeddings())
-    vectors.add_documents([*documents.values()])
-    vectors.best_first = [documents[each.node.text] for each in hits]
-    retriever = langchain_oprag.OrderPreservingRetriever(
-        base_retriever=vectors.as_retriever(search_kwargs={"k": 3}), **given
-    )
+    assert found == [(p.text, p.rank, p.citation) for p in passages]
 
-    assert of_nodes == [
-        (d.page_content, d.metadata["oprag_rank"], d.metadata["oprag_citation"])
-        for d in retriever.invoke("?")
-    ]
+
+@pytest.mark.parametrize("given", WITH_WORDS, ids=list)
+def test_the_same_hits_and_words_give_the_same(base: Any, given: Any):
+    assert "s0044x" in str(in_both(base, QUESTION, bm25=True, **given))

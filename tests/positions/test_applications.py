@@ -168,7 +168,3 @@ def test_so_may_what_names_the_document(key):
 
 
 # One message for all that is missing
-
-
-class OwnNode(TextNode):
-    place: int

@@ -347,64 +347,6 @@ def test_a_chunk_that_is_alone_keeps_the_position_it_has():
     assert _positions([{"start_index": 5}]) == [(0, 5, 9)]
 
 
-@pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
-class TestWarnings:
-    texts = ("end", "lost", "start")
-    metadatas = (
-        {"source": "s", "start_index": 50},
-        {"source": "s", "start_index": -1},
-        {"source": "s", "start_index": 0},
-    )
-
-    def test_error_is_the_default(self):
-        with pytest.raises(PositionError):
-            order_context(list(self.texts), list(self.metadatas))
-
-    def test_chunks_without_a_position_follow_their_document_and_are_marked(self):
-        texts = [*self.texts, "b2", "b1"]
-        metadatas = [
-            *self.metadatas,
-            {"source": "b", "start_index": 9},
-            {"source": "b", "start_index": 1},
-        ]
-
-        passages = order_context(texts, metadatas, on_problem="warn")
-
-        assert [p.text for p in passages] == ["start", "end", "lost", "b1", "b2"]
-        marks = [p.chunks[0].metadata.get("oprag_problem") for p in passages]
-        assert marks == [None, None, "missing_position", None, None]
-
-    def test_contradicting_documents_stand_by_rank_and_are_marked(self):
-        metadatas = [{"source": "s", "start_index": i} for i in (3, 0)]
-        sound = [{"source": "b", "start_index": i} for i in (3, 0)]
-
-        passages = order_context(
-            ["xyz", "abcdef", "d", "c"], metadatas + sound, on_problem="warn"
-        )
-
-        assert [p.text for p in passages] == ["xyz", "abcdef", "c", "d"]
-        assert [p.spans for p in passages] == [(), (), ((0, 1),), ((3, 4),)]
-        marks = [p.chunks[0].metadata.get("oprag_problem") for p in passages]
-        assert marks == ["conflicting_text", "conflicting_text", None, None]
-
-    def test_sections_stand_by_rank(self):
-        metadatas = [
-            {"source": "s", "start_index": 40, "Header 1": "B"},
-            {"source": "s", "start_index": 0, "Header 1": "A"},
-        ]
-
-        passages = order_context(["one", "two"], metadatas, on_problem="warn")
-        assert [p.text for p in passages] == ["one", "two"]
-
-    def test_texts_that_name_no_document_stand_by_rank(self):
-        metadatas = [{"start_index": 9}, {"source": "b", "start_index": 1}]
-
-        passages = order_context(["one", "two"], metadatas, on_problem="warn")
-        assert [p.text for p in passages] == ["one", "two"]
-        assert passages[0].chunks[0].metadata["oprag_problem"] == "missing_document"
-        assert passages[0].citation == "unknown document"
-
-
 def test_a_fact_among_chunks_stands_at_its_rank_and_is_marked():
     metadatas = [
         {"source": "b", "start_index": 9},

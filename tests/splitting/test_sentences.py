@@ -1,6 +1,5 @@
 """Sentences by trained Punkt, with nltk's own as the oracle."""
 
-import itertools
 import json
 from functools import lru_cache
 from pathlib import Path
@@ -108,29 +107,6 @@ def test_the_spans_of_long_real_texts_are_those_of_nltk(language):
     text = "\n\n".join([*topics.values(), source])
 
     assert punkt_sentence_spans(text, language) == nltk_spans(text, language)
-
-
-QUESTION_SETS = Path(__file__).parents[3] / "shared" / "data"
-
-
-def texts_in(value):
-    """Collect the longer texts of a JSON value."""
-    if isinstance(value, str):
-        return [value] if len(value) > 1_000 else []
-    if not isinstance(value, dict | list):
-        return []
-    inner = value.values() if isinstance(value, dict) else value
-    return [text for part in inner for text in texts_in(part)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("file", sorted(QUESTION_SETS.rglob("*.jsonl")), ids=str)
-def test_the_spans_of_stories_and_meetings_are_those_of_nltk(file):
-    with file.open(encoding="utf-8") as lines:
-        records = [json.loads(line) for line in itertools.islice(lines, 3)]
-    text = "\n\n".join(texts_in(records))[:400_000]
-
-    assert punkt_sentence_spans(text) == nltk_spans(text)
 
 
 @lru_cache

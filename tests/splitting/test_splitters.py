@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from oprag.errors import InvalidOptionError, PositionError
 from oprag.splitting import TextChunk, split_sentences, split_tokens
-from tests.kit.fresh_interpreter import run
 from tests.kit.strategies import (
     COUNTING_ONLY,
     WITH_OFFSETS,
@@ -286,15 +285,3 @@ def test_a_size_below_one_is_refused(split, size):
 def test_an_overlap_outside_the_window_is_refused(overlap):
     with pytest.raises(InvalidOptionError, match="chunk_overlap"):
         split_tokens("text", chunk_size=4, chunk_overlap=overlap)
-
-
-@pytest.mark.slow
-def test_the_result_is_the_same_under_every_hash_seed():
-    code = """
-from oprag.splitting import split_sentences, split_tokens
-text = "Dr. A. met B. at 5 p.m., say, on Jan. 5; nobody knows (why). 🙂🏽 Yes! " * 20
-print(split_tokens(text, chunk_size=9, chunk_overlap=3), split_sentences(text))
-"""
-    results = {run(code, PYTHONHASHSEED=seed) for seed in ("0", "1")}
-
-    assert len(results) == 1

@@ -90,26 +90,6 @@ def test_a_window_is_so_many_tokens_of_the_whole_text():
     assert chunks == [TextChunk(0, 7, 2), TextChunk(7, 18, 2), TextChunk(18, 23, 1)]
 
 
-def test_windows_overlap_by_so_many_tokens():
-    text = "one two three four five"
-
-    chunks = split_tokens(text, chunk_size=3, chunk_overlap=1)
-
-    assert slices(text, chunks) == ["one two three", " three four five"]
-
-
-def test_the_last_window_is_the_first_that_reaches_the_end():
-    text = "one two three four five six"
-
-    chunks = split_tokens(text, chunk_size=4, chunk_overlap=3)
-
-    assert slices(text, chunks) == [
-        "one two three four",
-        " two three four five",
-        " three four five six",
-    ]
-
-
 def test_white_space_that_no_token_holds_belongs_to_the_chunk_on_its_left():
     text = "  one \n\n two  three  "
 
@@ -124,19 +104,6 @@ def test_the_count_is_the_chunks_own_where_a_word_is_cut_in_two():
     chunks = split_tokens("unaffable", chunk_size=2, tokenizer=counter("minilm"))
 
     assert chunks == [TextChunk(0, 6, 2), TextChunk(6, 9, 2)]
-
-
-@pytest.mark.parametrize("text", ["漢字仮名交じり文" * 60, "(unaffable)" * 90])
-@pytest.mark.parametrize("name", ["cl100k_base", "minilm"])
-def test_counts_are_right_where_no_space_is_near(name, text):
-    count = counter(name)
-
-    chunks = split_tokens(text, chunk_size=50, tokenizer=count)
-
-    assert len(chunks) > 3
-    assert "".join(slices(text, chunks)) == text
-    for chunk in chunks:
-        assert chunk.token_count == count(text[chunk.start : chunk.end])
 
 
 def test_a_character_of_several_tokens_stays_whole():

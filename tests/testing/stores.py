@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import time
-import unicodedata
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -133,15 +132,6 @@ class StopsAt100(SoundStore):
         yield from list(super().scan())[:100]
 
 
-class RepeatsPages(SoundStore):
-    """Sorts its rows anew for every page: some come twice, and others not at all."""
-
-    def scan(self):
-        rows = list(super().scan())
-        for start in range(0, len(rows), 100):
-            yield from rows[max(start - 1, 0) : start + 99]
-
-
 class SearchesFor10(SoundStore):
     """Has a limit of its own."""
 
@@ -178,23 +168,6 @@ class CutsTexts(SoundStore):
         return [row._replace(text=row.text[:25]) for row in super().rows()]
 
 
-class StripsWhiteSpace(SoundStore):
-    """Means well."""
-
-    def rows(self):
-        return [row._replace(text=row.text.strip()) for row in super().rows()]
-
-
-class NormalisesUnicode(SoundStore):
-    """Composes letters and accents."""
-
-    def rows(self):
-        return [
-            row._replace(text=unicodedata.normalize("NFC", row.text))
-            for row in super().rows()
-        ]
-
-
 class MixesUpTexts(SoundStore):
     """Joins texts and metadata by the order of two replies."""
 
@@ -211,22 +184,6 @@ class MakesIds(SoundStore):
         return [
             row._replace(id=str(number)) for number, row in enumerate(super().rows())
         ]
-
-
-class NumbersAnew(SoundStore):
-    """Numbers the chunks of a document as they come."""
-
-    def rows(self):
-        seen: dict[str, int] = {}
-        numbered = []
-        for row in super().rows():
-            number = seen[row.metadata[DOC_KEY]] = (
-                seen.get(row.metadata[DOC_KEY], -1) + 1
-            )
-            numbered.append(
-                row._replace(metadata={**row.metadata, CHUNK_INDEX: number})
-            )
-        return numbered
 
 
 class StampsAnew(SoundStore):
@@ -283,13 +240,6 @@ class NumbersFromOne(SoundStore):
                 for key, indexes in wanted.items()
             }
         )
-
-
-class ReadsAnyId(SoundStore):
-    """Gives a chunk for an id that it does not have."""
-
-    def fetch_ids(self, ids):
-        return [self.held.get(each) or self.rows()[0] for each in ids]
 
 
 class FindsWhatWasDeleted(SoundStore):

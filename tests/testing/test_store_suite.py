@@ -21,7 +21,6 @@ FAULTS = {
     stores.DropsMetadata: ["metadata_comes_back", WHOLE],
     stores.MakesFloats: ["whole_numbers_stay_whole_numbers"],
     stores.StopsAt100: ["nothing_is_cut_off_at_a_limit"],
-    stores.RepeatsPages: ["nothing_is_cut_off_at_a_limit"],
     stores.SearchesFor10: [
         "a_search_finds_as_many_as_asked_for",
         "a_search_keeps_to_its_filter",
@@ -31,16 +30,8 @@ FAULTS = {
     stores.FiltersTooLate: ["a_search_keeps_to_its_filter"],
     stores.ReadsForEveryone: [FILTERED],
     stores.CutsTexts: ["texts_come_back_character_for_character", WHOLE, ORDER],
-    stores.StripsWhiteSpace: ["texts_come_back_character_for_character", WHOLE, ORDER],
-    stores.NormalisesUnicode: ["texts_come_back_character_for_character", WHOLE, ORDER],
     stores.MixesUpTexts: ["each_text_stays_with_its_place", WHOLE, ORDER],
     stores.MakesIds: ["ids_come_back"],
-    stores.NumbersAnew: [
-        "metadata_comes_back",
-        "each_text_stays_with_its_place",
-        WHOLE,
-        VERSIONS,
-    ],
     stores.StampsAnew: ["an_altered_text_is_noticed", "metadata_comes_back"],
     stores.DoublesRows: ["no_chunk_comes_twice", "chunks_are_read_by_their_numbers"],
     stores.LosesTheLastChunk: [
@@ -64,7 +55,6 @@ FAULTS = {
         FILTERED,
         VERSIONS,
     ],
-    stores.ReadsAnyId: [FILTERED],
     stores.FindsWhatWasDeleted: ["deleted_chunks_are_gone", REPLACED],
     stores.RemembersWhatItFetched: [
         "deleted_chunks_are_gone",
