@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from oprag_eval.statistics import Estimate, Sampling
-from oprag_eval.sweeping import MARGIN, Candidate, sweet_spot
+from oprag_eval.reports.comparing import MARGIN, Compared, sweet_spot
+from oprag_eval.statistics import Comparison, Figure, Sampling
 
 Numbers = npt.NDArray[np.float64]
 
@@ -53,7 +53,7 @@ _COLUMNS = (
     "otherwise, the median."
 )
 _EQUAL = """\
-Where all six are equal the advice says *cannot tell* in more than half of the runs of
+Where all six are equal the advice says *cannot tell* in two thirds of the runs of
 1,000 questions. That is the price of being right elsewhere: such a run looks much like
 one in which a single arm is 2.1 points better. The best rule there could be, which
 knows how much these means vary by chance, and that all are equal or one is better,
@@ -108,14 +108,14 @@ def advised(shape: str, questions: int, documents: int, runs: int) -> Outcome:
     more: list[int] = []
     for _ in range(runs):
         made = answers(chance, groups, [accuracy / 100 for accuracy in truth])
-        candidates = [
-            Candidate("", 500 * 2**place, values.tolist())
+        arms = [
+            Compared(str(place), "", None, 500 * 2**place, values.tolist())
             for place, values in enumerate(made)
         ]
-        found = sweet_spot(candidates, Sampling(groups.tolist()))
+        found = sweet_spot("", arms, Sampling(groups.tolist()))
         assert found is not None
         if found.chosen is not None:
-            losses.append(max(truth) - truth[found.chosen])
+            losses.append(max(truth) - truth[int(found.chosen)])
         elif found.more_questions is not None:
             more.append(found.more_questions)
     return Outcome(
@@ -151,13 +151,14 @@ def covered(documents: int, per_document: str, runs: int) -> Iterator[float]:
             held[place] += _holds(sampling.estimate(made[place]), truth)
         for place, (a, b) in enumerate(((3, 4), (5, 6)), start=3):
             found = sampling.compare(made[a], made[b])
-            difference = None if found is None else found.difference
-            held[place] += _holds(difference, accuracies[a] - accuracies[b])
+            held[place] += _holds(found, accuracies[a] - accuracies[b])
     yield from held / runs
 
 
-def _holds(found: Estimate | None, truth: float) -> bool:
-    return found is not None and found.low <= truth <= found.high
+def _holds(found: Figure | Comparison | None, truth: float) -> bool:
+    if found is None or found.low is None or found.high is None:
+        return False
+    return found.low <= truth <= found.high
 
 
 def most_decided(runs: int, draws: int = 400_000) -> list[float]:

@@ -67,9 +67,11 @@ def test_an_answer_that_declines_is_counted_and_scores_nothing():
         "exact_match": False,
         "choice_match": False,
         "choice_match_official": False,
-        "bracketed_match": False,
-        "bracketed_match_official": False,
     }
+    assert [*measures_of(dataset, "brackets")][2:] == [
+        "bracketed_match",
+        "bracketed_match_official",
+    ]
 
 
 def test_declining_is_right_where_the_set_says_so():

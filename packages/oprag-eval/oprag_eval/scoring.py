@@ -50,21 +50,22 @@ def scored_text(answer: Mapping[str, Any]) -> str:
     return str(answer["prediction"]) if answer["answered"] else SENTINEL
 
 
-def measures_of(dataset: Dataset) -> dict[str, Measure]:
+def measures_of(dataset: Dataset, style: str = "letter") -> dict[str, Measure]:
     """Name the measures of an answer's text that fit a set, the set's own first.
 
-    `choice_match` and `bracketed_match` stand for two each, by the fixed and by their
-    authors' official rules.
+    Options are read as they were asked for: `choice_match` of letters,
+    `bracketed_match` in the style `"brackets"`. Each stands for two, by the fixed and
+    by its authors' official rules.
     METEOR is among them where the set names it, whether or not its data is here.
     """
     wanted: dict[str, Measure] = {}
+    unread = "choice_match" if style == "brackets" else "bracketed_match"
     for name in dataset.metrics:
-        if name == "choice_match":
-            wanted[name] = _choice("fixed")
-            wanted["choice_match_official"] = _choice("official")
-        elif name == "bracketed_match":
-            wanted[name] = _bracketed("fixed")
-            wanted["bracketed_match_official"] = _bracketed("official")
+        if name == unread:
+            continue
+        if name in _OF_OPTIONS:
+            wanted[name] = _OF_OPTIONS[name]("fixed")
+            wanted[f"{name}_official"] = _OF_OPTIONS[name]("official")
         elif name == "meteor" and metrics.meteor_unavailable() is not None:
             wanted[name] = lambda _text, _question: None
         elif name in _BY_REFERENCE:
@@ -72,16 +73,16 @@ def measures_of(dataset: Dataset) -> dict[str, Measure]:
     return wanted
 
 
-def compared_by(dataset: Dataset) -> tuple[str, ...]:
+def compared_by(dataset: Dataset, style: str = "letter") -> tuple[str, ...]:
     """Name the measures that arms of a set may be compared by: more is better."""
-    names = [*measures_of(dataset), *_context_measures(dataset)]
+    names = [*measures_of(dataset, style), *_context_measures(dataset)]
     return tuple(name for name in names if name != "wrong_order")
 
 
 def score_answers(
-    answers: Iterable[Mapping[str, Any]], dataset: Dataset
+    answers: Iterable[Mapping[str, Any]], dataset: Dataset, style: str = "letter"
 ) -> Iterator[dict[str, Any]]:
-    """Score answers one by one.
+    """Score answers one by one; `style` is the one they were asked for in.
 
     Yields:
         For each answer, in the same order: which answer it is, `doc_ids`, its
@@ -97,7 +98,7 @@ def score_answers(
         InvalidOptionError: An answer's question is not in the set.
     """
     questions = {question.question_id: question for question in dataset.questions}
-    measures = measures_of(dataset)
+    measures = measures_of(dataset, style)
     context_measures = _context_measures(dataset)
     for answer in answers:
         question = questions.get(answer["question_id"])
@@ -145,7 +146,8 @@ def score(
     if not answers:
         message = f"{directory.path} holds no answers to score."
         raise InvalidOptionError(message, option="directory", value=str(directory.path))
-    scores = list(score_answers(answers, dataset))
+    style = directory.settings().get("answer_style", "letter")
+    scores = list(score_answers(answers, dataset, style))
     directory.write_lines("scores.jsonl", scores)
     return scores
 
@@ -197,6 +199,8 @@ def _bracketed(rules: metrics.choices.ChoiceRules) -> Measure:
 
     return measure
 
+
+_OF_OPTIONS = {"choice_match": _choice, "bracketed_match": _bracketed}
 
 _OfContext: TypeAlias = Callable[[Mapping[str, Any], Question], Score]
 

@@ -8,8 +8,8 @@ varies is measured between documents, each with all its questions.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -29,8 +29,26 @@ _SCALE = (0.0, 1.0)
 _DIFFERENCES = (-1.0, 1.0)
 
 
-class Estimate(NamedTuple):
-    """A mean, how sure it is, and of what."""
+@dataclass(frozen=True)
+class Figure:
+    """A mean over questions, how sure it is, and of what."""
+
+    mean: float
+    low: float | None
+    """Lower end of the 95 % interval; None for a measure of all answers together."""
+    high: float | None
+    """Upper end of it."""
+    questions: int
+    """Questions that have a value."""
+    documents: int
+    """Groups that they fall into (see `clusters_of`)."""
+    deviation: float | None = None
+    """Standard deviation of the runs' means; None for a single run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """How one arm differs from another on the same questions; first minus second."""
 
     mean: float
     low: float
@@ -38,16 +56,7 @@ class Estimate(NamedTuple):
     high: float
     """Upper end of it."""
     questions: int
-    """Questions that have a value."""
     documents: int
-    """Groups that they fall into (see `clusters_of`)."""
-
-
-class Comparison(NamedTuple):
-    """How one arm differs from another on the same questions."""
-
-    difference: Estimate
-    """First minus second."""
     better: int
     """Questions on which the first is higher."""
     worse: int
@@ -64,11 +73,14 @@ class Spread(NamedTuple):
     error: float
     freedom: float
     """Degrees of freedom; 0 where one group says nothing about others."""
-    parts: Values
-    """What each group has in the error, in standard errors; the sum of squares is 1,
-    or less where the error is the least that may be."""
     questions: int
     documents: int
+
+    def reach(self, doubt: float) -> float:
+        """How far the truth may be from the centre on one side, but for a doubt."""
+        from scipy import special
+
+        return float(special.stdtrit(self.freedom, 1 - doubt)) * self.error
 
 
 def clusters_of(questions: Sequence[Question]) -> list[int]:
@@ -145,7 +157,7 @@ class Sampling:
         self._group_of = self.clusters if of_documents else np.arange(len(clusters))
         self.groups = int(self._group_of.max()) + 1
 
-    def estimate(self, values: Sequence[float | None]) -> Estimate | None:
+    def estimate(self, values: Sequence[float | None]) -> Figure | None:
         """Return the mean over questions and its interval.
 
         Args:
@@ -153,12 +165,11 @@ class Sampling:
 
         Returns:
             None where no question has a value.
-
-        Raises:
-            InvalidOptionError: There is not one value per question.
         """
         spread = self._spread(self._array(values), _SCALE)
-        return None if spread is None else _estimate(spread, _SCALE)
+        if spread is None:
+            return None
+        return Figure(*_interval(spread, _SCALE), spread.questions, spread.documents)
 
     def compare(
         self, first: Sequence[float | None], second: Sequence[float | None]
@@ -171,17 +182,22 @@ class Sampling:
 
         Returns:
             None where no question has both.
-
-        Raises:
-            InvalidOptionError: There is not one value of each per question.
         """
         differences = self._differences(first, second)
         spread = self.spread(first, second)
         if spread is None:
             return None
-        better, worse = int((differences > 0).sum()), int((differences < 0).sum())
-        found = _estimate(spread, _DIFFERENCES)
-        return Comparison(found, better, worse, round(_chance(spread), _DIGITS))
+        mean, low, high = _interval(spread, _DIFFERENCES)
+        return Comparison(
+            mean=mean,
+            low=low,
+            high=high,
+            questions=spread.questions,
+            documents=spread.documents,
+            better=int((differences > 0).sum()),
+            worse=int((differences < 0).sum()),
+            p=round(_chance(spread), _DIGITS),
+        )
 
     def spread(
         self, first: Sequence[float | None], second: Sequence[float | None]
@@ -194,20 +210,11 @@ class Sampling:
 
         Returns:
             None where no question has both.
-
-        Raises:
-            InvalidOptionError: There is not one value of each per question.
         """
         differences = self._differences(first, second)
         return self._spread(differences, _widest(differences))
 
     def _array(self, values: Sequence[float | None]) -> Values:
-        if len(values) != len(self.clusters):
-            message = (
-                f"There are {len(values)} values for {len(self.clusters)} questions. "
-                "One belongs to each."
-            )
-            raise InvalidOptionError(message, option="values", value=values)
         return np.array([np.nan if v is None else float(v) for v in values])
 
     def _differences(
@@ -229,7 +236,7 @@ class Sampling:
         documents = len(np.unique(self.clusters[present]))
         held = int(np.count_nonzero(counts))
         if held < _FEWEST:
-            return Spread(mean, mean, 0.0, 0.0, parts, questions, documents)
+            return Spread(mean, mean, 0.0, 0.0, questions, documents)
         parts *= math.sqrt(held / (held - 1))
         variance = float(parts @ parts)
         alone = float(given.var()) / questions
@@ -242,7 +249,7 @@ class Sampling:
         least = each * added * ((high - centre) ** 2 + (centre - low) ** 2) / total**2
         error = math.sqrt(max(variance, least))
         freedom = max(questions**2 / float(counts @ counts) - 1, 1.0)
-        return Spread(mean, centre, error, freedom, parts / error, questions, documents)
+        return Spread(mean, centre, error, freedom, questions, documents)
 
 
 def _widest(differences: Values) -> tuple[float, float]:
@@ -252,17 +259,14 @@ def _widest(differences: Values) -> tuple[float, float]:
     return -most, most
 
 
-def _estimate(spread: Spread, ends: tuple[float, float]) -> Estimate:
-    """The interval stays on the scale, and the mean in it."""
+def _interval(spread: Spread, ends: tuple[float, float]) -> tuple[float, float, float]:
+    """The mean and its interval, which stays on the scale and holds the mean."""
     low, high = ends
     if spread.freedom:
-        from scipy import special
-
-        half = float(special.stdtrit(spread.freedom, 0.975)) * spread.error
+        half = spread.reach(0.025)
         low = max(low, min(spread.centre - half, spread.mean))
         high = min(high, max(spread.centre + half, spread.mean))
-    mean, low, high = (round(value, _DIGITS) for value in (spread.mean, low, high))
-    return Estimate(mean, low, high, spread.questions, spread.documents)
+    return round(spread.mean, _DIGITS), round(low, _DIGITS), round(high, _DIGITS)
 
 
 def _chance(spread: Spread) -> float:
@@ -295,22 +299,3 @@ def adjusted(chances: Sequence[float]) -> list[float]:
         highest = max(highest, min((len(chances) - rank) * chances[place], 1.0))
         corrected[place] = highest
     return corrected
-
-
-def mean_and_deviation(values: Sequence[float]) -> tuple[float, float | None]:
-    """Return the mean of several runs and their standard deviation.
-
-    Args:
-        values: One figure per run, at least one.
-
-    Returns:
-        The deviation is the sample's, with n − 1 in the divisor; None for one run.
-
-    Raises:
-        InvalidOptionError: There is no run.
-    """
-    if not values:
-        message = "values is empty: the mean of no run is not defined."
-        raise InvalidOptionError(message, option="values", value=values)
-    mean = statistics.fmean(values)
-    return mean, statistics.stdev(values) if len(values) >= _FEWEST else None

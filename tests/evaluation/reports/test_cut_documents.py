@@ -24,7 +24,7 @@ def summarized(path, systems, dataset, budget, **options):
     assert report.complete, report.errors[:1]
     answers = directory.answers()
     scores = score(directory, dataset)
-    summary = summarize(directory, dataset, answers, scores, resamples=50)
+    summary = summarize(directory, dataset, answers, scores)
     return summary, answers
 
 

@@ -170,7 +170,7 @@ def test_options_are_named_as_they_were_asked_for(browser, tmp_path, style, name
     bench = bench_of(Replies(lambda _: "[[2]]"), asked, answer_style=style)
     with ThreadPoolExecutor() as pool:  # the browser has this thread's event loop
         assert pool.submit(asyncio.run, run(plan, bench, directory)).result().complete
-    write_reports(directory, asked, resamples=20)
+    write_reports(directory, asked)
     page = browser.new_page()
     page.goto((tmp_path / "report.html").as_uri())
     opened(items(page).first, answers=1)

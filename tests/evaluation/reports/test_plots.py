@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from oprag_eval.reports.plots import _curves, plots_of
 from oprag_eval.reports.summary import ArmSummary, Summary
-from oprag_eval.reports.summary import Figure as Mean
+from oprag_eval.statistics import Figure as Mean
 
 
 @pytest.mark.slow
@@ -24,7 +24,7 @@ def test_images_are_whole_and_hold_no_date(reported):
 
 
 def _arms(*systems):
-    mean = Mean(0.5, 0.4, 0.6, None, 9, 3)
+    mean = Mean(0.5, 0.4, 0.6, 9, 3)
     return tuple(
         ArmSummary(
             system,
@@ -50,7 +50,7 @@ def _arms(*systems):
 
 def _summary(arms):
     return Summary(
-        "s", 9, 3, "token_f1", ("token_f1",), "documents", 3, 10, 1, {}, tuple(arms)
+        "s", 9, 3, "token_f1", ("token_f1",), "documents", 3, {}, tuple(arms)
     )
 
 

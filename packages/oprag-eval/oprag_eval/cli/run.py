@@ -73,7 +73,7 @@ def perform(
     """
     if options.offline:
         dataset = replace(dataset, notes=(_OFFLINE, *dataset.notes))
-    _check_measure(dataset, options.measure)
+    _check_measure(dataset, options)
     console = make_console(stderr=True)
     embeddings = load_model(options.embedding_model, console)
     evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
@@ -95,12 +95,12 @@ def perform(
     return None
 
 
-def _check_measure(dataset: Dataset, measure: str) -> None:
+def _check_measure(dataset: Dataset, options: RunOptions) -> None:
     """Refuse, before anything is asked, what could not be measured in the end."""
-    names = compared_by(dataset)
-    if measure and measure not in names:
+    names = compared_by(dataset, options.answer_style.value)
+    if options.measure and options.measure not in names:
         takes = f"The set has {', '.join(names) or 'none'}."
-        raise invalid_option("measure", measure, takes)
+        raise invalid_option("measure", options.measure, takes)
 
 
 def _show_estimate(evaluation: Evaluation, options: RunOptions) -> RunEstimate:
@@ -156,7 +156,6 @@ def carry_out(
             price=options.price,
             index_price=options.index_price,
             measure=measure,
-            seed=options.seed,
             stopped=report.stopped is not None,
         )
         lines = [*result_lines(summary), *_spent(spending), *advice_lines(summary)]

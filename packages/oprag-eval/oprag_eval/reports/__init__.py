@@ -5,7 +5,8 @@
 same bytes.
 """
 
-from oprag_eval.reports.summary import ArmSummary, Figure, Summary
+from oprag_eval.reports.summary import ArmSummary, Summary
 from oprag_eval.reports.writing import write_reports
+from oprag_eval.statistics import Figure
 
 __all__ = ["ArmSummary", "Figure", "Summary", "write_reports"]

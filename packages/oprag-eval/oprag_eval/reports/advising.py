@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from oprag_eval.reports.comparing import CONFIDENCE, MARGIN
 from oprag_eval.reports.measuring import figure_text, number_of, title_of
-from oprag_eval.reports.summary import ArmSummary, Figure, Summary, SweetSpotSummary
-from oprag_eval.sweeping import CONFIDENCE, MARGIN
+from oprag_eval.reports.summary import ArmSummary, Summary, SweetSpot
+from oprag_eval.statistics import Figure
 
 _NO_MEASURE = (
     "No advice: there is nothing to measure by. Give answers, options or evidence to "
@@ -53,7 +54,7 @@ def advice_of(summary: Summary) -> tuple[str, ...]:
 
 
 def _cannot_tell(
-    summary: Summary, spot: SweetSpotSummary, best: ArmSummary
+    summary: Summary, spot: SweetSpot, best: ArmSummary
 ) -> tuple[str, ...]:
     highest = (
         f"Highest so far: {best.label}, with {_scored(summary, best)}. It may be "
@@ -71,7 +72,7 @@ def _cannot_tell(
 
 
 def _use(
-    summary: Summary, spot: SweetSpotSummary, chosen: ArmSummary, best: ArmSummary
+    summary: Summary, spot: SweetSpot, chosen: ArmSummary, best: ArmSummary
 ) -> tuple[str, ...]:
     if chosen.budget is None:
         use = f"Use {chosen.name}: about {chosen.tokens:,.0f} tokens for a question."

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from oprag.calls import Price, TokenUsage
 from oprag_eval.data import Dataset
 from oprag_eval.reports.measuring import corpus_scores
-from oprag_eval.reports.summary import ArmSummary, Figure, arm_label
-from oprag_eval.statistics import Sampling, mean_and_deviation
+from oprag_eval.reports.summary import ArmSummary, arm_label
+from oprag_eval.statistics import Figure, Sampling
 
 
 @dataclass(frozen=True)
@@ -93,81 +93,79 @@ def arms_of(scores: Iterable[Mapping[str, Any]]) -> list[Arm]:
     ]
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Makes the rows of one run.
+def row_of(
+    arm: Arm,
+    figures: Mapping[str, Figure],
+    *,
+    expected: int,
+    price: Price | None,
+    index_price: Price | None,
+) -> ArmSummary:
+    """Summarise one arm.
 
     Args:
-        dataset: The set that was asked.
-        answers: Lines of `answers.jsonl`.
-        question_ids: Of the questions that were asked, in the order of the set.
-        expected: Answers that each arm should have.
-        measures: What is shown.
-        sampling: Of these questions.
+        arm: Its scores.
+        figures: Its measures.
+        expected: Answers that it should have.
         price: None: no cost is told.
         index_price: Of what was made beforehand; None: the same.
     """
+    asked = [TokenUsage(**line["usage"]["asked"]) for line in arm.lines]
+    index = arm.index()
+    of_index = index_price or price
+    costs = [price.cost(usage) for usage in asked] if price else None
+    return ArmSummary(
+        system=arm.system,
+        budget=arm.budget,
+        runs=len(arm.runs),
+        questions=len({line["question_id"] for line in arm.lines}),
+        answers=len(arm.lines),
+        missing=expected - len(arm.lines),
+        declined=sum(not line["answered"] for line in arm.lines),
+        read_whole=arm.read(whole=True),
+        cut=arm.read(whole=False),
+        measures=figures,
+        context_tokens=statistics.fmean(line["context_tokens"] for line in arm.lines),
+        input_tokens=statistics.fmean(usage.input_tokens for usage in asked),
+        output_tokens=statistics.fmean(usage.output_tokens for usage in asked),
+        index_tokens=index.input_tokens + index.output_tokens,
+        estimated=any(usage.estimated for usage in [*asked, index]),
+        cost=statistics.fmean(costs) if costs else None,
+        index_cost=of_index.cost(index) if of_index else None,
+    )
 
-    dataset: Dataset
-    answers: Sequence[Mapping[str, Any]]
-    question_ids: Sequence[str]
-    expected: int
-    measures: Sequence[str]
-    sampling: Sampling
-    price: Price | None
-    index_price: Price | None = None
 
-    def row(self, arm: Arm) -> ArmSummary:
-        """Summarise one arm."""
-        asked = [TokenUsage(**line["usage"]["asked"]) for line in arm.lines]
-        index = arm.index()
-        of_index = self.index_price or self.price
-        costs = [self.price.cost(usage) for usage in asked] if self.price else None
-        return ArmSummary(
-            system=arm.system,
-            budget=arm.budget,
-            runs=len(arm.runs),
-            questions=len({line["question_id"] for line in arm.lines}),
-            answers=len(arm.lines),
-            missing=self.expected - len(arm.lines),
-            declined=sum(not line["answered"] for line in arm.lines),
-            read_whole=arm.read(whole=True),
-            cut=arm.read(whole=False),
-            measures={**self._figures(arm), **self._of_corpus(arm)},
-            context_tokens=statistics.fmean(
-                line["context_tokens"] for line in arm.lines
-            ),
-            input_tokens=statistics.fmean(usage.input_tokens for usage in asked),
-            output_tokens=statistics.fmean(usage.output_tokens for usage in asked),
-            index_tokens=index.input_tokens + index.output_tokens,
-            estimated=any(usage.estimated for usage in [*asked, index]),
-            cost=statistics.fmean(costs) if costs else None,
-            index_cost=of_index.cost(index) if of_index else None,
-        )
+def figures_of(
+    arm: Arm, measures: Sequence[str], question_ids: Sequence[str], sampling: Sampling
+) -> dict[str, Figure]:
+    """Return the measures of an arm; one that fits no question is absent."""
+    figures = {}
+    for measure in measures:
+        if found := sampling.estimate(arm.values(measure, question_ids)):
+            deviation = _deviation(arm.run_means(measure))
+            figures[measure] = replace(found, deviation=deviation)
+    return figures
 
-    def _figures(self, arm: Arm) -> dict[str, Figure]:
-        figures = {}
-        for measure in self.measures:
-            values = arm.values(measure, self.question_ids)
-            found = self.sampling.estimate(values)
-            if found is not None:
-                _, deviation = mean_and_deviation(arm.run_means(measure))
-                figures[measure] = Figure(**found._asdict(), deviation=deviation)
-        return figures
 
-    def _of_corpus(self, arm: Arm) -> dict[str, Figure]:
-        """Measures of all answers together: the mean of the runs, no interval."""
-        runs: dict[int, list[Mapping[str, Any]]] = {}
-        for answer in self.answers:
-            if (answer["system"], answer["budget"]) == (arm.system, arm.budget):
-                runs.setdefault(answer["run"], []).append(answer)
-        scores = [corpus_scores(runs[run], self.dataset) for run in sorted(runs)]
-        names = {name: None for score in scores for name in score}
-        questions = len({line["question_id"] for line in arm.lines})
-        documents = len({name for line in arm.lines for name in line["doc_ids"]})
-        figures = {}
-        for name in names:
-            values = [score[name] for score in scores if name in score]
-            mean, deviation = mean_and_deviation(values)
-            figures[name] = Figure(mean, None, None, deviation, questions, documents)
-        return figures
+def corpus_figures(
+    arm: Arm, answers: Sequence[Mapping[str, Any]], dataset: Dataset
+) -> dict[str, Figure]:
+    """Return measures of all answers together: the mean of the runs, no interval."""
+    runs: dict[int, list[Mapping[str, Any]]] = {}
+    for answer in answers:
+        if (answer["system"], answer["budget"]) == (arm.system, arm.budget):
+            runs.setdefault(answer["run"], []).append(answer)
+    scores = [corpus_scores(runs[run], dataset) for run in sorted(runs)]
+    questions = len({line["question_id"] for line in arm.lines})
+    documents = len({name for line in arm.lines for name in line["doc_ids"]})
+    figures = {}
+    for name in {name: None for score in scores for name in score}:
+        values = [score[name] for score in scores if name in score]
+        told = statistics.fmean(values), None, None, questions, documents
+        figures[name] = Figure(*told, _deviation(values))
+    return figures
+
+
+def _deviation(values: Sequence[float]) -> float | None:
+    """The sample's standard deviation over runs; None for one run."""
+    return statistics.stdev(values) if len(values) > 1 else None

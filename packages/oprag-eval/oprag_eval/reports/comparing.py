@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from oprag_eval.reports.arms import Arm
-from oprag_eval.reports.summary import ArmSummary, Difference, Routing, SweetSpotSummary
-from oprag_eval.statistics import Comparison, Sampling, adjusted
-from oprag_eval.sweeping import AS_CHEAP, Candidate, sweet_spot
+from oprag_eval.reports.summary import Difference, Routing, SweetSpot
+from oprag_eval.statistics import Comparison, Sampling, Spread, adjusted
 
 _BASELINE = "vanilla-rag"
 _FULL = "full-document"
@@ -17,12 +17,28 @@ _FULL_RUNG = "full"
 _SEVERAL = 2
 
 
+AS_CHEAP = 1.05
+"""Up to so many times the tokens count as no more tokens."""
+MARGIN = 0.02
+"""What an arm may be worse than the best and still be advised: 2 points of 100."""
+CONFIDENCE = 0.9
+"""That it is no worse than that."""
+_ENOUGH = 0.5
+"""Of the questions that some arm has a value for, an arm needs more than so many."""
+_SURELY = 0.1
+"""Of the doubt that is left, what goes into saying which arms are surely worse."""
+
+
 class Compared(NamedTuple):
     """An arm with its values of the measure that arms are compared by."""
 
-    arm: Arm
-    row: ArmSummary
+    label: str
+    system: str
+    budget: int | None
+    tokens: float
+    """What it takes: mean tokens of the prompts, or of the context."""
     values: Sequence[float | None]
+    """One per question in one order for all arms; None where a question has none."""
 
 
 def comparisons(arms: Sequence[Compared], sampling: Sampling) -> tuple[Difference, ...]:
@@ -44,64 +60,139 @@ def comparisons(arms: Sequence[Compared], sampling: Sampling) -> tuple[Differenc
 
 
 def _pairs(arms: Sequence[Compared]) -> Iterator[tuple[Compared, Compared]]:
-    systems = list(dict.fromkeys(each.arm.system for each in arms))
-    baseline = _BASELINE if _BASELINE in systems else systems[0]
-    free = [each.arm.system for each in arms if each.arm.budget is None]
+    systems = list(dict.fromkeys(each.system for each in arms))
+    baseline = _BASELINE if _BASELINE in systems else next(iter(systems), "")
+    free = [each.system for each in arms if each.budget is None]
     for first in arms:
-        system, budget = first.arm.system, first.arm.budget
+        system, budget = first.system, first.budget
         against = free[0] if budget is None and baseline not in free else baseline
         for second in arms:
-            if second.arm.system == against != system and (
-                second.arm.budget in {None, budget}
-            ):
+            if second.system == against != system and second.budget in {None, budget}:
                 yield first, second
 
 
-def sweet_spots(
-    arms: Sequence[Compared], sampling: Sampling, **draws: int
-) -> tuple[SweetSpotSummary, ...]:
-    """Find the sweet spot of each system with several budgets, then of all arms.
-
-    A system's arms are ordered by budget, all arms by their mean tokens.
-    """
+def sweet_spots(arms: Sequence[Compared], sampling: Sampling) -> tuple[SweetSpot, ...]:
+    """Find the sweet spot of each system with several budgets, then of all arms."""
     groups: dict[str, list[Compared]] = {}
     for each in arms:
-        groups.setdefault(each.arm.system, []).append(each)
+        groups.setdefault(each.system, []).append(each)
     several = {name: held for name, held in groups.items() if len(held) >= _SEVERAL}
-    spots = [_spot(name, held, sampling, **draws) for name, held in several.items()]
     if len(groups) >= _SEVERAL:
-        spots.append(_spot("", arms, sampling, **draws))
+        several[""] = [*arms]
+    spots = [sweet_spot(name, held, sampling) for name, held in several.items()]
     return tuple(spot for spot in spots if spot is not None)
 
 
-def _spot(
-    system: str, arms: Sequence[Compared], sampling: Sampling, **draws: int
-) -> SweetSpotSummary | None:
-    candidates = [
-        Candidate(
-            each.arm.label,
-            (each.arm.budget if system else None) or each.row.tokens,
-            each.values,
-        )
-        for each in arms
+def sweet_spot(
+    system: str, arms: Sequence[Compared], sampling: Sampling
+) -> SweetSpot | None:
+    """Find the cheapest arm that is shown to be as good as the best.
+
+    As good: with `CONFIDENCE` at most `MARGIN` worse than whichever is the best. That
+    no difference is seen does not show it, so with few questions nothing is chosen.
+
+    Arms are passed over where another has a higher mean for no more tokens; a
+    twentieth more tokens count as no more, because systems do not fill a budget
+    equally. Arms where half of the questions failed are left out altogether. The
+    best so far has the highest mean; of equal means the one with fewer tokens, then
+    the first.
+
+    Args:
+        system: Whose arms they are; empty: of several.
+        arms: The arms, at least one.
+        sampling: Of the questions.
+
+    Returns:
+        None where no arm has a value.
+    """
+    estimates = [sampling.estimate(arm.values) for arm in arms]
+    most = max(0 if each is None else each.questions for each in estimates)
+    held = [
+        (estimate.mean, arm)
+        for arm, estimate in zip(arms, estimates, strict=True)
+        if estimate is not None and estimate.questions > _ENOUGH * most
     ]
-    found = sweet_spot(candidates, sampling, **draws)
-    if found is None:
+    if not held:
         return None
-    chosen = None if found.chosen is None else arms[found.chosen]
-    best = arms[found.best]
-    return SweetSpotSummary(
+    behind = _behind([arm.values for _, arm in held], sampling)
+    found = list(zip(held, behind, strict=True))
+    (_, best), best_behind = min(found, key=lambda one: (-one[0][0], one[0][1].tokens))
+    good = [
+        (arm, far)
+        for (mean, arm), far in found
+        if far.most <= MARGIN
+        and not any(m > mean and a.tokens <= arm.tokens * AS_CHEAP for m, a in held)
+    ]
+    if not good:
+        more = None
+        if math.isfinite(best_behind.times):
+            questions = sum(value is not None for value in best.values)
+            more = math.ceil(questions * (best_behind.times - 1))
+        most_behind = best_behind.most
+        return SweetSpot(
+            system, None, best.label, most_behind, None, more, cheaper=False
+        )
+    chosen, far = min(good, key=lambda one: one[0].tokens)
+    compared = None if chosen is best else sampling.compare(chosen.values, best.values)
+    return SweetSpot(
         system,
-        chosen.arm.label if chosen else None,
-        best.arm.label,
-        found.behind.most,
-        _difference(chosen, best, found.comparison)
-        if chosen and found.comparison
-        else None,
-        found.more_questions,
-        chosen is not None
-        and any(each.row.tokens * AS_CHEAP < chosen.row.tokens for each in arms),
+        chosen.label,
+        best.label,
+        far.most,
+        _difference(chosen, best, compared) if compared else None,
+        0,
+        cheaper=any(arm.tokens * AS_CHEAP < chosen.tokens for arm in arms),
     )
+
+
+class _Behind(NamedTuple):
+    """How far an arm may be below the best of several."""
+
+    most: float
+    """At most so much; 0 or more."""
+    times: float
+    """So many times the questions would show that it is within the margin, if all
+    means stay as they are; at least 1, infinite where it is not within the margin."""
+
+
+def _behind(
+    arms: Sequence[Sequence[float | None]], sampling: Sampling
+) -> list[_Behind]:
+    """Say of each arm how far it may be below the best of them, whichever that is.
+
+    All statements hold together with `CONFIDENCE`: they need the comparisons with the
+    best alone, which share the doubt. Arms that are surely worse than the margin are
+    nearly never taken for good ones, and need no share.
+
+    Source:
+        Hsu 1984, multiple comparisons with the best; the shares are Bonferroni's.
+        Romano, Shaikh and Wolf 2014, the two steps.
+    """
+    spreads = [
+        [sampling.spread(arm, other) for n, other in enumerate(arms) if n != place]
+        for place, arm in enumerate(arms)
+    ]
+    doubt, others = 1 - CONFIDENCE, max(len(arms) - 1, 1)
+    surely = doubt * _SURELY / others
+    worse = [
+        any(s and s.freedom and s.centre + s.reach(surely) < -MARGIN for s in row)
+        for row in spreads
+    ]
+    share = doubt * (1 - _SURELY) / max(worse.count(False) - 1, 1)
+    found = []
+    for row in spreads:
+        bounds = [_Behind(0.0, 1.0), *(_bound(spread, share) for spread in row)]
+        found.append(_Behind(*map(max, zip(*bounds, strict=True))))
+    return found
+
+
+def _bound(spread: Spread | None, doubt: float) -> _Behind:
+    """How far the first of a pair may be below the second."""
+    if spread is None or not spread.freedom:
+        return _Behind(1.0, math.inf)
+    reach, room = spread.reach(doubt), spread.centre + MARGIN
+    times = max((reach / room) ** 2, 1.0) if room > 0 else math.inf
+    return _Behind(min(max(reach - spread.centre, 0.0), 1.0), times)
 
 
 def routing(arms: Sequence[Arm]) -> tuple[Routing, ...]:
@@ -144,12 +235,9 @@ def _input(line: Mapping[str, Any]) -> int:
 
 def _difference(first: Compared, second: Compared, compared: Comparison) -> Difference:
     return Difference(
-        first.arm.label,
-        first.row.tokens,
-        second.arm.label,
-        second.row.tokens,
-        **compared.difference._asdict(),
-        better=compared.better,
-        worse=compared.worse,
-        p=compared.p,
+        **vars(compared),
+        first=first.label,
+        first_tokens=first.tokens,
+        second=second.label,
+        second_tokens=second.tokens,
     )

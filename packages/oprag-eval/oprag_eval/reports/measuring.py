@@ -7,8 +7,8 @@ from typing import Any
 
 from oprag_eval import metrics
 from oprag_eval.data import Dataset
-from oprag_eval.reports.summary import Figure
 from oprag_eval.scoring import CORPUS_MEASURES, NOT_MEASURES, scored_text
+from oprag_eval.statistics import Figure
 
 _TITLES = {
     "token_f1": "F1",
@@ -62,24 +62,17 @@ def measures_in(scores: Iterable[Mapping[str, Any]]) -> list[str]:
     return in_order(found)
 
 
-def main_measure(
-    dataset: Dataset, measures: Sequence[str], *, brackets: bool = False
-) -> str:
+def main_measure(dataset: Dataset, measures: Sequence[str]) -> str:
     """Choose the measure that arms are compared by.
 
-    The first of the set's own that scores answers one by one; for options the reading
-    of what the prompt asked for; for a set without answers, whether the context holds
-    the evidence.
+    The first of the set's own that scores answers one by one; for a set without
+    answers, whether the context holds the evidence.
 
     Returns:
         Empty where there is none.
     """
-    named = [name for name in dataset.metrics if name in measures]
-    of_options = "bracketed_match" if brackets else "choice_match"
-    if of_options in named:
-        return of_options
-    of_context = [name for name in CONTEXT_MEASURES if name in measures]
-    return next(iter([*named, *of_context]), "")
+    named = [*dataset.metrics, *CONTEXT_MEASURES]
+    return next((name for name in named if name in measures), "")
 
 
 def corpus_scores(

@@ -6,22 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from oprag_eval.statistics import Comparison, Figure
+
 _SIGNIFICANT = 0.05
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A mean over questions."""
-
-    mean: float
-    low: float | None
-    """Lower end of the 95 % interval; None for a measure of all answers together."""
-    high: float | None
-    """Upper end of it."""
-    deviation: float | None
-    """Standard deviation of the runs' means; None for a single run."""
-    questions: int
-    documents: int
 
 
 @dataclass(frozen=True)
@@ -79,23 +66,14 @@ class ArmSummary:
         return self.input_tokens or self.context_tokens
 
 
-@dataclass(frozen=True)
-class Difference:
-    """Two arms on the same questions; the first minus the second."""
+@dataclass(frozen=True, kw_only=True)
+class Difference(Comparison):
+    """Two arms on the same questions."""
 
     first: str
     first_tokens: float
     second: str
     second_tokens: float
-    mean: float
-    low: float
-    high: float
-    better: int
-    worse: int
-    questions: int
-    documents: int
-    p: float
-    """Of this comparison alone."""
     p_adjusted: float | None = None
     """Corrected for the number of comparisons, see `adjusted`; None for one that was
     made after looking at the scores, as with the best."""
@@ -107,7 +85,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class SweetSpotSummary:
+class SweetSpot:
     """The smallest arm that is shown to be as good as the best, see `sweet_spot`."""
 
     system: str
@@ -159,14 +137,11 @@ class Summary:
     """What the intervals draw: documents or questions."""
     groups: int
     """How many of them there are."""
-    resamples: int
-    """How often chance is drawn for the sweet spots."""
-    seed: int
     settings: Mapping[str, Any]
     """Of `run.json`."""
     arms: tuple[ArmSummary, ...]
     comparisons: tuple[Difference, ...] = ()
-    sweet_spots: tuple[SweetSpotSummary, ...] = ()
+    sweet_spots: tuple[SweetSpot, ...] = ()
     """Of each system with several budgets; then of all arms together."""
     routing: tuple[Routing, ...] = ()
     notes: tuple[str, ...] = ()

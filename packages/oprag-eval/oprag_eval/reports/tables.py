@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from oprag_eval.reports.comparing import CONFIDENCE, MARGIN
 from oprag_eval.reports.measuring import title_of
-from oprag_eval.reports.summary import ArmSummary, Difference, Figure, Summary
-from oprag_eval.sweeping import CONFIDENCE, MARGIN
+from oprag_eval.reports.summary import ArmSummary, Difference, Summary
+from oprag_eval.statistics import Figure
 
 _NONE = "–"
 

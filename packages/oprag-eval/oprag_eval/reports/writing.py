@@ -30,8 +30,6 @@ def write_reports(
     price: Price | None = None,
     index_price: Price | None = None,
     measure: str = "",
-    resamples: int = 2000,
-    seed: int = 42,
     stopped: bool = False,
 ) -> Summary:
     """Score a run and write its tables, plots and page.
@@ -46,8 +44,6 @@ def write_reports(
         index_price: Of what was made of documents beforehand; None: the same.
         measure: What arms are compared by, a name in `scores.jsonl`; empty: the
             set's own.
-        resamples: How often chance is drawn for the sweet spots.
-        seed: Of the draws.
         stopped: Whether a cap ended the run: some arms may then have had easier
             questions, and nothing is advised.
 
@@ -69,8 +65,6 @@ def write_reports(
         price=price,
         index_price=index_price,
         measure=measure,
-        resamples=resamples,
-        seed=seed,
         stopped=stopped,
     )
     values = _rounded(dataclasses.asdict(summary))

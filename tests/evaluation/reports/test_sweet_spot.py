@@ -1,0 +1,137 @@
+"""The sweet spot: the fewest tokens that are shown to do as well as the best."""
+
+from __future__ import annotations
+
+import pytest
+
+from oprag_eval.reports.comparing import MARGIN, Compared, sweet_spot
+from oprag_eval.reports.summary import SweetSpot
+from oprag_eval.statistics import Sampling
+
+HUNDREDS = Sampling(range(400))
+"""400 questions, each on a document of its own."""
+
+
+def of(tokens: float, values: list[float | None]) -> Compared:
+    return Compared("", "s", None, tokens, values)
+
+
+def arm(tokens: float, right: int, of_all: int = 400) -> Compared:
+    """An arm that has the first questions right."""
+    return of(tokens, [1.0] * right + [0.0] * (of_all - right))
+
+
+def spot(*arms: Compared, sampling: Sampling = HUNDREDS) -> SweetSpot:
+    named = [each._replace(label=str(place)) for place, each in enumerate(arms)]
+    found = sweet_spot("", named, sampling)
+    assert found is not None
+    return found
+
+
+def test_the_best_is_taken_where_everything_cheaper_is_worse():
+    found = spot(arm(100, 200), arm(200, 300))
+
+    assert (found.chosen, found.best) == ("1", "1")
+    assert found.difference is None
+    assert found.more_questions == 0
+
+
+def test_fewer_tokens_are_taken_where_they_are_shown_to_lose_little():
+    # Two of 400 are lost: half a point, and surely less than two.
+    found = spot(arm(100, 300), arm(200, 302))
+
+    assert (found.chosen, found.best) == ("0", "1")
+    assert found.difference is not None
+    assert found.difference.mean == pytest.approx(-0.005)
+    assert 0.005 < found.at_most_behind <= MARGIN
+
+
+def test_that_a_difference_is_not_significant_does_not_show_that_there_is_none():
+    # 8 of 10 right against 9 of 10: one question differs, and ten show nothing.
+    ten = Sampling(range(10))
+    found = spot(arm(100, 8, 10), arm(200, 9, 10), sampling=ten)
+
+    assert (found.chosen, found.best) == (None, "1")
+    assert found.at_most_behind > MARGIN
+    assert found.more_questions is not None
+    assert 0 < found.more_questions < 1000
+
+
+def test_so_many_more_questions_as_it_asks_for_do_tell():
+    values = [1.0] * 40 + [0.0] * 20, [0.0] * 4 + [1.0] * 41 + [0.0] * 15
+    arms = [of(100 * n, held) for n, held in enumerate(values, start=1)]
+    few = spot(*arms, sampling=Sampling(range(60)))
+    assert few.chosen is None
+    assert few.more_questions is not None
+
+    times = -(-(60 + few.more_questions) // 60)
+    many = [each._replace(values=[*each.values] * times) for each in arms]
+    assert spot(*many, sampling=Sampling(range(60 * times))).chosen == "1"
+
+
+def test_questions_on_few_documents_count_for_less():
+    # Ten questions are lost and ten others won; each time all on one document of 40.
+    other = of(200, [0.0] * 10 + [1.0] * 300 + [0.0] * 90)
+    documents = Sampling([n // 40 for n in range(400)])
+
+    assert spot(arm(100, 300), other).chosen == "0"
+    assert spot(arm(100, 300), other, sampling=documents).chosen is None
+
+
+def test_what_falls_behind_its_peak_is_never_taken_for_more_tokens():
+    found = spot(arm(3, 200), arm(1, 40), arm(2, 360))
+
+    assert (found.chosen, found.best) == ("2", "2")
+
+
+def test_of_equal_means_the_cheaper_is_best_and_then_the_first():
+    found = spot(arm(9, 400), arm(5, 400), arm(5, 400))
+
+    assert (found.chosen, found.best) == ("1", "1")
+
+
+@pytest.mark.parametrize(("tokens", "chosen"), [(105, "1"), (106, "0")])
+def test_of_those_that_take_about_the_same_the_better_is_taken(tokens, chosen):
+    found = spot(arm(100, 399), arm(tokens, 400), arm(1000, 400))
+
+    assert (found.chosen, found.best) == (chosen, "1")
+
+
+@pytest.mark.parametrize(("answered", "chosen"), [(200, "1"), (201, "0")])
+def test_an_arm_with_mostly_failed_questions_is_never_the_advice(answered, chosen):
+    failed = of(100, [1.0] * answered + [None] * (400 - answered))
+    found = spot(failed, arm(200, 400))
+
+    assert found.chosen == chosen
+
+
+def test_arms_without_any_value_are_left_out():
+    none = of(100, [None] * 400)
+
+    assert spot(none, arm(200, 300)).chosen == "1"
+    assert sweet_spot("", [none], HUNDREDS) is None
+
+
+def test_one_question_asks_for_no_number_of_more():
+    found = spot(arm(100, 0, 1), arm(200, 1, 1), sampling=Sampling([0]))
+
+    assert (found.chosen, found.more_questions) == (None, None)
+
+
+def test_of_two_arms_the_bound_is_students_one_sided_one():
+    first, second = [1.0] * 300 + [0.0] * 100, [0.0] * 40 + [1.0] * 360
+    found = spot(of(200, first), of(100, second))
+    of_best = HUNDREDS.compare(second, first)
+    assert of_best is not None
+
+    # 9 of 10 parts of the doubt are left for the one comparison: t of 399 degrees.
+    middle, half = (of_best.low + of_best.high) / 2, (of_best.high - of_best.low) / 2
+    expected = max(0, half * 1.3433 / 1.9659 - middle)
+    assert found.at_most_behind == pytest.approx(expected, abs=1e-4)
+
+
+def test_questions_that_no_two_arms_share_show_nothing():
+    one, other = [1.0, None] * 200, [None, 1.0] * 200
+    found = spot(of(1, one), of(2, other))
+
+    assert (found.chosen, found.at_most_behind, found.more_questions) == (None, 1, None)
