@@ -52,7 +52,7 @@ from oprag.context import (
     check_widening,
 )
 from oprag.diagnosing import Verifiable, Verification
-from oprag.documents import Bm25, SearchedChunks, no_words
+from oprag.documents import Bm25, SearchedChunks
 from oprag.errors import refuse_unknown
 from oprag.tokens import Do, Steps, acarry_out, carry_out
 
@@ -418,7 +418,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             return None
         searched = searched_chunks(*fetch.search, "bm25")
         if searched is None:
-            raise no_words(self.base_retriever)
+            raise Bm25.refusal(self.base_retriever)
         store, chunks = searched
         if self._by_words is None or self._by_words[0] is not store:
             self._by_words = store, Bm25(chunk_store(store))

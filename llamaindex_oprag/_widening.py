@@ -17,7 +17,7 @@ from llamaindex_oprag._convert import neighbour_of
 from llamaindex_oprag._searched import search_filter, searched_index
 from llamaindex_oprag.stores import chunk_store
 from oprag.context import ALONE, Neighbours, Widening, lent_worth
-from oprag.documents import NO_FILTER, Bm25, ChunkStore, SearchedChunks, refused_filter
+from oprag.documents import Bm25, ChunkStore, SearchedChunks, SearchFilter
 from oprag.errors import InvalidOptionError
 from oprag.tokens import Do, Steps, in_thread
 
@@ -40,7 +40,7 @@ class Neighbourhood:
         self._index = searched_index(retriever)
         self.known = self._index is not None
         """Whether there is one index."""
-        self._search = search_filter(retriever) if self.known else NO_FILTER
+        self._search = search_filter(retriever) if self.known else SearchFilter()
         store = store_of(self._index)
         self._chunks = None
         if store is not None:
@@ -112,7 +112,7 @@ class Neighbourhood:
         where = self._search.where
         takes = where is None or DocstoreChunks.takes(where)
         if self._search.unseen is not None or not takes:
-            raise refused_filter(self._search, type(self._index).__name__, "widen")
+            raise self._search.refusal(type(self._index).__name__, "widen")
 
     def _admits(self, node: BaseNode) -> bool:
         where, ids = self._search.where, self._search.ids

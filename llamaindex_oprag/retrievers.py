@@ -45,7 +45,7 @@ from oprag.context import (
     with_texts,
 )
 from oprag.diagnosing import Verifiable, Verification
-from oprag.documents import Bm25, DocumentSource, SearchedChunks, no_words
+from oprag.documents import Bm25, DocumentSource, SearchedChunks
 from oprag.errors import refuse_unknown
 from oprag.tokens import Do, Steps, acarry_out, carry_out
 
@@ -360,7 +360,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         index = searched_index(self.base_retriever)
         store = store_of(index)
         if store is None:
-            raise no_words(self.base_retriever)
+            raise Bm25.refusal(self.base_retriever)
         if self._by_words is None or self._by_words[0] is not index:
             self._by_words = index, Bm25(store)
         search = search_filter(self.base_retriever)

@@ -24,16 +24,16 @@ OUTER = ("cli", "files", "scale")
 """Rooms of `oprag` that are not its core."""
 
 LINES = {
-    "core": 19_100,  # aim: 17,500
+    "core": 19_050,  # aim: 17,500
     "langchain_oprag": 4_400,
     "llamaindex_oprag": 4_750,  # aim: 4,700
     "oprag/cli": 4_900,  # aim: 4,800
     "packages/oprag-eval": 11_200,  # aim: 8,500
     "oprag/files": 1_150,  # came out of evaluation; no limit of its own before
     "oprag/scale": 470,  # aim: 450
-    "tests": 54_550,  # aim: 42,000
+    "tests": 54_450,  # aim: 42,000
 }
-NAMES = {"context": 43, "calls": 44, "documents": 43}
+NAMES = {"context": 43, "calls": 44}
 """Of doors that are larger than `OTHER_NAMES` yet; of `context` the aim is 40."""
 OTHER_NAMES = 35
 ERRORS = 22

@@ -19,7 +19,7 @@ from chromadb.errors import ChromaError
 
 from oprag.cli.telling import told
 from oprag.diagnosing import Change
-from oprag.documents import StoredChunk, chroma_rows
+from oprag.documents import ChromaChunks, StoredChunk
 from oprag.files import write_whole
 
 DATABASE = "chroma.sqlite3"
@@ -78,8 +78,7 @@ class ChromaDirectory:
 
     def read(self) -> Iterator[StoredChunk]:
         """All chunks, page by page, in the order in which they were added."""
-        for text, metadata, chunk_id in chroma_rows(self._collection.get, ()):
-            yield StoredChunk(text or "", metadata or {}, chunk_id)
+        return ChromaChunks(self._collection).read()
 
     def back_up(self, changes: Sequence[Change]) -> Path:
         """Write the ids and metadata of the chunks to be changed, as they are now.

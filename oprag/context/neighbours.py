@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 from oprag.chunk import Hit
 from oprag.context.expanding import lent_worth
 from oprag.context.options import ContextOptions, Widen
-from oprag.documents import ChunkKey, StoredChunk, chunk_key
+from oprag.documents import StoredChunk, chunk_key
 from oprag.errors import InvalidOptionError
 from oprag.metadata import (
     CHAR_END,
@@ -208,7 +208,7 @@ class Widening:
         outward(places, self.reach, take)
         return wanted
 
-    def requests(self) -> dict[ChunkKey, str]:
+    def requests(self) -> dict[tuple[str, str, int], str]:
         """Return what to ask a store for: chunks, as `SearchedChunks` takes them.
 
         An id is computed only beside a hit whose own one is computed in this way.

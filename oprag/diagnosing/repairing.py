@@ -17,7 +17,7 @@ from oprag.chunk import FullText, Span
 from oprag.diagnosing.checks import Examined, examine
 from oprag.diagnosing.proving import ProvedDocument, prove
 from oprag.diagnosing.sources import Sources
-from oprag.documents import POSITION_KEYS, StoredChunk, read_versions, replaced
+from oprag.documents import StoredChunk, rebuild, replaced
 from oprag.errors import OpragError
 from oprag.locating import squeeze
 from oprag.metadata import (
@@ -143,7 +143,7 @@ def _is_harmed(
 
 def _text(name: str, chunks: Sequence[Examined]) -> FullText | None:
     try:
-        return read_versions(name, _as_stored(chunks), exact=False)[0]
+        return rebuild(name, _as_stored(chunks), exact=False, warns=False)
     except OpragError:
         return None
 
@@ -278,9 +278,6 @@ def _renewed(
     if CHAR_START not in entry and not gone and CHUNK_INDEX not in entry:
         return {**without_reserved_keys(metadata), **entry}
     renewed = replaced(metadata, entry)
-    if gone or CHAR_START not in entry:
-        stale = {*POSITION_KEYS} - entry.keys()
-        renewed = {key: value for key, value in renewed.items() if key not in stale}
     if any(key in metadata for key in PART_KEYS):
         # It counted from the start of a part, and other chunks still may.
         renewed.pop("start_index", None)

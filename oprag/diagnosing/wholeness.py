@@ -13,7 +13,7 @@ from oprag.documents import (
     by_version,
     is_own,
     name_of_key,
-    read_versions,
+    rebuild,
 )
 from oprag.errors import IncompleteDocumentError, OpragError
 from oprag.metadata import (
@@ -137,7 +137,7 @@ def _judged(name: str, chunks: Sequence[StoredChunk]) -> tuple[str, str]:
         for nothing.
     """
     try:
-        found, _ = read_versions(name, chunks, exact=False)
+        found = rebuild(name, chunks, exact=False, warns=False)
     except OpragError as error:
         # The first sentence, without the document, which is named beside.
         detail = error.message.removeprefix(f"Document {name!r}: ").partition(". ")[0]

@@ -51,6 +51,20 @@ class Bm25:
         """A copy reads the chunks itself."""
         return Bm25, (self._store,)
 
+    @staticmethod
+    def refusal(searched: object) -> InvalidOptionError:
+        """Return the error for a search whose store's chunks cannot be read.
+
+        Args:
+            searched: What searches.
+        """
+        message = (
+            "bm25=True finds chunks by their words in the one store that is searched, "
+            f"and how the chunks of {named(searched)} are read is not known. Wrap the "
+            "retriever of a store that docs/stores.md lists."
+        )
+        return InvalidOptionError(message, option="bm25", value=True)
+
     def fused(
         self,
         question: str,
@@ -224,17 +238,3 @@ def _first_of_each(chunks: Sequence[_Placed]) -> dict[str, str]:
             place = document, part, start, text
             same[each] = first.setdefault(place, each)
     return {each: one for each, one in same.items() if each != one}
-
-
-def no_words(searched: object) -> InvalidOptionError:
-    """Return the error for a search whose store's chunks cannot be read.
-
-    Args:
-        searched: What searches.
-    """
-    message = (
-        "bm25=True finds chunks by their words in the one store that is searched, and "
-        f"how the chunks of {named(searched)} are read is not known. Wrap the "
-        "retriever of a store that docs/stores.md lists."
-    )
-    return InvalidOptionError(message, option="bm25", value=True)

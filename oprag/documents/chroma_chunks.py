@@ -15,7 +15,7 @@ _DOCUMENTS, _INDEXES = 500, 10_000
 """What one condition may name: SQLite takes 1,000 that are alternatives, and 32,766
 values."""
 
-ChromaRow: TypeAlias = tuple[str | None, Any, str]
+_Row: TypeAlias = tuple[str | None, Any, str]
 """Text, metadata and id. Chroma also takes vectors alone: the first two may be None."""
 
 
@@ -51,7 +51,7 @@ class ChromaChunks(ChunkStore):
         found = (
             row
             for conditions in ([[]] if wanted is None else _conditions(wanted))
-            for row in chroma_rows(get, [*conditions, *filters], ids=ids)
+            for row in _rows(get, [*conditions, *filters], ids)
         )
         return starmap(self._chunk, found)
 
@@ -94,19 +94,10 @@ def _of_page(page: Mapping[str, list[int]]) -> list[Any]:
     return [{CHUNK_INDEX: {"$in": indexes}}, any_of]
 
 
-def chroma_rows(
-    get: Callable[..., Any],
-    conditions: Sequence[Any] = (),
-    *,
-    ids: Collection[str] | None = None,
-) -> Iterator[ChromaRow]:
-    """Yield the rows of a Chroma collection, in the order in which they were added.
-
-    Args:
-        get: The collection's.
-        conditions: Chroma's own, all of which hold.
-        ids: Those of the chunks to read, in one call; None for all, page by page.
-    """
+def _rows(
+    get: Callable[..., Any], conditions: Sequence[Any], ids: Collection[str] | None
+) -> Iterator[_Row]:
+    """Yield the rows for which all conditions hold, or those of some ids among them."""
     every = list(conditions)  # of which Chroma wants at least two under `$and`
     asked: dict[str, Any] = {"include": ["documents", "metadatas"]}
     asked["where"] = {"$and": every} if len(every) > 1 else next(iter(every), None)

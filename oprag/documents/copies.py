@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from oprag.chunk import Hit
-from oprag.documents.rebuilding import read_versions
+from oprag.documents.rebuilding import rebuild
 from oprag.documents.stored_chunks import StoredChunk
 from oprag.errors import OpragError
 from oprag.locating import held, squeeze
@@ -100,5 +100,5 @@ def _users_name(metadata: Mapping[str, Any]) -> str:
 def _text(name: str, chunks: Sequence[StoredChunk]) -> str:
     """The document without its white space; empty where it is not there whole."""
     with suppress(OpragError):
-        return squeeze(read_versions(name, chunks, exact=False)[0].text)
+        return squeeze(rebuild(name, chunks, exact=False, warns=False).text)
     return ""

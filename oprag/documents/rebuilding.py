@@ -54,6 +54,7 @@ def rebuild(
     *,
     exact: bool = True,
     where: str = "the store",
+    warns: bool = True,
 ) -> FullText:
     """Put a document back together from its chunks.
 
@@ -69,6 +70,7 @@ def rebuild(
             chunks of another splitter, which drops white space. In each gap stands
             white space as long as it.
         where: What the chunks come from, for messages.
+        warns: Whether to warn.
 
     Returns:
         The whole document, a blank line between its parts (`part_index`).
@@ -84,30 +86,6 @@ def rebuild(
         PositionWarning: Two versions with different texts are there, both whole,
             as they are left by an interrupted indexing, or by one of only one size.
             Which one is given is the same every time; it need not be the newer.
-    """
-    text, several = read_versions(name, chunks, exact=exact, where=where)
-    if several > 1:
-        message = (
-            f"Document {name!r}: the store holds {several} versions of it with "
-            "different texts, each of them whole. One is read, which need not be the "
-            "newer. Index the document again, in every size."
-        )
-        warnings.warn(message, PositionWarning, stacklevel=users_level())
-    return text
-
-
-def read_versions(
-    name: str,
-    chunks: Iterable[StoredChunk],
-    *,
-    exact: bool = True,
-    where: str = "the store",
-) -> tuple[FullText, int]:
-    """Do what `rebuild` does, and return what it warns of instead.
-
-    Returns:
-        The whole document, and of how many versions with different texts it is one:
-        1 where all that are read have the same text.
     """
     key = document_key(name)
     own = [chunk for chunk in chunks if chunk.metadata.get(DOC_KEY) == key]
@@ -134,9 +112,14 @@ def read_versions(
     texts = {version_text(version) for version in (*found, *failures)}
     if failures and (not found or len(texts) > 1):
         raise next(iter(failures.values()))
-    different = len({text.text for text in found.values()}) > 1 and len(texts) > 1
-    best = max(found.values(), key=attrgetter("exact"))  # the first of equals
-    return best, len(found) if different else 1
+    if warns and len(texts) > 1 and len({text.text for text in found.values()}) > 1:
+        message = (
+            f"Document {name!r}: the store holds {len(found)} versions of it with "
+            "different texts, each of them whole. One is read, which need not be the "
+            "newer. Index the document again, in every size."
+        )
+        warnings.warn(message, PositionWarning, stacklevel=users_level())
+    return max(found.values(), key=attrgetter("exact"))  # the first of equals
 
 
 def by_version(metadatas: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
@@ -148,7 +131,7 @@ def by_version(metadatas: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
     return versions
 
 
-def are_all_there(chunks: Sequence[StoredChunk]) -> bool:
+def _are_all_there(chunks: Sequence[StoredChunk]) -> bool:
     """Return whether they have all the numbers that `n_chunks` says, and no others."""
     totals = {as_number(chunk.metadata.get(N_CHUNKS)) for chunk in chunks}
     indexes = {as_number(chunk.metadata.get(CHUNK_INDEX)) for chunk in chunks}
@@ -165,7 +148,7 @@ def _whole_versions(
     Pages that were indexed one by one are versions as well, and none is the document.
     """
     ordered = sorted(versions, key=lambda version: (len(versions[version]), version))
-    whole = [version for version in ordered if are_all_there(versions[version])]
+    whole = [version for version in ordered if _are_all_there(versions[version])]
     parts = {v: {c.metadata.get(PART_INDEX) for c in versions[v]} for v in versions}
     # A version that replaces another one may have more pages, or fewer.
     eligible = [v for v in whole if all(parts[v] & other for other in parts.values())]

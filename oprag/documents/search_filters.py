@@ -22,6 +22,23 @@ class SearchFilter(NamedTuple):
     unseen: str | None = None
     """Why this may not be all, as a clause; None when it is."""
 
+    def refusal(self, store: str, option: str = "documents") -> InvalidOptionError:
+        """Return the error for a filter that cannot be carried over to a store.
+
+        Args:
+            store: The store's name.
+            option: What its chunks are read for: `"documents"`, `"widen"`, `"bm25"`.
+        """
+        why = self.unseen
+        if why is None:
+            where = f"{self.where!r:.200}"
+            why = f"these cannot be read through the search's filter {where}"
+        message = (
+            f"{option}= reads more chunks of {store}, and {why}. What a filter keeps "
+            f"out of the search must not come back that way: leave {option}= out."
+        )
+        return InvalidOptionError(message, option=option, value=store)
+
 
 NO_FILTER = SearchFilter()
 """That of a search which finds every chunk."""
@@ -75,26 +92,6 @@ def is_unchanged(retriever: object, kind: type) -> bool:
         for name, value in vars(subclass).items()
         if not name.startswith(("__", "model_"))  # pydantic writes the latter itself
     )
-
-
-def refused_filter(
-    search: SearchFilter, store: str, option: str = "documents"
-) -> InvalidOptionError:
-    """Return the error for a filter that cannot be carried over to a store.
-
-    Args:
-        search: What the search is filtered by.
-        store: The store's name.
-        option: What its chunks are read for: `"documents"`, `"widen"`, `"bm25"`.
-    """
-    why = search.unseen
-    if why is None:
-        why = f"these cannot be read through the search's filter {search.where!r:.200}"
-    message = (
-        f"{option}= reads further chunks of {store}, and {why}. What a filter keeps "
-        f"out of the search must not come back that way: leave {option}= out."
-    )
-    return InvalidOptionError(message, option=option, value=store)
 
 
 def contradicts(where: Any, metadata: Mapping[str, Any]) -> bool:

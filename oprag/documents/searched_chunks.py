@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from oprag.documents.search_filters import (
-    NO_FILTER,
-    SearchFilter,
-    contradicts,
-    refused_filter,
-)
+from oprag.documents.search_filters import NO_FILTER, SearchFilter, contradicts
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk, wanted_of
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, DOC_VERSION
 from oprag.positions import as_number
@@ -50,7 +45,7 @@ class SearchedChunks:
     ) -> None:
         known = search.where is None or store.takes_filter(search.where)
         if search.unseen is not None or not known:
-            raise refused_filter(search, store.name, option)
+            raise search.refusal(store.name, option)
         self.store = store if search.where is None else store.within(search.where)
         self._ids = search.ids
 

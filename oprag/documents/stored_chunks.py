@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from oprag.chunk import Hit
-from oprag.documents.search_filters import SearchFilter, refused_filter
+from oprag.documents.search_filters import SearchFilter
 from oprag.errors import InvalidOptionError, named
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
 from oprag.positions import as_number, read_node
@@ -161,7 +161,7 @@ class ChunkStore(ABC):
             InvalidOptionError: The store cannot be read through this filter.
         """
         if not self.takes_filter(where):
-            raise refused_filter(SearchFilter(where), self.name)
+            raise SearchFilter(where).refusal(self.name)
         restricted = copy.copy(self)
         restricted.filters = (*self.filters, where)
         return restricted
