@@ -32,10 +32,6 @@ async def main():
 
 asyncio.run(main())
 """
-BROKEN = """
-def OrderPreservingCompressor(**options):
-    raise RuntimeError("it is broken")
-"""
 PASSAGE = re.compile(
     r'Source: (.*?)\nTitle: (.*?)\nContent: (.*?)(?=\n+Source: |"\n---|\Z)', re.DOTALL
 )
@@ -167,13 +163,3 @@ def test_without_our_package_it_answers_as_before(plain, research):
 
     assert missing == plain._replace(log=missing.log)
     assert "No module named 'langchain_oprag'" in missing.log
-
-
-def test_an_error_of_ours_keeps_its_order_and_is_logged(plain, research, tmp_path):
-    (tmp_path / "langchain_oprag.py").write_text(BROKEN)
-
-    broken = research("import in_document_order\n", tmp_path)
-
-    assert broken == plain._replace(log=broken.log)
-    assert "RuntimeError: it is broken" in broken.log
-    assert "Passages stay in GPT Researcher's own order." in broken.log

@@ -38,10 +38,6 @@ llm: {{default_model: scripted, auto_discover_models: false}}
 embedding: {{default_model: words, auto_discover_models: false}}
 vectorstore: {{embed_dim: {DIMENSIONS}}}
 """
-BROKEN = """
-def OrderPreservingPostprocessor():
-    raise RuntimeError("it is broken")
-"""
 
 
 @pytest.fixture(scope="module")
@@ -177,12 +173,3 @@ def test_without_our_package_it_answers_as_before(plain, private_gpt):
     with private_gpt(str(RECIPE)) as running:
         assert running.read() == plain
         assert "No module named 'llamaindex_oprag'" in running.log
-
-
-def test_an_error_of_ours_keeps_its_order_and_is_logged(plain, private_gpt, tmp_path):
-    (tmp_path / "llamaindex_oprag.py").write_text(BROKEN)
-
-    with private_gpt(str(RECIPE), tmp_path) as running:
-        assert running.read() == plain
-        assert "RuntimeError: it is broken" in running.log
-        assert "Passages stay in PrivateGPT's own order." in running.log

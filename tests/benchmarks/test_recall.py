@@ -11,7 +11,7 @@ from langchain_classic.retrievers import EnsembleRetriever
 from langchain_core.documents import Document
 
 from benchmarks.recall import arms
-from benchmarks.recall.books import SETS, Book, Question, data_folder, load_books
+from benchmarks.recall.books import SETS, Book, Question
 from benchmarks.recall.choosing import interval, left_out
 from benchmarks.recall.measuring import Kept, evidence_kept, joined
 from benchmarks.recall.needed import Pieces, Settings
@@ -125,18 +125,6 @@ def test_chunks_beside_those_of_each_size_are_read(monkeypatch):
     ((kept,),) = arms.measure(arm, book, Ranked(tuple(sizes), dense, dense), counter)
     assert kept.full
     assert 0.97 <= kept.filled <= 1
-
-
-@pytest.mark.slow
-def test_the_books_of_the_reference_measurement():
-    if not data_folder().is_dir():
-        pytest.skip("the question sets do not lie beside the repository")
-    counter = resolve_token_counter("cl100k_base")
-    books = load_books("covidqa", data_folder(), counter)
-    # 101,129 and 154,245 by the sets' own description: its count leaves out what
-    # the joints add.
-    assert [counter(book.text) for book in books] == [101_130, 154_248]
-    assert sum(len(book.questions) for book in books) == 727
 
 
 def test_tokens_needed_are_where_the_assembled_context_first_holds_the_evidence():

@@ -12,8 +12,7 @@ from benchmarks.speed.bounds import BOUNDS, Bound
 from benchmarks.speed.groups import GROUPS
 from benchmarks.speed.growth import slope
 from benchmarks.speed.setup import Setup
-from benchmarks.speed.table import as_markdown, checks, shown
-from benchmarks.speed.texts import default_text, longer, read_text
+from benchmarks.speed.table import as_markdown, checks
 from benchmarks.speed.threads import at_once, halves
 from benchmarks.speed.timing import Measured, Times, as_long, race, ratio, throughput
 
@@ -51,12 +50,6 @@ def test_functions_run_in_turns_after_one_run_that_does_not_count():
     times = race(functions, 2, least_seconds=0)
     assert calls == ["a", "b"] * 3
     assert all(len(runs) == 2 for pair in times.values() for runs in pair)
-
-
-@pytest.mark.slow
-def test_what_takes_little_time_has_more_turns():
-    times = race({"a": int}, 2, least_seconds=0.05)
-    assert 2 < len(times["a"].cpu) <= 1_000
 
 
 @pytest.mark.slow
@@ -105,12 +98,6 @@ def test_two_threads_are_not_judged_where_one_processor_is_free(value, free, rea
     assert [verdict for bound, _, verdict in found if bound.key == key] == [reached]
 
 
-def test_how_many_processors_were_free_is_taken_turn_by_turn():
-    one, two = Times([1, 1, 1], [1, 1, 1]), Times([1, 1, 1], [2, 1.5, 1])
-    row = ratio("sentences.semchunk.threads", one, one, threads=2, two=two)
-    assert row.facts["free"] == 1.5
-
-
 def test_every_row_is_measured_by_a_group_and_stands_once():
     keys = [bound.key for bound in BOUNDS]
     assert len(keys) == len(set(keys))
@@ -123,34 +110,6 @@ def test_the_table_shows_value_spread_bound_and_whether_it_was_reached():
         line for line in as_markdown(rows, {}).splitlines() if "chonkie" in line
     )
     assert line.endswith("| 1 | 1.5 × | 1.25 × – 2 × | ≥ 1.7 × | **no** |")
-
-
-def test_values_are_shown_with_three_digits():
-    bound = Bound("locating.speed", "", "", None, "MB/s")
-    assert [shown(bound, value) for value in (1234.5, 12.34, None)] == [
-        "1234 MB/s",
-        "12.3 MB/s",
-        "–",
-    ]
-
-
-def test_a_text_is_made_longer_without_being_repeated():
-    text = "one two three\n\nfour five six seven eight"
-    made = longer(text, 200)
-    assert len(made) == 200
-    assert made.startswith(text)
-    assert made == longer(text, 200)
-    assert made.count(text) == 1
-
-
-def test_a_folder_is_read_in_the_order_of_its_names(tmp_path):
-    (tmp_path / "b.txt").write_text("second", "utf-8")
-    (tmp_path / "a.txt").write_text("first", "utf-8")
-    assert read_text(tmp_path) == "first\n\nsecond"
-
-
-def test_there_is_always_a_text():
-    assert 900 <= len(default_text(1000)) <= 1010
 
 
 def test_a_text_is_halved_between_paragraphs_and_worked_on_at_once():

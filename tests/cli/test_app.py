@@ -34,21 +34,6 @@ def test_the_list_of_commands_is_not_cut_at_eighty_columns():
     assert "..." not in commands
 
 
-def test_help_is_plain_text_that_names_every_option():
-    result = RUNNER.invoke(app, ["demo", "--help"])
-
-    assert result.exit_code == 0
-    for option in (
-        "--token-budget",
-        "--k",
-        "--embedding-model",
-        "--directory",
-        "--json",
-    ):
-        assert f"  {option} " in result.output
-    assert result.output.isascii()
-
-
 def test_the_version_is_the_installed_one():
     try:
         installed = version("oprag")
@@ -229,16 +214,6 @@ def test_what_is_to_be_installed_is_what_the_command_needs(command, wanted):
     made.command("sweep")(does)
 
     assert f"pip install {wanted}\n" in RUNNER.invoke(made, [command]).stderr
-
-
-@pytest.mark.slow
-def test_importing_the_packages_does_not_import_the_command_line():
-    run = run_python(
-        "import sys, oprag, langchain_oprag, llamaindex_oprag\n"
-        "print([name for name in sys.modules if name.startswith('oprag.cli')])"
-    )
-
-    assert run.stdout == "[]\n"
 
 
 def test_help_does_not_wait_for_the_libraries_behind_the_commands():

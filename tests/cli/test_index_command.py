@@ -76,22 +76,6 @@ def test_what_is_gone_is_removed_if_asked_and_what_cannot_be_read_stays(run, tmp
     assert json.loads(gone.stdout)["chunks"] == 2
 
 
-def test_a_file_that_is_no_document_or_is_empty_keeps_nothing_that_is_gone(
-    run, tmp_path
-):
-    notes, place = tmp_path / "notes", tmp_path / "chroma"
-    run("index", notes, "--chroma", place)
-    (notes / "a.txt").unlink()
-    (notes / "new.bin").write_bytes(b"\0")
-    (notes / "new.txt").write_text("")
-
-    gone = run("index", notes, "--chroma", place, "--remove-missing", "yes")
-
-    assert gone.exit_code == 0
-    assert "1 removed, 1 empty, 1 skipped." in gone.stdout
-    assert "kept" not in gone.output
-
-
 def test_a_file_that_cannot_be_read_keeps_what_is_gone(run, tmp_path):
     notes, place = tmp_path / "notes", tmp_path / "chroma"
     run("index", notes, "--chroma", place)
@@ -104,31 +88,6 @@ def test_a_file_that_cannot_be_read_keeps_what_is_gone(run, tmp_path):
     assert "0 removed, 1 missing but kept, 1 skipped." in kept.stdout
     assert str(notes / "a.txt") in kept.stderr
     assert "1 removed, 1 skipped." in every.stdout
-
-
-def test_what_is_stored_of_a_file_that_is_empty_now_goes(run, tmp_path):
-    notes, place = tmp_path / "notes", tmp_path / "chroma"
-    run("index", notes, "--chroma", place)
-    (notes / "a.txt").write_text("")
-
-    options = ("--chroma", place, "--remove-missing", "yes", "--json")
-    found = json.loads(run("index", notes, *options).stdout)
-
-    assert (found["empty"], found["chunks"]) == ([str(notes / "a.txt")], 2)
-
-
-def test_more_than_half_stays_unless_all_is_to_go(run, tmp_path):
-    notes, place = tmp_path / "notes", tmp_path / "chroma"
-    run("index", notes, "--chroma", place)
-    (notes / "a.txt").write_text("")
-    (notes / "b.txt").write_text("")
-
-    kept = run("index", notes, "--chroma", place, "--remove-missing", "yes")
-
-    assert kept.exit_code == 1
-    assert 'remove_missing="all"' in kept.stderr
-    store = Chroma("oprag", persist_directory=str(place))
-    assert len(store.get()["ids"]) == 3
 
 
 def test_a_folder_that_is_empty_now_can_be_emptied(run, tmp_path):
@@ -144,16 +103,6 @@ def test_a_folder_that_is_empty_now_can_be_emptied(run, tmp_path):
     assert gone.exit_code == 0
     assert json.loads(gone.stdout)["chunks"] == 0
     assert len(json.loads(gone.stdout)["removed"]) == 3
-
-
-def test_a_file_of_another_run_is_refused(run, tmp_path):
-    notes, place = tmp_path / "notes", tmp_path / "chroma"
-    run("index", notes, "--chroma", place)
-
-    refused = run("index", notes / "a.txt", "--chroma", place)
-
-    assert refused.exit_code == 1
-    assert "is in the store already" in refused.stderr
 
 
 def test_a_second_run_counts_as_the_first_did(run, tmp_path):

@@ -28,9 +28,8 @@ def opened(tmp_path):
 @pytest.mark.parametrize(
     ("done", "changes"),
     [
-        ("notes.get()", False),
+        ("notes.get(); client.create_collection('others')", False),
         ("notes.query(query_embeddings=[[1.0, 0.0]])", False),
-        ("client.create_collection('others')", False),
         ("notes.update(ids=['1'], metadatas=[{'a': 1}])", True),
         ("notes.delete(ids=['1'])", True),
         ("client.delete_collection('notes')", True),

@@ -142,16 +142,6 @@ def test_a_stream_without_a_word_is_no_answer(command, files, route):
     assert "did not answer: " in result.stderr.splitlines()[-1]
 
 
-def test_a_refusal_that_breaks_off_does_not_send_the_documents(command, files):
-    asked = ["ask", files["notes"], QUESTION, "--route", "self"]
-
-    result, requests = command(
-        [Reply(deltas=["Unanswerable"], unfinished=True)], *asked
-    )
-
-    assert (result.exit_code, result.stdout, requests) == (1, "", 1)
-
-
 @pytest.mark.parametrize("route", ["rag", "self"])
 def test_the_longest_answer_is_an_answer_and_is_noted(command, files, route):
     asked = ["ask", files["notes"], QUESTION, "--route", route]
@@ -161,16 +151,3 @@ def test_the_longest_answer_is_an_answer_and_is_noted(command, files, route):
     assert result.exit_code == 0
     assert result.stdout.startswith("Half an\n")
     assert "Note: The answer is cut off" in result.stderr
-
-
-@pytest.mark.slow
-def test_evaluate_asks_again_for_a_reply_that_breaks_off(evaluate):
-    asked = []
-
-    def breaks_off_once(request):
-        asked.append(request.prompt)
-        return Reply("In May", broken=asked.count(request.prompt) == 1)
-
-    result, requests = evaluate(breaks_off_once, "--systems", "dos-rag")
-
-    assert (result.exit_code, requests) == (0, 6)

@@ -107,25 +107,6 @@ async def test_records_sorted_by_score_are_in_document_order(library, notes, wid
     assert inverted
 
 
-async def test_widening_drops_nothing_that_was_found_and_gives_no_more_records(library):
-    query = "row 5"
-    async with serving(lambda _: library) as client:
-        plain = await records(client, query, setting={"top_k": 3})
-    async with serving(lambda _: library, widen="fill") as client:
-        wide = await records(client, query, setting={"top_k": 3})
-    assert len(wide) <= 3
-    kept = [each["metadata"] for each in wide]
-    for each in plain:
-        meta = each["metadata"]
-        assert any(
-            (meta["source"], meta.get("page_label"))
-            == (near["source"], near.get("page_label"))
-            and near["oprag_start"] <= meta["oprag_start"]
-            and near["oprag_end"] >= meta["oprag_end"]
-            for near in kept
-        )
-
-
 @pytest.mark.filterwarnings("ignore:Relevance scores must be between")
 async def test_a_threshold_holds_for_similarity_and_scores_stay_above_it(library):
     similar = library.vectorstore.similarity_search_with_relevance_scores("house 9", 50)

@@ -121,13 +121,6 @@ class TestLongDocuments:
 class TestOfficial:
     """The authors' rules, with what they lose."""
 
-    def test_documents_without_links_are_lost(self):
-        sizes = {"a": 1, "b": 1, "alone": 5}
-
-        units = cut(sizes, [("a", "b")], compat="official")
-
-        assert grouped(units) == [("a", "b")]
-
     def test_without_such_documents_the_group_finished_first_is_lost(self):
         sizes = {"a": 3000, "b": 3000, "c": 100}
         links = [("a", "b"), ("b", "c"), ("a", "c")]
@@ -148,15 +141,15 @@ class TestOfficial:
         ]
 
     def test_empty_documents_and_those_with_too_many_links_are_lost(self):
-        sizes = {"hub": 1, "empty": 0, **{f"d{n}": 4000 for n in range(10_001)}}
+        sizes = {"hub": 1, "empty": 0, **{f"d{n}": 1 for n in range(10_001)}}
         links = [("hub", f"d{n}") for n in range(10_001)] + [("empty", "d0")]
 
         documents = {
-            d for u in cut(sizes, links, compat="official") for d in u.documents
+            d for u in cut(sizes, links, 1, compat="official") for d in u.documents
         }
 
         assert documents == sizes.keys() - {"hub", "empty"}
-        assert {d for u in cut(sizes, links) for d in u.documents} == sizes.keys()
+        assert {d for u in cut(sizes, links, 1) for d in u.documents} == sizes.keys()
 
 
 class TestBadInput:
@@ -323,19 +316,19 @@ def test_the_same_under_every_hash_seed():
 
 
 @pytest.mark.slow
-def test_fifty_thousand_documents_take_seconds():
+def test_twenty_thousand_documents_take_seconds():
     rng = random.Random(2)  # noqa: S311 -- nothing secret
-    names = [f"wiki/{number}" for number in range(50_000)]
+    names = [f"wiki/{number}" for number in range(20_000)]
     texts = {name: rng.choice(["x" * n for n in (50, 400, 2000)]) for name in names}
     links = [
-        (names[int(50_000 * rng.random() ** 2)], rng.choice(names))
-        for _ in range(250_000)
+        (names[int(20_000 * rng.random() ** 2)], rng.choice(names))
+        for _ in range(100_000)
     ]
 
     began = time.process_time()
     units = group_documents(texts, links, token_counter=len)
 
-    assert time.process_time() - began < 6
+    assert time.process_time() - began < 3
     assert {d for unit in units for d in unit.documents} == set(names)
 
 
