@@ -43,6 +43,9 @@ RELEASE_MARKER := $(VENV)/.marker-release
 LOWEST_MARKER  := $(LOWEST)/.marker
 NEWEST_MARKER  := $(NEWEST)/.marker
 
+# What `test-newest` installs.
+OF_NEWEST := -c constraints.txt -e ".[langchain,llamaindex,chroma,bm25]" --group test-newest
+
 # The tests start many interpreters: what these import is kept compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -113,7 +116,8 @@ test-lowest: $(LOWEST_MARKER) ## Run the adapters' tests on the lowest framework
 # Installs anew each time: what is the newest changes.
 test-newest: $(NEWEST_MARKER) ## Run the adapters' tests on the newest framework versions
 	$(NEWEST)/bin/python -m pip install $(PIP_ARGS) --upgrade --upgrade-strategy eager \
-		-c constraints.txt -e ".[langchain,llamaindex,chroma,bm25]" --group test-newest
+		$(OF_NEWEST)
+	$(NEWEST)/bin/python tests/packaging/newest.py $(OF_NEWEST)
 	$(NEWEST)/bin/python -m pytest --numprocesses auto tests/langchain tests/llamaindex \
 		$(PYTEST_ARGS)
 

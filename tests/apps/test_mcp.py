@@ -8,7 +8,7 @@ import os
 import sqlite3
 import subprocess
 import sys
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,9 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.cli.test_mcp_server import PLACE, asked, inside, texts_of
 from tests.kit.serving import HOST, listens, serving
+
+CLIENTS_2 = ["mcp>=2.3,<3", "langchain[mcp]>=1.5.2", "llama-index-tools-mcp>=0.6"]
+"""The newest clients, which need version 2 of the kit; the others stand beside ours."""
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +39,35 @@ def command(notes, kept, tiny_model) -> list[str]:
 
 
 @pytest.fixture(scope="module")
+def programs_2(installed) -> Path:
+    """The folder of the programs of an environment with the clients of version 2."""
+    return installed("mcp_2", CLIENTS_2)
+
+
+@pytest.fixture(scope="module")
 def address(command, tmp_path_factory):
     """Of a server that listens on this machine."""
+    with listening(command, tmp_path_factory) as found:
+        yield found
 
+
+@pytest.fixture(scope="module")
+def address_2(command, programs_2, tmp_path_factory):
+    """Of the same with version 2 of the kit."""
+    (packages,) = programs_2.parent.glob("lib/python*/site-packages")
+    path = os.pathsep.join([str(packages), *filter(None, [os.getenv("PYTHONPATH")])])
+    env = {**os.environ, "PYTHONPATH": path}
+    with listening(command, tmp_path_factory, env) as found:
+        yield found
+
+
+@contextmanager
+def listening(command, tmp_path_factory, env=None):
     def at(port: int) -> list[str]:
         return [sys.executable, *command, "--http", str(port)]
 
     folder = tmp_path_factory.mktemp("mcp")
-    with serving(at, folder, listens) as port:
+    with serving(at, folder, listens, env=env) as port:
         yield f"http://{HOST}:{port}/mcp"
 
 
@@ -121,7 +145,32 @@ async def test_killed_and_started_again_it_uses_its_index(
     assert written(kept) == before
 
 
-async def test_clients_of_both_frameworks_read_it(address):
+@pytest.mark.parametrize("server", ["address", "address_2"])
+def test_the_newest_clients_get_what_the_kit_before_gives(
+    server, address, programs_2, request
+):
+    script = Path(__file__).with_name("mcp_2_clients.py")
+    done = subprocess.run(
+        [programs_2 / "python", script, request.getfixturevalue(server)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    tools = ["search", "read", "outline", "documents"]
+    wanted = [tools, asyncio.run(found_at(address))]
+    clients = ("official", "langchain", "llama_index")
+    assert json.loads(done.stdout) == dict.fromkeys(clients, wanted)
+
+
+async def found_at(address: str) -> str:
+    async with connected(address) as session:
+        return await asked(session, "search", question="old house 9", token_budget=500)
+
+
+@pytest.mark.parametrize("server", ["address", "address_2"])
+async def test_clients_of_both_frameworks_read_it(server, request):
+    address = request.getfixturevalue(server)
     client = MultiServerMCPClient(
         {"notes": {"url": address, "transport": "streamable_http"}}
     )
