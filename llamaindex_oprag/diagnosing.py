@@ -24,7 +24,7 @@ def diagnose(
     position_keys: PositionKeys | None = None,
     document_key: DocumentKey | None = None,
 ) -> Diagnosis:
-    """Say whether an index can be put in document order, and with which options.
+    """Say whether an index can be put in document order, and what is wrong.
 
     Nothing is written. To repair a Chroma index: `oprag doctor --repair`; others are
     indexed again, or written to with `oprag.diagnosing.plan_repair`.
@@ -38,8 +38,7 @@ def diagnose(
         document_key: The same.
 
     Returns:
-        See `oprag.diagnosing.Diagnosis`; `.options.code()` is how Python passes the
-        options.
+        See `oprag.diagnosing.Diagnosis`.
 
     Raises:
         InvalidOptionError: The store's chunks cannot be read, or an option has no

@@ -8,18 +8,13 @@ from rich.text import Text
 
 from oprag.diagnosing import Diagnosis, Problem, RepairPlan
 
-_COLOURS = {
-    "ordered": "bold green",
-    "ordered with options": "bold yellow",
-    "not ordered": "bold red",
-    "damaged": "bold red",
-}
+_COLOURS = {"ordered": "bold green", "not ordered": "bold red", "damaged": "bold red"}
 _SHOWN = 3
 """Examples shown of each problem; `--json` has five, and all chunks of a plan."""
 
 
 def diagnosis_lines(diagnosis: Diagnosis, name: str) -> Iterator[Text]:
-    """The verdict, the problems, what the sources prove, and the options."""
+    """The verdict, the problems, and what the sources prove."""
     chunks = f"{diagnosis.chunks:,} chunks"
     if diagnosis.sampled:
         chunks = f"the first {chunks}"
@@ -30,9 +25,6 @@ def diagnosis_lines(diagnosis: Diagnosis, name: str) -> Iterator[Text]:
     )
     yield from _problems(diagnosis.problems)
     yield from _proofs(diagnosis)
-    if diagnosis.verdict == "ordered with options":
-        yield Text("\nPass", "bold")
-        yield Text(f"  {diagnosis.options.code()}")
 
 
 def next_step(diagnosis: Diagnosis, *, repairing: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from oprag.chunk import Chunk, Hit, Span
@@ -178,6 +179,12 @@ def check_group(
             findings.add("duplicate", index, group.name, detail)
         seen.add(place)
     return read
+
+
+def agrees(positions: Sequence[tuple[float, ...]], starts: Sequence[int]) -> bool:
+    """Whether positions follow one another as the proved starts do (-1: unproved)."""
+    proved = sorted((s, p) for s, p in zip(starts, positions, strict=True) if s >= 0)
+    return all(first[1] <= second[1] for first, second in pairwise(proved))
 
 
 def keys_of(hit: Hit) -> str:

@@ -1,9 +1,8 @@
 """Examines an index: can it be put in document order, and if not, why?
 
-`diagnose` applies retrieval's own rules to every document, and looks for options
-where these refuse. With the full texts at hand it proves every position
-(`oprag.locating` says how), and `plan_repair` says what to write so that the index is
-right.
+`diagnose` applies retrieval's own rules to every document. With the full texts at hand
+it proves every position (`oprag.locating` says how), and `plan_repair` says what to
+write so that the index is right.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from operator import gt
 from typing import NamedTuple
 
 from oprag.chunk import Hit
-from oprag.diagnosing.checks import Group, check_group, group_chunks, keys_of
+from oprag.diagnosing.checks import Group, agrees, check_group, group_chunks, keys_of
 from oprag.diagnosing.proving import ProvedDocument, prove
 from oprag.diagnosing.repairing import Change, plan_changes
 from oprag.diagnosing.report import (
@@ -24,13 +23,11 @@ from oprag.diagnosing.report import (
     Diagnosis,
     Example,
     Findings,
-    Options,
     Proofs,
     Verdict,
 )
 from oprag.diagnosing.sampling import Sample, take_sample
 from oprag.diagnosing.sources import Sources
-from oprag.diagnosing.suggesting import agrees, suggest
 from oprag.diagnosing.wholeness import check_documents
 from oprag.documents import SourceLike, StoredChunk
 from oprag.positions import DocumentKey, PositionKeys
@@ -81,8 +78,7 @@ def diagnose(
         document_key: The same.
 
     Returns:
-        The verdict, the options to pass, and the problems with the options that were
-        given.
+        The verdict, and the problems with the options that were given.
 
     Raises:
         InvalidOptionError: `sample` is no such number, or `documents` holds no texts.
@@ -179,10 +175,9 @@ class _Examination:
         whole = check_documents(chunks, self._findings, sampled=not taken.is_all)
         self.damaged = bytes(map(gt, self._findings.damaged, whole))
         """1 for each chunk that keeps its document from being read whole."""
-        verdict, options = self._verdict(ordered=ordered)
+        verdict: Verdict = "ordered" if ordered else "not ordered"
         self.diagnosis = Diagnosis(
             "damaged" if any(self.damaged) else verdict,
-            options,
             len(chunks),
             not taken.is_all,
             sum(bool(group.key) for group in groups),
@@ -246,18 +241,3 @@ class _Examination:
             return False
         positions = [chunk.position or () for chunk in read]
         return agrees(positions, [self._starts[i] for i in group.members])
-
-    def _verdict(self, *, ordered: bool) -> tuple[Verdict, Options]:
-        position_keys, document_key = self._keys
-        given = position_keys is not None or document_key is not None
-        if ordered and not given:
-            return "ordered", Options()
-        found = suggest(
-            self.chunks,
-            self._starts,
-            position_keys=position_keys,
-            document_key=document_key,
-        )
-        if found is None or (found == Options() and not ordered):
-            return "not ordered", Options()
-        return "ordered with options", found

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-Verdict = Literal["ordered", "ordered with options", "not ordered", "damaged"]
+Verdict = Literal["ordered", "not ordered", "damaged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +42,6 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """Options with which the index is ordered; both None where none are needed."""
-
-    position_keys: tuple[str, ...] | None = None
-    document_key: str | None = None
-
-    def code(self) -> str:
-        """Return them as Python passes them, to any component."""
-        given = []
-        if self.position_keys is not None:
-            first, *more = self.position_keys
-            given.append(f"position_keys={[first, *more] if more else first!r}")
-        if self.document_key is not None:
-            given.append(f"document_key={self.document_key!r}")
-        return ", ".join(given)
-
-
-@dataclass(frozen=True, slots=True)
 class Proofs:
     """What the sources prove of the recorded positions, in chunks."""
 
@@ -88,13 +70,10 @@ class Diagnosis:
     """Whether an index can be put in document order, and what is wrong with it."""
 
     verdict: Verdict
-    """- `ordered`: as it is, without options.
-    - `ordered with options`: with `options`, those that were given or others; of
-      `verify()`, with those of the component.
+    """- `ordered`: with the options given; of `verify()`, those of the component.
     - `not ordered`: positions are missing, wrong, or contradict each other.
     - `damaged`: a document of oprag's cannot be read whole, whatever the order: chunks
       of it are missing, cut, altered, or of several versions."""
-    options: Options
     chunks: int
     """Chunks examined."""
     sampled: bool
@@ -108,13 +87,13 @@ class Diagnosis:
 
     @property
     def healthy(self) -> bool:
-        """Whether it is ordered with the options given, without a serious problem."""
+        """Whether it is ordered, without a serious problem."""
         serious = any(problem.serious for problem in self.problems)
         return self.verdict not in ("not ordered", "damaged") and not serious
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain JSON values, with the options as Python code."""
-        return {**asdict(self), "code": self.options.code(), "healthy": self.healthy}
+        """Return everything as plain JSON values."""
+        return {**asdict(self), "healthy": self.healthy}
 
 
 EXAMPLES = 5

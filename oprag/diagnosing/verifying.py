@@ -13,7 +13,7 @@ from oprag.chunk import Hit
 from oprag.context import ContextOptions, arrange, warn, with_texts
 from oprag.diagnosing.checks import Group, group_chunks, read_group
 from oprag.diagnosing.doctor import diagnose_sample
-from oprag.diagnosing.report import Diagnosis, Options
+from oprag.diagnosing.report import Diagnosis
 from oprag.diagnosing.sampling import take_sample
 from oprag.documents import ChunkStore, document_source
 from oprag.errors import InvalidOptionError, OpragError, PositionError, UnfitIndexError
@@ -153,9 +153,11 @@ class Verification(NamedTuple):
             become = (
                 "fail" if failing else "be in the order as retrieved, with a warning"
             )
+            errors = failing or refused
+            said = " ".join(error.message for error in errors[:_LISTED])
             message = (
                 f"{self.component}: questions on {names} will {become}. "
-                f"{self._said(diagnosis, documents, failing or refused)}"
+                f"{len(errors):,} of {documents:,} documents are refused: {said}"
             )
             unfit = UnfitIndexError(message, diagnosis=diagnosis)
             if failing:
@@ -164,20 +166,8 @@ class Verification(NamedTuple):
         elif diagnosis.verdict == "not ordered":
             # But for the options of the component, which put it in order.
             problems = [replace(each, serious=False) for each in diagnosis.problems]
-            return replace(
-                diagnosis, verdict="ordered with options", problems=tuple(problems)
-            )
+            return replace(diagnosis, verdict="ordered", problems=tuple(problems))
         return diagnosis
-
-    def _said(
-        self, diagnosis: Diagnosis, documents: int, errors: Sequence[OpragError]
-    ) -> str:
-        """What is wrong, and one way out."""
-        own = self.options.position_keys, self.options.document_key
-        if diagnosis.options != Options() and own == (None, None):
-            return f"Pass {diagnosis.options.code()}."
-        said = " ".join(error.message for error in errors[:_LISTED])
-        return f"{len(errors):,} of {documents:,} documents are refused: {said}"
 
 
 @contextmanager

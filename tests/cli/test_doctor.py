@@ -295,9 +295,9 @@ def test_options_may_be_given(tmp_path):
     given = ("--position-key", "seq", "--document-key", "work")
     values = told(tmp_path / "chroma", *given)
 
-    assert "position_keys='seq', document_key='work'" in shown
+    assert "keys: seq, work" in shown
     assert values["problems"] == []
-    assert values["verdict"] == "ordered with options"
+    assert values["verdict"] == "ordered"
 
 
 KILLED = """

@@ -15,7 +15,6 @@ from llama_index.core import MockEmbedding, VectorStoreIndex
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag import order_context
 from oprag.chunk import Hit
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
 from oprag.documents import StoredChunk
@@ -80,17 +79,6 @@ def test_what_oprag_writes_is_healthy_and_proved():
     assert diagnosis.proofs.complete == 1
 
 
-def test_own_counts_are_no_positions():
-    counts = {"n_chunks": [1] * 4, "token_count": [3, 4, 5, 6]}
-
-    diagnosis = diagnose(days(**counts, line=[1, 2, 3, 4]))
-    own = [{"source": "a", "n_chunks": 2}] * 2
-    alone = diagnose(stored(["One day.", "Two."], own))
-
-    assert diagnosis.options.position_keys == ("line",)
-    assert alone.verdict == "not ordered"
-
-
 @pytest.mark.parametrize(
     ("columns", "kind", "chunks"),
     [
@@ -150,61 +138,21 @@ def test_at_most_five_examples_are_given_in_the_order_of_the_store():
     assert [e.chunk for e in problem.examples] == [f"id-{i}" for i in range(5)]
 
 
-def test_options_are_found_where_the_keys_have_other_names():
+def test_with_the_options_that_it_needs_an_index_is_ordered():
     metadatas = [
-        {"book": "days", "chapter": chapter, "paragraph": paragraph, "words": 2}
+        {"book": "days", "chapter": chapter, "paragraph": paragraph}
         for chapter, paragraph in [(1, 1), (1, 2), (2, 1), (2, 2)]
     ]
+    chunks = stored(LINES, metadatas)
+    keys = ["chapter", "paragraph"]
 
-    diagnosis = diagnose(stored(LINES, metadatas))
-
-    assert diagnosis.verdict == "ordered with options"
-    assert diagnosis.options.document_key == "book"
-    assert diagnosis.options.position_keys == ("chapter", "paragraph")
-    code = "position_keys=['chapter', 'paragraph'], document_key='book'"
-    assert diagnosis.options.code() == code
-    again = diagnose(
-        stored(LINES, metadatas),
-        document_key="book",
-        position_keys=["chapter", "paragraph"],
-    )
-    assert (again.verdict, again.problems) == ("ordered with options", ())
-    assert again.healthy
-    assert not diagnosis.healthy
-
-
-def test_the_code_that_is_suggested_runs_and_orders():
-    metadatas = [{"source": "days", "seq": number} for number in (4, 5, 6, 7)]
-    diagnosis = diagnose(stored(LINES, metadatas))
-    code = f"order_context(texts, metadatas, {diagnosis.options.code()})"
-
-    assert code == "order_context(texts, metadatas, position_keys='seq')"
-    shuffled = [2, 0, 3, 1]
-    passages = eval(  # noqa: S307 -- the code under test
-        code,
-        {
-            "order_context": order_context,
-            "texts": [LINES[i] for i in shuffled],
-            "metadatas": [metadatas[i] for i in shuffled],
-        },
-    )
-    assert "\n".join(passage.text for passage in passages) == DAYS
-
-
-def test_a_key_with_a_text_on_some_chunks_and_a_mapping_on_others_names_nothing():
-    chunks = stored(["a", "b"], [{"title": "a"}, {"title": {"of": "b"}}])
-
-    assert diagnose(chunks).verdict == "not ordered"
-
-
-def test_a_number_that_nothing_speaks_for_is_not_suggested():
-    # Unique and called like a position, yet neither in order nor without gaps.
-    assert diagnose(days(chunk_size=[13, 2, 40, 9])).verdict == "not ordered"
-    # Proved by the source, it is.
-    chunks = days(ord_pos=[10, 20, 30, 40])[::-1]
-    assert diagnose(chunks).verdict == "not ordered"
-    diagnosis = diagnose(chunks, documents={"days.txt": DAYS})
-    assert diagnosis.options.position_keys == ("ord_pos",)
+    assert kinds(diagnose(chunks)) == {"missing_document": 4}
+    named = diagnose(chunks, document_key="book")
+    assert kinds(named) == {"missing_position": 4}
+    assert named.problems[0].examples[0].detail == "keys: book, chapter, paragraph"
+    ordered = diagnose(chunks, document_key="book", position_keys=keys)
+    assert (ordered.verdict, ordered.problems) == ("ordered", ())
+    assert ordered.healthy
 
 
 def test_a_recorded_position_that_is_wrong_is_told_with_the_true_one():
@@ -294,7 +242,6 @@ def test_a_diagnosis_is_plain_json():
     values = diagnose(days(), documents={"days.txt": DAYS}).to_dict()
 
     assert json.loads(json.dumps(values))["verdict"] == "not ordered"
-    assert values["code"] == ""
 
 
 def test_an_empty_index_is_not_ordered_and_is_said_to_be_empty():
