@@ -10,19 +10,14 @@ the rest. Generators decide what is to be done; `oprag.indexing.updating` does i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
 
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore
 from oprag.errors import IndexingError, InvalidOptionError
 from oprag.indexing.given import GivenNames
-from oprag.indexing.plan import (
-    IndexingPlan,
-    RunOptions,
-    WantedChunk,
-    WantedDocument,
-    plan,
-)
+from oprag.indexing.plan import IndexingPlan, RunOptions, WantedDocument, plan
 from oprag.indexing.report import (
     REFUSALS,
     FailedDocument,
@@ -35,6 +30,7 @@ from oprag.indexing.report import (
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writing import ChunkWriter, Snapshot
 from oprag.metadata import document_key
+from oprag.tokens import Do, Steps
 
 T = TypeVar("T")
 
@@ -45,32 +41,13 @@ _FOR_ALL = (IndexingError, InvalidOptionError, Warning)
 """What concerns every document, and ends a run at once."""
 
 
-class Fetch(NamedTuple):
-    """Asks for the stored chunks of a document."""
-
-    doc_key: str
+Requests: TypeAlias = Steps[None]
+"""What is read and written; a request that fails is answered by its exception."""
 
 
-class Add(NamedTuple):
-    """Asks for chunks to be embedded and written."""
-
-    chunks: Sequence[WantedChunk]
-
-
-class Delete(NamedTuple):
-    """Asks for chunks to be deleted."""
-
-    ids: Sequence[str]
-
-
-Request: TypeAlias = Fetch | Add | Delete
-Requests: TypeAlias = Generator[Request, Any, None]
-"""`Fetch` is answered with the stored chunks, the others with None; a request that
-fails by its exception."""
-Steps: TypeAlias = Generator[Request, Any, IndexingReport]
-
-
-def indexing_steps(make: Callable[[], Run], documents: Iterable[Readable]) -> Steps:
+def indexing_steps(
+    make: Callable[[], Run], documents: Iterable[Readable]
+) -> Steps[IndexingReport]:
     """Index documents, read one at a time, and end the run."""
     run = make()
     for document in documents:
@@ -80,7 +57,9 @@ def indexing_steps(make: Callable[[], Run], documents: Iterable[Readable]) -> St
     return run.report()
 
 
-def part_steps(make: Callable[[], Run], documents: Iterable[Readable]) -> Steps:
+def part_steps(
+    make: Callable[[], Run], documents: Iterable[Readable]
+) -> Steps[IndexingReport]:
     """Write some documents of a run that another process ends."""
     run = make()
     for document in documents:
@@ -95,7 +74,7 @@ Part: TypeAlias = IndexingReport | SkippedFile | IndexingError
 
 def shared_steps(
     make: Callable[[], Run], write: Callable[[StoredBefore], Iterable[Part]]
-) -> Steps:
+) -> Steps[IndexingReport]:
     """End a run of which other processes write the documents, part by part."""
     run = make()
     for part in write(run.before):
@@ -217,12 +196,11 @@ class Run:
             for each in pending:
                 self._done(*each)
 
-    def _compared(
-        self, document: WantedDocument
-    ) -> Generator[Request, Any, IndexingPlan]:
+    def _compared(self, document: WantedDocument) -> Steps[IndexingPlan]:
         key = document_key(document.name)
-        present: list[StoredChunk] = yield Fetch(key)
-        todo = plan(key, document.chunks, present, self._options)
+        read, aread = self._store.read, self._store.aread
+        present = yield Do(partial(read, {key: None}), partial(aread, {key: None}))
+        todo = plan(key, document.chunks, [*present], self._options)
         if todo.delete and self._writer.cannot_delete:
             raise IndexingError(self._writer.cannot_delete, store=self._store.name)
         return todo
@@ -242,11 +220,13 @@ class Run:
     def _write(self, todo: Sequence[IndexingPlan]) -> Requests:
         """Add all that is new, of all plans; then delete."""
         for chunks in self._batches([c for one in todo for c in one.add]):
-            yield Add(chunks)
+            add, aadd = self._writer.add, self._writer.aadd
+            yield Do(partial(add, chunks), partial(aadd, chunks))
             self._counts["added"] += len(chunks)
             self.advance()
         for ids in self._batches([id_ for one in todo for id_ in one.delete]):
-            yield Delete(ids)
+            delete, adelete = self._writer.delete, self._writer.adelete
+            yield Do(partial(delete, ids), partial(adelete, ids))
             self._counts["deleted"] += len(ids)
 
     def _batches(self, items: Sequence[T]) -> Iterator[Sequence[T]]:

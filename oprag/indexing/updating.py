@@ -23,19 +23,10 @@ from oprag.indexing.locking import aonly_run, only_run
 from oprag.indexing.plan import RemoveMissing, Replace, RunOptions
 from oprag.indexing.progress import Progress, ShowProgress
 from oprag.indexing.report import IndexingReport, Readable, warn_of
-from oprag.indexing.run import (
-    Add,
-    Fetch,
-    Part,
-    Request,
-    Run,
-    Steps,
-    indexing_steps,
-    part_steps,
-    shared_steps,
-)
+from oprag.indexing.run import Part, Run, indexing_steps, part_steps, shared_steps
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writing import ChunkWriter, IndexTarget, in_thread
+from oprag.tokens import Do, Steps
 
 
 class IndexingKeywords(TypedDict, total=False):
@@ -134,7 +125,7 @@ def update_from_parts(
 
 
 def _run(
-    steps: Callable[[Callable[[], Run]], Steps],
+    steps: Callable[[Callable[[], Run]], Steps[IndexingReport]],
     store: ChunkStore,
     writer: ChunkWriter,
     progress: Progress,
@@ -142,7 +133,7 @@ def _run(
 ) -> IndexingReport:
     make = partial(Run, store, writer, options, progress)
     with closing(progress), only_run(store, writer.written):
-        report = _carried_out(steps(make), store, writer)
+        report = _carried_out(steps(make))
     progress.end(report)
     warn_of(report)
     return report
@@ -165,7 +156,7 @@ def write_part(
         InvalidOptionError: The same.
     """
     make = partial(Run, store, writer, RunOptions(**options), before=before)
-    return _carried_out(part_steps(make, documents), store, writer)
+    return _carried_out(part_steps(make, documents))
 
 
 async def aupdate_index(
@@ -189,7 +180,7 @@ async def aupdate_index(
                 while not isinstance(request, IndexingReport):
                     answer = error = None
                     try:
-                        answer = await _acarry_out(request, store, writer)
+                        answer = await request.later()
                     except Exception as raised:  # noqa: BLE001 -- the run decides about it
                         error = raised
                     request = await in_thread(_advance, steps, answer, error)
@@ -198,41 +189,23 @@ async def aupdate_index(
     return request
 
 
-def _carried_out(
-    steps: Steps, store: ChunkStore, writer: ChunkWriter
-) -> IndexingReport:
+def _carried_out(steps: Steps[IndexingReport]) -> IndexingReport:
     """Do what the steps ask for, and return what they end with."""
     with closing(steps):
         request = _advance(steps)
         while not isinstance(request, IndexingReport):
             answer = error = None
             try:
-                answer = _carry_out(request, store, writer)
+                answer = request.now()
             except Exception as raised:  # noqa: BLE001 -- the run decides about it
                 error = raised
             request = _advance(steps, answer, error)
         return request
 
 
-def _carry_out(request: Request, store: ChunkStore, writer: ChunkWriter) -> Any:
-    if isinstance(request, Fetch):
-        return list(store.read({request.doc_key: None}))
-    if isinstance(request, Add):
-        return writer.add(request.chunks)
-    return writer.delete(request.ids)
-
-
-async def _acarry_out(request: Request, store: ChunkStore, writer: ChunkWriter) -> Any:
-    if isinstance(request, Fetch):
-        return list(await store.aread({request.doc_key: None}))
-    if isinstance(request, Add):
-        return await writer.aadd(request.chunks)
-    return await writer.adelete(request.ids)
-
-
 def _advance(
-    steps: Steps, answer: Any = None, error: Exception | None = None
-) -> Request | IndexingReport:
+    steps: Steps[IndexingReport], answer: Any = None, error: Exception | None = None
+) -> Do | IndexingReport:
     """Answer the last request, or say how it failed; return the next, or the end."""
     try:
         return steps.send(answer) if error is None else steps.throw(error)
