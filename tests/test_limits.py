@@ -24,7 +24,7 @@ OUTER = ("cli", "files", "scale")
 """Rooms of `oprag` that are not its core."""
 
 LINES = {
-    "core": 19_050,  # aim: 17,500
+    "core": 18_800,  # aim: 17,500
     "langchain_oprag": 4_400,
     "llamaindex_oprag": 4_750,  # aim: 4,700
     "oprag/cli": 4_900,  # aim: 4,800

@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from oprag.documents import SourcePart, annotate_chunks, replaced
 from oprag.errors import UnreadableFileError
-from oprag.indexing.flat import UnsupportedMetadata, flat_metadata, unstorable
+from oprag.indexing.flat import UnsupportedMetadata, flat_metadata, is_storable
 from oprag.indexing.plan import WantedChunk
 from oprag.metadata import (
     CHUNK_INDEX,
@@ -90,9 +90,13 @@ def chunks_of(
 ) -> list[WantedChunk]:
     """All chunks of a document; none if it has no text."""
     texts = [framework.read(part) for part in parts]
-    _refuse_unstorable(name, "a name", name)
-    for text in texts:
-        _refuse_unstorable(name, "a text", text.text)
+    if not all(map(is_storable, (name, *(text.text for text in texts)))):
+        reason = "holds a NUL character or half a surrogate pair, in its name or text"
+        message = (
+            f"Document {name!r} {reason}, and not every vector store keeps it. Take it "
+            "out before indexing."
+        )
+        raise UnreadableFileError(message, path=name, reason=reason)
     if not any(text.text.strip() for text in texts):
         return []
     (grouped,) = group_parts(texts)
@@ -114,14 +118,6 @@ def chunks_of(
         own_id = indexed_id(metadata, int(metadata[CHUNK_INDEX]))
         chunks.append(WantedChunk(own_id, piece.text, metadata, piece.source))
     return framework.finished(chunks)
-
-
-def _refuse_unstorable(name: str, what: str, text: str) -> None:
-    found = unstorable(text)
-    if found:
-        reason = f"has {what} with {found}, which not every vector store keeps"
-        message = f"Document {name!r} {reason}. Take it out before indexing."
-        raise UnreadableFileError(message, path=name, reason=reason)
 
 
 def _placed_chunks(

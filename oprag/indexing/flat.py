@@ -48,12 +48,19 @@ def flat_metadata(
         if value is None:
             continue
         plain = _plain(value)
-        is_reserved = key in reserved or key in _OF_STORES
-        named = isinstance(key, str) and not unstorable(key)
-        if named and not is_reserved and plain is not None:
+        taken = key in reserved or key in _OF_STORES
+        named = isinstance(key, str) and is_storable(key) and not taken
+        if named and plain is not None:
             flat[key] = plain
         elif unsupported_metadata == "error":
-            raise _unsupported(document, key, value, is_reserved=is_reserved)
+            what = f"is {value!r:.80}" if named else "has a name that is reserved"
+            reason = f"the metadata {key!r} {what}, which not every vector store keeps"
+            message = (
+                f"Document {document!r}: {reason}. Metadata is kept as strings, finite "
+                "numbers and booleans under names of your own. Pass "
+                'unsupported_metadata="drop" to leave all else out.'
+            )
+            raise UnreadableFileError(message, path=document, reason=reason)
     return flat
 
 
@@ -63,7 +70,7 @@ def _plain(value: Any) -> str | int | float | None:
         return value
     if isinstance(value, str):
         text = str.__str__(value)  # an enumeration's value, not its name
-        return None if unstorable(text) else text
+        return text if is_storable(text) else None
     if isinstance(value, numbers.Integral):
         return int(value) if int(value) in _INTEGERS else None
     if isinstance(value, float):
@@ -71,31 +78,10 @@ def _plain(value: Any) -> str | int | float | None:
     return None
 
 
-def unstorable(text: str) -> str:
-    """Say what is in a text that some stores reject, or fail on ever after; or ""."""
-    if "\0" in text:
-        return f"a NUL character (at {text.index(chr(0)):,})"
+def is_storable(text: str) -> bool:
+    """Return whether no store rejects a text, or fails on it ever after."""
     try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        return f"half a surrogate pair (at {error.start:,})"
-    return ""
-
-
-def _unsupported(
-    document: str, key: Any, value: Any, *, is_reserved: bool
-) -> UnreadableFileError:
-    text = next((t for t in (key, value) if isinstance(t, str) and unstorable(t)), "")
-    if is_reserved:
-        what = "is a name that the framework or a store overwrites or refuses"
-    else:
-        found = unstorable(text) if text else f"{value!r}"[:80]
-        what = f"holds {found}, which not every vector store keeps"
-    message = (
-        f"Document {document!r}: the metadata {key!r} {what}. Metadata is kept as "
-        "strings, finite numbers and booleans under names of your own. Pass "
-        'unsupported_metadata="drop" to leave all else out.'
-    )
-    return UnreadableFileError(
-        message, path=document, reason=f"the metadata {key!r} {what}"
-    )
+        text.encode()  # which half a surrogate pair does not
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text

@@ -17,7 +17,7 @@ from oprag.errors import (
     invalid_option,
 )
 from oprag.indexing.chunking import Framework, chunks_of
-from oprag.indexing.flat import UnsupportedMetadata, unstorable
+from oprag.indexing.flat import UnsupportedMetadata, is_storable
 from oprag.indexing.plan import WantedDocument
 from oprag.indexing.report import REFUSALS, FailedDocument, Readable, SkippedFile
 from oprag.metadata import (
@@ -79,7 +79,11 @@ def source_scope(documents: Documents[D], scope: str | None) -> str:
         same from wherever it is called; for documents without a name an empty string.
     """
     if scope is not None:
-        if not isinstance(scope, str) or not scope.strip("/ ") or unstorable(scope):
+        if (
+            not isinstance(scope, str)
+            or not scope.strip("/ ")
+            or not is_storable(scope)
+        ):
             raise invalid_option("scope", scope, "It takes a name, such as 'handbook'.")
         return scope
     if not isinstance(documents, (str, Path)):

@@ -57,7 +57,7 @@ def test_everything_else_is_an_error_or_left_out(value):
 
 
 def test_reserved_names_count_as_unsupported():
-    with pytest.raises(UnreadableFileError, match="overwrites"):
+    with pytest.raises(UnreadableFileError, match="reserved"):
         flat_metadata({"doc_id": "x"}, document="a", reserved={"doc_id"})
 
 
