@@ -7,7 +7,12 @@ Both releases take the same arguments but for the agent: there only `model` and
 
 from importlib.metadata import version
 
+import pytest
+
 IS_1X = not version("langchain-core").startswith("0.")
+needs_1x = pytest.mark.skipif(
+    not IS_1X, reason="in 0.3 agents have no middleware and models no profile"
+)
 
 if IS_1X:
     from langchain.agents import create_agent
@@ -56,27 +61,8 @@ else:
     from langchain.retrievers.document_compressors.cross_encoder import BaseCrossEncoder
     from langgraph.prebuilt import create_react_agent as create_agent
 
-ONLY_ON_1X: dict[str, str] = {
-    "test_the_model_says_its_window_and_its_longest_answer": (
-        "models have no profile in 0.3"
-    ),
-    "test_one_changed_line_puts_what_the_model_reads_in_order": (
-        "the tutorials make agents with middleware, which 0.3 does not have"
-    ),
-    **dict.fromkeys(
-        (
-            "test_each_character_is_sent_once_in_order_and_none_is_lost",
-            "test_a_restarted_agent_knows_what_its_thread_shows",
-            "test_what_was_cleared_is_shown_again",
-        ),
-        "agents have no middleware in LangChain 0.3",
-    ),
-}
-"""Tests of this folder that need LangChain 1.x: name of the test to the reason."""
-
 __all__ = [
     "IS_1X",
-    "ONLY_ON_1X",
     "BaseCrossEncoder",
     "ContextualCompressionRetriever",
     "ConversationalRetrievalChain",

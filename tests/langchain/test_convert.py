@@ -1,6 +1,5 @@
 """What goes out: the objects that came in, or new ones that say where they stand."""
 
-import pytest
 from langchain_core.documents import Document
 
 from langchain_oprag import OrderPreservingCompressor
@@ -47,17 +46,6 @@ def test_touching_chunks_become_one_document_with_the_whole_span():
     }
 
 
-def test_a_gap_that_cannot_be_read_leaves_the_spans_apart():
-    (merged,) = OrderPreservingCompressor(merge=True)([SECOND, FIRST, THIRD])
-
-    assert (
-        merged.page_content == "The first part.\nAnd the second.\nFar away the third."
-    )
-    assert merged.metadata["oprag_spans"] == "0-15,16-31,32-51"
-    assert merged.metadata["oprag_exact"] is False
-    assert (merged.metadata["oprag_start"], merged.metadata["oprag_end"]) == (0, 51)
-
-
 def test_the_token_count_of_one_chunk_is_not_kept_for_several():
     counts = {"token_count": 4, "token_counter": "words"}
     documents = [
@@ -98,23 +86,6 @@ def test_a_merged_document_of_parts_without_ids_has_none():
     assert OrderPreservingCompressor(merge=True)([FIRST_, SECOND])[0].id is None
 
 
-# Gap marks
-
-
-@pytest.mark.parametrize("citations", [False, True])
-@pytest.mark.parametrize("begin", ["", "[…]\n\n", "\n\n"])
-def test_no_mark_is_written_into_a_document_nor_taken_out(citations, begin):
-    apart = THIRD.model_copy(update={"page_content": f"{begin}third"})
-
-    first, third = OrderPreservingCompressor(citations=citations)([apart, FIRST])
-
-    assert first.page_content == FIRST.page_content
-    assert third.page_content == apart.page_content
-    end = 32 + len(apart.page_content)
-    assert (third.metadata["oprag_start"], third.metadata["oprag_end"]) == (32, end)
-    assert third.id == THIRD.id
-
-
 # Documents of other kinds
 
 
@@ -147,6 +118,3 @@ def test_a_document_class_of_the_users_own_keeps_all_but_merged_text():
     # The title is not that of the merged text.
     (merged,) = OrderPreservingCompressor(merge=True)(own)
     assert type(merged) is Document
-
-
-# Laws

@@ -23,7 +23,7 @@ from langchain_oprag import (
 from oprag import place_of
 from oprag.tokens import resolve_token_counter
 from tests.kit import fresh_interpreter
-from tests.langchain.compat import IS_1X, create_agent
+from tests.langchain.compat import create_agent, needs_1x
 from tests.langchain.corpus import EMBEDDING, chunk, words
 from tests.langchain.recording import RecordingChatModel
 
@@ -153,6 +153,7 @@ def grows(calls):
     )
 
 
+@needs_1x
 @pytest.mark.parametrize("mode", ["invoke", "astream"])
 @pytest.mark.parametrize("turns", [[1] * 10, [5, 5]], ids=["in turn", "parallel"])
 @pytest.mark.parametrize("splitter", SPLITTERS)
@@ -177,6 +178,7 @@ async def test_each_character_is_sent_once_in_order_and_none_is_lost(
     assert tokens(model.sent) < 0.5 * tokens(plain.sent)
 
 
+@needs_1x
 def test_a_restarted_agent_knows_what_its_thread_shows():
     search, saver, ids = searching("langchain"), InMemorySaver(), count()
     first, second = scripted(1, 1, ids=ids), scripted(2, 1, ids=ids)
@@ -188,6 +190,7 @@ def test_a_restarted_agent_knows_what_its_thread_shows():
     assert "see above" in second.sent
 
 
+@needs_1x
 def test_what_was_cleared_is_shown_again():
     from langchain.agents.middleware import ClearToolUsesEdit, ContextEditingMiddleware
 
@@ -343,7 +346,7 @@ def test_a_document_that_does_not_fit_is_passed_over_or_named():
     ]
 
 
-@pytest.mark.skipif(not IS_1X, reason="there is no middleware on LangChain 0.3")
+@needs_1x
 def test_without_langchain_it_applies_and_an_agent_names_the_extra():
     said = fresh_interpreter.run(
         "from langchain_core.messages import HumanMessage\n"

@@ -99,6 +99,3 @@ def test_json_has_neither_a_name_nor_a_position():
 
     with pytest.raises(MissingDocumentError):
         order(chunks)
-
-
-# Bad input

@@ -10,6 +10,7 @@ from langchain_core.runnables import ConfigurableField
 from langchain_oprag import OrderPreservingRetriever
 from oprag.metadata import result_hash
 from tests.kit.openai_server import Reply, Usage, count_words, scripted_server
+from tests.langchain.compat import needs_1x
 from tests.langchain.corpus import ListRetriever, RecordingStore
 from tests.langchain.recording import RecordingChatModel
 from tests.langchain.routes import (
@@ -113,6 +114,7 @@ async def test_each_rung_can_have_a_model_of_its_own(scripted_server):
 # The window.
 
 
+@needs_1x
 @pytest.mark.parametrize(
     "window",
     [{"profile": {"max_input_tokens": 300}, "max_tokens": 120}, {"max_tokens": 120}],

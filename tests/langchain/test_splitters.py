@@ -9,7 +9,6 @@ from langchain_core.documents import Document
 
 from langchain_oprag import OffsetSentenceSplitter, OffsetTokenSplitter
 from oprag.errors import InvalidOptionError
-from oprag.metadata import OWN_KEYS, chunk_id
 from oprag.testing import SplitterSuite
 from oprag.tokens import resolve_token_counter
 from tests.langchain.corpus import words
@@ -59,39 +58,6 @@ class TestSentences(TestTokens):
 # Metadata
 
 
-def test_all_flat_metadata_is_written():
-    first, second = by_sentences().split_documents([DOCUMENT])
-
-    assert second.metadata == {
-        "source": "count.txt",
-        "lang": "en",
-        "doc_key": hashlib.sha256(b"count.txt").hexdigest()[:16],
-        "doc_uri": "count.txt",
-        "doc_version": first.metadata["doc_version"],
-        "chunk_index": 1,
-        "n_chunks": 2,
-        "char_start": 36,
-        "char_end": 51,
-    }
-    version = str(first.metadata["doc_version"])
-    ids = [chunk_id("count.txt", index, version=version) for index in (0, 1)]
-    assert [first.id, second.id] == ids
-    assert [key for key in second.metadata if key in OWN_KEYS] == [
-        key for key in OWN_KEYS if key in second.metadata
-    ]
-
-
-def test_tokens_are_written_with_the_name_of_their_counter():
-    splitter = OffsetTokenSplitter(chunk_size=5, tokenizer="o200k_base")
-
-    chunks = splitter.split_documents([DOCUMENT])
-
-    assert metadata_of(chunks[:2], "token_count", "token_counter") == [
-        (5, "o200k_base"),
-        (5, "o200k_base"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("options", "expected"), [({}, [None, None]), ({"add_start_index": True}, [0, 36])]
 )
@@ -128,9 +94,6 @@ def test_two_texts_without_a_name_are_two_documents():
     sha = hashlib.sha256(b"one text").hexdigest()[:16]
     assert names[0] == (f"sha256:{sha}", 0, 1)
     assert names[1][0] != names[0][0]
-
-
-# Parts
 
 
 # Splitting twice

@@ -179,9 +179,3 @@ def test_the_config_of_a_call_reaches_what_is_searched():
     made.invoke({"query": QUERY}, {"configurable": {"tenant": "a"}})
 
     assert seen == ["a"]
-
-
-# What it may search, and problems
-
-
-# What it costs

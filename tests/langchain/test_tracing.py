@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.runnables import ConfigurableField, RunnableLambda
 
 from langchain_oprag import OrderPreservingRetriever
 from tests.langchain.corpus import QUERY, ListRetriever, RecordingStore, book, chunk
@@ -45,15 +44,6 @@ def wrapped() -> OrderPreservingRetriever:
     )
 
 
-def both(retriever, *, chained: bool):
-    """The retriever itself, or a chain that begins with it."""
-    return (
-        retriever | RunnableLambda(lambda documents: documents)
-        if chained
-        else retriever
-    )
-
-
 def test_an_error_of_ours_ends_our_run_alone():
     runs = Runs()
     retriever = wrapped()
@@ -64,24 +54,6 @@ def test_an_error_of_ours_ends_our_run_alone():
 
     outer, inner = runs.started
     assert runs.ended == [(inner["id"], 2), (outer["id"], "MissingPositionError")]
-
-
-def configurable_store() -> tuple[RecordingStore, OrderPreservingRetriever]:
-    store = RecordingStore(book(40))
-    base = store.as_retriever().configurable_fields(
-        search_kwargs=ConfigurableField("search_kwargs")
-    )
-    return store, OrderPreservingRetriever(base_retriever=base)
-
-
-@pytest.mark.parametrize("chained", [False, True])
-def test_a_configurable_field_of_the_wrapped_retriever_is_configured(chained):
-    store, retriever = configurable_store()
-    config = {"configurable": {"search_kwargs": {"k": 9}}}
-
-    both(retriever, chained=chained).invoke(QUERY, config)
-
-    assert store.asked == [{"k": 9}]
 
 
 def test_the_vector_store_and_its_embedding_are_named_to_langsmith():

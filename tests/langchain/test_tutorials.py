@@ -28,6 +28,7 @@ from langchain_oprag import (
 )
 from oprag.errors import PositionError
 from tests.kit.marked_text import MARK, TEXT, inverted_pairs, marks
+from tests.langchain.compat import needs_1x
 from tests.langchain.corpus import EMBEDDING, starts
 from tests.langchain.recording import RecordingChatModel
 
@@ -191,6 +192,7 @@ BUILT: dict[str, tuple[Any, Any]] = {
 }
 
 
+@needs_1x
 @pytest.mark.parametrize("mode", ["invoke", "astream"])
 @pytest.mark.parametrize("name", BUILT)
 async def test_one_changed_line_puts_what_the_model_reads_in_order(name, mode, store):

@@ -224,6 +224,3 @@ def test_an_option_that_does_not_exist_is_refused():
 
 
 # Where it stands
-
-
-# Nothing is returned unordered through a retriever of ours

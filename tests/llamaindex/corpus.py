@@ -7,9 +7,6 @@ from collections.abc import Sequence
 
 from llama_index.core import Document, VectorStoreIndex
 from llama_index.core.schema import NodeWithScore, TextNode, TransformComponent
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import WhitespaceSplit
 
 from llamaindex_oprag import OffsetSentenceNodeParser
 from tests.llamaindex.recording import WordEmbedding
@@ -69,10 +66,3 @@ def scored(
     """A node as a store of another application gives it."""
     metadata = {"doc_id": doc, **fields}
     return NodeWithScore(node=TextNode(text=text, metadata=metadata), score=score)
-
-
-def by_words() -> Tokenizer:
-    """A tokenizer object that counts words."""
-    tokenizer = Tokenizer(WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = WhitespaceSplit()
-    return tokenizer

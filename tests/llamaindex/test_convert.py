@@ -20,11 +20,10 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
+from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag import Place, Span, place_of
 from oprag.errors import MissingDocumentError, MissingPositionError
 from oprag.metadata import without_reserved_keys
-from tests.llamaindex.corpus import TEXT, scored
 
 
 def order(nodes: list[NodeWithScore], **options: Any) -> list[NodeWithScore]:
@@ -253,61 +252,3 @@ class TestNodeClasses:
 
         (ordered,) = order([node])
         assert (type(ordered), ordered.reason) == (Ranked, "why")
-
-
-class TestPlaces:
-    def test_user_keys_are_metadata_attributes_of_the_node_or_functions_of_it(self):
-        late, early = Clipping(text="b"), Clipping(text="a")
-        late.metadata = {"n": 2, "in": {"paper": "p"}}
-        early.metadata = {"n": 1, "in": {"paper": "p"}}
-        nodes = with_scores(late, early)
-
-        assert (
-            numbers_in(order(nodes, position_keys="n", document_key="newspaper"))
-            == "ab"
-        )
-        assert (
-            numbers_in(order(nodes, position_keys="n", document_key="in.paper")) == "ab"
-        )
-        by_function = order(
-            nodes,
-            position_keys=lambda node: node.metadata["n"],
-            document_key=lambda node: node.newspaper,
-        )
-        assert numbers_in(by_function) == "ab"
-
-    def test_the_string_none_is_no_source(self):
-        node = scored("a", doc="None", ref_doc_id="None", document_id="None", start=1)
-
-        with pytest.raises(MissingDocumentError):
-            order([node])
-
-
-SHOWN = OffsetTokenNodeParser(chunk_size=3, chunk_overlap=0)(
-    [
-        Document(
-            text=TEXT[:200] + "\n\n" + TEXT[200:400],
-            id_=name,
-            metadata={"file_path": name, "size": 7, "title": title},
-            excluded_llm_metadata_keys=["size"],
-            metadata_template=template,
-        )
-        for name, title, template in (
-            ("a.txt", "First", "{key}: {value}"),
-            ("b.txt", True, "{key}: {value}"),
-            ("c.txt", 1, "{key} is {value}"),
-        )
-    ]
-)
-
-
-def test_metadata_that_does_not_fit_its_template_is_not_read_beyond_the_budget():
-    broken = SHOWN[2].model_copy(update={"metadata_template": "{key}: {val}"})
-    found = with_scores(*SHOWN[:2], broken)
-
-    (kept,) = order(found, token_budget=25)
-    assert kept.node_id == found[0].node_id
-
-
-def numbers_in(nodes: list[NodeWithScore]) -> str:
-    return "".join(node.get_content() for node in nodes)

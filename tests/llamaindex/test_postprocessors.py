@@ -18,7 +18,7 @@ from oprag.errors import BudgetTooSmallError, InvalidOptionError, UnfilledBudget
 from oprag.tokens import resolve_token_counter
 from tests.kit.corpora import texts
 from tests.kit.handed_out import told
-from tests.llamaindex.corpus import QUESTION, clause_parser, document, numbers_of
+from tests.llamaindex.corpus import QUESTION, clause_parser, document
 
 count = resolve_token_counter("cl100k_base")
 
@@ -66,16 +66,6 @@ class TestSerialisation:
 
 
 class TestSelection:
-    def test_a_budget_counts_the_metadata_that_is_shown(self, hits):
-        """Ten words of `topic: …` before each clause: two no longer fit into 25."""
-        for node in hits:
-            node.node.metadata["topic"] = "a b c d e f g h i"
-        postprocessor = OrderPreservingPostprocessor(
-            token_budget=25, token_counter=words
-        )
-
-        assert numbers_of(postprocessor.postprocess_nodes(hits)) == numbers_of(hits[:1])
-
     def test_metadata_that_is_not_shown_costs_nothing(self, hits):
         for node in hits:
             node.node.metadata["topic"] = "a b c d e f g h i"

@@ -10,19 +10,11 @@ from llama_index.core import PromptTemplate, VectorStoreIndex
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle, TextNode
-from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
 from llamaindex_oprag import OrderPreservingRetriever
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
 from tests.llamaindex.components import Retrieved
-from tests.llamaindex.corpus import (
-    CLAUSES,
-    QUESTION,
-    document,
-    index,
-    numbers_of,
-    scored,
-)
+from tests.llamaindex.corpus import QUESTION, index, numbers_of, scored
 from tests.llamaindex.recording import WordEmbedding
 
 
@@ -90,22 +82,6 @@ class TestBudget:
         with pytest.warns(UnfilledBudgetWarning, match="the retriever, not the budget"):
             assert len(retriever.retrieve(QUESTION)) == 3
         assert len(retriever.retrieve(QUESTION)) == 3
-
-
-class TestMeaningOfTheBase:
-    def test_filters_stay(self):
-        lease = index(document("a.txt"), document("b.txt"))
-        filters = MetadataFilters(
-            filters=[MetadataFilter(key="doc_uri", value="b.txt")]
-        )
-
-        retriever = OrderPreservingRetriever(
-            lease.as_retriever(filters=filters), token_budget=50_000
-        )
-
-        nodes = retriever.retrieve(QUESTION)
-        assert {node.node.ref_doc_id for node in nodes} == {"b.txt"}
-        assert numbers_of(nodes) == list(range(CLAUSES))
 
 
 class TestIndexNodes:

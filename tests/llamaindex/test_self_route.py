@@ -13,19 +13,6 @@ from tests.llamaindex.self_routing import REFUSAL, WAYS, ask, scripted_llm
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("way", WAYS)]
 
 
-class TestTheTwoSteps:
-    async def test_after_a_refusal_the_full_document_is_read(self, way):
-        with ScriptedServer([REFUSAL, "In May."]) as server:
-            asked = await ask(server, way)
-
-        assert asked.answer == "".join(asked.pieces) == "In May."
-        assert asked.route == {"rung": "full", "answered": True}
-        first, second = server.requests
-        assert TEXT not in first.prompt
-        assert TEXT in second.prompt
-        assert REFUSAL not in second.prompt
-
-
 class TestTheLedger:
     async def test_equals_what_the_server_reported(self, way):
         replies = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Sequence
@@ -16,14 +15,12 @@ from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetad
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
-from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.tools import RetrieverTool
 from llama_index.core.workflow import Context
 
 from llamaindex_oprag import (
     OffsetSentenceNodeParser,
-    OrderPreservingRetriever,
     OrderPreservingRetrieverTool,
     format_nodes,
 )
@@ -191,28 +188,6 @@ async def test_an_agent_is_shown_each_character_once_in_order_and_none_is_lost(
     assert any("see above" in content for content in contents)
 
 
-@pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable")
-async def test_a_context_that_was_kept_as_json_knows_what_was_shown():
-    tool = search(two_documents("ours").as_retriever(similarity_top_k=6), show="unseen")
-    queries, memory = count(), ChatMemoryBuffer.from_defaults(token_limit=100_000)
-    first = agent(tool, 1, 1, 1, queries=queries)
-    context = Context(first)
-    await first.run("What are the rules?", ctx=context, memory=memory)
-    kept = json.dumps(context.to_dict())
-
-    second = agent(tool, 1, 1, 1, queries=queries)
-    restored = Context.from_dict(second, json.loads(kept))
-    await second.run("And the others?", ctx=restored, memory=memory)
-
-    contents = told(second.llm.calls[-1])
-    assert len(contents) == 6
-    shown = [place for content in contents for place in places_shown(content)]
-    assert len(shown) == len({*shown})
-    spans = await restored.store.get("oprag_seen")
-    assert spans == json.loads(json.dumps(spans))
-    assert {(s[0], n) for s in spans for n in range(s[2], s[3])} == {*shown}
-
-
 @pytest.mark.parametrize("mode", ["call", "acall"])
 @pytest.mark.parametrize("show", ["all", "unseen"])
 async def test_it_writes_places_and_gap_marks_and_hands_out_the_nodes(
@@ -230,12 +205,6 @@ async def test_it_writes_places_and_gap_marks_and_hands_out_the_nodes(
     assert "\n\n[…]\n\n[2] lease.txt" in output.content
     assert output.tool_name == "search"
     assert output.raw_input == {"input": QUESTION}
-
-
-class Slow(OrderPreservingRetriever):
-    async def _aretrieve(self, query_bundle):
-        await asyncio.sleep(0.02)
-        return await super()._aretrieve(query_bundle)
 
 
 @pytest.mark.parametrize("mode", ["call", "acall"])
