@@ -4,71 +4,24 @@ from __future__ import annotations
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from langchain_oprag import index_documents
 from langchain_oprag.stores import chunk_store
 from oprag.errors import IndexingError, InvalidOptionError, PositionWarning
-from tests.kit.interrupted import content
-from tests.kit.killed_indexing import vector
+from tests.langchain.corpus import EMBEDDING
 
 TEXT = "One sentence. Another one! A third? " * 20
 
 
-class CountingEmbeddings(Embeddings):
-    """Remembers what it was asked to embed."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        self.texts += texts
-        return [vector(text) for text in texts]
-
-    def embed_query(self, text: str) -> list[float]:
-        return vector(text)
-
-
 @pytest.fixture
-def embeddings() -> CountingEmbeddings:
-    return CountingEmbeddings()
-
-
-@pytest.fixture
-def store(embeddings) -> InMemoryVectorStore:
-    return InMemoryVectorStore(embeddings)
+def store() -> InMemoryVectorStore:
+    return InMemoryVectorStore(EMBEDDING)
 
 
 def document(name: str = "a.txt", text: str = TEXT, **metadata: object) -> Document:
     return Document(text, metadata={"source": name, **metadata})
-
-
-def test_indexing_twice_embeds_nothing_and_doubles_nothing(store, embeddings):
-    given = [document("a.txt", author="Swift", year=1726, none=None), document("b")]
-    index_documents(given, store)
-    embedded, before = len(embeddings.texts), content(chunk_store(store))
-
-    report = index_documents(given, store)
-
-    assert report.unchanged == ("a.txt", "b")
-    assert len(embeddings.texts) == embedded
-    assert content(chunk_store(store)) == before
-
-
-def test_documents_of_a_generator_are_read_one_at_a_time(store):
-    ahead = []
-
-    def generated():
-        for number in range(10):
-            ahead.append(number - len(store.store))
-            yield document(f"{number}", "Short.")
-
-    index_documents(generated(), store, batch_size=2)
-
-    # Two for the batch, and the next one, which may be of the same document.
-    assert max(ahead) == 2
 
 
 @pytest.mark.parametrize(
@@ -122,7 +75,7 @@ def test_an_id_is_a_name_where_there_is_no_other(store):
 
 
 def test_a_splitter_is_checked(store):
-    with pytest.raises(InvalidOptionError, match="cannot split documents"):
+    with pytest.raises(InvalidOptionError, match="any TextSplitter"):
         index_documents([document()], store, splitter="sentences")
 
 
@@ -140,12 +93,12 @@ class WithoutDelete(InMemoryVectorStore):
     delete = VectorStore.delete
 
 
-def test_stores_that_cannot_be_indexed_into_are_found_out(embeddings):
-    undeleting = Undeleting(embeddings)
+def test_stores_that_cannot_be_indexed_into_are_found_out():
+    undeleting = Undeleting(EMBEDDING)
     index_documents([document()], undeleting)
     with pytest.raises(IndexingError, match="Undeleting did not delete"):
         index_documents([document(text="Changed.")], undeleting)
     with pytest.raises(IndexingError, match="ids of its own"):
-        index_documents([document()], Renaming(embeddings))
+        index_documents([document()], Renaming(EMBEDDING))
     with pytest.raises(InvalidOptionError, match="has no delete"):
-        index_documents([document()], WithoutDelete(embeddings))
+        index_documents([document()], WithoutDelete(EMBEDDING))
