@@ -46,7 +46,7 @@ def in_the_core(searches, options):
     for search in searches:
         hits = [Hit(text, metadata) for text, metadata in found(search)]
         evidence = gather_evidence(hits, options, seen)
-        seen.add(evidence.passages)
+        seen.add(evidence.shown)
         texts.append(evidence.text)
     return texts
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langgraph.graph import START
 
 from oprag.errors import ConflictingPositionsError, PositionError
+from tests.kit.app_places import Place, places
 from tests.langchain.compat import IS_1X, ContextualCompressionRetriever
 from tests.langchain.corpus import QUERY, RecordingStore, words
 from tests.langchain.places.ingredients import (
@@ -23,9 +23,8 @@ from tests.langchain.places.ingredients import (
     lines,
     parent_document_retriever,
 )
-from tests.langchain.places.registry import PLACES, Place, table
 
-PAGE = Path(__file__).parents[3] / "docs" / "apps.md"
+PLACES = places("LangChain")
 CALL = {"name": "search", "args": {"query": QUERY}, "id": "1", "type": "tool_call"}
 MESSAGES = {"messages": [{"role": "user", "content": QUERY}]}
 
@@ -34,13 +33,13 @@ def application(place: Place, names: dict[str, Any]) -> tuple[Any, Any]:
     """What is asked, and by which input, around what a place builds."""
     built = eval(place.how, names)  # noqa: S307 -- the column of our own page
     question = names["question"]
-    if place.kind == "chains":
+    if place.id in ("stuff-documents", "retrieval-chain", "history-aware"):
         return built, input_of_chain(place, names)
-    if place.kind == "graphs":
+    if place.id.startswith("graph-"):
         return compiled(place, built, names), {"question": question}
-    if place.kind == "middleware":
+    if place.id == "dynamic-prompt":
         return built, MESSAGES
-    if place.kind == "agents":
+    if place.id == "agent-tool":
         names["model"].replies = [AIMessage("", tool_calls=[CALL]), AIMessage("answer")]
         return built, MESSAGES
     if isinstance(built, BaseDocumentCompressor):
@@ -102,31 +101,17 @@ def chunks_in(text: str) -> list[int]:
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("place", PLACES, ids=[place.id for place in PLACES])
 async def test_the_model_reads_in_order_where_the_page_says_so(place, mode):
-    if place.kind == "middleware" and not IS_1X:
+    if place.id == "dynamic-prompt" and not IS_1X:
         pytest.skip("agents have no middleware in LangChain 0.3")
 
     ordered = await read(place, mode, oprag=True)
 
-    if place.instead is None:
+    if place.verdict == "yes":
         plain = await read(place, mode, oprag=False)
         assert ordered == sorted(set(plain))
         assert plain != sorted(plain)
     else:
         assert ordered != sorted(ordered)
-
-
-def test_where_order_is_lost_another_place_keeps_it():
-    by_id = {place.id: place for place in PLACES}
-
-    assert len(by_id) == len(PLACES)
-    for place in PLACES:
-        assert bool(place.instead) == (place.kind == "order_breakers")
-        assert not place.instead or by_id[place.instead].instead is None
-
-
-def test_the_page_lists_these_places_with_these_verdicts():
-    """If it differs, put the output of `table()` into the page."""
-    assert f"\n{table()}\n" in PAGE.read_text("utf-8")
 
 
 # Texts that are split twice: LangChain's splitters overwrite the parent's `start_index`

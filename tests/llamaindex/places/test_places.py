@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from llama_index.core.retrievers import AutoMergingRetriever
 
 from llamaindex_oprag import OrderPreservingRetriever, PositionAnnotator
 from oprag.errors import PositionError
+from tests.kit.app_places import Place, places
 from tests.kit.openai_server import Reply, ScriptedServer, ToolCall
 from tests.llamaindex.corpus import (
     QUESTION,
@@ -30,32 +30,32 @@ from tests.llamaindex.corpus import (
     numbers_of,
 )
 from tests.llamaindex.places.ingredients import hierarchy, ingredients
-from tests.llamaindex.places.registry import PLACES, Place, table
 from tests.llamaindex.recording import RecordingLLM
 
 # LlamaIndex's agents use what pydantic and its own workflows deprecate.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-PAGE = Path(__file__).parents[3] / "docs" / "apps.md"
+PLACES = places("LlamaIndex")
 MODES = {
-    "response_modes": [
+    "response-modes": [
         *("compact", "refine", "tree_summarize", "accumulate"),
         *("compact_accumulate", "simple_summarize", "context_only"),
     ],
-    "chats": ["context", "condense_plus_context", "condense_question", "best"],
+    "chat-modes": ["context", "condense_plus_context", "condense_question", "best"],
 }
 WAYS = {
-    "response_modes": ["query"],
-    "chats": ["chat", "astream_chat"],
-    "agents": ["run"],
-    "react_agents": ["run"],
-    "workflows": ["run"],
+    "response-modes": ["query"],
+    "chat-modes": ["chat", "astream_chat"],
+    "function-agent": ["run"],
+    "agent-workflow": ["run"],
+    "react-agent": ["run"],
+    "workflow-merge": ["run"],
 }
 
 
 def cases() -> Iterator[Any]:
     for place in PLACES:
-        for mode in MODES.get(place.kind, [None]):
-            for way in WAYS.get(place.kind, ["query", "aquery"]):
+        for mode in MODES.get(place.id, [None]):
+            for way in WAYS.get(place.id, ["query", "aquery"]):
                 name = "-".join(each for each in (place.id, mode, way) if each)
                 yield pytest.param(place, mode, way, id=name)
 
@@ -63,17 +63,17 @@ def cases() -> Iterator[Any]:
 async def read(place: Place, mode: str | None, way: str, *, oprag: bool) -> list[int]:
     """Numbers of the clauses as the model read them."""
     names = {**ingredients(oprag=oprag), "mode": mode}
-    if place.kind == "agents":
+    if place.id in ("function-agent", "agent-workflow"):
         return await over_the_wire(place, names)
-    if place.kind == "windows":
+    if place.id == "windows":
         names["retriever"] = windows()
     built = eval(place.how, dict(names))  # noqa: S307 -- the column of our own page
-    if place.kind == "chats":
+    if place.id == "chat-modes":
         await chatted(built, names, way)
-    elif place.kind == "react_agents":
+    elif place.id == "react-agent":
         names["llm"].replies = REASONED
         assert str(await built.run(QUESTION)) == "Yes."
-    elif place.kind == "workflows":
+    elif place.id == "workflow-merge":
         await built.run(question=QUESTION)
     else:
         answer = await asked(built, names, way)
@@ -157,7 +157,7 @@ async def test_the_model_reads_in_order_where_the_page_says_so(
 ):
     # `context_only` asks no model and takes none, but looks for the default one.
     monkeypatch.setattr(Settings, "_llm", RecordingLLM())
-    if place.kind == "refused":
+    if place.verdict == "error":
         with pytest.raises(PositionError, match="documents="):
             await read(place, mode, way, oprag=True)
         return
@@ -170,20 +170,6 @@ async def test_the_model_reads_in_order_where_the_page_says_so(
     plain = await read(place, mode, way, oprag=False)
     assert ordered == sorted(set(plain))
     assert plain != sorted(plain)
-
-
-def test_where_order_is_lost_another_place_keeps_it():
-    by_id = {place.id: place for place in PLACES}
-
-    assert len(by_id) == len(PLACES)
-    for place in PLACES:
-        assert bool(place.instead) == (place.kind in {"order_breakers", "refused"})
-        assert not place.instead or by_id[place.instead].instead is None
-
-
-def test_the_page_lists_these_places_with_these_verdicts():
-    """If it differs, put the output of `table()` into the page."""
-    assert f"\n{table()}\n" in PAGE.read_text("utf-8")
 
 
 def test_a_leaf_beside_a_parent_that_holds_it_is_sent_once_when_merging():
