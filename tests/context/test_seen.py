@@ -33,28 +33,12 @@ def told(hits, seen=(), **options):
     return gather_evidence(hits, options, Seen(seen)).text
 
 
-def test_a_chunk_comes_without_the_characters_that_were_read():
-    (first, last) = ordered([hit(0, 100)], [["a.txt", None, 20, 50]])
-
-    assert (first.text, last.text) == (TEXT[:20], TEXT[50:100])
-    assert first.citation == "a.txt, characters 0-20"
-    assert first.exact
-    assert last.exact
-
-
 def test_a_chunk_of_which_nothing_was_read_stays_as_it_is():
     found = hit(0, 100, token_count=25)
 
     (passage,) = ordered([found], [["a.txt", None, 100, 120], ["b.txt", None, 0, 9]])
 
     assert passage.chunks[0].metadata is found.metadata
-
-
-def test_passages_of_an_earlier_call_are_not_sent_again():
-    hits = [hit(50, 120), hit(0, 60)]
-    earlier = ordered(hits, None, merge=True)
-
-    assert ordered(hits, earlier) == []
 
 
 def test_a_budget_is_filled_with_what_was_not_read():
@@ -74,12 +58,6 @@ def test_top_n_counts_texts_that_have_something_left():
     found = ordered(hits, [["a.txt", None, 0, 60], ["a.txt", None, 110, 120]], top_n=1)
 
     assert [passage.spans for passage in found] == [((100, 110),), ((120, 150),)]
-
-
-def test_given_and_empty_it_cuts_what_overlaps_a_better_chunk():
-    found = ordered([hit(0, 50), hit(30, 80)], [])
-
-    assert [passage.spans for passage in found] == [((0, 50),), ((50, 80),)]
 
 
 def test_slices_of_white_space_are_left_out():

@@ -14,7 +14,7 @@ from oprag.diagnosing import diagnose, plan_repair
 from oprag.documents import StoredChunk, rebuild
 from oprag.errors import OpragError
 from oprag.metadata import DOC_VERSION, STAMP_KEYS
-from tests.diagnosing.test_doctor import applied
+from tests.diagnosing.test_repair import applied
 from tests.diagnosing.test_wholeness import NAME, OUTCOMES, read_by, stored, without
 from tests.documents.damages import changed, damaged
 from tests.kit.effort import cases

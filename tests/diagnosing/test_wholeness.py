@@ -18,7 +18,8 @@ from oprag.diagnosing import Diagnosis, diagnose, plan_repair
 from oprag.documents import StoredChunk, StoreSource, rebuild
 from oprag.errors import OpragError
 from oprag.metadata import NONSPACE_HASH, STAMP_KEYS
-from tests.diagnosing.test_doctor import applied, kinds
+from tests.diagnosing.test_doctor import kinds
+from tests.diagnosing.test_repair import applied
 from tests.documents.damages import damaged
 from tests.documents.fake_store import FakeStore
 from tests.kit.effort import cases

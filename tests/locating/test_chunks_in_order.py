@@ -29,20 +29,6 @@ def test_chunks_that_follow_each_other_are_exact():
     ]
 
 
-def test_chunks_that_overlap_are_exact():
-    assert spans("a b c d e f", ["a b c", "c d", "d e f"]) == [(0, 5), (4, 7), (6, 11)]
-
-
-def test_white_space_may_differ_anywhere():
-    # As CharacterTextSplitter re-joins lines and NLTKTextSplitter sentences.
-    source = "aaa\n\n\nbbb\n\nccc\nddd. Eee."
-
-    assert locate(source, ["aaa\nbbb\nccc", "ddd.\n\nEee."]) == [
-        Location(Span(0, 14), "whitespace"),
-        Location(Span(15, 24), "whitespace"),
-    ]
-
-
 def test_white_space_around_a_chunk_counts_where_the_source_has_it():
     source = "  one two\nthree "
 
@@ -92,59 +78,6 @@ def test_a_blank_chunk_is_reported_and_disturbs_nothing():
     ]
 
 
-def test_periodic_text_without_overlap_has_one_way_only():
-    # 300 words of 5 characters, 79 in a chunk: 0, 395, 790, 1185.
-    source = "word " * 300
-    chunks = [("word " * n).strip() for n in (79, 79, 79, 63)]
-
-    assert spans(source, chunks) == [(0, 394), (395, 789), (790, 1184), (1185, 1499)]
-
-
-def test_periodic_text_with_overlap_is_ambiguous_but_at_its_ends():
-    source = "word " * 10
-    chunks = ["word word word"] * 4  # 12 words on 10: two overlap, no telling which
-
-    assert locate(source, chunks) == [
-        Location(Span(0, 14), "exact"),
-        Location(None, "ambiguous"),
-        Location(None, "ambiguous"),
-        Location(Span(35, 49), "exact"),
-    ]
-
-
-def test_a_chunk_that_also_stands_inside_the_one_before_is_told_apart():
-    # Inside "No, no, no." it would end where that does, and leave a gap after it.
-    source = "No, no, no. no. Yes."
-
-    assert spans(source, ["No, no, no.", "no.", "Yes."]) == [
-        (0, 11),
-        (12, 15),
-        (16, 20),
-    ]
-
-
-def test_a_chunk_equal_to_the_end_of_the_one_before_is_placed_there():
-    # A splitter with overlap may end on white space alone.
-    assert spans("one two three \n", ["one two three", "three"]) == [(0, 13), (8, 13)]
-
-
-def test_a_chunk_may_start_where_the_one_before_it_starts():
-    assert spans("\n\n deep indent line", ["deep", "deep indent", "line"]) == [
-        (3, 7),
-        (3, 14),
-        (15, 19),
-    ]
-
-
-def test_duplicates_next_to_each_other_share_their_place():
-    assert spans("one two three", ["one", "two", "two", "three"]) == [
-        (0, 3),
-        (4, 7),
-        (4, 7),
-        (8, 13),
-    ]
-
-
 def test_a_duplicate_out_of_its_place_is_placed_where_its_text_is_unique():
     sentences = [f"This is sentence number {n}, and no other." for n in range(9)]
     source = " ".join(sentences)
@@ -175,12 +108,6 @@ def test_an_altered_chunk_is_reported_and_the_others_are_found(alter):
     assert [location.span for location in found[:3] + found[4:]] == [
         (46 * n, 46 * n + 45) for n in (0, 1, 2, 4, 5, 6, 7, 8)
     ]
-
-
-def test_every_chunk_altered_is_every_chunk_reported():
-    source = "One Two Three"
-
-    assert statuses(source, ["one", "##wo", "THREE"]) == ["not_found"] * 3
 
 
 def test_beside_an_altered_chunk_a_repeated_one_is_told_by_its_neighbours():

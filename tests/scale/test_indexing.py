@@ -12,14 +12,7 @@ from pathlib import Path
 import pytest
 import ray
 
-from oprag.errors import (
-    ClusterError,
-    IndexingError,
-    InvalidOptionError,
-    OpragWarning,
-    UnreadableFileError,
-)
-from oprag.indexing import SkippedFile
+from oprag.errors import ClusterError, IndexingError, InvalidOptionError, OpragWarning
 from oprag.scale import index_on_ray
 from tests.scale.corpus import ADAPTERS, CHUNKS, changed, pages, write
 from tests.scale.nodes import cluster_of
@@ -208,15 +201,6 @@ def test_an_embedding_out_of_service_ends_the_run(table, tmp_path, address):
     assert many.rows() == {}
 
 
-def test_a_name_that_comes_twice_is_refused_before_anything_is_written(table, address):
-    many = table("langchain")
-    given = [*pages("langchain", 2), *pages("langchain", 1)]
-    with pytest.raises(InvalidOptionError, match=r"'0.pdf' comes twice"):
-        together(many, given, address)
-
-    assert many.rows() == {}
-
-
 def test_warnings_of_workers_are_given_to_whoever_started_the_run(table, address):
     from langchain_core.documents import Document
     from langchain_text_splitters import TextSplitter
@@ -332,22 +316,6 @@ def test_the_workers_need_no_lock_and_a_second_run_waits_for_all(table, address)
 
     index_on_ray([*pages("langchain", 4)], many, address=address, show_progress=told)
     assert free
-
-
-def test_a_file_that_could_not_be_read_keeps_what_it_may_be_a_new_name_of(
-    table, address
-):
-    many = table("langchain")
-    together(many, [*pages("langchain", 4)], address)
-    error = UnreadableFileError("no access", path="new.pdf", reason="no access")
-    error.__cause__ = PermissionError()
-    given = [*pages("langchain", 3), SkippedFile("new.pdf", error)]
-
-    with pytest.warns(OpragWarning, match="Not given, and kept"):
-        report = together(many, given, address, remove_missing=True)
-
-    assert report.kept == ("3.pdf",)
-    assert len(report.unchanged) == 3
 
 
 def test_a_worker_that_cannot_open_the_store_is_told_by_its_last_words(table, address):

@@ -15,7 +15,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from oprag.errors import ClusterError
 from oprag.scale import index_on_ray
 from tests.scale.corpus import ADAPTERS, write
 from tests.scale.nodes import cluster_of
@@ -141,27 +140,3 @@ def test_a_driver_that_is_killed_twice_is_completed_by_the_next_run(
 
     assert not report.failed
     assert table.rows() == rows[framework]
-
-
-def test_a_node_that_is_removed_changes_nothing(corpus, expected):
-    database, rows = expected
-    table = empty_table("langchain", database)
-    with cluster_of(2, 2) as cluster:
-        node = cluster.list_all_nodes()[-1]
-
-        def remove() -> None:
-            while len(table.rows()) < 100:
-                time.sleep(0.05)
-            cluster.remove_node(node, allow_graceful=False)
-
-        thread = threading.Thread(target=remove)
-        thread.start()
-        try:
-            run(table, corpus, cluster.address)
-        except ClusterError:  # what it held may be lost: the next run does the rest
-            pass
-        finally:
-            thread.join()
-        run(table, corpus, cluster.address)
-
-    assert table.rows() == rows["langchain"]
