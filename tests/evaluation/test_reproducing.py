@@ -105,20 +105,6 @@ def test_vanilla_rag_and_raptor_differ_in_the_summaries_alone():
         assert raptor["splitting"] == {"unit": "sentences", "size": vanilla["size"]}
 
 
-@pytest.mark.parametrize(
-    ("wanted", "model", "reader"),
-    [
-        ("", "", "GPT-4o"),
-        ("gpt-4O-mini", "", "GPT-4o-mini"),
-        ("", "openai:gpt-4o-mini-2024-07-18", "GPT-4o-mini"),
-        ("", "openai:gpt-4o-2024-11-20", "GPT-4o"),
-        ("", "openai:another", "GPT-4o"),
-    ],
-)
-def test_the_reader_is_the_one_whose_name_the_model_has(wanted, model, reader):
-    assert recipe_named("dos-rag/quality").reader(wanted, model=model) == reader
-
-
 def test_a_table_that_is_not_there_is_told_those_there_are():
     with pytest.raises(InvalidOptionError, match=r"op-rag/en\.qa, self-route"):
         recipe_named("op-rag")

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -92,30 +91,16 @@ class Recipe:
         """What the figures stand under."""
         return self.sets[0] if len(self.sets) == 1 else AVERAGE
 
-    def reader(self, wanted: str = "", *, model: str = "") -> str:
-        """Choose whose figures are compared.
-
-        Args:
-            wanted: What the user said, without regard to case; empty: the reader
-                whose name is part of the model's, or the paper's first.
-            model: Who will answer.
+    def reader(self, wanted: str = "") -> str:
+        """Choose whose figures are compared; the paper's first where none is named.
 
         Raises:
             InvalidOptionError: The table has no such reader.
         """
-        if wanted:
-            named = {name.lower(): name for name in self.readers}
-            if wanted.lower() in named:
-                return named[wanted.lower()]
+        if wanted and wanted not in self.readers:
             takes = f"{self.name} has figures of {', '.join(self.readers)}."
             raise invalid_option("reader", wanted, takes)
-        asked = _letters(model)
-        found = [name for name in self.readers if _letters(name) in asked]
-        return max(found, key=len, default=next(iter(self.readers)))
-
-
-def _letters(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+        return wanted or next(iter(self.readers))
 
 
 @cache
@@ -149,7 +134,8 @@ def recipe_named(name: str) -> Recipe:
     return recipes()[name]
 
 
-class Ours(NamedTuple):
+@dataclass(frozen=True)
+class Ours:
     """What our run measured."""
 
     mean: float
@@ -160,7 +146,8 @@ class Ours(NamedTuple):
     """Over runs."""
 
 
-class Compared(NamedTuple):
+@dataclass(frozen=True)
+class Compared:
     """One figure of a table beside ours."""
 
     arm: str
@@ -304,19 +291,5 @@ def as_json(
         "verdict": verdict_of(rows),
         "not_as_in_the_paper": list(differs),
         "notes": list(recipe.notes),
-        "rows": [
-            {
-                "arm": row.arm,
-                "measure": row.measure,
-                "ours": None if row.ours is None else row.ours._asdict(),
-                "published": None
-                if row.published is None
-                else {
-                    "value": row.published.value,
-                    "deviation": row.published.deviation,
-                },
-                "verdict": row.verdict,
-            }
-            for row in rows
-        ],
+        "rows": [{**asdict(row), "verdict": row.verdict} for row in rows],
     }

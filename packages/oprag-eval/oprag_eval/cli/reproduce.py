@@ -44,8 +44,8 @@ def reproduce(
     reader: Annotated[
         str,
         typer.Option(
-            help="Whose figures are compared, such as GPT-4o; without it, those of the "
-            "model whose name --model has.",
+            help="Whose figures are compared, such as GPT-4o; without it, the paper's "
+            "first reader's.",
             show_default=False,
         ),
     ] = "",
@@ -89,7 +89,7 @@ def reproduce(
 
     recipe = recipe_named(name)
     given = {key for key in vars(options) if _is_given(ctx, key)}
-    reader = recipe.reader(reader, model=options.model if "model" in given else "")
+    reader = recipe.reader(reader)
     options, differs = _under(recipe, reader, options, given)
     options.check()
     paths = _paths(recipe, data or [])

@@ -62,21 +62,11 @@ def comparison_lines(
     missing = verdicts.count("not measured")
     if missing:
         counted += f", {missing} not measured"
-    if widths := [each for each in map(_half_width, rows) if each is not None]:
-        counted += f"; intervals of up to ±{max(widths) * 100:.1f} points"
     verdict = verdict_of(rows)
     if verdict == "no figure":
         yield "The paper has no figures of it: nothing is judged."
     else:
         yield f"{recipe.name}: {verdict.upper()} ({counted})"
-
-
-def _half_width(row: Compared) -> float | None:
-    """Half of the interval that a figure is judged by; None where there is none."""
-    ours = row.ours if row.published is not None else None
-    if ours is None or ours.low is None or ours.high is None:
-        return None
-    return (ours.high - ours.low) / 2
 
 
 def _row(row: Compared) -> tuple[str, ...]:
