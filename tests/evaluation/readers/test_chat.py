@@ -1,4 +1,4 @@
-"""A real client against a server that fails, stalls and thinks as providers do."""
+"""A real client against a server that fails and thinks as providers do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from langchain_openai import ChatOpenAI
 from oprag.errors import ModelCallError
 from oprag_eval.asking import read_reply
 from oprag_eval.models import Call, Completion
-from oprag_eval.readers.chat import ChatModel, is_transient
+from oprag_eval.readers.chat import ChatModel
 from tests.kit.openai_server import (
     Failure,
     Reply,
@@ -25,10 +25,9 @@ KEY = "sk-this-is-a-secret-key"
 CALL = Call("answer", "When did it open?", max_output_tokens=30)
 
 
-def model(server: ScriptedServer, *, attempts: int = 6, **options) -> ChatModel:
-    settings = {"base_url": server.base_url, "api_key": KEY, "model": "m", **options}
-    client = ChatOpenAI(**settings, max_retries=0)
-    return ChatModel(client, "openai:m", attempts=attempts, first_wait=0.01)
+def model(server: ScriptedServer, *, retries: int = 0) -> ChatModel:
+    settings = {"base_url": server.base_url, "api_key": KEY, "model": "m"}
+    return ChatModel(ChatOpenAI(**settings, max_retries=retries), "openai:m")
 
 
 def ask(script, call: Call = CALL, **options) -> tuple[Completion, list]:
@@ -67,48 +66,16 @@ def test_what_is_not_reported_is_counted_and_said_to_be():
     assert completion.usage.output_tokens == 3  # In| May|.
 
 
-@pytest.mark.parametrize(
-    "failure", [rate_limited(), server_error(), server_error(503), Failure(408, "slow")]
-)
-def test_what_passes_is_asked_again(failure):
-    completion, requests = ask([failure, failure, "In May."])
+def test_what_fails_in_passing_is_for_the_client_to_ask_again():
+    completion, requests = ask([server_error(), "In May."], retries=1)
 
     assert completion.text == "In May."
-    assert len(requests) == 3
-    assert len({request.prompt for request in requests}) == 1
-
-
-def test_a_connection_that_breaks_and_a_server_that_stalls_are_asked_again():
-    script = [Reply("In M", broken=True), Reply("late", delay=5), "In May."]
-
-    completion, requests = ask(script, timeout=0.3)
-
-    assert (completion.text, len(requests)) == ("In May.", 3)
-
-
-def test_attempts_come_to_an_end():
-    error, requests = fail([rate_limited()] * 3, attempts=3)
-
-    assert len(requests) == 3
+    assert len(requests) == 2
+    error, requests = fail([rate_limited()])
+    assert len(requests) == 1
     assert error.model == "openai:m"
     assert "'openai:m' did not answer. Rate limit reached." in error.message
     assert error.__cause__ is not None
-
-
-def test_calls_that_are_under_way_together_have_each_their_own_attempts():
-    failed: dict[str, int] = {}
-
-    def twice_each(request):
-        failed[request.prompt] = failed.get(request.prompt, 0) + 1
-        return "yes" if failed[request.prompt] == 3 else server_error()
-
-    async def together(reader):
-        calls = (reader.complete(Call("answer", f"{n}?")) for n in range(5))
-        return await asyncio.gather(*calls)
-
-    with ScriptedServer(twice_each) as server:
-        completions = asyncio.run(together(model(server, attempts=3)))
-    assert [completion.text for completion in completions] == ["yes"] * 5
 
 
 @pytest.mark.parametrize(
@@ -121,10 +88,9 @@ def test_calls_that_are_under_way_together_have_each_their_own_attempts():
         (Failure(400, "Unsupported value: temperature."), "temperature"),
     ],
 )
-def test_what_would_fail_again_is_not_asked_again(failure, told):
-    error, requests = fail([failure])
+def test_a_failure_says_what_to_do(failure, told):
+    error, _ = fail([failure])
 
-    assert len(requests) == 1
     assert told in error.message
 
 
@@ -150,18 +116,13 @@ def test_a_reply_that_was_cut_within_its_reasoning_is_an_error_and_no_refusal():
     assert "reached its 30 tokens before its reply began" in error.message
 
 
-def test_a_failure_of_the_programme_itself_is_not_asked_again():
-    assert not is_transient(TypeError("no"))
-    assert not is_transient(ValueError("no"))
-
-
 def test_an_address_is_told_without_the_password_in_it(monkeypatch):
     with ScriptedServer([]) as server:
         port = server.base_url.rsplit(":", 1)[1]
     address = f"http://anna:sesame@127.0.0.1:{port}"
     monkeypatch.setenv("OPENAI_BASE_URL", address)
     client = ChatOpenAI(base_url=address, api_key=KEY, model="m", max_retries=0)
-    reader = ChatModel(client, "openai:m", attempts=2, first_wait=0.01)
+    reader = ChatModel(client, "openai:m")
 
     with pytest.raises(ModelCallError, match="Check that its server runs") as caught:
         asyncio.run(reader.complete(CALL))

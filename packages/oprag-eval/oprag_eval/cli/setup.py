@@ -38,6 +38,10 @@ _PACKAGES = (
 """What may change an answer."""
 
 
+_RETRIES = 6
+"""How often a client asks again where a call failed in passing."""
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """Everything that a run needs."""
@@ -104,8 +108,9 @@ def make_evaluation(
 
 def _chat_model(name: str, options: RunOptions) -> ChatModel:
     """Make a client; where the provider takes a seed, it is sent."""
-    warm = options.temperature
-    client = load_chat_model(name, **({} if warm is None else {"temperature": warm}))
+    told = {"temperature": options.temperature, "max_retries": _RETRIES}
+    given = {key: value for key, value in told.items() if value is not None}
+    client = load_chat_model(name, **given)
     if "seed" in type(client).model_fields:
         client = client.model_copy(update={"seed": options.seed})
     return ChatModel(client, name)
