@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from oprag.chunk import Hit
 from oprag.metadata import chunk_metadata
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
-from oprag_eval.artifacts import Artifacts, Facts
+from oprag_eval.artifacts import Artifacts
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.errors import check_one_of
 from oprag_eval.models import Model
@@ -97,28 +96,6 @@ class Bench:
         trial.artifacts = Artifacts()
         trial._held = {}  # noqa: SLF001 -- of the same class
         return trial
-
-    async def made(
-        self,
-        kind: str,
-        document: Document,
-        of: Facts,
-        make: Callable[[], Awaitable[Facts]],
-    ) -> dict[str, Any]:
-        """Return what is made of a document by a model, made now if it never was.
-
-        Args:
-            kind: What it is, such as `raptor-tree`.
-            document: The document.
-            of: Everything else that decides it, see `Artifacts.made`.
-            make: Makes it.
-
-        Raises:
-            UnreadableFileError: Its file is damaged.
-        """
-        digest = hashlib.sha256(document.text.encode("utf-8", "surrogatepass"))
-        of = {"text": digest.hexdigest(), "model": self.index_model.name, **of}
-        return await self.artifacts.made(kind, of, make)
 
     def documents(self, question: Question) -> list[Document]:
         """The documents a question is asked of, in the order of the set."""

@@ -22,7 +22,7 @@ from oprag_eval.asking import answer_call, read_reply
 from oprag_eval.data import Question
 from oprag_eval.making import gist_call, look_up_call, page_break_call, summary_call
 from oprag_eval.models import Call
-from oprag_eval.readers.offline import OfflineReader, SentenceVectors
+from oprag_eval.readers.offline import OfflineReader, sentences_of
 from oprag_eval.vectors import Vectors
 from tests.evaluation.small import HARBOUR, MILL
 
@@ -192,14 +192,14 @@ def test_a_sentence_is_embedded_once(tmp_path):
     # Thrice the same six sentences, and one more.
     for _ in range(2):
         vectors = Vectors(Counting(), name="words", folder=tmp_path)
-        found = SentenceVectors(vectors)
-        assert len(found.of(HARBOUR).texts) == len(found.of(HARBOUR).matrix) == 19
+        found = sentences_of(HARBOUR, vectors)
+        assert len(found.texts) == len(found.matrix) == 19
         assert Counting.texts == 7
         vectors.close()
 
 
 def test_sentences_of_no_text_are_none():
-    found = SentenceVectors(Vectors(EachWord(), name="words")).of(" \n\n --- \n")
+    found = sentences_of(" \n\n --- \n", Vectors(EachWord(), name="words"))
 
     assert found.texts == ()
     assert found.matrix.size == 0

@@ -33,12 +33,12 @@ def paged(text: str, replies, rules: PagingRules = RULES):
             question = steps.send(next(left))
     except StopIteration as stop:
         pages = stop.value
-    return [text[slice(*span)] for span in pages.spans], asked, pages.unusable
+    return [text[slice(*span)] for span in pages], asked
 
 
 def test_sentences_are_added_up_to_a_page_and_the_model_names_its_end():
     text = " ".join(sentence(number) for number in range(7))  # 3 words each
-    pages, asked, unusable = paged(text, ["<2>", "Break at 3", "<2>"])
+    pages, asked = paged(text, ["<2>", "Break at 3", "<2>"])
 
     # 3, 6, 9, 12 words: ten are reached with four. As in the notebook, places stand
     # before the parts with which there are five words or more, and at the end.
@@ -52,11 +52,10 @@ def test_sentences_are_added_up_to_a_page_and_the_model_names_its_end():
     assert [each.after.strip() for each in asked] == [sentence(4), sentence(6), ""]
     assert [page.count("end.") for page in pages] == [2, 3, 2]
     assert "".join(pages) == text
-    assert unusable == 0
 
 
 def test_a_short_rest_is_one_page_without_a_question():
-    pages, asked, _ = paged(" ".join(map(sentence, range(1))), [])
+    pages, asked = paged(" ".join(map(sentence, range(1))), [])
 
     assert (len(pages), asked) == (1, [])
 
@@ -64,13 +63,13 @@ def test_a_short_rest_is_one_page_without_a_question():
 @pytest.mark.parametrize("reply", ["", "no idea", "<0>", "<9>", "17"])
 def test_an_unusable_reply_ends_the_page_with_the_passage(reply):
     text = " ".join(sentence(number) for number in range(4))
-    pages, asked, unusable = paged(text, [reply])
+    pages, asked = paged(text, [reply])
 
-    assert (len(pages), len(asked), unusable) == (1, 1, 1)
+    assert (len(pages), len(asked)) == (1, 1)
 
 
 def test_nothing_is_asked_where_there_is_one_place():
-    pages, asked, _ = paged(f"{sentence(0, 12)} {sentence(1, 12)}", [])
+    pages, asked = paged(f"{sentence(0, 12)} {sentence(1, 12)}", [])
 
     assert (len(pages), asked) == (2, [])
 
@@ -88,7 +87,7 @@ def test_pages_are_the_text_whatever_is_replied(text, numbers, unit):
         while True:
             steps.send(str(next(replies)))
     except StopIteration as stop:
-        pages = stop.value.spans
+        pages = stop.value
 
     assert "".join(text[start:end] for start, end in pages) == (
         text if text.strip() else ""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 import string
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -24,8 +23,6 @@ from oprag_eval.vectors import Matrix, Vectors, best_first
 
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _WORD = re.compile(r"\w")
-_KEPT = 8192
-"""Paragraphs that are kept in memory; about 50 MB."""
 
 
 class Sentences(NamedTuple):
@@ -37,44 +34,10 @@ class Sentences(NamedTuple):
     """One row per sentence, of length 1."""
 
 
-class SentenceVectors:
-    """Splits and embeds texts, paragraph by paragraph.
-
-    Contexts of one document are made of the same paragraphs again and again; each is
-    kept in memory, and the vectors of each sentence where `vectors` keeps them.
-    """
-
-    def __init__(self, vectors: Vectors) -> None:
-        self._vectors = vectors
-        self._kept: OrderedDict[str, Sentences] = OrderedDict()
-
-    def of(self, text: str) -> Sentences:
-        """Return the sentences of a text; a blank line ends one."""
-        paragraphs = _BLANK_LINE.split(text)
-        self._learn(paragraphs)
-        found = [self._kept[paragraph] for paragraph in paragraphs]
-        texts = tuple(sentence for each in found for sentence in each.texts)
-        rows = [each.matrix for each in found if each.texts]
-        matrix = np.concatenate(rows) if rows else np.zeros((0, 0), dtype=np.float32)
-        while len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
-        return Sentences(texts, matrix)
-
-    def _learn(self, paragraphs: list[str]) -> None:
-        """Embed all new sentences together, which is quicker."""
-        new: dict[str, tuple[str, ...]] = {}
-        for paragraph in paragraphs:
-            if paragraph in self._kept:
-                self._kept.move_to_end(paragraph)
-            elif paragraph not in new:
-                new[paragraph] = _split(paragraph)
-        sentences = [sentence for split in new.values() for sentence in split]
-        rows = self._vectors.of_texts(sentences)
-        begin = 0
-        for paragraph, split in new.items():
-            end = begin + len(split)
-            self._kept[paragraph] = Sentences(split, rows[begin:end])
-            begin = end
+def sentences_of(text: str, vectors: Vectors) -> Sentences:
+    """Split a text and embed it; a blank line ends a sentence."""
+    texts = [line for part in _BLANK_LINE.split(text) for line in _split(part)]
+    return Sentences(tuple(texts), vectors.of_texts(texts))
 
 
 def _split(paragraph: str) -> tuple[str, ...]:
@@ -126,7 +89,6 @@ class OfflineReader(Model):
         threshold: float = 0.5,
     ) -> None:
         self._vectors = vectors
-        self._sentences = SentenceVectors(vectors)
         self._count = resolve_token_counter(token_counter)
         self._threshold = threshold
         self._replies: dict[CallKind, Callable[[Call], str]] = {
@@ -149,7 +111,7 @@ class OfflineReader(Model):
     def _answer(self, call: Call) -> str:
         read = "long_answer" if call.kind == "short_answer" else "context"
         most = _LONG_ANSWER if call.kind == "long_answer" else 1
-        found = self._sentences.of(call.facts[read])
+        found = sentences_of(call.facts[read], self._vectors)
         near = _nearness(found, self._vectors.of_query(call.facts["question"]))
         chosen = [
             index for index in best_first(near)[:most] if near[index] > self._threshold
@@ -159,7 +121,7 @@ class OfflineReader(Model):
     def _choice(self, call: Call) -> str:
         """The nearest option, by its letter or number."""
         question, options = call.facts["question"], call.facts["options"]
-        found = self._sentences.of(call.facts["context"])
+        found = sentences_of(call.facts["context"], self._vectors)
         queries = [self._vectors.of_query(f"{question} {each}") for each in options]
         best = [max(_nearness(found, query), default=-1.0) for query in queries]
         index = best_first(best)[0]
@@ -171,7 +133,7 @@ class OfflineReader(Model):
     def _summary(self, call: Call) -> str:
         text = call.facts["text"]
         most = call.max_output_tokens or self._count(text) // _GIST_PARTS
-        found = self._sentences.of(text)
+        found = sentences_of(text, self._vectors)
         if not found.texts:
             return ""
         chosen: list[int] = []
@@ -183,7 +145,7 @@ class OfflineReader(Model):
 
     def _look_up(self, call: Call) -> str:
         query = self._vectors.of_query(call.facts["question"])
-        pages = [self._sentences.of(gist) for gist in call.facts["gists"]]
+        pages = [sentences_of(gist, self._vectors) for gist in call.facts["gists"]]
         near = [max(_nearness(page, query), default=-1.0) for page in pages]
         return f"[{best_first(near)[0] + 1}]"
 

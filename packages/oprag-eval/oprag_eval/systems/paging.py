@@ -50,15 +50,6 @@ class Break(NamedTuple):
     """The part behind the passage; empty for none."""
 
 
-class Pages(NamedTuple):
-    """The pages of a document."""
-
-    spans: tuple[Span, ...]
-    """In reading order; together they are the text."""
-    unusable: int
-    """Replies that named no such place: there the page ended with the passage."""
-
-
 def parts_of(text: str, unit: PageUnit) -> list[Span]:
     """Cut a text into sentences or paragraphs.
 
@@ -79,7 +70,7 @@ def parts_of(text: str, unit: PageUnit) -> list[Span]:
 
 def page_steps(
     text: str, parts: Sequence[Span], rules: PagingRules
-) -> Generator[Break, str, Pages]:
+) -> Generator[Break, str, list[Span]]:
     """Divide a text into pages.
 
     Yields:
@@ -87,7 +78,8 @@ def page_steps(
         place.
 
     Returns:
-        The pages.
+        The pages in reading order; together they are the text. Where a reply names no
+        such place, the page ends with the passage.
 
     Source:
         ReadAgent (arXiv 2402.09727), section 3.1; the lengths are of the authors'
@@ -95,7 +87,7 @@ def page_steps(
     """
     words = [len(text[start:end].split()) for start, end in parts]
     pages: list[Span] = []
-    unusable = first = 0
+    first = 0
     while first < len(parts):
         breaks = _breaks(words[first:], rules)
         end = breaks[-1]
@@ -108,11 +100,9 @@ def page_steps(
             number = _number(reply)
             if number is not None and 1 <= number <= len(breaks):
                 end = breaks[number - 1]
-            else:
-                unusable += 1
         pages.append(Span(parts[first].start, parts[first + end - 1].end))
         first += end
-    return Pages(tuple(pages), unusable)
+    return pages
 
 
 def _breaks(words: Sequence[int], rules: PagingRules) -> tuple[int, ...]:

@@ -66,10 +66,11 @@ async def tree_of(document: Document, system: Raptor, bench: Bench) -> Tree:
     async def make() -> Facts:
         return await _built(document, system, bench)
 
-    made = await bench.made(
+    made = await bench.artifacts.made(
         "raptor-tree",
-        document,
         {
+            "text": document.text,
+            "model": bench.index_model.name,
             "settings": system.settings(),
             "counter": bench.counter.name,
             "embeddings": bench.vectors.name,

@@ -10,93 +10,47 @@ from typing import Any, NamedTuple
 
 from oprag.calls import TokenUsage
 from oprag.chunk import Span
-from oprag_eval.artifacts import Facts
 from oprag_eval.asking import choice_question
 from oprag_eval.bench import Bench
 from oprag_eval.contexts import Context
-from oprag_eval.data import Document, Question
+from oprag_eval.data import Question
 from oprag_eval.making import gist_call, kept_reply, look_up_call, page_break_call
 from oprag_eval.reading import read
 from oprag_eval.system import Attempt, Count, Piece, Step, System
-from oprag_eval.systems.paging import (
-    Break,
-    Pages,
-    PageUnit,
-    PagingRules,
-    page_steps,
-    parts_of,
-)
+from oprag_eval.systems.paging import Break, PageUnit, PagingRules, page_steps, parts_of
 from oprag_eval.workers import map_concurrently
 
 
-@dataclass(frozen=True)
-class Memory:
+class _Memory(NamedTuple):
     """Pages of a document in reading order, and a gist of each."""
 
-    pages: tuple[Span, ...]
-    gists: tuple[str, ...]
+    pages: Sequence[Span]
+    gists: Sequence[str]
     usage: TokenUsage
     """Of all calls that it took, whether they were made now or before."""
     calls: int
     """How many they were."""
-    unusable: int
-    """Replies that named no place for the end of a page."""
 
 
-_PAGING = page_break_call(["a", "b"], [1], "before", "after").prompt
-"""Pages that other words were asked for are made again."""
-
-
-async def memory_of(
-    document: Document, unit: PageUnit, rules: PagingRules, bench: Bench
-) -> Memory:
-    """Return a document's pages and gists, made if they were not made before.
-
-    They are kept by what decides them: the text, the lengths, the model, the prompts.
-
-    Raises:
-        ModelCallError: A reply cannot be had, or a gist is empty.
-        SpendingCapError: The run may not spend more.
-    """
-
-    async def make() -> Facts:
-        return await _made(document.text, unit, rules, bench)
-
-    made = await bench.made(
-        "readagent-memory",
-        document,
-        {
-            "settings": {"unit": unit, "words": asdict(rules)},
-            "prompts": [gist_call("").prompt, _PAGING],
-        },
-        make,
-    )
-    return Memory(
-        tuple(Span(*page) for page in made["pages"]),
-        tuple(made["gists"]),
-        TokenUsage(**made["usage"]),
-        made["calls"],
-        made["unusable"],
-    )
-
-
-async def _made(text: str, unit: PageUnit, rules: PagingRules, bench: Bench) -> Facts:
+async def _memory_of(
+    text: str, unit: PageUnit, rules: PagingRules, bench: Bench
+) -> _Memory:
+    """Divide a text and have each page retold; every reply is kept (`kept_reply`)."""
     steps = page_steps(text, parts_of(text, unit), rules)
     pages, usage, asked = await _paged(steps, bench)
-    calls = [gist_call(text[slice(*page)]) for page in pages.spans]
+    calls = [gist_call(text[slice(*page)]) for page in pages]
     gists = await map_concurrently(partial(kept_reply, bench), calls)
-    return {
-        "pages": pages.spans,
-        "gists": [gist.text.strip() for gist in gists],
-        "usage": sum((gist.usage for gist in gists), usage).to_dict(),
-        "calls": asked + len(gists),
-        "unusable": pages.unusable,
-    }
+    return _Memory(
+        pages,
+        [gist.text.strip() for gist in gists],
+        sum((gist.usage for gist in gists), usage),
+        asked + len(gists),
+    )
 
 
 async def _paged(
-    steps: Generator[Break, str, Pages], bench: Bench
-) -> tuple[Pages, TokenUsage, int]:
+    steps: Generator[Break, str, list[Span]], bench: Bench
+) -> tuple[list[Span], TokenUsage, int]:
     """Ask page by page: where one ends decides what the next is asked about."""
     usage, calls = TokenUsage(), 0
     try:
@@ -155,7 +109,7 @@ class ReadAgent(System):
         pages: list[_Page] = []
         usage, calls = TokenUsage(), 0
         for document in bench.documents(question):
-            memory = await memory_of(document, self.unit, rules, bench)
+            memory = await _memory_of(document.text, self.unit, rules, bench)
             usage, calls = usage + memory.usage, calls + memory.calls
             for span, gist in zip(memory.pages, memory.gists, strict=True):
                 piece = Piece(document.doc_id, *span)
