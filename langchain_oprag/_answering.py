@@ -126,34 +126,25 @@ class ModelCall(routing.ModelCall):
     """A call of a chat model."""
 
     def __init__(self, answering: Answering, request: CallModel) -> None:
-        super().__init__(answering.decline, request.purpose, answering.counter)
         tags = [f"{answering.kind}:{request.prompt}"]
         answering.run.tags = tags
         self._answering = answering
         self._prompt = request.prompt
         self._usage: UsageMetadata | None = None
-        self._model = answering.llm(request.prompt)
         self._messages = answering.messages(request.prompt, request.values)
         # Not `merge_configs`, which brings back the callbacks of the run around it.
         config = answering.run.config
         tags = [*(config.get("tags") or []), *tags]
-        self._config: RunnableConfig = {**config, "tags": tags}
-
-    def ask(self) -> Any:
-        """Return the whole reply."""
-        return self._model.invoke(self._messages, self._config)
-
-    async def aask(self) -> Any:
-        """Async version of `ask`."""
-        return await self._model.ainvoke(self._messages, self._config)
-
-    def stream(self) -> Iterable[Any]:
-        """Return the reply in pieces."""
-        return self._model.stream(self._messages, self._config)
-
-    async def astream(self) -> AsyncIterator[Any]:
-        """Async version of `stream`."""
-        return self._model.astream(self._messages, self._config)
+        model = answering.llm(request.prompt)
+        super().__init__(
+            answering.decline,
+            request.purpose,
+            answering.counter,
+            (
+                partial(way, self._messages, {**config, "tags": tags})
+                for way in (model.invoke, model.ainvoke, model.stream, model.astream)
+            ),
+        )
 
     def read(self, piece: Any, *, whole: bool) -> str:
         """Return the text of a reply or a piece; take note of what it reports."""

@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Generator,
-    Iterable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, Generator, Iterable, Mapping, Sequence
 from contextlib import aclosing, closing
 from functools import partial
 from typing import Any
@@ -135,30 +128,17 @@ class ModelCall(routing.ModelCall):
     """A call of an LLM."""
 
     def __init__(self, answering: Answering, request: CallModel) -> None:
-        super().__init__(answering.decline, request.purpose, answering.counter)
-        self._llm: Any = answering.llm(request.prompt)
-        self._sent = answering.sent(request.prompt, request.values)
-
-    def ask(self) -> Any:
-        """Return the whole reply."""
-        return self._asked("")
-
-    async def aask(self) -> Any:
-        """Async version of `ask`."""
-        return await self._asked("a")
-
-    def stream(self) -> Iterable[Any]:
-        """Return the reply in pieces."""
-        return self._asked("stream_")  # type: ignore[no-any-return]  # of any LLM
-
-    async def astream(self) -> AsyncIterator[Any]:
-        """Async version of `stream`."""
-        return await self._asked("astream_")  # type: ignore[no-any-return]  # as above
-
-    def _asked(self, way: str) -> Any:
-        if isinstance(self._sent, str):
-            return getattr(self._llm, f"{way}complete")(self._sent, formatted=True)
-        return getattr(self._llm, f"{way}chat")(self._sent)
+        llm: Any = answering.llm(request.prompt)
+        self._sent = sent = answering.sent(request.prompt, request.values)
+        completes = isinstance(sent, str)
+        word, options = ("complete", {"formatted": True}) if completes else ("chat", {})
+        ways = (word, f"a{word}", f"stream_{word}", f"astream_{word}")
+        super().__init__(
+            answering.decline,
+            request.purpose,
+            answering.counter,
+            (partial(getattr(llm, way), sent, **options) for way in ways),
+        )
 
     def read(self, piece: Any, *, whole: bool) -> str:
         """Return the text of a reply or a piece; take note of what it reports.

@@ -6,9 +6,10 @@ What a framework adds is how its models are called and what its output looks lik
 from __future__ import annotations
 
 import asyncio
+import inspect
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
 from contextlib import aclosing, closing
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -39,33 +40,23 @@ class ModelCall(ABC):
         decline: How a refusal is recognised.
         purpose: What becomes of the reply, see `CallModel`.
         counter: Counts what the provider does not report.
+        ways: Ask for the whole reply, awaited and not, and for its pieces the same.
     """
 
     def __init__(
-        self, decline: Decline, purpose: str, counter: NamedTokenCounter
+        self,
+        decline: Decline,
+        purpose: str,
+        counter: NamedTokenCounter,
+        ways: Iterable[Callable[[], Any]],
     ) -> None:
         self.usage: TokenUsage | None = None
         """As the provider reported it."""
+        self._ask, self._aask, self._stream, self._astream = ways
         self._end = StreamEnd()
         self._detector = DeclineDetector(decline, final=purpose != "attempt")
         self._counter = counter
         self._began = time.perf_counter()
-
-    @abstractmethod
-    def ask(self) -> Any:
-        """Return the whole reply."""
-
-    @abstractmethod
-    async def aask(self) -> Any:
-        """Async version of `ask`."""
-
-    @abstractmethod
-    def stream(self) -> Iterable[Any]:
-        """Return the reply in pieces."""
-
-    @abstractmethod
-    async def astream(self) -> AsyncIterator[Any]:
-        """Async version of `stream`."""
 
     @abstractmethod
     def read(self, piece: Any, *, whole: bool) -> str:
@@ -83,17 +74,19 @@ class ModelCall(ABC):
     def texts(self, *, streaming: bool) -> Generator[str, None, None]:
         """Call the model; yield what of its reply may be shown."""
         if streaming:
-            for piece in self.stream():
+            for piece in self._stream():
                 yield self._shown(piece, whole=False)
             self._end.check()
         else:
-            yield self._shown(self.ask(), whole=True)
+            yield self._shown(self._ask(), whole=True)
         yield self._detector.finish(cut=self._end.cut is not None)
 
     async def atexts(self, *, streaming: bool) -> AsyncGenerator[str, None]:
         """Async version of `texts`."""
         if streaming:
-            pieces = await self.astream()
+            pieces = self._astream()
+            if inspect.isawaitable(pieces):
+                pieces = await pieces
             try:
                 async for piece in pieces:
                     yield self._shown(piece, whole=False)
@@ -103,7 +96,7 @@ class ModelCall(ABC):
                     await pieces.aclose()
             self._end.check()
         else:
-            yield self._shown(await self.aask(), whole=True)
+            yield self._shown(await self._aask(), whole=True)
         yield self._detector.finish(cut=self._end.cut is not None)
 
     def _shown(self, piece: Any, *, whole: bool) -> str:

@@ -120,26 +120,23 @@ def check_route(
         raise invalid_option("decline", decline, takes)
     as_prices(prices)
     check_count("answer_tokens", answer_tokens)
+    if not isinstance(rung_llms or {}, Mapping):
+        takes = 'It takes models by the name of the rung: {"full": model}.'
+        raise invalid_option("rung_llms", rung_llms, takes)
+    names = [rung.name for rung in made]
     by_rung = {
         "rung_llms": rung_llms,
         "prompts": prompts,
         "max_context_tokens": max_context_tokens,
     }
-    names = [rung.name for rung in made]
     for option, given in by_rung.items():
-        foreign = [*given] if isinstance(given, Mapping) else []
-        foreign = [name for name in foreign if name not in names]
-        if foreign:
-            message = (
-                f"{option} names {foreign!r}, and rungs= has only: {', '.join(names)}."
-            )
-            raise InvalidOptionError(message, option=option, value=given)
+        for name in given if isinstance(given, Mapping) else ():
+            if name not in names:
+                message = f"{option} names {name!r}, rungs= only {', '.join(names)}."
+                raise InvalidOptionError(message, option=option, value=given)
     several = isinstance(max_context_tokens, Mapping)
     for window in max_context_tokens.values() if several else [max_context_tokens]:
         check_count("max_context_tokens", window)
-    if rung_llms is not None and not isinstance(rung_llms, Mapping):
-        takes = 'It takes models by the name of the rung: {"full": model}.'
-        raise invalid_option("rung_llms", rung_llms, takes)
     if documents is None and any(rung.full for rung in made):
         message = (
             '"full" in rungs= needs documents=, the full texts by document name: a '

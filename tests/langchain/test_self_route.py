@@ -223,7 +223,7 @@ async def test_prompts_can_be_replaced_for_all_rungs_and_for_one(scripted_server
         ("{context} unanswerable", r"lacks \{question\}"),
         ({"retrieved": "{context} {question}"}, "'unanswerable'"),
         ("{context} {question}", "'unanswerable'"),
-        ({"fool": "{context} {question} unanswerable"}, "rungs= has only"),
+        ({"fool": "{context} {question} unanswerable"}, "rungs= only"),
         ({"full": 7}, r"prompts\['full'\]=7 .* format string"),
         (ChatPromptTemplate.from_template("{context}"), r"lacks \{question\}"),
         (ChatPromptTemplate.from_template("{context} {question} {more}"), "more"),

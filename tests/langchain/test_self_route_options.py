@@ -43,7 +43,7 @@ def chain_with(**options: Any) -> SelfRouteChain:
         ({"documents": "no/such/folder"}, "no folder"),
         ({"documents": OtherStore()}, "chunks of an OtherStore"),
         ({"rungs": ["full", "retrieved"]}, "from small to large"),
-        ({"rung_llms": {"fool": NamedModel()}}, "rungs= has only"),
+        ({"rung_llms": {"fool": NamedModel()}}, "rungs= only"),
         ({"rung_llms": {"full": "gpt"}}, "a chat model of"),
         ({"prices": {"m": (1, 2)}}, "three numbers"),
         ({"order": "random"}, "order='random'"),
