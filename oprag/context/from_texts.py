@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from numbers import Real
-from types import NoneType
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from oprag.chunk import Hit, Passage
@@ -12,8 +10,8 @@ from oprag.context.assembly import arrange
 from oprag.context.options import ContextKeywords, ContextOptions
 from oprag.context.problems import Problems
 from oprag.context.seen import Seen, SeenLike
-from oprag.documents import SourceLike
-from oprag.errors import InvalidOptionError, named
+from oprag.documents import SourceLike, check_entries
+from oprag.errors import InvalidOptionError
 
 
 class OrderContextKeywords(ContextKeywords, total=False):
@@ -79,11 +77,10 @@ def order_context(
         ['the beginning', 'the end']
     """
     checked = ContextOptions.from_options({"top_n": top_n, **options})
-    _check_list("texts", texts, str, "a text")
+    check_entries("texts", texts, str)
     metadatas = [{} for _ in texts] if metadatas is None else metadatas
-    _check_list("metadatas", metadatas, Mapping, "a mapping")
+    check_entries("metadatas", metadatas, Mapping)
     scores = [None] * len(texts) if scores is None else scores
-    _check_list("scores", scores, (Real, NoneType), "a number or None")
     lengths = {"texts": len(texts), "metadatas": len(metadatas), "scores": len(scores)}
     if len(set(lengths.values())) > 1:
         message = f"The lists differ in length: {lengths}. Give one of each per text."
@@ -96,15 +93,3 @@ def order_context(
     arranged = arrange(hits, checked, seen=read)
     Problems("order_context").tell(arranged.problems)
     return arranged.passages
-
-
-def _check_list(name: str, values: Any, kind: Any, each: str) -> None:
-    """Refuse what is no list, or has an entry of another type."""
-    if isinstance(values, (str, Mapping)) or not isinstance(values, Collection):
-        message = f"{name} is {named(values)}. It takes a list: {name}=[…]."
-        raise InvalidOptionError(message, option=name, value=values)
-    for index, value in enumerate(values):
-        if not isinstance(value, kind):
-            place = f"{name}[{index}]"
-            message = f"{place} is {named(value)}. It has to be {each}."
-            raise InvalidOptionError(message, option=place, value=value)

@@ -28,6 +28,7 @@ def check_entries(option: str, values: Any, wanted: type, *others: type) -> None
         wrong += [each for each in values if not isinstance(each, (wanted, *others))]
     if wrong:
         package = wanted.__module__.partition(".")[0]
-        of = "texts" if wanted is str else f"{wanted.__name__} objects of {package}"
+        plain: dict[Any, str] = {str: "texts", Mapping: "mappings"}
+        of = plain.get(wanted) or f"{wanted.__name__} objects of {package}"
         message = f"{option} takes a list of {of}, and got {named(wrong[0])}."
         raise InvalidOptionError(message, option=option, value=wrong[0])
