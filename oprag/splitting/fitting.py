@@ -8,10 +8,9 @@ from typing import Any
 
 from oprag.errors import MissingDependencyError
 from oprag.optional import require
-from oprag.tokens import NamedTokenCounter, tokenize
+from oprag.tokens import NamedTokenCounter
 
 _CHARACTERS_PER_TOKEN = 4
-_SPARE_TOKENS = 8
 
 
 def longest_prefix(
@@ -30,48 +29,23 @@ def longest_prefix(
         start: Where the part begins.
         end: Where it ends at the latest, after `start`.
         chunk_size: Tokens that the part may count alone.
-        counter: If its tokenizer gives offsets, the part ends where a token of the
-            text from `start` on begins. If not, the end is found by bisection: one
-            grapheme more would not fit. (Where a longer text can count less, a much
-            longer part might.)
-        guess: Characters to try first when bisecting; 0 when unknown.
+        counter: Counts the part. Its end is found by bisection: one grapheme more
+            would not fit. (Where a longer text can count less, a much longer part
+            might.)
+        guess: Characters to try first; 0 when unknown.
 
     Returns:
         The part's end: `end`, or a grapheme boundary after at least one grapheme.
         A single one that counts more than `chunk_size` stays whole.
     """
-    if counter.tokenizer is not None:
-        reached = _by_tokens(text, start, end, chunk_size, counter)
-    else:
-        reached = _by_bisection(
-            text,
-            start,
-            end,
-            guess or _CHARACTERS_PER_TOKEN * chunk_size,
-            lambda place: counter.count(text[start:place]) <= chunk_size,
-        )
+    reached = _by_bisection(
+        text,
+        start,
+        end,
+        guess or _CHARACTERS_PER_TOKEN * chunk_size,
+        lambda place: counter.count(text[start:place]) <= chunk_size,
+    )
     return reached if reached > start else _next_boundary(text, start, end)
-
-
-def _by_tokens(
-    text: str, start: int, end: int, chunk_size: int, counter: NamedTokenCounter
-) -> int:
-    # The last tokens of a stretch may be others than in the whole text, so some
-    # more are read than are used.
-    wanted = chunk_size + _SPARE_TOKENS
-    stop = min(start + _CHARACTERS_PER_TOKEN * wanted, end)
-    ahead = tokenize(text[start:stop], counter.tokenizer)
-    while ahead.n_tokens < wanted and stop < end:
-        stop = min(start + 2 * (stop - start), end)
-        ahead = tokenize(text[start:stop], counter.tokenizer)
-    if ahead.n_tokens <= chunk_size:
-        return end
-    for token in range(chunk_size, 0, -1):
-        place = start + ahead.starts([token])[0].position
-        place = boundary_at_or_before(text, place, start)
-        if place == start or counter.count(text[start:place]) <= chunk_size:
-            return place
-    return start
 
 
 def _by_bisection(
