@@ -47,7 +47,6 @@ from oprag.context import (
     FetchPlan,
     Widen,
     Widening,
-    candidates_for,
     check_option,
     check_widening,
 )
@@ -375,8 +374,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     ) -> Fetch:
         plan, k = None, self.k if k is None else k
         if self.token_budget is not None:
-            candidates = candidates_for(self.selection)
-            plan = FetchPlan(self.token_budget, candidates, self.widen)
+            plan = FetchPlan(self.token_budget, self.selection, self.widen)
         return Fetch(self.base_retriever, config, call, k=k, plan=plan)
 
     def _context(self, fetch: Fetch) -> ContextOptions:

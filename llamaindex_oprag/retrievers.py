@@ -39,7 +39,6 @@ from oprag.context import (
     Seen,
     Widen,
     Widening,
-    candidates_for,
     check_option,
     check_widening,
     with_texts,
@@ -319,8 +318,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         options, around, more = self._bound_options(), self._neighbourhood(), True
         plan = None
         if options.token_budget is not None:
-            candidates = candidates_for(options.selection)
-            plan = FetchPlan(options.token_budget, candidates, self._widen)
+            plan = FetchPlan(options.token_budget, options.selection, self._widen)
         fetch = Fetch(self.base_retriever, k=options.top_n, plan=plan)
         while more:
             found: list[NodeWithScore] = yield self._asking(query, fetch)

@@ -12,7 +12,7 @@ from benchmarks.recall.books import Book
 from benchmarks.recall.measuring import Kept
 from benchmarks.recall.rankings import Ranked, fused, rank_chunks
 from oprag.chunk import Hit, Passage
-from oprag.context import ContextOptions, Widening, arrange, candidates_for, render
+from oprag.context import ContextOptions, FetchPlan, Widening, arrange, render
 from oprag.documents import ChunkKey, StoredChunk, chunk_key
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
@@ -36,8 +36,8 @@ class Arm:
     retrievers: str = "hybrid"
     """`"hybrid"`, `"dense"` or `"bm25"`."""
     found: int | None = None
-    """Chunks of each retriever, and of both together; None for `candidates_for` of
-    each retriever and size."""
+    """Chunks of each retriever, and of both together; None for as many as
+    `FetchPlan` asks for, with each retriever and size."""
     widened: bool = False
     """Whether chunks beside those are read from the store (`widen="fill"`)."""
     full_texts: bool = False
@@ -157,7 +157,9 @@ def measure(
             "documents": {book.name: book.text} if arm.full_texts else None,
         }
     )
-    depth = arm.found or candidates_for(options.selection)
+    depth = arm.found
+    if options.selection == "recall" and not depth:
+        depth = FetchPlan(1, "recall").k
     if depth is not None and not arm.found:  # two sizes hold the same text twice
         depth *= max(1, len(arm.splitting))
     hits = _hits(book, ranked, counter)

@@ -2,14 +2,7 @@
 
 from oprag.context.assembly import Arranged, arrange
 from oprag.context.awaiting import with_texts
-from oprag.context.budgeting import (
-    FetchPlan,
-    SentText,
-    candidates_for,
-    chunks_for_units,
-    fill_budget,
-    too_small,
-)
+from oprag.context.budgeting import FetchPlan, SentText, chunks_for_units, too_small
 from oprag.context.evidence import (
     NOTHING_FOUND,
     Evidence,
@@ -67,11 +60,9 @@ __all__ = [
     "Widen",
     "Widening",
     "arrange",
-    "candidates_for",
     "check_option",
     "check_widening",
     "chunks_for_units",
-    "fill_budget",
     "find_places",
     "gather_evidence",
     "lent_worth",

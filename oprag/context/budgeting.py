@@ -49,14 +49,6 @@ SentText: TypeAlias = Callable[[Chunk, str], str]
 and the passage's text, that text with whatever the framework puts around it."""
 
 
-def candidates_for(selection: Selection) -> int | None:
-    """Return how many chunks `"recall"` asks a store for, at least.
-
-    None for `"budget"`: there, as many are asked for as fill it.
-    """
-    return _CANDIDATES if selection == "recall" else None
-
-
 def fill_budget(
     chunks: Sequence[Chunk],
     token_budget: int,
@@ -122,8 +114,7 @@ class FetchPlan:
 
     Args:
         token_budget: Tokens to fill; at least 1.
-        candidates: Chunks to ask for at least, so that there is something to choose
-            from (`candidates_for`); None for none beside what fills the budget.
+        selection: `"recall"` asks for many, so that there is something to choose from.
         widen: Neighbours that are read beside each hit, see `oprag.context.Widening`.
             Fewer hits fill the budget then.
 
@@ -143,14 +134,15 @@ class FetchPlan:
     def __init__(
         self,
         token_budget: int,
-        candidates: int | None = None,
+        selection: Selection = "budget",
         widen: int | Literal["fill"] | None = None,
     ) -> None:
+        chooses = selection == "recall"
         if widen == "fill":
-            self.k = _COMPETING_HITS if candidates else _FILLING_HITS
+            self.k = _COMPETING_HITS if chooses else _FILLING_HITS
         else:
             fills = -(-token_budget // (_SHORT_CHUNK * (1 + 2 * (widen or 0))))
-            self.k = max(_LEAST, fills, 0 if widen else candidates or 0)
+            self.k = max(_LEAST, fills, _CANDIDATES if chooses and not widen else 0)
         """Chunks to ask for next."""
         self.exhausted = False
         """Whether the store gave fewer chunks than it was asked for, or only such as

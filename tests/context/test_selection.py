@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.chunk import Chunk, Hit
-from oprag.context import FetchPlan, candidates_for, fill_budget
+from oprag.context import FetchPlan
+from oprag.context.budgeting import fill_budget
 from oprag.errors import BudgetTooSmallError
 
 
@@ -123,7 +124,6 @@ def test_equal_texts_at_two_places_are_no_repetition():
 
 
 def test_stores_are_asked_for_enough_to_choose_from():
-    assert candidates_for("budget") is None
-    assert FetchPlan(1_500, candidates_for("budget")).k == 24  # 1500 / 64
-    assert FetchPlan(1_500, candidates_for("recall")).k == 1_200
-    assert FetchPlan(100_000, candidates_for("recall")).k == 1_563  # 100000 / 64
+    assert FetchPlan(1_500, "budget").k == 24  # 1500 / 64
+    assert FetchPlan(1_500, "recall").k == 1_200
+    assert FetchPlan(100_000, "recall").k == 1_563  # 100000 / 64

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from oprag.calls import TokenUsage
-from oprag.chunk import Chunk
-from oprag.context import fill_budget, too_small
+from oprag.chunk import Hit
+from oprag.context import ContextOptions, arrange
 from oprag.errors import invalid_option
 from oprag.tokens import NamedTokenCounter
 from oprag_eval.artifacts import Facts
@@ -246,19 +246,8 @@ def _fitting(
     ranked: Sequence[Node], budget: int | None, counter: NamedTokenCounter
 ) -> list[Node]:
     """Take nodes up to the first that does not fit; separators count."""
-    if budget is None or not ranked:
-        return list(ranked)
-    chunks = [Chunk(node.text, "", rank) for rank, node in enumerate(ranked)]
-    filled = fill_budget(
-        chunks,
-        budget,
-        cost=lambda chunk: counter(chunk.text),
-        join_cost=counter(_SEPARATOR),
+    hits = [Hit(node.text, {"source": str(rank)}) for rank, node in enumerate(ranked)]
+    options = ContextOptions(
+        order="score", token_budget=budget, token_counter=counter, separator=_SEPARATOR
     )
-    kept = list(ranked[: len(filled)])
-    # Joined, texts may take a few tokens more than apart.
-    while (tokens := counter(_SEPARATOR.join(node.text for node in kept))) > budget:
-        if len(kept) == 1:
-            raise too_small(budget, tokens)
-        kept.pop()
-    return kept
+    return list(ranked[: len(arrange(hits, options).passages)])

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from oprag.context import ContextOptions, FetchPlan, Order, candidates_for
+from oprag.context import ContextOptions, FetchPlan, Order
 from oprag.errors import invalid_option
 from oprag_eval.bench import Bench, Search
 from oprag_eval.contexts import Context, context_of
@@ -71,7 +71,7 @@ class Retrieved(Reader):
         )
         k = None
         if options.selection == "recall":  # as many as the core asks a store for
-            plan = FetchPlan(options.needed_budget() or 1, candidates_for("recall"))
+            plan = FetchPlan(options.needed_budget() or 1, "recall")
             k = plan.k
         ranked = bench.ranked(question, *self.splittings, search=self.search, k=k)
         return context_of(ranked, options, bench.counter)
