@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
-from math import inf
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from oprag.calls.client_errors import is_window_overflow, said_by
@@ -37,10 +36,6 @@ CALL_DESCRIPTIONS = {
     "prices": "Price of a million tokens by model: input, cached input, output.",
 }
 """What is said of the options that everything has that asks a model."""
-
-_ANSWER_TOKENS = 256
-_SHARE_OF_WINDOW = 8
-"""Part of a small window that is kept for the answer."""
 
 Purpose: TypeAlias = Literal["answer", "attempt", "draft"]
 """`"answer"`: the reply is the answer, whatever it says; `"attempt"`: it is, unless it
@@ -115,24 +110,6 @@ class PromptSize:
     """Tokens of prompt and answer together that the model takes; None: unknown."""
     reserved: int = 0
     """Tokens kept free for the answer."""
-
-    @classmethod
-    def told(
-        cls,
-        tokens: Callable[[Mapping[str, str]], int],
-        prompt: str,
-        *,
-        windows: tuple[int | Mapping[str, int] | None, int | None],
-        reserved: tuple[int | None, int | None],
-    ) -> PromptSize:
-        """Make it of what the user said and, behind it, what the model says of itself.
-
-        The user may give a window for each prompt.
-        """
-        given, known = windows
-        window = (given.get(prompt) if isinstance(given, Mapping) else given) or known
-        default = min(_ANSWER_TOKENS, (window or inf) // _SHARE_OF_WINDOW)
-        return cls(tokens, window, reserved[0] or reserved[1] or int(default))
 
     def with_context(self, context: str) -> int:
         """Return the tokens of the whole prompt with a context in it."""

@@ -3,7 +3,7 @@
 from oprag.routing.answering import Routed, route
 from oprag.routing.declining import Decline, declines, word_in_reply
 from oprag.routing.driver import Answering, ModelCall, aanswer, answer
-from oprag.routing.full_documents import Excerpt, FullDocument, Layout
+from oprag.routing.full_documents import Excerpt, FullDocument
 from oprag.routing.options import (
     DEFAULT_RUNGS,
     FIRST_TOKENS,
@@ -26,7 +26,6 @@ __all__ = [
     "Decline",
     "Excerpt",
     "FullDocument",
-    "Layout",
     "ModelCall",
     "RouteOptions",
     "Routed",

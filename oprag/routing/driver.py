@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
@@ -31,6 +32,10 @@ from oprag.routing.declining import Decline, DeclineDetector
 from oprag.tokens import NamedTokenCounter, in_thread
 
 OutT = TypeVar("OutT")
+
+_ANSWER_TOKENS = 256
+_SHARE_OF_WINDOW = 8
+"""Part of a small window that is kept for the answer."""
 
 
 class ModelCall(ABC):
@@ -166,12 +171,11 @@ class Answering(ABC, Generic[OutT]):
     def size(self, prompt: str) -> PromptSize:
         """Say how long a prompt is, and may be."""
         window, answer = self.known_limits(prompt)
-        return PromptSize.told(
-            partial(self.tokens, prompt),
-            prompt,
-            windows=(self._limits.max_context_tokens, window),
-            reserved=(self._limits.answer_tokens, answer),
-        )
+        given = self._limits.max_context_tokens
+        window = (given.get(prompt) if isinstance(given, Mapping) else given) or window
+        answer = self._limits.answer_tokens or answer
+        usual = min(_ANSWER_TOKENS, (window or math.inf) // _SHARE_OF_WINDOW)
+        return PromptSize(partial(self.tokens, prompt), window, answer or int(usual))
 
     def streams(self, request: CallModel) -> bool:
         """Say whether a reply may be streamed."""

@@ -7,13 +7,16 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from oprag.calls import PromptSize
 from oprag.chunk import Chunk, Span
 from oprag.errors import ContextWindowError
 from oprag.locating import locate
-from oprag.tokens import NamedTokenCounter
+from oprag.tokens import resolve_token_counter
+
+if TYPE_CHECKING:
+    from oprag.routing.options import RouteOptions
 
 _PIECES = 64
 """Into how many pieces of a selection documents are cut, at least."""
@@ -48,47 +51,35 @@ class Excerpt(NamedTuple):
         return self.document.text[self.span.start : self.span.end]
 
 
-class Layout(NamedTuple):
-    """The documents, and what is written between the slices of them."""
-
-    documents: Sequence[FullDocument]
-    """In reading order."""
-    separator: str
-    """Between two documents, and where something of a document was left out."""
-    named: bool = True
-    """Whether the name of each document is written before what is read of it."""
-
-
 _Piece: TypeAlias = tuple[int, int, int]
 """Index of the document, start and end."""
 
 Cut: TypeAlias = Callable[
-    [Layout, Sequence[Chunk], int, NamedTokenCounter], list[Excerpt]
+    [Sequence[FullDocument], Sequence[Chunk], int, "RouteOptions"], list[Excerpt]
 ]
 """Selects what fits a number of tokens, see `largest_selection`."""
 
 
 def excerpts_that_fit(
-    layout: Layout,
+    documents: Sequence[FullDocument],
     chunks: Sequence[Chunk],
+    options: RouteOptions,
     size: PromptSize,
-    counter: NamedTokenCounter,
-    cut: Cut,
 ) -> list[Excerpt]:
-    """Return the documents whole, or what `cut` selects of them for the window.
+    """Return the documents whole, or what `options.cut` selects of them for the window.
 
     Nothing is counted when the window is not known.
 
     Raises:
         ContextWindowError: Nothing of the documents fits beside the prompt.
     """
-    kept = [Excerpt(each, Span(0, len(each.text))) for each in layout.documents]
+    kept = [Excerpt(each, Span(0, len(each.text))) for each in documents]
     room = size.room()
     if room is None:
         return kept
-    excess = size.excess(joined(kept, layout))
+    excess = size.excess(joined(kept, options))
     while excess:
-        kept = cut(layout, chunks, room, counter) if room > 0 else []
+        kept = options.cut(documents, chunks, room, options) if room > 0 else []
         if not kept:
             message = (
                 f"Nothing of the documents fits a window of {size.window} tokens, of "
@@ -96,33 +87,32 @@ def excerpts_that_fit(
                 "max_context_tokens."
             )
             raise ContextWindowError(message, window=size.window, needed=None)
-        excess = size.excess(joined(kept, layout))
+        excess = size.excess(joined(kept, options))
         room -= excess  # where text and prompt meet, it may take a few tokens more
     return kept
 
 
-def joined(excerpts: Sequence[Excerpt], layout: Layout) -> str:
-    """Write excerpts one behind another, as they are sent.
-
-    Args:
-        excerpts: In reading order.
-        layout: What is written between them.
-    """
+def joined(excerpts: Sequence[Excerpt], options: RouteOptions) -> str:
+    """Write excerpts, in reading order, one behind another as they are sent."""
+    separator = options.context.separator
     texts: list[str] = []
     before: FullDocument | None = None
     for excerpt in excerpts:
         if before is not None:
-            texts.append(layout.separator)
-        if before is not excerpt.document and layout.named:
+            texts.append(separator)
+        if before is not excerpt.document and options.named:
             name = " ".join((excerpt.document.title or excerpt.document.name).split())
-            texts.append(f"Document: {name}{layout.separator}")
+            texts.append(f"Document: {name}{separator}")
         texts.append(excerpt.text)
         before = excerpt.document
     return "".join(texts)
 
 
 def largest_selection(
-    layout: Layout, chunks: Sequence[Chunk], room: int, counter: NamedTokenCounter
+    documents: Sequence[FullDocument],
+    chunks: Sequence[Chunk],
+    room: int,
+    options: RouteOptions,
 ) -> list[Excerpt]:
     """Select as much of the documents as fits: first the retrieved chunks.
 
@@ -132,16 +122,16 @@ def largest_selection(
     from the first document on.
 
     Args:
-        layout: The documents.
+        documents: In reading order.
         chunks: What was retrieved of them, best first.
         room: Tokens that the excerpts may take joined (`joined`).
-        counter: Counts tokens.
+        options: What is written between excerpts, and how tokens are counted.
 
     Returns:
         Excerpts in document order that neither touch nor overlap; none where not
         even a piece fits.
     """
-    documents = layout.documents
+    counter = resolve_token_counter(options.context.token_counter)
     found = _found(documents, chunks)
 
     def key(piece: _Piece) -> tuple[float, float, _Piece]:
@@ -157,7 +147,7 @@ def largest_selection(
     pieces = sorted(_pieces(documents, found, size), key=key)
 
     def tokens(number: int) -> int:
-        return counter(joined(_in_order(pieces[:number], documents), layout))
+        return counter(joined(_in_order(pieces[:number], documents), options))
 
     more = bisect.bisect_right(range(len(pieces) + 1), room, key=tokens)
     return _in_order(pieces[: more - 1], documents)

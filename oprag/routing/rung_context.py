@@ -22,7 +22,6 @@ from oprag.positions import UNNAMED, document_metadata, read_documents
 from oprag.routing.full_documents import (
     Excerpt,
     FullDocument,
-    Layout,
     excerpts_that_fit,
     joined,
 )
@@ -183,9 +182,8 @@ def context_of_documents(
     """
     counter = resolve_token_counter(options.context.token_counter)
     written = [document for document in documents if document.text.strip()]
-    layout = Layout(written, options.context.separator, options.named)
     best_first = sorted(chunks, key=lambda chunk: chunk.rank)
-    excerpts = excerpts_that_fit(layout, best_first, size, counter, options.cut)
+    excerpts = excerpts_that_fit(written, best_first, options, size)
     whole = [excerpt.text for excerpt in excerpts] == [each.text for each in written]
     notes = [WINDOW_UNKNOWN] if size.window is None and written else []
     if not whole:
@@ -196,5 +194,5 @@ def context_of_documents(
     if inexact:
         notes.append(f"not the exact text: {', '.join(inexact)}")
     note = "; ".join(notes) or None
-    text = joined(excerpts, layout)
+    text = joined(excerpts, options)
     return RungContext(text, tuple(chunks), tuple(excerpts), note, whole)

@@ -10,7 +10,7 @@ from oprag.calls import PromptSize
 from oprag.chunk import Chunk, Span
 from oprag.context import ContextOptions
 from oprag.errors import ContextWindowError
-from oprag.routing import FullDocument, Layout, RouteOptions, context_of_documents
+from oprag.routing import FullDocument, RouteOptions, context_of_documents
 from oprag.routing.full_documents import joined, largest_selection
 from oprag.tokens import resolve_token_counter
 
@@ -227,12 +227,13 @@ def test_the_prompt_fits_and_every_excerpt_is_a_slice_in_order(case, counter, na
 @settings(deadline=None)
 def test_the_room_is_used_up_but_for_a_piece(case):
     documents, chunks, room = case
-    layout = Layout(documents, "\n\n", named=False)
+    counted = ContextOptions(token_counter=WORDS)
+    options = RouteOptions(rungs=(), context=counted, named=False)
     whole = sum(WORDS(document.text) for document in documents)
 
-    kept = largest_selection(layout, chunks, room, WORDS)
+    kept = largest_selection(documents, chunks, room, options)
 
-    used = WORDS(joined(kept, layout))
+    used = WORDS(joined(kept, options))
     # A piece has at most 32 characters here.
     assert used == whole or room - 16 <= used <= room
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from oprag.errors import InvalidOptionError
-from oprag.routing import DEFAULT_RUNGS, Rung, as_rungs, check_route
+from oprag.routing import DEFAULT_RUNGS, Answering, Rung, as_rungs, check_route
 
 
 def test_the_default_is_the_papers_two_steps():
@@ -80,3 +82,28 @@ def test_options_that_are_not_possible_are_rejected(option, value, message):
         check_route(DEFAULT_RUNGS, **{**SOUND, option: value})
 
     assert caught.value.option == option
+
+
+@pytest.mark.parametrize(
+    ("windows", "answers", "expected"),
+    [
+        ((None, None), (None, None), (None, 256)),
+        ((None, 10_000), (None, None), (10_000, 256)),
+        ((None, 800), (None, None), (800, 100)),  # an eighth
+        ((4_000, 10_000), (None, 700), (4_000, 700)),
+        ((4_000, None), (50, 700), (4_000, 50)),
+        (({"full": 9_000}, 10_000), (None, 700), (9_000, 700)),
+        (({"other": 9_000}, 10_000), (None, 700), (10_000, 700)),
+    ],
+)
+def test_what_the_user_says_of_a_model_comes_before_what_it_says_itself(
+    windows, answers, expected
+):
+    limits = SimpleNamespace(max_context_tokens=windows[0], answer_tokens=answers[0])
+    asked = SimpleNamespace(
+        _limits=limits, known_limits=lambda prompt: (windows[1], answers[1]), tokens=len
+    )
+
+    size = Answering.size(asked, "full")
+
+    assert (size.window, size.reserved) == expected

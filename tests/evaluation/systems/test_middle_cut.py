@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oprag.context import ContextOptions
 from oprag.errors import InvalidOptionError
-from oprag.routing import FullDocument, Layout
-from oprag.tokens import resolve_token_counter
+from oprag.routing import FullDocument, RouteOptions
 from oprag_eval.systems.middle_cut import cut_middle, truncate_middle
 
 
@@ -26,14 +26,14 @@ def test_the_excerpts_are_the_beginning_and_the_end_of_the_documents():
         FullDocument("a", " ".join(f"alpha{n:03}." for n in range(200))),
         FullDocument("b", "\n".join(f"beta{n:03}" for n in range(100))),
     ]
-    layout = Layout(documents, "\n\n", named=False)
+    options = RouteOptions(rungs=(), context=ContextOptions(token_counter=words))
 
-    head, tail = cut_middle(layout, (), 40, resolve_token_counter(words))
+    head, tail = cut_middle(documents, (), 40, options)
 
     assert documents[0].text.startswith(head.text)
     assert documents[1].text.endswith(tail.text)
     assert words(head.text) == words(tail.text) == 20
-    assert cut_middle(layout, (), 0, resolve_token_counter(words)) == []
+    assert cut_middle(documents, (), 0, options) == []
 
 
 def test_text_that_fits_is_not_touched():

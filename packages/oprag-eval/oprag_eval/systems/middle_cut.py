@@ -8,26 +8,31 @@ from typing import NamedTuple
 
 from oprag.chunk import Chunk, Span
 from oprag.errors import invalid_option
-from oprag.routing import Excerpt, Layout
-from oprag.tokens import NamedTokenCounter
+from oprag.routing import Excerpt, FullDocument, RouteOptions
+from oprag.tokens import resolve_token_counter
 
 
 def cut_middle(
-    layout: Layout, _: Sequence[Chunk], room: int, counter: NamedTokenCounter
+    documents: Sequence[FullDocument],
+    _: Sequence[Chunk],
+    room: int,
+    options: RouteOptions,
 ) -> list[Excerpt]:
     """Select the beginning and the end of the documents, read as one text."""
-    if room <= counter(layout.separator):
+    counter = resolve_token_counter(options.context.token_counter)
+    separator = options.context.separator
+    if room <= counter(separator):
         return []
-    text = layout.separator.join(document.text for document in layout.documents)
-    cut = truncate_middle(text, room, counter, mark=layout.separator)
+    text = separator.join(document.text for document in documents)
+    cut = truncate_middle(text, room, counter, mark=separator)
     found = []
     for start, end in ((0, cut.head), (cut.tail, len(text))):
         begin = 0
-        for document in layout.documents:
+        for document in documents:
             first, last = max(start - begin, 0), min(end - begin, len(document.text))
             if first < last:
                 found.append(Excerpt(document, Span(first, last)))
-            begin += len(document.text) + len(layout.separator)
+            begin += len(document.text) + len(separator)
     return found
 
 
