@@ -10,7 +10,6 @@ from oprag.calls.client_errors import (
 )
 from oprag.calls.dialogue import (
     CALL_DESCRIPTIONS,
-    WINDOW_UNKNOWN,
     CallModel,
     Dialogue,
     Finished,
@@ -23,7 +22,7 @@ from oprag.calls.dialogue import (
     check_count,
     frame_tokens,
 )
-from oprag.calls.ledger import Ledger, Price, RungEntry, TokenUsage, as_prices
+from oprag.calls.ledger import Ledger, Price, TokenUsage, as_prices
 from oprag.calls.prompts import (
     CONTEXT_PART,
     QA_PROMPT,
@@ -37,7 +36,6 @@ from oprag.calls.replies import (
     may_be_reasoning,
     text_of,
     well_formed,
-    whole_characters,
     without_reasoning,
 )
 from oprag.calls.secrets import keep_secret, without_secrets
@@ -48,7 +46,6 @@ __all__ = [
     "QA_PROMPT",
     "QA_VARIABLES",
     "SENTINEL",
-    "WINDOW_UNKNOWN",
     "CallModel",
     "Dialogue",
     "Finished",
@@ -58,7 +55,6 @@ __all__ = [
     "PromptedModel",
     "ReadDocuments",
     "Reply",
-    "RungEntry",
     "StreamEnd",
     "TokenUsage",
     "advance",
@@ -78,7 +74,6 @@ __all__ = [
     "status_of",
     "text_of",
     "well_formed",
-    "whole_characters",
     "without_reasoning",
     "without_secrets",
 ]

@@ -22,13 +22,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from oprag.calls.client_errors import is_window_overflow, said_by
-from oprag.calls.ledger import Ledger, RungDecision, RungEntry, TokenUsage
+from oprag.calls.ledger import Ledger, RungDecision, TokenUsage
 from oprag.errors import ContextWindowError, OpragError, invalid_option
 
 ResultT = TypeVar("ResultT")
-
-WINDOW_UNKNOWN = "window unknown"
-"""What the usage notes if it is not known how much the model can read."""
 
 CALL_DESCRIPTIONS = {
     "answer_tokens": "Tokens of the window that are kept free for the answer; None for "
@@ -110,6 +107,11 @@ class PromptSize:
     """Tokens of prompt and answer together that the model takes; None: unknown."""
     reserved: int = 0
     """Tokens kept free for the answer."""
+
+    @property
+    def note(self) -> str | None:
+        """What the usage says where it is not known how much the model can read."""
+        return "window unknown" if self.window is None else None
 
     def with_context(self, context: str) -> int:
         """Return the tokens of the whole prompt with a context in it."""
@@ -214,10 +216,8 @@ def ask(
     try:
         reply: Reply = yield call
     except Exception as error:  # models share no error class; all go up again
-        entry = RungEntry(
-            name, "failed", model=model.model(name), model_calls=1, note=note
-        )
-        ledger.record(entry)
+        called = model.model(name)
+        ledger.record(name, "failed", model=called, model_calls=1, note=note)
         if isinstance(error, OpragError):
             raise
         said = said_by(error)
@@ -233,6 +233,14 @@ def ask(
             f"tokens here, as too long; the model's window {known}. {too_long}"
         )
         raise ContextWindowError(message, window=window, needed=needed) from failure
-    told = reply.usage, model.model(name), reply.model_calls, reply.seconds, note, whole
-    ledger.record(RungEntry(name, decision(reply), *told))
+    ledger.record(
+        name,
+        decision(reply),
+        usage=reply.usage,
+        model=model.model(name),
+        model_calls=reply.model_calls,
+        seconds=reply.seconds,
+        note=note,
+        whole=whole,
+    )
     return reply

@@ -145,9 +145,9 @@ class Ledger:
         """The steps so far, in the order in which they were tried."""
         return tuple(self._entries)
 
-    def record(self, entry: RungEntry) -> None:
-        """Add what happened at a step."""
-        self._entries.append(entry)
+    def record(self, rung: str, decision: RungDecision, **facts: Any) -> None:
+        """Add what happened at a step; see `RungEntry`."""
+        self._entries.append(RungEntry(rung, decision, **facts))
 
     @property
     def usage(self) -> TokenUsage:

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 _REASONING = re.compile(r"\s*<(think|thinking)>")
 """What some servers send as text before the reply."""
-_FIRST_HALVES = tuple(map(chr, range(0xD800, 0xDC00)))
 
 
 def text_of(reply: Any) -> str:
@@ -48,12 +47,6 @@ def well_formed(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def whole_characters(text: str) -> tuple[str, str]:
-    """Divide a streamed text before the first half of a surrogate pair at its end."""
-    cut = len(text) - text.endswith(_FIRST_HALVES)
-    return text[:cut], text[cut:]
 
 
 _REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")

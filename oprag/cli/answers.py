@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag import SelfRouteChain
-from oprag.calls import well_formed, whole_characters
+from oprag.calls import well_formed
 from oprag.cli.chat_models import model_failure
 from oprag.cli.searching import Search, ordered_passages
 from oprag.context import Order
@@ -153,8 +153,10 @@ def _streamed(
     try:
         for piece in chain.stream(found.retrieved.question):
             output += AddableDict(piece)
-            whole, held = whole_characters(held + (piece.get("answer") or ""))
-            if said := well_formed(whole):
+            come = held + (piece.get("answer") or "")
+            # The first half of a surrogate pair waits for the second.
+            held = come[-1:] if "\ud800" <= come[-1:] <= "\udbff" else ""
+            if said := well_formed(come.removesuffix(held)):
                 text += said
                 write(said)
     except (ModelCallError, ContextWindowError) as error:

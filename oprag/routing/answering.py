@@ -7,15 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from oprag.calls import (
-    CallModel,
-    Dialogue,
-    Ledger,
-    PromptedModel,
-    ReadDocuments,
-    RungEntry,
-    ask,
-)
+from oprag.calls import CallModel, Dialogue, Ledger, PromptedModel, ReadDocuments, ask
 from oprag.chunk import Hit
 from oprag.errors import (
     BudgetTooSmallError,
@@ -109,7 +101,7 @@ def route(
         if bare in sent or not context.text.strip():
             nothing = context.note or "nothing to read"
             note = "the same context as before" if bare in sent else nothing
-            ledger.record(RungEntry(rung.name, "skipped", note=note))
+            ledger.record(rung.name, "skipped", note=note)
             continue
         sent.append(bare)
         last = rung is options.rungs[-1]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from oprag.calls import WINDOW_UNKNOWN, PromptSize
+from oprag.calls import PromptSize
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context import (
     ContextOptions,
@@ -185,7 +185,7 @@ def context_of_documents(
     best_first = sorted(chunks, key=lambda chunk: chunk.rank)
     excerpts = excerpts_that_fit(written, best_first, options, size)
     whole = [excerpt.text for excerpt in excerpts] == [each.text for each in written]
-    notes = [WINDOW_UNKNOWN] if size.window is None and written else []
+    notes = [size.note] if size.note and written else []
     if not whole:
         total = sum(counter(document.text) for document in written)
         kept = sum(counter(excerpt.text) for excerpt in excerpts)

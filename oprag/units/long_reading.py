@@ -8,7 +8,6 @@ from typing import Any
 
 from oprag.calls import (
     CALL_DESCRIPTIONS,
-    WINDOW_UNKNOWN,
     CallModel,
     Dialogue,
     Ledger,
@@ -144,7 +143,7 @@ def _called(
         failed=lambda what: failed(f"failed: {what}"),
         too_long=_TOO_LONG,
         decision=lambda reply: "answered" if reply.text.strip() else "failed",
-        note=WINDOW_UNKNOWN if size.window is None else None,
+        note=size.note,
     )
     if not reply.text.strip():
         raise failed("gave an empty reply")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from oprag.calls import Ledger, Price, RungEntry, TokenUsage, as_prices
+from oprag.calls import Ledger, Price, TokenUsage, as_prices
 from oprag.errors import InvalidOptionError
 
 PRICES = {"small": (1.0, 0.5, 4.0), "large": (10.0, 1.0, 40.0)}
@@ -16,18 +16,21 @@ def routed() -> Ledger:
     """A question that the small model declined and the large one answered."""
     ledger = Ledger(PRICES)
     ledger.record(
-        RungEntry("retrieved", "declined", TokenUsage(1_000, 10), "small", 1, 0.5)
+        "retrieved",
+        "declined",
+        usage=TokenUsage(1_000, 10),
+        model="small",
+        model_calls=1,
+        seconds=0.5,
     )
     ledger.record(
-        RungEntry(
-            "full",
-            "answered",
-            TokenUsage(100_000, 20, cached_tokens=60_000),
-            "large",
-            1,
-            2.0,
-            whole=True,
-        )
+        "full",
+        "answered",
+        usage=TokenUsage(100_000, 20, cached_tokens=60_000),
+        model="large",
+        model_calls=1,
+        seconds=2.0,
+        whole=True,
     )
     return ledger
 
@@ -46,7 +49,9 @@ def test_costs_follow_the_prices():
 
 def test_one_unknown_price_makes_the_cost_unknown():
     ledger = routed()
-    ledger.record(RungEntry("more", "answered", TokenUsage(1, 1), "other", 1))
+    ledger.record(
+        "more", "answered", usage=TokenUsage(1, 1), model="other", model_calls=1
+    )
 
     assert ledger.cost is None
     assert ledger.to_dict()["rungs"][2]["cost"] is None
@@ -54,14 +59,14 @@ def test_one_unknown_price_makes_the_cost_unknown():
 
 def test_without_prices_there_is_no_cost():
     ledger = Ledger()
-    ledger.record(RungEntry("retrieved", "skipped", note="empty"))
+    ledger.record("retrieved", "skipped", note="empty")
 
     assert ledger.cost is None
 
 
 def test_skipped_rungs_cost_nothing():
     ledger = Ledger(PRICES)
-    ledger.record(RungEntry("retrieved", "skipped", note="empty"))
+    ledger.record("retrieved", "skipped", note="empty")
 
     assert ledger.cost == 0
     assert ledger.to_dict()["rungs"][0]["cost"] == 0
