@@ -61,10 +61,10 @@ def test_lists_of_different_lengths_are_an_error():
 @pytest.mark.parametrize(
     ("texts", "metadatas", "named"),
     [
-        ("ab", None, "texts is a str"),
-        (["a", None], [{}, {}], r"texts\[1\] is None"),
-        (["a", "b"], [{}, None], r"metadatas\[1\] is None"),
-        (["a"], [[("source", "s")]], r"metadatas\[0\] is a list"),
+        ("ab", None, "texts takes a list of texts, and got a str"),
+        (["a", None], [{}, {}], "texts .* got None"),
+        (["a", "b"], [{}, None], "metadatas takes a list of mappings, and got None"),
+        (["a"], [[("source", "s")]], "metadatas .* got a list"),
     ],
 )
 def test_what_is_no_text_or_no_mapping_is_named(texts, metadatas, named):
