@@ -21,34 +21,28 @@ def no_position(
     """Return the error for chunks without a position that can be used.
 
     Args:
-        lacking: The chunks and their ranks. The message names the first, or the first
-            that has something else than a number.
+        lacking: The chunks and their ranks; the message names the first, or the
+            first that has something else than a number.
         document: Key of its document.
         position_keys: The option.
     """
-    useless = [_useless(hit) for hit, _ in lacking]
-    odd = [number for number, shown in enumerate(useless) if "(no number)" in shown]
-    first = odd[0] if odd else 0
-    hit, rank = lacking[first]
+    hit, rank = next(filter(_is_odd, lacking), lacking[0])
     keys = tuple(sorted(map(str, hit.metadata)))
+    useless = [f"{key}={value!r}" for key, value in known_positions(hit).items()]
+    why = ""
+    if position_keys is not None:
+        why = f" position_keys={position_keys!r} gives no number on it."
+    elif useless:
+        why = f" Not usable for every chunk of the document: {', '.join(useless)}."
     message = (
         f"Document {document!r}: the chunk at rank {rank} has no position that can be "
-        f"used. Metadata keys found: {', '.join(keys) or 'none'}."
+        f"used. Metadata keys found: {', '.join(keys) or 'none'}.{why} {_WAY_OUT}"
     )
-    if position_keys is not None:
-        message += f" position_keys={position_keys!r} gives no number on it."
-    elif useless[first]:
-        message += f" Not usable for every chunk of the document: {useless[first]}."
-    return MissingPositionError(
-        f"{message} {_WAY_OUT}", document=document, rank=rank, keys=keys
-    )
+    return MissingPositionError(message, document=document, rank=rank, keys=keys)
 
 
-def _useless(hit: Hit) -> str:
-    return ", ".join(
-        f"{key}={value!r}{' (no number)' if as_number(value) is None else ''}"
-        for key, value in known_positions(hit).items()
-    )
+def _is_odd(lacking: tuple[Hit, int]) -> bool:
+    return None in map(as_number, known_positions(lacking[0]).values())
 
 
 def not_located(
@@ -102,34 +96,23 @@ def unscoped(
     )
 
 
-def same_position(first: Chunk, second: Chunk) -> ConflictingPositionsError:
-    """Return the error for two texts at one position."""
-    position = first.position or ()
-    shown = ", ".join(str(number) for number in position)
-    ranks = (first.rank, second.rank)
+def contradiction(first: Chunk, second: Chunk) -> ConflictingPositionsError:
+    """Return the error for two chunks that cannot both be where they say."""
+    ranks, position = (first.rank, second.rank), first.position or ()
+    facts: dict[str, Any] = {"position": position, "ranks": ranks}
+    spans = tuple(tuple(chunk.span or (0, 0)) for chunk in (first, second))
+    if first.exact and second.exact:
+        places = " and ".join([f"{start}-{end}" for start, end in spans])
+        what = f"claim characters {places}, but their texts differ where these overlap"
+        why = "the offsets restart, or are of two versions of the document"
+        facts = {"kind": "conflicting_text", "spans": spans}
+    else:
+        shown = ", ".join([str(number) for number in position])
+        what = f"have different texts and the same position ({shown})"
+        why = "their order is not known"
+        facts["kind"] = "ambiguous_position"
     message = (
-        f"Document {first.document!r}: the chunks at ranks {first.rank} and "
-        f"{second.rank} have different texts and the same position ({shown}), so their "
-        f"order is not known. {_WAY_OUT}"
+        f"Document {first.document!r}: the chunks at ranks {ranks[0]} and {ranks[1]} "
+        f"{what}: {why}. {_WAY_OUT}"
     )
-    return ConflictingPositionsError(
-        message,
-        kind="ambiguous_position",
-        document=first.document,
-        position=position,
-        ranks=ranks,
-    )
-
-
-def conflicting_texts(first: Chunk, second: Chunk) -> ConflictingPositionsError:
-    """Return the error for two spans that overlap with different texts."""
-    spans = tuple((c.span[0], c.span[1]) if c.span else (0, 0) for c in (first, second))
-    message = (
-        f"Document {first.document!r}: the chunks at ranks {first.rank} and "
-        f"{second.rank} claim characters {spans[0][0]}-{spans[0][1]} and "
-        f"{spans[1][0]}-{spans[1][1]}, but their texts differ where these overlap: the "
-        f"offsets restart, or are of two versions of the document. {_WAY_OUT}"
-    )
-    return ConflictingPositionsError(
-        message, kind="conflicting_text", document=first.document, spans=spans
-    )
+    return ConflictingPositionsError(message, document=first.document, **facts)

@@ -12,7 +12,7 @@ from oprag.chunk import Chunk, Span
 from oprag.errors import OpragError, PositionWarning, users_level
 from oprag.metadata import DOC_KEY, DOC_VERSION, version_text
 from oprag.ordering import group_by_document
-from oprag.positions.errors import conflicting_texts, same_position
+from oprag.positions.errors import contradiction
 
 
 def without_duplicates(chunks: Iterable[Chunk]) -> list[Chunk]:
@@ -111,8 +111,7 @@ def check_positions(
         pair = _contradiction(members)
         if pair is None:
             continue
-        exact = pair[0].exact and pair[1].exact
-        error = conflicting_texts(*pair) if exact else same_position(*pair)
+        error = contradiction(*pair)
         if error.kind == "conflicting_text" and _have_one_header(members):
             changes[document] = _without_end
         elif problems is None:

@@ -169,7 +169,7 @@ def test_no_usable_position_is_an_error_that_names_the_keys_found(metadata):
 
 
 def test_a_roman_label_alone_is_no_number():
-    with pytest.raises(MissingPositionError, match=r"'iv' \(no number\)"):
+    with pytest.raises(MissingPositionError, match="'iv'"):
         _positions([{"page_label": "3"}, {"page_label": "iv"}])
 
 
@@ -320,7 +320,7 @@ def test_an_end_that_cannot_be_one_is_not_claimed(metadata):
 
 @pytest.mark.parametrize("key", ["char_start", "start_index", "start_char_idx"])
 def test_a_negative_number_is_no_position(key):
-    with pytest.raises(MissingPositionError, match=rf"{key}=-7 \(no number\)"):
+    with pytest.raises(MissingPositionError, match=f"{key}=-7"):
         _positions([{key: -7}] * 2)
 
 
