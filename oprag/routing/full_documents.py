@@ -6,17 +6,15 @@ import bisect
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 from oprag.calls import PromptSize
 from oprag.chunk import Chunk, Span
 from oprag.errors import ContextWindowError
 from oprag.locating import locate
+from oprag.routing.options import RouteOptions
 from oprag.tokens import resolve_token_counter
-
-if TYPE_CHECKING:
-    from oprag.routing.options import RouteOptions
 
 _PIECES = 64
 """Into how many pieces of a selection documents are cut, at least."""
@@ -54,11 +52,6 @@ class Excerpt(NamedTuple):
 _Piece: TypeAlias = tuple[int, int, int]
 """Index of the document, start and end."""
 
-Cut: TypeAlias = Callable[
-    [Sequence[FullDocument], Sequence[Chunk], int, "RouteOptions"], list[Excerpt]
-]
-"""Selects what fits a number of tokens, see `largest_selection`."""
-
 
 def excerpts_that_fit(
     documents: Sequence[FullDocument],
@@ -66,7 +59,7 @@ def excerpts_that_fit(
     options: RouteOptions,
     size: PromptSize,
 ) -> list[Excerpt]:
-    """Return the documents whole, or what `options.cut` selects of them for the window.
+    """Return the documents whole, or what is selected of them for the window.
 
     Nothing is counted when the window is not known.
 
@@ -78,8 +71,9 @@ def excerpts_that_fit(
     if room is None:
         return kept
     excess = size.excess(joined(kept, options))
+    cut = options.cut or largest_selection
     while excess:
-        kept = options.cut(documents, chunks, room, options) if room > 0 else []
+        kept = cut(documents, chunks, room, options) if room > 0 else []
         if not kept:
             message = (
                 f"Nothing of the documents fits a window of {size.window} tokens, of "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,6 @@ from oprag.calls import as_prices, check_count
 from oprag.context import ContextOptions, SentText
 from oprag.errors import InvalidOptionError, invalid_option
 from oprag.routing.declining import Decline
-from oprag.routing.full_documents import Cut, largest_selection
 
 DEFAULT_RUNGS = ("retrieved", "full")
 """The two steps of the paper."""
@@ -94,8 +93,8 @@ class RouteOptions:
     that was retrieved, because somebody chose how many."""
     named: bool = True
     """Whether each full document is named in the prompt."""
-    cut: Cut = largest_selection
-    """Cuts full documents that do not fit the window."""
+    cut: Callable[..., Any] | None = None
+    """Cuts full documents that do not fit the window; None for `largest_selection`."""
 
 
 def check_route(
