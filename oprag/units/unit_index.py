@@ -11,13 +11,8 @@ from typing import Any, NamedTuple
 
 from oprag.chunk import Chunk, Hit, Passage, Span, named_characters
 from oprag.context import FindText, Order, find_places, place_metadata
-from oprag.errors import (
-    DocumentNotFoundError,
-    InvalidOptionError,
-    MissingPositionError,
-    OpragError,
-    named,
-)
+from oprag.documents import check_entries
+from oprag.errors import DocumentNotFoundError, MissingPositionError, OpragError
 from oprag.metadata import DOC_KEY, DOC_URI, document_key
 from oprag.ordering import DocumentOrder
 from oprag.ordering import document_order as in_document_order
@@ -39,32 +34,15 @@ class UnitIndex:
         units: As `group_documents` gives them.
 
     Raises:
-        InvalidOptionError: A document is in two units that are no parts of it.
-        InvalidOptionError: There is no unit, or something is no unit.
+        InvalidOptionError: Something is no unit.
     """
 
     def __init__(self, units: Sequence[LongUnit]) -> None:
-        listed = isinstance(units, Sequence) and not isinstance(units, str)
-        given = [*units] if listed else [units]
-        wrong = [unit for unit in given if not isinstance(unit, LongUnit)]
-        if wrong or not units:
-            found = f"holds {named(wrong[0])}" if wrong else "is empty"
-            message = (
-                f"units= {found}. It takes what group_documents({{name: text}}) "
-                "returns."
-            )
-            raise InvalidOptionError(message, option="units", value=units)
+        check_entries("units", units, LongUnit)
         self._of: dict[str, list[LongUnit]] = {}
         for unit in units:
             for name in unit.documents:
-                others = self._of.setdefault(name, [])
-                if others and (unit.part is None or others[0].part is None):
-                    message = (
-                        f"units= has document {name!r} in two units. Group all "
-                        "documents in one call."
-                    )
-                    raise InvalidOptionError(message, option="units", value=name)
-                others.append(unit)
+                self._of.setdefault(name, []).append(unit)
 
     def find(
         self,
