@@ -169,7 +169,19 @@ class Ledger:
             `output_tokens`, `estimated`, `model_calls`, `seconds`, `cost`.
         """
         return {
-            "rungs": [self._entry_dict(entry) for entry in self._entries],
+            "rungs": [
+                {
+                    "rung": entry.rung,
+                    "decision": entry.decision,
+                    "model": entry.model,
+                    **entry.usage.to_dict(),
+                    "model_calls": entry.model_calls,
+                    "seconds": entry.seconds,
+                    "cost": self._cost(entry) if entry.model_calls else 0.0,
+                    "note": entry.note,
+                }
+                for entry in self._entries
+            ],
             **self.usage.to_dict(),
             "model_calls": sum(entry.model_calls for entry in self._entries),
             "seconds": sum(entry.seconds for entry in self._entries),
@@ -179,15 +191,3 @@ class Ledger:
     def _cost(self, entry: RungEntry) -> float | None:
         price = self._prices.get(entry.model or "")
         return price.cost(entry.usage) if price else None
-
-    def _entry_dict(self, entry: RungEntry) -> dict[str, Any]:
-        return {
-            "rung": entry.rung,
-            "decision": entry.decision,
-            "model": entry.model,
-            **entry.usage.to_dict(),
-            "model_calls": entry.model_calls,
-            "seconds": entry.seconds,
-            "cost": self._cost(entry) if entry.model_calls else 0.0,
-            "note": entry.note,
-        }

@@ -203,7 +203,11 @@ def _in_order(
 ) -> list[Part]:
     scopes: Sequence[tuple[int | None, int | None]]
     if are_own_chunks(texts):
-        scopes = [(_part_of(text.metadata), _start_of(text)) for text in texts]
+        scopes = [
+            (as_number(m.get(PART if HASH in m else PART_INDEX)), _start_of(text))
+            for text in texts
+            for m in [text.metadata]
+        ]
     else:
         for text in texts:
             _refuse_chunk(name, text.metadata)
@@ -232,10 +236,6 @@ def _column(metadatas: Sequence[Mapping[str, Any]], key: str) -> list[int] | Non
 def are_own_chunks(texts: Sequence[SourceText]) -> bool:
     """Whether oprag made all of them, and their texts are the ones that it made."""
     return all(_start_of(text) is not None for text in texts)
-
-
-def _part_of(metadata: Mapping[str, Any]) -> int | None:
-    return as_number(metadata.get(PART if HASH in metadata else PART_INDEX))
 
 
 def _start_of(text: SourceText) -> int | None:

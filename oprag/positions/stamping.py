@@ -60,7 +60,10 @@ def stamp_chunks(
     stamps = []
     for part, offset, row in zip(parts, offsets, written, strict=True):
         if row and not offset:
-            row[0].update(_text_stamp(part, again=again))
+            # A chunk that is cut again may have that of the whole part with it.
+            own = part.source.metadata
+            kept = {key: own[key] for key in STAMP_KEYS if key in own}
+            row[0].update(kept if again else text_stamp(part.source.text))
         own_id = partial(
             chunk_id, name, version=version, part=part.number, offset=offset
         )
@@ -95,14 +98,6 @@ def _fact(value: object) -> str:
     if isinstance(value, partial):
         return splitter_settings(value.func, *value.args)
     return qualified_name(value)
-
-
-def _text_stamp(part: Part, *, again: bool) -> dict[str, str | int]:
-    """That of the whole part, which a chunk that is cut again may have with it."""
-    if not again:
-        return text_stamp(part.source.text)
-    metadata = part.source.metadata
-    return {key: metadata[key] for key in STAMP_KEYS if key in metadata}
 
 
 def _version(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from operator import attrgetter
 from typing import Any
@@ -106,35 +106,32 @@ def check_positions(
         ConflictingPositionsError: Two texts have the same ordinal, line or page.
     """
     chunks = list(chunks)
-    changes: dict[str, Callable[[Chunk], Chunk]] = {}
+    open_ended, wrong = set[str](), set[str]()
     for document, members in group_by_document(chunks).items():
         pair = _contradiction(members)
         if pair is None:
             continue
         error = contradiction(*pair)
         if error.kind == "conflicting_text" and _have_one_header(members):
-            changes[document] = _without_end
+            open_ended.add(document)
         elif problems is None:
             raise error
         else:
             problems.setdefault(document, error)
-            changes[document] = without_place
-    if not changes:
-        return chunks
-    return [changes.get(chunk.document, _as_it_is)(chunk) for chunk in chunks]
+            wrong.add(document)
+    return [
+        without_place(chunk)
+        if chunk.document in wrong
+        else _ending_at(chunk, chunk.span.start)
+        if chunk.document in open_ended and chunk.span
+        else chunk
+        for chunk in chunks
+    ]
 
 
 def without_place(chunk: Chunk) -> Chunk:
     """Return the chunk as one of which nobody knows where it stands."""
     return chunk._replace(position=None, span=None, part=None)
-
-
-def _as_it_is(chunk: Chunk) -> Chunk:
-    return chunk
-
-
-def _without_end(chunk: Chunk) -> Chunk:
-    return chunk if chunk.span is None else _ending_at(chunk, chunk.span.start)
 
 
 def _ending_at(chunk: Chunk, end: int) -> Chunk:

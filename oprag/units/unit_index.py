@@ -78,7 +78,16 @@ class UnitIndex:
         chunks = read_chunks(
             hits, documents, position_keys=position_keys, problems=problems
         )
-        units = [self._units(chunk.uri, chunk.rank) for chunk in chunks]
+        units = []
+        for chunk in chunks:
+            if chunk.uri not in self._of:
+                message = (
+                    f"The chunk at rank {chunk.rank} is of document {chunk.uri!r}, "
+                    "which is in none of the units=. Name with document_key= where "
+                    "chunks carry the names that group_documents was given."
+                )
+                raise DocumentNotFoundError(message, document=chunk.uri)
+            units.append(self._of[chunk.uri])
         for chunk in chunks:
             if len(units[chunk.rank]) == 1:
                 problems.pop(chunk.document, None)  # it needs no place
@@ -91,17 +100,6 @@ class UnitIndex:
             unit = _unit_of(chunk, units[chunk.rank])
             found.setdefault(unit, FoundUnit(unit, chunk))
         return list(found.values())
-
-    def _units(self, name: str, rank: int) -> Sequence[LongUnit]:
-        units = self._of.get(name)
-        if units is None:
-            message = (
-                f"The chunk at rank {rank} is of document {name!r}, which is in none "
-                "of the units=. Name with document_key= where chunks carry the names "
-                "that group_documents was given."
-            )
-            raise DocumentNotFoundError(message, document=name)
-        return units
 
 
 def _unit_of(chunk: Chunk, units: Sequence[LongUnit]) -> LongUnit:
