@@ -24,7 +24,7 @@ OUTER = ("cli", "files", "scale")
 """Rooms of `oprag` that are not its core."""
 
 LINES = {
-    "core": 18_800,  # aim: 17,500
+    "core": 18_600,  # aim: 17,500
     "langchain_oprag": 4_400,
     "llamaindex_oprag": 4_750,  # aim: 4,700
     "oprag/cli": 4_900,  # aim: 4,800
@@ -33,7 +33,7 @@ LINES = {
     "oprag/scale": 470,  # aim: 450
     "tests": 53_500,  # aim: 42,000
 }
-NAMES = {"context": 43, "calls": 44}
+NAMES = {"context": 41, "calls": 44}
 """Of doors that are larger than `OTHER_NAMES` yet; of `context` the aim is 40."""
 OTHER_NAMES = 35
 ERRORS = 22

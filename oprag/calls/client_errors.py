@@ -48,11 +48,6 @@ def carried(error: Exception) -> Exception:
     return error
 
 
-def _kinds_of(error: BaseException) -> list[str]:
-    """The names of an error's classes."""
-    return [cls.__name__ for cls in type(error).__mro__]
-
-
 def hint_of(error: BaseException) -> str:
     """Return what to do about an error; empty if nothing is known."""
     status = status_of(error)
@@ -72,7 +67,8 @@ def is_of_connection(error: BaseException) -> bool:
     if isinstance(error, (ConnectionError, TimeoutError)):
         return True
     marks = ("Connect", "Timeout", "Transport")
-    return any(mark in kind for kind in _kinds_of(error) for mark in marks)
+    kinds = [cls.__name__ for cls in type(error).__mro__]
+    return any(mark in kind for kind in kinds for mark in marks)
 
 
 _CODES = ("context_length_exceeded", "exceed_context_size_error")
@@ -101,7 +97,7 @@ def is_window_overflow(error: BaseException) -> bool:
     Args:
         error: What the client raised.
     """
-    if "ContextOverflowError" in _kinds_of(error):
+    if "ContextOverflowError" in [cls.__name__ for cls in type(error).__mro__]:
         return True
     if getattr(error, "code", None) in _CODES:
         return True

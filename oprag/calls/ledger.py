@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from oprag.errors import InvalidOptionError, invalid_option, written
@@ -26,13 +26,6 @@ class TokenUsage:
     """Whether any of it was counted here instead of reported by the provider."""
 
     @classmethod
-    def counted(
-        cls, prompt: str, reply: str, token_counter: Callable[[str], int]
-    ) -> TokenUsage:
-        """Count what the provider did not report; marked as estimated."""
-        return cls(token_counter(prompt), token_counter(reply), estimated=True)
-
-    @classmethod
     def reported(cls, usage: Mapping[str, Any]) -> TokenUsage:
         """Return what a provider reported, as LangChain's `UsageMetadata` has it."""
         cached = (usage.get("input_token_details") or {}).get("cache_read")
@@ -48,12 +41,7 @@ class TokenUsage:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values."""
-        return {
-            "input_tokens": self.input_tokens,
-            "cached_tokens": self.cached_tokens,
-            "output_tokens": self.output_tokens,
-            "estimated": self.estimated,
-        }
+        return asdict(self)
 
 
 class Price(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -38,21 +37,8 @@ def longest_prefix(
         The part's end: `end`, or a grapheme boundary after at least one grapheme.
         A single one that counts more than `chunk_size` stays whole.
     """
-    reached = _by_bisection(
-        text,
-        start,
-        end,
-        guess or _CHARACTERS_PER_TOKEN * chunk_size,
-        lambda place: counter.count(text[start:place]) <= chunk_size,
-    )
-    return reached if reached > start else _next_boundary(text, start, end)
-
-
-def _by_bisection(
-    text: str, start: int, end: int, step: int, fits: Callable[[int], bool]
-) -> int:
-    reached = start
-    too_far = end + 1
+    step = guess or _CHARACTERS_PER_TOKEN * chunk_size
+    reached, too_far = start, end + 1
     while reached < end and reached + 1 < too_far:
         if too_far > end:  # nothing was too far yet: reach twice as far each time
             aim = min(reached + step, end)
@@ -64,11 +50,11 @@ def _by_bisection(
             place = _next_boundary(text, reached, end)
             if place >= too_far:
                 break
-        if fits(place):
+        if counter.count(text[start:place]) <= chunk_size:
             reached = place
         else:
             too_far = place
-    return reached
+    return reached if reached > start else _next_boundary(text, start, end)
 
 
 def _next_boundary(text: str, boundary: int, end: int) -> int:

@@ -203,18 +203,12 @@ def _packed(
             yield TextChunk(start, bounds[last], tokens)
         else:
             last = first + 1
-            yield from _pieces(text, start, bounds[last], chunk_size, counter)
+            # A sentence that is over the limit, cut at its best places.
+            while start < bounds[last]:
+                piece = _piece(text, start, bounds[last], chunk_size, counter)
+                yield piece
+                start = piece.end
         first = last
-
-
-def _pieces(
-    text: str, start: int, end: int, chunk_size: int, counter: NamedTokenCounter
-) -> Iterator[TextChunk]:
-    """A sentence that is over the limit, cut at its best places."""
-    while start < end:
-        piece = _piece(text, start, end, chunk_size, counter)
-        yield piece
-        start = piece.end
 
 
 def _piece(

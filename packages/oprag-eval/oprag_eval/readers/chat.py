@@ -69,7 +69,8 @@ class ChatModel(Model):
         if reported := message.usage_metadata:
             usage = TokenUsage.reported(reported)
         else:
-            usage = TokenUsage.counted(call.prompt, text, self._count)
+            tokens = self._count(call.prompt), self._count(text)
+            usage = TokenUsage(*tokens, estimated=True)
         text = without_reasoning(text)
         end = StreamEnd()
         end.see(message)

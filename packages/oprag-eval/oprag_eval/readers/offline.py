@@ -106,7 +106,8 @@ class OfflineReader(Model):
     async def complete(self, call: Call) -> Completion:
         """Reply to one call; its tokens are counted, and marked as estimated."""
         text = self._cut(self._replies[call.kind](call), call.max_output_tokens)
-        return Completion(text, TokenUsage.counted(call.prompt, text, self._count))
+        tokens = self._count(call.prompt), self._count(text)
+        return Completion(text, TokenUsage(*tokens, estimated=True))
 
     def _answer(self, call: Call) -> str:
         read = "long_answer" if call.kind == "short_answer" else "context"
