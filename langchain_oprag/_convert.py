@@ -91,7 +91,8 @@ def put_in_order(
         that is in it as a whole, a copy.
     """
     hits = hits_of(documents)
-    return arrange(hits, options, neighbours=neighbours).made(document_of)
+    arranged = arrange(hits, options, neighbours=neighbours)
+    return arranged.made(partial(document_of, options=options))
 
 
 def stored_document(chunk: StoredChunk) -> Document:
@@ -99,15 +100,16 @@ def stored_document(chunk: StoredChunk) -> Document:
     return Document(chunk.text, id=chunk.id or None, metadata={**chunk.metadata})
 
 
-def document_of(passage: Passage) -> Document:
+def document_of(passage: Passage, options: ContextOptions | None = None) -> Document:
     """Return the document for a passage, whatever it was made of."""
     objects = [chunk.source for chunk in passage.chunks]
     if not all(isinstance(each, Document) for each in objects):
-        metadata = result_metadata(passage, _stored_id, whole=len(objects) == 1)
+        whole = len(objects) == 1
+        metadata = result_metadata(passage, _stored_id, options, whole=whole)
         return Document(passage.text, metadata=metadata)
     cut = any(chunk.text != chunk.source.page_content for chunk in passage.chunks)
     whole = len(objects) == 1 and not cut
-    metadata = result_metadata(passage, _stored_id, whole=whole)
+    metadata = result_metadata(passage, _stored_id, options, whole=whole)
     if whole:
         # Of the same class, and in less time than a constructor takes.
         first: Document = objects[0]

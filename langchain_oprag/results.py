@@ -17,21 +17,25 @@ ResultLike: TypeAlias = Document | Mapping[str, Any]
 
 
 def format_documents(
-    documents: Iterable[ResultLike], *, citations: bool = True, separator: str = "\n\n"
+    documents: Iterable[ResultLike],
+    *,
+    citations: bool | None = None,
+    separator: str = "\n\n",
 ) -> str:
     """Write documents as text with their places, in the order given.
 
     The same as `oprag.render` writes of the same passages, and as
-    `llamaindex_oprag.format_nodes` of the same nodes. Give the component the same
-    `citations=` and `separator=`: its `token_budget` then has room for
-    all that is written here.
+    `llamaindex_oprag.format_nodes` of the same nodes. Give a component that has a
+    `token_budget` `citations=True` and the same `separator=`: it then has room for all
+    that is written here.
 
     Args:
         documents: What any component returned, or any documents; also as the
             mappings that LangGraph's checkpointers make of them.
         citations: Put each document's number and place before it,
             `[1] contract.txt, characters 0-120`, on a line of its own, and `[…]`
-            between documents of one text that do not touch.
+            between documents of one text that do not touch. None: unless they are of
+            a component that has a `token_budget` and not `citations=True`.
         separator: Between two documents.
 
     Returns:

@@ -305,7 +305,8 @@ class _SelfRouting(Answering):
 def documents_read(context: RungContext) -> list[Document]:
     """Return what was read: of chunks, or of each excerpt where it was full texts."""
     if not context.excerpts:
-        return [document_of(single_passage(chunk)) for chunk in context.chunks]
+        options = ContextOptions()
+        return [document_of(single_passage(c), options) for c in context.chunks]
     return [
         Document(excerpt.text, metadata=metadata)
         for excerpt, _, metadata in context.described()

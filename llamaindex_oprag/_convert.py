@@ -7,7 +7,8 @@ decided in `oprag.context`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any
 
@@ -30,6 +31,7 @@ from oprag.context import (
     Neighbours,
     Seen,
     gather_evidence,
+    headers,
     result_id,
     result_metadata,
 )
@@ -37,7 +39,9 @@ from oprag.documents import StoredChunk, check_entries
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
+    CITATION,
     END,
+    HASH,
     OWN_KEYS,
     PART,
     PART_INDEX,
@@ -86,19 +90,62 @@ def arrange(
         check_entries("nodes", nodes, NodeWithScore)
         raise
     if seen is not None:
-        return gather_evidence(hits, options, seen, neighbours).made(node_of)
+        written = gather_evidence(hits, options, seen, neighbours)
+        return written.made(partial(node_of, options=ContextOptions()))
     arranged = context.arrange(
         hits, options, sent_text=sent_text, neighbours=neighbours
     )
-    return arranged.made(node_of)
+    made = arranged.made(partial(node_of, options=options))
+    if not options.citations:
+        return made
+    heads = headers(arranged.passages, separator=options.separator)
+    return replace(made, passages=list(map(_cited, made.passages, heads)))
 
 
-def node_of(passage: Passage) -> NodeWithScore:
+def _cited(scored: NodeWithScore, head: str) -> NodeWithScore:
+    """The node, that shows the model its number and place before its text."""
+    node: Any = scored.node
+    if not hasattr(node, "text_template"):
+        return scored
+    citation, shown = node.metadata[CITATION], node.excluded_llm_metadata_keys
+    if node.get_metadata_str(MetadataMode.LLM).strip():
+        changes = {"text_template": _literal(head) + node.text_template}
+    else:  # A text that shows no metadata is sent without its template.
+        number = head.removesuffix(f"{citation}\n")
+        changes = {
+            "text_template": _literal(number) + "{metadata_str}\n{content}",
+            "metadata_template": "{value}",
+            "excluded_llm_metadata_keys": [key for key in shown if key != CITATION],
+        }
+    return _scored(scored, _copy(node, None, changes), scored.score)
+
+
+def _uncited(node: Any) -> dict[str, Any]:
+    """What changes on a node so that it shows no number and place any more."""
+    if HASH not in node.metadata or not hasattr(node, "text_template"):
+        return {}
+    if CITATION not in node.excluded_llm_metadata_keys:
+        fields = type(node).model_fields
+        names = ("text_template", "metadata_template")
+        return {name: fields[name].default for name in names} | {
+            "excluded_llm_metadata_keys": hidden(node.excluded_llm_metadata_keys)
+        }
+    place = _literal(f"{node.metadata.get(CITATION)}\n")
+    _, found, template = node.text_template.partition(place)
+    return {"text_template": template} if found else {}
+
+
+def _literal(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def node_of(passage: Passage, options: ContextOptions | None = None) -> NodeWithScore:
     """Return the node for a passage, whatever it was made of."""
     objects = [chunk.source for chunk in passage.chunks]
     if all(isinstance(each, NodeWithScore) for each in objects):
-        return _node(passage, objects)
-    metadata = result_metadata(passage, _known_id, whole=len(objects) == 1)
+        return _node(passage, objects, options)
+    whole = len(objects) == 1
+    metadata = result_metadata(passage, _known_id, options, whole=whole)
     unseen = [key for key in metadata if key in OWN_KEYS or key in RESULT_KEYS]
     own_id = named_id(f"{passage.citation}\n{passage.text}")
     node = new_node(own_id, passage.text, metadata, unseen)
@@ -218,12 +265,15 @@ def source_of(node: BaseNode) -> SourceText:
 def sent_text(chunk: Chunk, text: str) -> str:
     """What LlamaIndex sends for a chunk with this text: behind its metadata."""
     node: BaseNode = chunk.source.node
-    if text != text_of(node):
-        node = _copy(node, text, {})
+    changes = _uncited(node)
+    if changes or text != text_of(node):
+        node = _copy(node, text, changes)
     return node.get_content(metadata_mode=MetadataMode.LLM)
 
 
-def _node(passage: Passage, nodes: Sequence[NodeWithScore]) -> NodeWithScore:
+def _node(
+    passage: Passage, nodes: Sequence[NodeWithScore], options: ContextOptions | None
+) -> NodeWithScore:
     """Copy of a passage's first node, of its class, with what is new about it.
 
     A merged node has an id of its own, made of the ids of its parts: retrievers
@@ -234,10 +284,14 @@ def _node(passage: Passage, nodes: Sequence[NodeWithScore]) -> NodeWithScore:
     first: BaseNode = scored.node
     cut = [chunk.text for chunk in chunks] != [text_of(each.node) for each in nodes]
     whole = len(nodes) == 1 and not cut
-    metadata = result_metadata(passage, _ID, whole=whole)
+    metadata = result_metadata(passage, _ID, options, whole=whole)
+    shown = first.excluded_llm_metadata_keys
+    if options is not None or HASH not in first.metadata:
+        shown = hidden(shown)
     changes: dict[str, Any] = {
+        **({} if options is None else _uncited(first)),
         "metadata": metadata,
-        "excluded_llm_metadata_keys": hidden(first.excluded_llm_metadata_keys),
+        "excluded_llm_metadata_keys": shown,
         "excluded_embed_metadata_keys": hidden(first.excluded_embed_metadata_keys),
         **_offsets(first, metadata),
     }

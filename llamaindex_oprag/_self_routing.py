@@ -282,7 +282,8 @@ def _nodes_of(context: RungContext) -> list[NodeWithScore]:
         them agree on.
     """
     if not context.excerpts:
-        return [node_of(single_passage(chunk)) for chunk in context.chunks]
+        options = ContextOptions()
+        return [node_of(single_passage(each), options) for each in context.chunks]
     nodes = []
     for excerpt, chunks, metadata in context.described():
         name, (start, end) = excerpt.document.name, excerpt.span

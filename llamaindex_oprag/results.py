@@ -17,21 +17,26 @@ ResultLike: TypeAlias = NodeWithScore | BaseNode
 
 
 def format_nodes(
-    nodes: Iterable[ResultLike], *, citations: bool = True, separator: str = "\n\n"
+    nodes: Iterable[ResultLike],
+    *,
+    citations: bool | None = None,
+    separator: str = "\n\n",
 ) -> str:
     """Write nodes as text with their places, in the order given.
 
     The same as `oprag.render` writes of the same passages, and as
     `langchain_oprag.format_documents` of the same documents: the texts alone, without
-    the metadata that LlamaIndex shows. Give the component the same `citations=`
-    and `separator=`: its `token_budget` then has room for all that is written here.
+    the metadata that LlamaIndex shows. Give a component that has a
+    `token_budget` `citations=True` and the same `separator=`: it then has room for all
+    that is written here.
 
     Args:
         nodes: What any component returned, such as `response.source_nodes`, or any
             nodes.
         citations: Put each node's number and place before it,
             `[1] contract.txt, characters 0-120`, on a line of its own, and `[…]`
-            between nodes of one document that do not touch.
+            between nodes of one document that do not touch. None: unless they are of
+            a component that has a `token_budget` and not `citations=True`.
         separator: Between two nodes.
 
     Returns:

@@ -64,6 +64,8 @@ EXACT = "oprag_exact"
 """Whether its text is the slice of its document from start to end."""
 PROBLEM = "oprag_problem"
 """The kind of error that `on_problem="warn"` did not raise; absent for none."""
+BARE = "oprag_bare"
+"""True where a token budget has no room for its place; absent otherwise."""
 HASH = "oprag_hash"
 """`result_hash` of the text that these keys describe. Where it is there, oprag wrote
 all of them."""
@@ -72,7 +74,7 @@ IDS = "oprag_ids"
 
 RESULT_KEYS = (
     *(RANK, CITATION, DOCUMENT, KEY, PART, START, END, SPANS),
-    *(EXACT, PROBLEM, HASH, IDS),
+    *(EXACT, PROBLEM, HASH, IDS, BARE),
 )
 """The reserved keys of results; `oprag.place_of` reads them. See
 `oprag.context.place_metadata`."""

@@ -25,7 +25,7 @@ from oprag.chunk import Passage
 from oprag.cli.librarian import Librarian
 from oprag.cli.library import Library
 from oprag.cli.telling import note
-from oprag.context import Widen, marked_texts
+from oprag.context import Widen, headers
 from oprag.errors import IndexingError, OpragError
 from oprag.metadata import CITATION, DOCUMENT, END, RANK, START
 
@@ -200,16 +200,17 @@ def _records(
     # Neighbours on another page are passages of their own, behind all that was found.
     best = {*sorted(passage.rank for passage in found)[:top_k]}
     passages = library.shown([each for each in found if each.rank in best])
-    texts = marked_texts(passages)
     step = (1 - threshold) / max(len(passages), 1)
     return [
         {
-            "content": text,
+            "content": header + passage.text,
             "score": 1 - place * step,
             "title": library.title(passage),
             "metadata": _metadata(library.title(passage), passage),
         }
-        for place, (passage, text) in enumerate(zip(passages, texts, strict=True))
+        for place, (passage, header) in enumerate(
+            zip(passages, headers(passages), strict=True)
+        )
     ]
 
 

@@ -34,7 +34,7 @@ from oprag.context.passages import (
 )
 from oprag.context.placing import FindText, find_places
 from oprag.context.problems import Problems, warn
-from oprag.context.rendering import marked_texts, numbered_text, render
+from oprag.context.rendering import headers, numbered_text, render
 from oprag.context.seen import Seen
 
 __all__ = [
@@ -65,8 +65,8 @@ __all__ = [
     "chunks_for_units",
     "find_places",
     "gather_evidence",
+    "headers",
     "lent_worth",
-    "marked_texts",
     "numbered_text",
     "order_context",
     "place_metadata",

@@ -13,12 +13,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
+from operator import add
 from typing import Literal, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.options import ContextOptions, Selection
 from oprag.context.passages import merge_neighbours, single_passage
-from oprag.context.rendering import GAP_MARK, cited_text, marked_texts, with_marks
+from oprag.context.rendering import GAP_MARK, cited_text, headers
 from oprag.errors import BudgetTooSmallError
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 from oprag.ordering import document_order, rank_order
@@ -296,14 +297,14 @@ class BudgetFiller:
         What a framework sends by itself and what rendering writes have both to fit.
         """
         options, passages = self._options, self._finished(chunks)
-        separator, texts = options.separator, [passage.text for passage in passages]
-        written = texts
-        if options.citations:
-            written = marked_texts(passages, separator=separator)
-            texts = with_marks(passages, texts, separator)
+        separator = options.separator
+        written = [[passage.text for passage in passages]]
         if self._sent_text is not None:
-            texts = list(map(self._sent_text, [p.chunks[0] for p in passages], texts))
-        return max(self._counter(separator.join(each)) for each in (written, texts))
+            written.append([self._sent_text(p.chunks[0], p.text) for p in passages])
+        if options.citations:
+            heads = headers(passages, separator=separator)
+            written = [list(map(add, heads, texts)) for texts in written]
+        return max(self._counter(separator.join(texts)) for texts in written)
 
     def _fitting(self, kept: list[Chunk], budget: int, least: int = 1) -> list[Chunk]:
         """Leave out the worst until the finished context fits, or `least` are left."""

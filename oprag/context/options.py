@@ -56,8 +56,9 @@ class ContextOptions:
             to a sort key.
         merge: Join touching and overlapping chunks of one document; the result then
             has fewer of them. None for what the selection does: `"recall"` joins them.
-        citations: Whether rendering writes each text's place, and `[…]` between texts
-            of one document that do not touch: the budget leaves room for both.
+        citations: Whether each text's place, and `[…]` between texts of one document
+            that do not touch, are written where text is made for a model: the budget
+            leaves room for both.
         on_problem: For what cannot be put in order: `"error"`, or `"warn"` and go on.
             Chunks without a place then follow those of their document by rank, and
             documents whose places contradict one another stand by rank, marked.

@@ -11,8 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from oprag.chunk import Chunk, Hit, Passage, Span
+from oprag.context.options import ContextOptions
 from oprag.errors import PositionError
 from oprag.metadata import (
+    BARE,
     CITATION,
     DOCUMENT,
     END,
@@ -51,13 +53,18 @@ SourceText = Callable[[str], str | None]
 
 
 def result_metadata(
-    passage: Passage, id_of: Callable[[Any], str | None], *, whole: bool
+    passage: Passage,
+    id_of: Callable[[Any], str | None],
+    options: ContextOptions | None = None,
+    *,
+    whole: bool,
 ) -> dict[str, Any]:
     """Return the metadata of a passage's first chunk, with the place of the passage.
 
     Args:
         passage: The passage.
         id_of: From the framework's object of a chunk to its id, or None.
+        options: Those that the passage was chosen by; None for what its metadata say.
         whole: Whether it is one object, all of it. Else the metadata lack what
             described the first object alone.
     """
@@ -69,6 +76,11 @@ def result_metadata(
     metadata.update(place_metadata(passage))
     if ids := _ids(passage.chunks, id_of):
         metadata[IDS] = ids
+    bare = HASH in first and BARE in first
+    if options is not None:
+        bare = options.token_budget is not None and not options.citations
+    if bare:
+        metadata[BARE] = True
     return metadata
 
 

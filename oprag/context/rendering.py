@@ -8,7 +8,7 @@ from math import inf
 from oprag.chunk import UNKNOWN_DOCUMENT, Chunk, Passage
 from oprag.context.options import check_option
 from oprag.documents import check_entries
-from oprag.metadata import CHUNK_INDEX
+from oprag.metadata import BARE, CHUNK_INDEX
 from oprag.positions import as_number
 
 GAP_MARK = "[…]"
@@ -17,19 +17,23 @@ _QUOTED = 60
 """Characters of a text that stand in the place of its name."""
 
 
-def marked_texts(passages: Sequence[Passage], *, separator: str = "\n\n") -> list[str]:
-    """Text of each passage behind its number and place, and the gap mark before these.
+def headers(passages: Sequence[Passage], *, separator: str = "\n\n") -> list[str]:
+    """The number and place of each passage, and the gap mark before these.
 
     The mark goes before a passage that follows another of the same document and
-    does not touch it. Joined by `separator` the texts are the context.
+    does not touch it. The texts behind them, joined by `separator`, are the context.
     """
-    texts = [cited_text(*numbered) for numbered in enumerate(passages, start=1)]
-    return with_marks(passages, texts, separator)
+    lines = [_header(*numbered) for numbered in enumerate(passages, start=1)]
+    return with_marks(passages, lines, separator)
 
 
 def cited_text(number: int, passage: Passage) -> str:
     """The text of a passage behind its number and place, as `render` writes it."""
-    return f"[{number}] {passage.citation}".rstrip() + f"\n{passage.text}"
+    return _header(number, passage) + passage.text
+
+
+def _header(number: int, passage: Passage) -> str:
+    return f"[{number}] {passage.citation}".rstrip() + "\n"
 
 
 def pointer(passage: Passage) -> str:
@@ -80,7 +84,10 @@ def with_pointers(
 
 
 def render(
-    passages: Sequence[Passage], *, separator: str = "\n\n", citations: bool = False
+    passages: Sequence[Passage],
+    *,
+    separator: str = "\n\n",
+    citations: bool | None = False,
 ) -> str:
     """Join passages into one context string, in the order given.
 
@@ -92,7 +99,8 @@ def render(
         separator: Between two passages.
         citations: Put each passage's number and place before it,
             `[1] contract.txt, characters 0-120`, on a line of its own, and `[…]`
-            between passages of one document that do not touch.
+            between passages of one document that do not touch. None: unless they are
+            results of a component that has a token budget and no room for these.
 
     Returns:
         The context; the empty string for no passages.
@@ -103,10 +111,16 @@ def render(
     """
     check_entries("passages", passages, Passage)
     check_option("separator", separator)
+    if citations is None:
+        citations = not any(BARE in passage.chunks[0].metadata for passage in passages)
     check_option("citations", citations)
     if citations:
-        return separator.join(marked_texts(passages, separator=separator))
-    return separator.join(passage.text for passage in passages)
+        heads = headers(passages, separator=separator)
+    else:
+        heads = [""] * len(passages)
+    return separator.join(
+        head + passage.text for head, passage in zip(heads, passages, strict=True)
+    )
 
 
 def gap_between(before: Passage, after: Passage) -> bool:

@@ -1,0 +1,80 @@
+"""Places in what LlamaIndex's engines send, written by the nodes that they read."""
+
+from __future__ import annotations
+
+import pytest
+from llama_index.core.chat_engine import ContextChatEngine
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
+
+from llamaindex_oprag import (
+    OrderPreservingPostprocessor,
+    OrderPreservingRetriever,
+    as_nodes,
+    as_passages,
+    format_nodes,
+)
+from oprag.tokens import resolve_token_counter
+from tests.llamaindex.corpus import QUESTION
+
+count = resolve_token_counter("cl100k_base")
+
+
+def sent(nodes: list[NodeWithScore]) -> str:
+    """The context as LlamaIndex's synthesizers put it together."""
+    return "\n\n".join(node.get_content(MetadataMode.LLM) for node in nodes)
+
+
+@pytest.mark.parametrize("budget", [100, 200, 400])
+def test_engines_send_what_format_nodes_writes_within_the_budget(lease, llm, budget):
+    retriever = OrderPreservingRetriever(
+        lease.as_retriever(), token_budget=budget, merge=True, citations=True
+    )
+    text = format_nodes(retriever.retrieve(QUESTION))
+
+    RetrieverQueryEngine.from_args(retriever, llm=llm).query(QUESTION)
+    ContextChatEngine.from_defaults(retriever, llm=llm).chat(QUESTION)
+
+    assert "[1] lease.txt, characters " in text
+    assert "\n\n[…]\n\n[2] lease.txt, characters " in text
+    assert count(text) <= budget
+    for seen in llm.prompts:  # without the white space at the end of a text
+        assert " ".join(text.split()) in " ".join(seen.split())
+
+
+@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
+@pytest.mark.parametrize("name", ["a.txt", "{a} {metadata_str} }.txt"])
+@pytest.mark.parametrize("shown", [[], ["author"]])
+def test_what_a_node_shows_itself_stays_behind_its_place(name, shown):
+    nodes = [
+        NodeWithScore(
+            node=TextNode(
+                text=f"text {start}",
+                metadata={"source": name, "author": "Roe", "start_index": start},
+                excluded_llm_metadata_keys=["source", "start_index", *shown],
+            )
+        )
+        for start in (70, 0)
+    ]
+    order = OrderPreservingPostprocessor(citations=True, token_budget=99)
+    plain = OrderPreservingPostprocessor()
+
+    found = order.postprocess_nodes(nodes)
+
+    own = [each.node.get_content(MetadataMode.LLM) for each in nodes[::-1]]
+    assert sent(found) == (
+        f"[1] {name}, characters 0-6\n{own[0]}\n\n"
+        f"[…]\n\n[2] {name}, characters 70-77\n{own[1]}"
+    )
+    assert [each.node.text for each in found] == ["text 0", "text 70"]
+    # Whatever reads them next writes places anew, or not at all.
+    assert order.postprocess_nodes(found) == found
+    assert sent(plain.postprocess_nodes(found)) == "\n\n".join(own)
+    assert as_nodes(as_passages(found)) == found
+    needed = count(sent(found))
+    exact, less = (
+        OrderPreservingPostprocessor(citations=True, token_budget=budget)
+        for budget in (needed, needed - 1)
+    )
+    assert exact.postprocess_nodes(nodes) == exact.postprocess_nodes(found) == found
+    assert len(less.postprocess_nodes(nodes)) == 1
