@@ -240,10 +240,12 @@ def _checked_chunks(
     )
     chunks = [_unmarked(c) if PROBLEM in c.metadata else c for c in chunks]
     chunks = within_one_version(without_duplicates(chunks))
+    recorded = {c.rank: c.span for c in chunks if c.part is None} if texts else {}
     chunks = check_positions(chunks, problems=collected)
     if texts is not None:
-        compared = texts.at_hand
-        chunks = find_places(chunks, texts.read, found, compared=compared)
+        chunks = find_places(
+            chunks, texts.read, found, compared=texts.at_hand, recorded=recorded
+        )
         chunks = without_duplicates(chunks)
         texts.check()
     if found and not warns:

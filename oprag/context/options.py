@@ -75,8 +75,8 @@ class ContextOptions:
         documents: Full texts by document name: anything that `document_source` takes:
             a mapping, a function, a folder, a store, a list of documents; None for
             none. They fill gaps, widen, and find chunks that lack a place or
-            contradict another; those in memory prove every place. A store is read as
-            the search's filter admits.
+            contradict another, or have a header; those in memory prove every place. A
+            store is read as the search's filter admits.
 
     Raises:
         InvalidOptionError: On construction, for a value that an option cannot

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TypeAlias
 
 from oprag.chunk import Chunk, FullText, Span
@@ -21,6 +22,7 @@ def find_places(
     problems: dict[str, OpragError],
     *,
     compared: bool = True,
+    recorded: Mapping[int, Span | None] = MappingProxyType({}),
 ) -> list[Chunk]:
     """Give chunks the places that their full texts prove.
 
@@ -35,6 +37,7 @@ def find_places(
             is left out, and what cannot be proved is put in.
         compared: Whether the places of documents without a problem are compared with
             their text; else these are not asked for.
+        recorded: Where chunks said that they stand, by rank, before that was doubted.
 
     Returns:
         The chunks in the order of the input. Those that could not be proved have no
@@ -44,7 +47,7 @@ def find_places(
         chunk.rank: chunk
         for document, members in group_by_document(chunks).items()
         for chunk in (
-            _placed(members, full_text, problems)
+            _placed(members, full_text, problems, recorded)
             if members[0].name and (compared or document in problems)
             else members
         )
@@ -53,7 +56,10 @@ def find_places(
 
 
 def _placed(
-    chunks: list[Chunk], full_text: FindText, problems: dict[str, OpragError]
+    chunks: list[Chunk],
+    full_text: FindText,
+    problems: dict[str, OpragError],
+    doubted: Mapping[int, Span | None],
 ) -> list[Chunk]:
     """The chunks of one document, in the order of the input."""
     document = chunks[0].document
@@ -68,7 +74,10 @@ def _placed(
     if all(written) and not without:
         return chunks
     texts = [chunk.text for chunk in chunks]
-    recorded = [None if chunk.part is not None else chunk.span for chunk in chunks]
+    recorded = [
+        None if chunk.part is not None else chunk.span or doubted.get(chunk.rank)
+        for chunk in chunks
+    ]
     locations = place_some(source, texts, _recorded(chunks), recorded)
     _find_on_pages(full, chunks, locations)
     placed = [

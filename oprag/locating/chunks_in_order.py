@@ -24,12 +24,14 @@ class Location(NamedTuple):
 
     span: Span | None
     """Characters of the source, or None where the place is not proved."""
-    status: Literal["exact", "whitespace", "ambiguous", "not_found", "blank"]
+    status: Literal["exact", "whitespace", "inside", "ambiguous", "not_found", "blank"]
     """How the chunk's text agrees with the source:
 
     - `exact`: it equals the source at `span`.
     - `whitespace`: it does but for white space. `span` goes from its first
       character that is none to its last.
+    - `inside`: the source's text at `span` is a part of it, with something before or
+      behind it that the source does not have there.
     - `ambiguous`: it occurs, and more than one place is possible.
     - `not_found`: it does not occur where its neighbours leave room for it.
     - `blank`: it is empty or white space alone, so it stands anywhere.

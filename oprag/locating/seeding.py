@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 ABSENT = -1
 UNKNOWN = -2
 
-_SIZE = 24
+SEED = 24
 """Characters of a seed: enough for most to be unique, little to store."""
 
 _SPACINGS = (16, 64)
@@ -21,6 +22,17 @@ _SPACINGS = (16, 64)
 
 _SAMPLE = 1 << 13
 """Characters in which the strings are counted to choose the mark."""
+
+
+class Stretch(NamedTuple):
+    """Characters that a text and a piece have in common."""
+
+    at: int
+    """Where they begin in the text."""
+    start: int
+    """Where they begin in the piece."""
+    end: int
+    """Where they end in the piece."""
 
 
 class Seeds:
@@ -36,7 +48,7 @@ class Seeds:
         self._starts: dict[str, int] = {}
         start = text.find(self._mark) if self._mark else -1
         while start >= 0:
-            seed = text[start : start + _SIZE]
+            seed = text[start : start + SEED]
             self._starts[seed] = UNKNOWN if seed in self._starts else start
             start = text.find(self._mark, start + 1)
 
@@ -47,13 +59,26 @@ class Seeds:
         or is too short or too repetitive to tell.
         """
         at = piece.find(self._mark) if self._mark else -1
-        while 0 <= at <= len(piece) - _SIZE:
-            start = self._starts.get(piece[at : at + _SIZE], ABSENT)
+        while 0 <= at <= len(piece) - SEED:
+            start = self._starts.get(piece[at : at + SEED], ABSENT)
             if start != UNKNOWN:
                 found = start >= at and self._text.startswith(piece, start - at)
                 return start - at if found else ABSENT
             at = piece.find(self._mark, at + 1)
         return UNKNOWN
+
+    def stretches(self, piece: str) -> list[Stretch]:
+        """Return what a piece has in common with the text, as seeds found once tell."""
+        found: list[Stretch] = []
+        reached = 0
+        at = piece.find(self._mark) if self._mark else -1
+        while 0 <= at <= len(piece) - SEED:
+            start = self._starts.get(piece[at : at + SEED], ABSENT)
+            if start >= 0 and at >= reached:
+                found.append(stretch_at(self._text, start, piece, at))
+                reached = found[-1].end
+            at = piece.find(self._mark, at + 1)
+        return found
 
     def searched(self, piece: str) -> int:
         """As `only`, but `UNKNOWN` is certain to say that it occurs more than once."""
@@ -63,6 +88,20 @@ class Seeds:
             if at >= 0 and self._text.find(piece, at + 1) >= 0:
                 return UNKNOWN
         return at
+
+
+def stretch_at(
+    text: str, start: int, piece: str, at: int, *, back: bool = True
+) -> Stretch:
+    """Return how far a text and a piece agree behind a place in both, or around it."""
+    before = after = 0
+    most = min(start, at) if back else 0
+    while before < most and text[start - before - 1] == piece[at - before - 1]:
+        before += 1
+    most = min(len(text) - start, len(piece) - at)
+    while after < most and text[start + after] == piece[at + after]:
+        after += 1
+    return Stretch(start - before, at - before, at + after)
 
 
 def held(flat: str, pieces: Sequence[str]) -> set[int]:

@@ -56,3 +56,9 @@ class SqueezedText:
         while self.text[end].isspace():
             end += 1
         return end
+
+    def index(self, offset: int) -> int:
+        """Return how many characters of `flat` stand before `text[offset]`."""
+        block = min(offset, len(self.text)) // _BLOCK
+        rest = self.text[block * _BLOCK : max(offset, 0)]
+        return self._before[block] + len(squeeze(rest))

@@ -11,7 +11,7 @@ from threading import Lock
 
 from oprag.chunk import Span
 from oprag.locating.chunks_in_order import Location, locate, placed_at
-from oprag.locating.seeding import UNKNOWN, Seeds
+from oprag.locating.seeding import SEED, UNKNOWN, Seeds, Stretch, stretch_at
 from oprag.locating.squeezing import SqueezedText, squeeze
 
 _MOST_KEPT = 8_000_000
@@ -44,6 +44,51 @@ class TextIndex:
             return Location(None, "not_found")
         return placed_at(self._squeezed, text, piece, start)
 
+    def inside(self, text: str, recorded: Span | None) -> Location:
+        """Return which slice a text has in it, that has something around it.
+
+        Such as a header that a model wrote, or a line that names the document. It is
+        half of the text at least, or begins where it is recorded; and the text has
+        nothing else of what stands beside it: then it was altered.
+        """
+        piece = squeeze(text)
+        found = self._seeds.stretches(piece)
+        best = self._recorded_stretch(piece, recorded)
+        if best is None:
+            best = max(found, key=_length, default=None)
+            if best is None or 2 * _length(best) < len(piece):
+                return self._behind_a_line(text, recorded)
+        elif self.copies(piece[best.start : best.end], 1) > 1:
+            return Location(None, "ambiguous")
+        begin, end, far = best.at, best.at + _length(best), len(piece)
+        for each in found:
+            before = begin - far <= each.at and each.at + _length(each) <= begin
+            behind = end <= each.at < end + far
+            if (before and each.start < best.start) or (
+                behind and each.start > best.start
+            ):
+                return Location(None, "not_found")
+        first = self._squeezed.offset(best.at)
+        last = self._squeezed.offset(best.at + _length(best) - 1)
+        return Location(Span(first, last + 1), "inside")
+
+    def _behind_a_line(self, text: str, recorded: Span | None) -> Location:
+        """Return where the text behind a short line stands that is in front of it."""
+        span, _ = self.only(text.partition("\n")[2])
+        if span is None or recorded is None or span.start < recorded.start:
+            return Location(None, "not_found")
+        return Location(span, "inside")
+
+    def _recorded_stretch(self, piece: str, recorded: Span | None) -> Stretch | None:
+        """What begins where the text is recorded, if so much agrees."""
+        flat = self._squeezed.flat
+        if recorded is None:
+            return None
+        begin = self._squeezed.index(recorded.start)
+        seed = flat[begin : begin + SEED]
+        at = piece.find(seed) if len(seed) == SEED else -1
+        return None if at < 0 else stretch_at(flat, begin, piece, at, back=False)
+
     def copies(self, text: str, most: int) -> int:
         """Count the places of a text, as `only` finds it, up to `most` and one more."""
         piece = squeeze(text)
@@ -54,6 +99,10 @@ class TextIndex:
                 break
             count += 1
         return count
+
+
+def _length(stretch: Stretch) -> int:
+    return stretch.end - stretch.start
 
 
 _kept: dict[str, TextIndex] = {}
@@ -78,10 +127,14 @@ def place_some(
         order: Their numbers in the order in which the index says that they stand;
             None where it says nothing.
         recorded: Where the index says that each stands, which alone proves nothing: a
-            search for a text that repeats itself finds any of its places.
+            search for a text that repeats itself finds any of its places. Given, texts
+            are also found that have something before or behind their slice.
     """
     index = _index_of(source, texts)
     found = [index.only(text) for text in texts]
+    for i, span in enumerate(recorded):
+        if found[i].status == "not_found":
+            found[i] = index.inside(texts[i], span)
     if recorded:
         _place_all_copies(index, source, texts, found, recorded)
     if order is None or all(location.status != "ambiguous" for location in found):

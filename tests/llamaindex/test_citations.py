@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import pytest
 from llama_index.core.chat_engine import ContextChatEngine
-from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEngine
 from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 
 from llamaindex_oprag import (
+    OffsetTokenNodeParser,
     OrderPreservingPostprocessor,
     OrderPreservingRetriever,
     as_nodes,
     as_passages,
     format_nodes,
 )
+from oprag import place_of
 from oprag.tokens import resolve_token_counter
-from tests.llamaindex.corpus import QUESTION
+from tests.llamaindex.corpus import QUESTION, TEXT, document, index
 
 count = resolve_token_counter("cl100k_base")
 
@@ -78,3 +81,34 @@ def test_what_a_node_shows_itself_stays_behind_its_place(name, shown):
     )
     assert exact.postprocess_nodes(nodes) == exact.postprocess_nodes(found) == found
     assert len(less.postprocess_nodes(nodes)) == 1
+
+
+@pytest.mark.parametrize(
+    "parser",
+    [
+        OffsetTokenNodeParser(chunk_size=99),
+        SentenceSplitter(chunk_size=99, chunk_overlap=0),
+    ],
+)
+def test_pieces_that_an_engine_cut_out_of_nodes_are_found_in_the_full_text(parser, llm):
+    retriever = OrderPreservingRetriever(
+        index(parser=parser).as_retriever(similarity_top_k=4), merge=True
+    )
+    engine = CitationQueryEngine(
+        retriever, llm=llm, citation_chunk_size=30, citation_chunk_overlap=0
+    )
+    pieces = engine.query(QUESTION).source_nodes
+    order = OrderPreservingPostprocessor(documents=[document()])
+
+    found = order.postprocess_nodes(pieces)
+
+    assert len(found) == len(pieces) > 4
+    assert [place_of(each).exact for each in pieces] == [False] * len(pieces)
+    starts = [place_of(each).start for each in found]
+    assert starts == sorted({*starts})
+    for each in found:
+        place = place_of(each)
+        assert not place.exact
+        assert f"characters {place.start}-{place.end}" in place.citation
+        body = each.node.text.partition("\n")[2]
+        assert TEXT[place.start : place.end].split() == body.split()

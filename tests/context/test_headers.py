@@ -1,0 +1,123 @@
+"""Chunks with something before or behind their text, as contextual retrieval makes."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import pytest
+
+from oprag import order_context
+from oprag.errors import MissingPositionError, PositionError
+from oprag.ordering import group_by_document
+
+WORDS = (
+    "river",
+    "bell",
+    "harbour",
+    "tower",
+    "rope",
+    "gate",
+    "night",
+    "stone",
+    "market",
+)
+NAMES = ("a.txt", "b.txt", "c.txt")
+SIZE, STEP = 300, 240
+
+
+def source(name: str, length: int = 12_000, *, lines: int = 0) -> str:
+    """Words in a random order; of so many different lines, or never the same."""
+    draw = random.Random(name)  # noqa: S311 -- no secret
+    made = [" ".join(draw.choices(WORDS, k=9)) + ".\n" for _ in range(lines or 999)]
+    return "".join(made if not lines else draw.choices(made, k=999))[:length]
+
+
+SOURCES = {name: source(name) for name in NAMES}
+AROUND = {
+    "one header": lambda name, text, _: f"From the file {name}: {text}",
+    "a header each": lambda _, text, n: f"Part {n} is on {text.split()[5]}.\n\n{text}",
+    "a footer": lambda _, text, n: f"{text}\n(part {n})",
+    "both": lambda name, text, n: f"[{n}] {text} -- {name}",
+    "other white space": lambda _, text, n: f"Part {n}: " + " ".join(text.split()),
+}
+
+
+def hits(around, count: int, seed: int, sources=SOURCES):
+    """Chunks as they are stored, and where each begins: of a random search."""
+    made = []
+    for name, text in sources.items():
+        for number, start in enumerate(range(0, len(text), STEP)):
+            stored = around(name, text[start : start + SIZE], number)
+            made.append((stored, {"source": name, "start_index": start}))
+    found = random.Random(seed).sample(made, count)  # noqa: S311 -- as above
+    return [text for text, _ in found], [metadata for _, metadata in found]
+
+
+def assert_in_order(passages, texts, metadatas):
+    starts = {text: m["start_index"] for text, m in zip(texts, metadatas, strict=True)}
+    for members in group_by_document(passages).values():
+        begins = [starts[passage.text] for passage in members]
+        assert all(a < b for a, b in pairwise(begins))
+    assert len(passages) == len(texts)
+
+
+@pytest.mark.parametrize("around", AROUND.values(), ids=AROUND)
+@pytest.mark.parametrize("count", [6, 20, 100])
+@pytest.mark.parametrize(
+    "options", [{}, {"merge": True}, {"position_keys": "start_index"}]
+)
+def test_full_texts_prove_where_their_slice_stands(around, count, options):
+    for seed in range(5):
+        texts, metadatas = hits(around, count, seed)
+
+        found = order_context(texts, metadatas, documents=SOURCES, **options)
+
+        assert_in_order(found, texts, metadatas)
+        for passage in found:
+            ((start, end),) = passage.spans
+            squeezed = "".join(SOURCES[passage.name][start:end].split())
+            assert squeezed in "".join(passage.text.split())
+            assert 2 * len(squeezed) > len("".join(passage.text.split()))
+            assert not passage.exact
+
+
+@pytest.mark.parametrize("around", AROUND.values(), ids=AROUND)
+@pytest.mark.parametrize("count", [6, 20, 100])
+def test_a_key_of_ones_own_orders_them_and_claims_no_end(around, count):
+    texts, metadatas = hits(around, count, 1)
+
+    found = order_context(texts, metadatas, position_keys="start_index")
+
+    assert_in_order(found, texts, metadatas)
+    assert all(passage.spans[0].start == passage.spans[0].end for passage in found)
+
+
+@pytest.mark.parametrize("count", [20, 100])
+def test_one_header_before_all_chunks_of_a_document_needs_nothing(count):
+    texts, metadatas = hits(AROUND["one header"], count, 1)
+
+    assert_in_order(order_context(texts, metadatas), texts, metadatas)
+
+
+def test_where_the_text_repeats_itself_nothing_is_placed_wrongly():
+    lines = {name: source(name, 4_000, lines=4) for name in NAMES}
+    for seed in range(20):
+        texts, metadatas = hits(AROUND["a header each"], 8, seed, lines)
+        try:
+            found = order_context(texts, metadatas, documents=lines)
+        except PositionError:
+            continue
+        for passage in found:
+            start = passage.chunks[0].metadata["start_index"]
+            assert not passage.spans or 0 <= passage.spans[0].start - start <= 1
+
+
+@pytest.mark.parametrize("start", [None, 0])
+def test_a_chunk_that_was_altered_in_the_middle_is_refused(start):
+    text = SOURCES["a.txt"]
+    altered = text[:200] + " altered " + text[210:300]
+    place = {} if start is None else {"start_index": start}
+    metadatas = [{"source": "a.txt", **place}, {"source": "a.txt", "start_index": 900}]
+    with pytest.raises(MissingPositionError, match="not in its text"):
+        order_context([altered, text[900:1100]], metadatas, documents=SOURCES)
