@@ -162,15 +162,28 @@ class Passage:
         return place
 
 
+SMALL_GAP = 8
+"""Characters that may lie between two chunks of one passage: splitters strip the white
+space between chunks."""
+
 UNKNOWN_DOCUMENT = "unknown document"
 """The citation of what has neither a name nor a place."""
 
 
 def named_characters(spans: Sequence[tuple[int, int]]) -> str:
-    """Name spans for people: `characters 0-120 and 125-300`, `from character 40`."""
+    """Name spans for people: `characters 0-120 and 145-300`, `from character 40`.
+
+    Spans with at most `SMALL_GAP` characters between them are named as one.
+    """
     if len(spans) == 1 and spans[0][0] == spans[0][1]:
         return f"from character {spans[0][0]}"
-    return "characters " + " and ".join([f"{start}-{end}" for start, end in spans])
+    near = [spans[0]]
+    for start, end in spans[1:]:
+        if 0 <= start - near[-1][1] <= SMALL_GAP:
+            near[-1] = near[-1][0], end
+        else:
+            near.append((start, end))
+    return "characters " + " and ".join([f"{start}-{end}" for start, end in near])
 
 
 _PART_NAMES = (

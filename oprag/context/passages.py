@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from oprag.chunk import Chunk, Hit, Passage, Span
+from oprag.chunk import SMALL_GAP, Chunk, Hit, Passage, Span
 from oprag.context.options import ContextOptions
 from oprag.errors import PositionError
 from oprag.metadata import (
@@ -40,13 +40,6 @@ from oprag.positions import (
     read_documents,
     read_spans,
 )
-
-JOINT = "\n"
-"""Stands where a small gap between two chunks could not be read from the source."""
-
-_MAX_GAP = 8
-"""Characters that may lie between two chunks of one passage: splitters strip the white
-space between chunks."""
 
 SourceText = Callable[[str], str | None]
 """From a document's name to its full text, or None where it is not known."""
@@ -191,8 +184,8 @@ def merge_neighbours(
     Args:
         chunks: In document order and checked (`check_positions`).
         source_text: Full texts by document name, to fill gaps with. Without it
-            the two sides of a gap are joined by a line break, the passage keeps
-            its spans apart, and `exact` is False.
+            the two sides of a gap are joined by a space or a blank line, the passage
+            keeps its spans apart, and `exact` is False.
 
     Returns:
         Passages in the order of the chunks. Each chunk is in exactly one.
@@ -212,7 +205,7 @@ def merge_neighbours(
             and run[-1].exact
             and (chunk.document, chunk.part) == (run[0].document, run[0].part)
             and run[0].span is not None
-            and run[0].span[0] <= chunk.span[0] <= end + _MAX_GAP
+            and run[0].span[0] <= chunk.span[0] <= end + SMALL_GAP
         )
         if run and not joins:
             passages.append(_join(run, source_text))
@@ -244,11 +237,21 @@ def _join(run: Sequence[Chunk], source_text: SourceText | None) -> Passage:
             texts.append(source[spans[-1].end : start] + chunk.text)
             spans[-1] = Span(spans[-1].start, end)
         else:
-            texts.append(JOINT + chunk.text if spans else chunk.text)
+            texts.append(joint(spans, start) + chunk.text)
             spans.append(Span(start, end))
     return Passage(
         "".join(texts), run[0].document, tuple(run), tuple(spans), len(spans) == 1
     )
+
+
+def joint(spans: Sequence[Span], start: int) -> str:
+    """What stands for a small gap between spans and a start, unless a text tells.
+
+    For one character a space, for more a blank line; nothing before the first span.
+    """
+    if not spans:
+        return ""
+    return " " if start - spans[-1].end == 1 else "\n\n"
 
 
 def proved_source(run: Sequence[Chunk], source_text: SourceText) -> str | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from oprag.chunk import Chunk, Passage, Span
-from oprag.context.passages import JOINT
+from oprag.context.passages import joint
 from oprag.context.pieces import slice_of
 from oprag.errors import InvalidOptionError, named
 from oprag.metadata import DOC_VERSION, version_text
@@ -239,9 +239,9 @@ def _slices(text: str, spans: Sequence[Span]) -> list[tuple[Span, int]] | None:
 
     None where the text is not made of slices that long.
     """
-    places, length = [], -len(JOINT)
-    for span in spans:
-        length += len(JOINT)
+    places, length = [], 0
+    for number, span in enumerate(spans):
+        length += len(joint(spans[:number], span.start))
         places.append((span, span.start - length))
         length += span.end - span.start
     return places if spans and length == len(text) else None

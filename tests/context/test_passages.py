@@ -57,13 +57,22 @@ def test_a_small_gap_is_filled_from_the_source():
     assert passage.exact
 
 
-def test_a_small_gap_without_the_source_is_a_line_break_and_not_exact():
+def test_a_small_gap_without_the_source_is_a_space_and_not_exact():
+    (passage,) = _merge((0, 24), (25, 54))
+
+    assert passage.text == SOURCE[0:24] + " " + SOURCE[25:54]
+    assert passage.spans == (Span(0, 24), Span(25, 54))
+    assert not passage.exact
+    assert passage.citation == "s, characters 0-54"
+
+
+def test_of_more_than_one_character_it_is_a_blank_line():
     (passage,) = _merge((0, 24), (26, 54))
 
-    assert passage.text == SOURCE[0:24] + "\n" + SOURCE[26:54]
+    assert passage.text == SOURCE[0:24] + "\n\n" + SOURCE[26:54]
     assert passage.spans == (Span(0, 24), Span(26, 54))
     assert not passage.exact
-    assert passage.citation == "s, characters 0-24 and 26-54"
+    assert passage.citation == "s, characters 0-54"
 
 
 def test_a_larger_gap_starts_a_new_passage():
