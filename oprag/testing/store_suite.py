@@ -7,13 +7,11 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import Any
 from unittest import SkipTest
 
 from oprag.context import order_context
 from oprag.documents import StoredChunk, StoreSource, wanted_of
-from oprag.errors import IncompleteDocumentError, PositionError
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, OWN_KEYS
 from oprag.testing.running import expect, expect_none
 from oprag.testing.samples import (
@@ -66,22 +64,6 @@ class StoreSuite(ABC):
                 [chunk.text for chunk in chunks if chunk.text not in given],
                 f"{way} gave a text that was not added",
                 "Keep texts as they are: do not strip, cut, normalise or escape them.",
-            )
-
-    def test_each_text_stays_with_its_place(self) -> None:
-        """The text and the metadata of a row belong together."""
-        given = {chunk.text: _place(chunk) for chunk in CHUNKS}
-        places = set(given.values())
-        for way, chunks in read(filled(self.new_store())):
-            expect_none(
-                [
-                    (chunk.text, _place(chunk))
-                    for chunk in chunks
-                    if given.get(chunk.text, _place(chunk)) != _place(chunk)
-                    and _place(chunk) in places
-                ],
-                f"{way} gave a text with the document and number of another",
-                "Join texts, metadata and ids by id, not by the order of a reply.",
             )
 
     def test_metadata_comes_back(self) -> None:
@@ -328,22 +310,6 @@ class StoreSuite(ABC):
                 "Keep texts, metadata and ids as they are.",
             )
 
-    def test_an_altered_text_is_noticed(self) -> None:
-        """By the hash of the whole text, which the first chunk carries."""
-        store = self.new_store()
-        whole = sample("altered.txt", "The rent is 900 a month, and is due on the 3rd.")
-        first, *others = whole.chunks
-        add(store, [first._replace(text=first.text.replace("9", "6")), *others])
-        _expect_refused(whole, store, "A chunk of it was altered")
-
-    def test_a_missing_chunk_is_noticed(self) -> None:
-        """Also if the document was read while it was whole."""
-        store = filled(self.new_store())
-        for each in SAMPLES:
-            of_document(store.chunks, each.key)
-            delete(store, each.chunks[1:2])
-            _expect_refused(each, store, "Its chunk 1 was deleted")
-
     def test_deleted_chunks_are_gone(self) -> None:
         """From every way of reading, and no others with them."""
         store = filled(self.new_store())
@@ -406,17 +372,6 @@ def _expect_kept(
     expect(
         len(found) >= number,
         f"read gave {len(found)} of {number} chunks {what}. {instead}",
-    )
-
-
-def _expect_refused(whole: Sample, store: StoreUnderTest, why: str) -> None:
-    found = []
-    with suppress(PositionError, IncompleteDocumentError):
-        found.append(StoreSource(store.chunks).get(whole.name))
-    expect_none(
-        found,
-        f"{why}, and yet document {whole.name!r} came back",
-        "Give the chunks that are there, as they are.",
     )
 
 
