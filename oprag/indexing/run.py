@@ -64,7 +64,7 @@ def part_steps(
     run = make()
     for document in documents:
         yield from run.take(document)
-    yield from run.write_pending()
+    yield from run.flush()
     return run.report()
 
 
@@ -124,7 +124,7 @@ class Run:
         self._skipped: list[SkippedFile] = []
         self._failed: list[FailedDocument] = []
         self._in_a_row: list[type[Exception]] = []
-        self._foreign: dict[str, list[str]] = {}
+        self._foreign: dict[str, None] = {}
         self._counts = Counter[str]()
 
     def take(self, given: Readable) -> Requests:
@@ -149,7 +149,7 @@ class Run:
             self._outcomes[outcome] += getattr(part, outcome)
         for name in (*part.added, *part.updated, *part.unchanged, *part.empty):
             self._given.note(name)
-        self._foreign |= {name: [] for name in part.foreign}
+        self._foreign |= dict.fromkeys(part.foreign)
         for what in _COUNTS:
             self._counts[what] += getattr(part, f"chunks_{what}")
         if part.added or part.updated:
@@ -169,7 +169,7 @@ class Run:
             self._fail(document.name, error)
             return
         except Exception:  # noqa: BLE001 -- any store's; it is asked once more
-            yield from self._flush()
+            yield from self.flush()
             yield from self._alone(document, outcome)
             return
         if todo.is_empty:
@@ -178,9 +178,9 @@ class Run:
         self._pending.append((document, outcome or todo.outcome, todo))
         self._pending_size += max(len(todo.add), len(todo.delete))
         if self._pending_size >= self._options.batch_size:
-            yield from self._flush()
+            yield from self.flush()
 
-    def _flush(self) -> Requests:
+    def flush(self) -> Requests:
         """Write what is pending; one by one if that fails."""
         pending, self._pending, self._pending_size = self._pending, [], 0
         try:
@@ -201,6 +201,12 @@ class Run:
         read, aread = self._store.read, self._store.aread
         present = yield Do(partial(read, {key: None}), partial(aread, {key: None}))
         todo = plan(key, document.chunks, [*present], self._options)
+        foreign = self.before.foreign(document) if document.chunks else []
+        if self._options.replace == "all":
+            todo = todo._replace(delete=(*todo.delete, *foreign))
+        elif foreign and document.name not in self._foreign:
+            self._foreign[document.name] = None
+            self._counts["foreign"] += len(foreign)
         if todo.delete and self._writer.cannot_delete:
             raise IndexingError(self._writer.cannot_delete, store=self._store.name)
         return todo
@@ -236,9 +242,6 @@ class Run:
     def _done(self, document: WantedDocument, outcome: str, todo: IndexingPlan) -> None:
         self._outcomes[outcome].append(document.name)
         self._counts["unchanged"] += todo.unchanged
-        if document.chunks and (foreign := self.before.foreign(document)):
-            self._foreign[document.name] = foreign
-            self._counts["foreign"] += len(foreign)
         if outcome != "unchanged":
             self._in_a_row = []
 
@@ -251,19 +254,6 @@ class Run:
         if len(self._in_a_row) == _IN_A_ROW:
             raise self.stopped()
 
-    def write_pending(self) -> Requests:
-        """Write what is pending, and delete what else there is of it, if asked."""
-        yield from self._flush()
-        if self._options.replace != "all":
-            return
-        for name, ids in self._foreign.items():
-            try:
-                yield from self._write([IndexingPlan((), tuple(ids), 0)])
-            except _FOR_ALL:
-                raise
-            except Exception as error:  # noqa: BLE001 -- any store's, and is reported
-                self._fail(name, error)
-
     def end(self) -> Requests:
         """Write what is pending; delete what is missing or foreign, if asked.
 
@@ -271,13 +261,13 @@ class Run:
             IndexingError: No document could be indexed.
             InvalidOptionError: More than half would be deleted.
         """
-        yield from self._flush()
+        yield from self.flush()
         self.advance()
         if self._failed and not any(self._outcomes.values()):
             raise self._error("No document could be indexed. ")
         for name in self._missing() if self._options.remove_missing else ():
             yield from self._write_document(WantedDocument(name, ()), "removed")
-        yield from self.write_pending()
+        yield from self.flush()
 
     def _missing(self) -> list[str]:
         """The documents of this scope that go, as they were not given, or are empty.
@@ -309,13 +299,12 @@ class Run:
             outcome: tuple(sorted(names) if outcome == "removed" else names)
             for outcome, names in self._outcomes.items()
         }
-        left = self._options.replace != "all"
         return IndexingReport(
             **outcomes,
             skipped=tuple(one.error for one in self._skipped),
             failed=tuple(self._failed),
-            foreign=tuple(self._foreign) if left else (),
-            chunks_foreign=counts["foreign"] if left else 0,
+            foreign=tuple(self._foreign),
+            chunks_foreign=counts["foreign"],
             chunks_added=counts["added"],
             chunks_deleted=counts["deleted"],
             chunks_unchanged=counts["unchanged"],
