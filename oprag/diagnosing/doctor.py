@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from operator import gt
 from typing import NamedTuple
 
 from oprag.chunk import Hit
@@ -136,7 +135,7 @@ def plan_repair(
     changes, unproved = list[Change](), list[Example]()
     for name, numbers in found.groups.items():
         group = [found.chunks[i] for i in numbers]
-        damaged = any(found.damaged[i] for i in numbers)
+        damaged = not found.damaged.isdisjoint(numbers)
         planned, why = plan_changes(
             name, group, sources, position_keys, damaged=damaged
         )
@@ -164,7 +163,7 @@ class _Examination:
         self.without: Sequence[int] = ()
         """Numbers of the chunks without a source, if sources were given."""
         self._keys = position_keys, document_key
-        self._findings = Findings(len(chunks), self.id_of)
+        self._findings = Findings(self.id_of)
         self._starts = [-1] * len(chunks)
         """Where each chunk begins in its source, where that is proved; else -1."""
         proofs = None if sources is None else self._compare(sources)
@@ -172,12 +171,11 @@ class _Examination:
         ordered = bool(chunks)
         for group in groups:
             ordered = self._is_ordered(group) and ordered
-        whole = check_documents(chunks, self._findings, sampled=not taken.is_all)
-        self.damaged = bytes(map(gt, self._findings.damaged, whole))
-        """1 for each chunk that keeps its document from being read whole."""
+        self.damaged = check_documents(chunks, self._findings, sampled=not taken.is_all)
+        """Numbers of the chunks of documents that cannot be read whole."""
         verdict: Verdict = "ordered" if ordered else "not ordered"
         self.diagnosis = Diagnosis(
-            "damaged" if any(self.damaged) else verdict,
+            "damaged" if self.damaged else verdict,
             len(chunks),
             not taken.is_all,
             sum(bool(group.key) for group in groups),
@@ -193,8 +191,8 @@ class _Examination:
         position_keys, document_key = self._keys
         self.groups, self.without = sources.group(self.chunks, document_key)
         for place, i in enumerate(self.without):
-            shown = place < EXAMPLES
             hit = self.chunks[i].hit
+            shown = place < EXAMPLES
             sought = sources.sought(hit, document_key) if shown else ""
             self._findings.add("no_source", i, "", sought)
         counts: Counter[str] = Counter(no_source=len(self.without))

@@ -142,14 +142,11 @@ def _is_harmed(
 
 
 def _text(name: str, chunks: Sequence[Examined]) -> FullText | None:
+    stored = [StoredChunk(chunk.hit.text, chunk.stored, chunk.id) for chunk in chunks]
     try:
-        return rebuild(name, _as_stored(chunks), exact=False, warns=False)
+        return rebuild(name, stored, exact=False, warns=False)
     except OpragError:
         return None
-
-
-def _as_stored(chunks: Sequence[Examined]) -> list[StoredChunk]:
-    return [StoredChunk(chunk.hit.text, chunk.stored, chunk.id) for chunk in chunks]
 
 
 def _renewals(
@@ -177,7 +174,9 @@ def _renewed_version(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     group = [chunks[i] for i in document.members]
     names = {DOC_KEY: document_key(name), DOC_URI: name}
-    if _is_whole(name, group):
+    if _text(name, group) is not None:
+        # A text that is whole by its own hash: a source that differs was changed since,
+        # and in one that does not, places count from the start of a page.
         for i, chunk in zip(document.members, group, strict=True):
             yield i, _stored(chunk, names)
         return
@@ -200,15 +199,6 @@ def _renewed_version(
             offsets = (None, None)
         stored = _stored(group[at], entry, keep=keep, gone=gone, offsets=offsets)
         yield document.members[at], stored
-
-
-def _is_whole(name: str, group: Sequence[Examined]) -> bool:
-    """Whether the chunks are a whole text by its own hash, whatever the source is.
-
-    No place is to be repaired then: a source that differs was changed since, and in one
-    that does not, places count from the start of the text and not of a page.
-    """
-    return _text(name, group) is not None
 
 
 def _stamp(group: Sequence[Examined], document: ProvedDocument) -> dict[str, str | int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from heapq import nsmallest
 from typing import Any, Literal
 
 Verdict = Literal["ordered", "not ordered", "damaged"]
@@ -89,7 +89,7 @@ class Diagnosis:
     def healthy(self) -> bool:
         """Whether it is ordered, without a serious problem."""
         serious = any(problem.serious for problem in self.problems)
-        return self.verdict not in ("not ordered", "damaged") and not serious
+        return self.verdict == "ordered" and not serious
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON values."""
@@ -148,27 +148,16 @@ class Findings:
     """Gathers problems: counts, and the first examples of each kind.
 
     Args:
-        number: Of chunks.
         id_of: Returns the store's id of a chunk, by its number.
     """
 
-    def __init__(self, number: int, id_of: Callable[[int], str]) -> None:
+    def __init__(self, id_of: Callable[[int], str]) -> None:
         self._id_of = id_of
-        self._chunks = defaultdict[str, bytearray](lambda: bytearray(number))
-        self._documents = defaultdict[str, set[str]](set)
-        self._first = defaultdict[str, list[tuple[int, str, str]]](list)
-        self.damaged = bytearray(number)
-        """1 for each chunk with a problem of `DAMAGE`."""
+        self._found = defaultdict[str, dict[tuple[int, str], str]](dict)
 
     def add(self, kind: str, number: int, document: str, detail: str = "") -> None:
         """Note that a chunk has a problem of a kind of `MESSAGES`."""
-        self._chunks[kind][number] = 1
-        if kind in DAMAGE:
-            self.damaged[number] = 1
-        if document:
-            self._documents[kind].add(document)
-        insort(self._first[kind], (number, document, detail))
-        del self._first[kind][EXAMPLES:]
+        self._found[kind].setdefault((number, document), detail)
 
     def problems(self) -> tuple[Problem, ...]:
         """Return all of them, by kind."""
@@ -176,11 +165,14 @@ class Findings:
             Problem(
                 kind,
                 message,
-                self._chunks[kind].count(1),
-                len(self._documents[kind]),
-                tuple(Example(self._id_of(i), *said) for i, *said in self._first[kind]),
+                len({number for number, _ in found}),
+                len({document for _, document in found} - {""}),
+                tuple(
+                    Example(self._id_of(number), document, found[number, document])
+                    for number, document in nsmallest(EXAMPLES, found)
+                ),
                 serious=kind not in _NOT_SERIOUS,
             )
             for kind, message in MESSAGES.items()
-            if kind in self._chunks
+            if (found := self._found.get(kind))
         )

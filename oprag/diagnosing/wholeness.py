@@ -32,28 +32,27 @@ _READABLE = ("", "inexact")
 
 def check_documents(
     chunks: Sequence[Examined], findings: Findings, *, sampled: bool
-) -> bytearray:
+) -> set[int]:
     """Note what is wrong with whole documents, or there of them besides.
 
     The judge of a text is the one that reads it later (`oprag.documents`), over the
     same chunks: those that have the key of the document's name, as the store keeps it.
 
     Returns:
-        1 for each chunk of a document that can be read, even if chunks of another
-        version or size of it are damaged; 0 for all of a sample.
+        The numbers of the chunks of damaged documents: those that cannot be read. One
+        that can is none, even if chunks of another version or size of it are damaged.
     """
     groups = own_documents(chunk.stored for chunk in chunks)
     _check_foreign(chunks, groups, findings)
-    readable = bytearray(len(chunks))
+    damaged = set[int]()
     for name, members in groups.items():
         own = [
             StoredChunk(c.hit.text, c.stored) for c in map(chunks.__getitem__, members)
         ]
         _check_versions(name, members, own, findings)
         if not sampled and _check_texts(name, members, own, findings):
-            for i in members:
-                readable[i] = 1
-    return readable
+            damaged.update(members)
+    return damaged
 
 
 def own_documents(metadatas: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
@@ -95,19 +94,20 @@ def _check_texts(
     """Note what keeps a document, or a version of it, from being read whole.
 
     Returns:
-        Whether it can be read, at least with `exact=False`.
+        Whether it is damaged.
     """
+    kinds = set[str]()
     versions = by_version(chunk.metadata for chunk in own)
     for places in versions.values():
         kind, detail = _judged(name, [own[at] for at in places])
-        damaged = any(findings.damaged[members[at]] for at in places)
-        if kind and not (damaged and kind in DAMAGE):
+        if kind:
             findings.add(kind, members[places[0]], name, detail)
-    # Each may be whole, and yet none of them the document.
-    kind, detail = _judged(name, own)
-    if kind not in _READABLE and not any(findings.damaged[i] for i in members):
-        findings.add(kind, members[0], name, detail)
-    return kind in _READABLE
+            kinds.add(kind)
+    if len(versions) > 1:  # each may be whole, and yet none of them the document
+        kind, detail = _judged(name, own)
+        if kind not in _READABLE and not kinds & DAMAGE:
+            findings.add(kind, members[0], name, detail)
+    return kind not in _READABLE and bool({kind, *kinds} & DAMAGE)
 
 
 def _check_versions(
