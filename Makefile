@@ -111,7 +111,7 @@ test-apps: $(APPS_MARKER) ## Ask what serves other applications, and real applic
 
 test-lowest: $(LOWEST_MARKER) ## Run the adapters' tests on the lowest framework versions
 	$(LOWEST)/bin/python -m pytest --numprocesses auto tests/langchain tests/llamaindex \
-		$(PYTEST_ARGS)
+		tests/parity/test_contract.py $(PYTEST_ARGS)
 
 # Installs anew each time: what is the newest changes.
 test-newest: $(NEWEST_MARKER) ## Run the adapters' tests on the newest framework versions
@@ -119,7 +119,7 @@ test-newest: $(NEWEST_MARKER) ## Run the adapters' tests on the newest framework
 		$(OF_NEWEST)
 	$(NEWEST)/bin/python tests/packaging/newest.py $(OF_NEWEST)
 	$(NEWEST)/bin/python -m pytest --numprocesses auto tests/langchain tests/llamaindex \
-		$(PYTEST_ARGS)
+		tests/parity/test_contract.py $(PYTEST_ARGS)
 
 # With PYTHON, not with the Python of .venv: `make test-docs PYTHON=python3.13`.
 test-docs: $(TEST_MARKER) ## Run every page's code from the wheel, in fresh environments

@@ -1,0 +1,165 @@
+"""The contract of every component: one result in every way, by every copy, traced."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from llama_index.core.instrumentation import get_dispatcher
+from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
+
+from tests.kit.material import Component, Material
+from tests.langchain.compat import needs_1x
+from tests.langchain.components import COMPONENTS as OF_LANGCHAIN
+from tests.langchain.components import RUNNABLES
+from tests.llamaindex.components import COMPONENTS as OF_LLAMAINDEX
+
+pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
+LENGTH = 4_000
+COPIES = {
+    "pickle": lambda made: pickle.loads(pickle.dumps(made)),  # noqa: S301 -- ours
+    "deepcopy": copy.deepcopy,
+    "copy": copy.copy,
+    "model_copy": lambda made: made.model_copy(),
+    "from_dict": lambda made: type(made).from_dict(made.to_dict()),
+}
+UNCOPIED = {"index_documents", "create_retrieval_tool"}
+"""A module, and a tool of LangChain's around a function of ours."""
+IN_FULL = ("Offset", "OrderPreservingPostprocessor", "PositionAnnotator")
+"""Of LlamaIndex what is made of options alone; retrievers and engines hold others."""
+UNTRACED = ("Offset", "index_documents", "PositionAnnotator")
+
+
+def timeless(result: Any) -> Any:
+    """A result without the seconds that it took."""
+    if isinstance(result, dict):
+        return {k: timeless(v) for k, v in result.items() if k != "seconds"}
+    if isinstance(result, list | tuple):
+        return [timeless(each) for each in result]
+    return result
+
+
+async def asked(component: Component, material: Material, made: Any, way="") -> Any:
+    """What it gives in one way; by default in the first."""
+    result = component.ways[way or next(iter(component.ways))](made, material)
+    return timeless(await result if inspect.isawaitable(result) else result)
+
+
+def case(name: str, *given: Any) -> Any:
+    marks = [needs_1x] if name == "EvidenceMiddleware" else []
+    return pytest.param(*given, id="-".join([name, *map(str, given[1:])]), marks=marks)
+
+
+def each_way() -> Iterator[Any]:
+    for components in (OF_LANGCHAIN, OF_LLAMAINDEX):
+        for name, component in components.items():
+            for way in [*component.ways][1:]:
+                yield case(name, component, way)
+
+
+def each_copy() -> Iterator[Any]:
+    for name, component in OF_LANGCHAIN.items():
+        for how in [*COPIES][:-1] if name not in UNCOPIED else ():
+            yield case(name, component, how)
+    for name, component in OF_LLAMAINDEX.items():
+        for how in (
+            sorted(COPIES.keys() - {"model_copy"}) if name.startswith(IN_FULL) else ()
+        ):
+            yield case(name, component, how)
+
+
+@pytest.mark.parametrize(("component", "way"), [*each_way()])
+async def test_every_way_of_asking_gives_the_same(component, way):
+    material = Material(LENGTH)
+
+    expected = await asked(component, material, component.make(material))
+    found = await asked(component, material, component.make(material), way)
+
+    assert found == expected
+    assert expected or expected is None
+
+
+@pytest.mark.parametrize(("component", "how"), [*each_copy()])
+async def test_a_copy_gives_the_same(component, how):
+    material = Material(LENGTH)
+    made = component.make(material)
+    if how == "model_copy" and not hasattr(made, how):
+        return
+
+    twin = COPIES[how](made)
+
+    expected = await asked(component, material, made)
+    assert await asked(component, material, twin) == expected
+
+
+class Traced(BaseCallbackHandler):
+    """Remembers which runs begin, below which others, and end."""
+
+    run_inline = True
+
+    def __init__(self) -> None:
+        self.begun: list[dict[str, Any]] = []
+        self.ended: Counter[Any] = Counter()
+
+    def on_chain_start(self, *_: Any, run_id, parent_run_id=None, **about: Any) -> None:
+        self.begun.append({"id": run_id, "parent": parent_run_id, **about})
+
+    def on_chain_end(self, *_: Any, run_id, **__: Any) -> None:
+        self.ended[run_id] += 1
+
+    on_retriever_start = on_chat_model_start = on_chain_start
+    on_retriever_end = on_llm_end = on_chain_end
+
+
+@pytest.mark.parametrize(
+    ("name", "way"), [(name, way) for name in RUNNABLES for way in RUNNABLES[name].ways]
+)
+async def test_every_way_is_one_run_of_langchain_with_its_parts_below_it(name, way):
+    traced, material, component = Traced(), Material(LENGTH), RUNNABLES[name]
+    config = {"callbacks": [traced], "tags": ["call"], "metadata": {"user": "u"}}
+    made = component.make(material).with_config(**config)
+
+    await asked(component, material, made, way)
+
+    roots = [run for run in traced.begun if run["parent"] is None]
+    assert {run["name"] for run in roots} == {name}
+    assert len(roots) == (2 if way in {"batch", "abatch"} else 1)
+    known = {run["id"] for run in traced.begun}
+    assert {run["parent"] for run in traced.begun} - known == {None}
+    assert traced.ended == Counter(known)
+    for run in traced.begun:
+        assert "call" in run["tags"]
+        assert run["metadata"]["user"] == "u"
+    assert len(traced.begun) > len(roots)
+
+
+@pytest.fixture
+def spans():
+    root, handler = get_dispatcher(), SimpleSpanHandler()
+    before = list(root.span_handlers)
+    root.add_span_handler(handler)
+    yield lambda: {span.id_.split(".")[0] for span in handler.completed_spans}
+    root.span_handlers = before
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        (name, way)
+        for name, component in OF_LLAMAINDEX.items()
+        for way in component.ways
+        if not name.startswith(UNTRACED) and "," not in name
+    ],
+)
+async def test_every_way_is_a_span_of_llamaindex(name, way, spans):
+    material, component = Material(LENGTH), OF_LLAMAINDEX[name]
+
+    await asked(component, material, component.make(material), way)
+
+    assert name in spans()
