@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -186,20 +183,3 @@ def test_a_budget_that_holds_nothing_is_one_line(folder, options):
     assert result.exit_code == 1
     assert result.stdout == ""
     assert "token_budget=1 holds no chunk" in result.stderr.splitlines()[-1]
-
-
-@pytest.mark.slow
-def test_a_real_process_hands_on_plain_utf8(first, folder, options):
-    code = "from oprag.cli import main; main()"
-    ran = subprocess.run(
-        [sys.executable, "-c", code, "context", str(folder), QUESTION, *options],
-        check=True,
-        capture_output=True,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONHASHSEED": "7"},
-    )
-
-    assert ran.stdout == first.stdout_bytes
-    assert b"\x1b" not in ran.stdout + ran.stderr
-    assert b"used again" in ran.stderr
-    assert ran.stderr.count(b"\n") == 6  # nothing from the libraries below

@@ -145,15 +145,6 @@ def test_an_index_whose_making_was_killed_is_completed(tmp_path):
     assert 0 < model.model.embedded < index.chunks
 
 
-def test_an_index_is_whole_as_soon_as_it_is_made(tmp_path):
-    run_and_die(tmp_path, after=10**6)
-
-    index = indexed(tmp_path)
-
-    assert index.reused
-    assert held(index) == expected(texts())
-
-
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
 

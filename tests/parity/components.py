@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from langchain_core.documents import Document
-from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_oprag
 import llamaindex_oprag
 from oprag import order_context
 from tests.langchain.corpus import ListRetriever
+from tests.llamaindex.components import Retrieved
 
 
 class Result(NamedTuple):
@@ -46,17 +46,6 @@ def nodes(texts: Sequence[str], metadatas: Sequence[dict[str, Any]]):
     ]
 
 
-class ListedNodes(BaseRetriever):
-    """Returns what it was given, best first."""
-
-    def __init__(self, found: list[NodeWithScore]) -> None:
-        self.found = found
-        super().__init__()
-
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self.found
-
-
 def langchain_retriever(texts, metadatas, **options):
     base = ListRetriever(documents=documents(texts, metadatas))
     return langchain_oprag.OrderPreservingRetriever(base_retriever=base, **options)
@@ -64,7 +53,7 @@ def langchain_retriever(texts, metadatas, **options):
 
 def llamaindex_retriever(texts, metadatas, **options):
     return llamaindex_oprag.OrderPreservingRetriever(
-        ListedNodes(nodes(texts, metadatas)), **options
+        Retrieved(nodes(texts, metadatas)), **options
     )
 
 

@@ -17,7 +17,7 @@ from llamaindex_oprag import OrderPreservingRetriever, OrderPreservingRetrieverT
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, Seen, gather_evidence
 from tests.kit.effort import cases
-from tests.parity.components import ListedNodes
+from tests.llamaindex.components import Retrieved
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 TEXT = "".join(chr(ord("a") + n % 26) for n in range(120))
@@ -62,12 +62,12 @@ def in_langchain(searches, options):
 
 
 def in_llamaindex(searches, options):
-    base = ListedNodes([])
+    base = Retrieved([])
     own = OrderPreservingRetriever(base, merge=True, **options)
     tool = OrderPreservingRetrieverTool.from_defaults(own, show="unseen")
     context, texts = Context(FunctionAgent(tools=[tool], llm=MockLLM())), []
     for search in searches:
-        base.found = [
+        base.nodes = [
             NodeWithScore(node=TextNode(text=text, metadata=place))
             for text, place in found(search)
         ]

@@ -16,7 +16,8 @@ from oprag.errors import (
     PositionWarning,
 )
 from tests.langchain.corpus import ListRetriever, words
-from tests.parity.components import ListedNodes, documents, nodes
+from tests.llamaindex.components import Retrieved
+from tests.parity.components import documents, nodes
 
 TEXTS = {
     "note": "Ann built it.",
@@ -35,7 +36,7 @@ def langchain(texts, metadatas, **options):
 
 def llamaindex(texts, metadatas, **options):
     return llamaindex_oprag.LongUnitRetriever(
-        ListedNodes(nodes(texts, metadatas)),
+        Retrieved(nodes(texts, metadatas)),
         units=UNITS,
         **{"documents": TEXTS, **options},
     )

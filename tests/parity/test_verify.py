@@ -222,7 +222,7 @@ def test_the_verdict_is_of_what_the_options_put_in_order(metadatas, options):
 def test_a_store_that_cannot_be_seen_is_named_with_what_to_give():
     for make, name in (
         (langchain_retriever, "ListRetriever"),
-        (llamaindex_retriever, "ListedNodes"),
+        (llamaindex_retriever, "Retrieved"),
     ):
         with pytest.raises(InvalidOptionError, match=rf"a {name} searches.*diagnose\("):
             make(["a"], [{"source": "a"}]).verify()
