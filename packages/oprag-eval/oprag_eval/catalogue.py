@@ -26,7 +26,6 @@ from oprag_eval.systems.retrieved import (
     langchain_default,
     llamaindex_default,
     op_rag,
-    recall,
     recommended,
     vanilla_rag,
 )
@@ -72,7 +71,6 @@ _DESCRIBED: tuple[tuple[Callable[..., System], str], ...] = (
     (LongRag, "units of 4,000 tokens, read in two calls (arXiv 2406.15319)"),
     (Raptor, "chunks and a tree of summaries, best first (arXiv 2401.18059)"),
     (ReadAgent, "gists of all pages, and the pages it looks up (arXiv 2402.09727)"),
-    (recall, "the best chunks and what stands beside them: selection='recall'"),
     (recommended, "two sizes of chunks, BM25 beside vectors, selection='recall'"),
     (langchain_default, "LangChain untouched: the 4 best of 1,000 characters"),
     (llamaindex_default, "LlamaIndex untouched: the 2 best of 1,024 tokens"),

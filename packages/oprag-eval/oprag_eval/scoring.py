@@ -73,12 +73,6 @@ def measures_of(dataset: Dataset, style: str = "letter") -> dict[str, Measure]:
     return wanted
 
 
-def compared_by(dataset: Dataset, style: str = "letter") -> tuple[str, ...]:
-    """Name the measures that arms of a set may be compared by: more is better."""
-    names = [*measures_of(dataset, style), *_context_measures(dataset)]
-    return tuple(name for name in names if name != "wrong_order")
-
-
 def score_answers(
     answers: Iterable[Mapping[str, Any]], dataset: Dataset, style: str = "letter"
 ) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from oprag.cli.app import app
-from oprag.errors import InvalidOptionError, UnreadableFileError
+from oprag.errors import UnreadableFileError
 from oprag_eval.cli.data import load_own, own_documents
 
 RUN = json.dumps({"data": {}, "systems": {}, "budgets": []})
@@ -37,14 +37,6 @@ def test_two_files_of_one_name_keep_their_folders(folder):
     assert both == texts
 
 
-def test_a_name_that_two_would_have_all_the_same_is_refused(folder):
-    (folder / "in" / "a").mkdir(parents=True)
-    (folder / "in" / "a" / "n.txt").write_text("Another.")
-
-    with pytest.raises(InvalidOptionError, match=r"named 'a/n\.txt'"):
-        own_documents([Path("in"), Path("a"), Path("b")], Path("q.csv"))
-
-
 def test_neither_the_questions_nor_a_run_are_documents(folder, capsys):
     for name in ("out/more", "old", "kept"):
         (folder / name).mkdir(parents=True)
@@ -56,11 +48,7 @@ def test_neither_the_questions_nor_a_run_are_documents(folder, capsys):
     texts = own_documents([Path()], Path("q.csv"), Path("out"))
 
     assert list(texts) == ["a/n.txt", "b/n.txt", "kept/run.json", "kept/summary.md"]
-    told = capsys.readouterr().err
-    assert told.count("\n") == 3
-    assert "'q.csv', the questions" in told
-    assert f"'{folder / 'old'}', the folder of a run" in told
-    assert f"'{folder / 'out'}', the folder of a run" in told
+    assert capsys.readouterr().err == ""
 
 
 def test_a_run_may_lie_above_the_documents(folder):
@@ -71,15 +59,15 @@ def test_a_run_may_lie_above_the_documents(folder):
 
 
 def test_a_run_does_not_go_among_the_documents(folder):
-    with pytest.raises(InvalidOptionError, match="is where the documents are"):
+    with pytest.raises(UnreadableFileError, match="'a' holds no documents beside"):
         load_own([Path("a")], Path("q.csv"), folder / "a")
     (folder / "a" / "run.json").write_text(RUN)
-    with pytest.raises(InvalidOptionError, match="'a' holds the files of a run"):
+    with pytest.raises(UnreadableFileError, match="'a' holds no documents beside"):
         load_own([Path("a")], Path("q.csv"))
 
 
 def test_the_questions_alone_are_no_documents(folder):
-    with pytest.raises(UnreadableFileError, match="beside what is left out"):
+    with pytest.raises(UnreadableFileError, match="holds no documents beside"):
         own_documents([Path("q.csv")], Path("q.csv"))
 
 
@@ -92,4 +80,4 @@ def test_both_commands_keep_the_run_apart(arguments):
     result = CliRunner().invoke(app, [*arguments, *questions])
 
     assert result.exit_code == 1
-    assert "is where the documents are" in result.stderr
+    assert "holds no documents beside" in result.stderr

@@ -14,7 +14,7 @@ from tests.evaluation.small import Replies, bench_of, set_of_four
 
 NAMES = {
     *("vanilla-rag", "op-rag", "dos-rag", "full-document", "self-route", "longrag"),
-    *("raptor", "readagent", "recall", "recommended"),
+    *("raptor", "readagent", "recommended"),
     *("langchain-default", "llamaindex-default"),
 }
 

@@ -1,4 +1,4 @@
-"""`recall` reads what the core's own selection chooses."""
+"""`recommended` reads what the core's own selection chooses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from oprag import order_context
 from oprag_eval.catalogue import make_system
 from oprag_eval.splittings import Splitting
-from tests.evaluation.small import HARBOUR, Replies, bench_of
+from tests.evaluation.small import Replies, bench_of
 
 
 @pytest.mark.parametrize("budget", [40, 80])
@@ -17,16 +17,16 @@ def test_the_context_is_what_order_context_gives(budget):
     model = Replies()
     bench = bench_of(model)
     question = bench.dataset.questions[1]
-    system = make_system("recall:unit=words,size=10")
+    system = make_system("recommended:sizes=20+10")
     attempt = asyncio.run(system.attempt(question, budget, bench))
 
-    ranked = bench.ranked(question, Splitting("words", 10))
+    sizes = Splitting("sentences", 20), Splitting("sentences", 10)
+    ranked = bench.ranked(question, *sizes, search="hybrid", k=200)
     passages = order_context(
         [hit.text for hit in ranked],
         [hit.metadata for hit in ranked],
         token_budget=budget,
         token_counter=lambda text: len(text.split()),
-        documents={"harbour": HARBOUR},
         selection="recall",
     )
     expected = "\n\n".join(passage.text for passage in passages)
@@ -34,13 +34,3 @@ def test_the_context_is_what_order_context_gives(budget):
     assert 0 < attempt.context_tokens <= budget
     spans = [(piece.start, piece.end) for piece in attempt.pieces]
     assert spans == [tuple(span) for passage in passages for span in passage.spans]
-
-
-def test_touching_text_is_joined():
-    model = Replies()
-    bench = bench_of(model)
-    system = make_system("recall:unit=words,size=5")
-    attempt = asyncio.run(system.attempt(bench.dataset.questions[1], 60, bench))
-
-    ends = {piece.end for piece in attempt.pieces}
-    assert not ends & {piece.start for piece in attempt.pieces}

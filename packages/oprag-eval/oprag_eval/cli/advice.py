@@ -9,8 +9,6 @@ _USE = {
     "OrderPreservingRetriever(token_budget={budget})",
     "op-rag": "OffsetTokenSplitter(chunk_size=128), "
     "OrderPreservingRetriever(token_budget={budget})",
-    "recall": "OffsetSentenceSplitter(chunk_size=100), "
-    'OrderPreservingRetriever(token_budget={budget}, selection="recall")',
     "recommended": "OffsetSentenceSplitter(chunk_size=128) and one of 64 in one index, "
     "OrderPreservingRetriever(token_budget={budget}, bm25=True, "
     'selection="recall")',

@@ -6,13 +6,11 @@ import dataclasses
 import hashlib
 import json
 import os
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from oprag.cli.telling import note
-from oprag.errors import InvalidOptionError
 from oprag.files import joined, page_places, read_files, unreadable
 from oprag_eval.data import Dataset, Document, Question, load, read_own
 from oprag_eval.running.run_directory import RunDirectory
@@ -41,7 +39,6 @@ def load_own(
         questions: A CSV or JSON Lines file. It is no document, wherever it lies.
         out: The folder of the run, which holds no documents either; None: none.
     """
-    check_out(paths, out)
     return read_own(questions, own_documents(paths, questions, out))
 
 
@@ -75,38 +72,12 @@ def data_facts(dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def check_out(paths: Sequence[Path], out: Path | None) -> None:
-    """See that the files of a run do not come among the documents.
-
-    Raises:
-        InvalidOptionError: `out` is one of the folders, or one holds a run.
-    """
-    for path in paths:
-        if out is not None and _real(out) == _real(path):
-            message = (
-                f"--out {str(out)!r} is where the documents are: the files of the run "
-                "would come among them. Give a folder of its own."
-            )
-            raise InvalidOptionError(message, option="out", value=str(out))
-        if RunDirectory(path).is_begun:
-            message = (
-                f"{str(path)!r} holds the files of a run (run.json) among its own: "
-                "move them elsewhere, they are no documents."
-            )
-            raise InvalidOptionError(message, option="documents", value=str(path))
-
-
-def _real(path: Path) -> Path:
-    """Where it really is; a loop of links stays as it is (`resolve` raises for it)."""
-    return Path(os.path.realpath(path))
-
-
 def own_documents(
     paths: Sequence[Path], questions: Path, out: Path | None = None
 ) -> dict[str, Document]:
     """Read the documents, without the questions and without the files of runs.
 
-    What is left out and what is skipped is noted.
+    What is skipped is noted.
 
     Args:
         paths: Files and folders.
@@ -114,54 +85,51 @@ def own_documents(
         out: The folder of the run; None: none is written.
 
     Returns:
-        Each by its path in the folder that was given, or by its file's name;
-        where two would have one name, by the path that was given. In reading order.
+        Each by its path in the folder that was given, or by its file's name; where
+        two would have one name, all by the paths that were given. In reading order.
 
     Raises:
-        InvalidOptionError: Two have one name all the same.
         UnreadableFileError: See `read_files`; or nothing is left.
     """
+    roots = {_real(path) for path in paths}
+    apart = {_real(path) for path in (questions, out) if path is not None}
     read = read_files(paths)
-    why = {
-        name: _why_left_out(name, paths, questions, out)
-        for name in [*read.names, *(error.path for error in read.skipped)]
-    }
-    for reason in dict.fromkeys(filter(None, why.values())):
-        note(f"Left out of the documents: {reason}.")
     for error in read.skipped:
-        if not why[error.path]:
+        if _is_document(error.path, roots, apart):
             note(f"Skipped: {error.message}")
-    files = {name: texts for name, texts in read.by_file.items() if not why[name]}
+    files = {
+        name: texts
+        for name, texts in read.by_file.items()
+        if _is_document(name, roots, apart)
+    }
     if not files:
-        raise unreadable(paths[0], "holds no documents beside what is left out")
-    short = {source: _short(source, paths) for source in files}
-    times = Counter(short.values())
-    found: dict[str, Document] = {}
-    for source, texts in files.items():
-        name = short[source] if times[short[source]] == 1 else source
-        if name in found:
-            message = (
-                f"Two documents would be named {name!r}. Name their folders from one "
-                "place above them."
-            )
-            raise InvalidOptionError(message, option="documents", value=name)
-        found[name] = Document(name, name, joined(texts), pages=page_places(texts))
-    return found
+        what = "holds no documents beside the questions and the files of runs"
+        raise unreadable(paths[0], what)
+    names = {name: _short(name, paths) for name in files}
+    if len(set(names.values())) < len(names):
+        names = {name: name for name in files}
+    return {
+        names[each]: Document(
+            names[each], names[each], joined(texts), pages=page_places(texts)
+        )
+        for each, texts in files.items()
+    }
 
 
-def _why_left_out(
-    source: str, paths: Sequence[Path], questions: Path, out: Path | None
-) -> str:
-    """Say why a file is no document; empty: it is one."""
-    file, roots = _real(Path(source)), {_real(path) for path in paths}
-    if file == _real(questions):
-        return f"{str(questions)!r}, the questions"
+def _is_document(name: str, roots: set[Path], apart: set[Path]) -> bool:
+    """Whether neither it nor a folder that it lies in is set apart or holds a run."""
+    file = _real(Path(name))
     for folder in (file, *file.parents):
+        if folder in apart or RunDirectory(folder).is_begun:
+            return False
         if folder in roots:
             break
-        if (out and folder == _real(out)) or RunDirectory(folder).is_begun:
-            return f"{str(folder)!r}, the folder of a run"
-    return ""
+    return True
+
+
+def _real(path: Path) -> Path:
+    """Where it really is; a loop of links stays as it is (`resolve` raises for it)."""
+    return Path(os.path.realpath(path))
 
 
 def _short(source: str, paths: Sequence[Path]) -> str:

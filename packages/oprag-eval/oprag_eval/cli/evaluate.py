@@ -117,7 +117,7 @@ def evaluate(
     else:
         dataset = load_data(data, split, corpus)
     dataset = restrict(dataset, options.limit_questions)
-    measure = options.measure or sweep_measure(dataset, offline=options.offline)
+    measure = sweep_measure(dataset, offline=options.offline)
     if options.offline:  # its answers say little: show what contexts hold
         dataset = with_answer_recall(dataset)
     folder = None if options.dry_run else out

@@ -163,14 +163,6 @@ class RunOptions:
         ),
     ] = 0
     seed: Annotated[int, typer.Option(help="Of every random draw.", min=0)] = 42
-    measure: Annotated[
-        str,
-        typer.Option(
-            help="What systems are compared by, such as evidence_recall; without it, "
-            "the set's own.",
-            show_default=False,
-        ),
-    ] = ""
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL
     cache: Annotated[
         Path | None,

@@ -148,8 +148,6 @@ def _under(
     ]
     if options.limit_questions is not None:
         differs.append(f"the first {options.limit_questions:,} questions alone")
-    if options.measure:
-        differs.append(f"compared by {options.measure}")
     return options, differs
 
 
@@ -238,6 +236,5 @@ def _run(table: _Table, name: str) -> RunEstimate | None:
         table.recipe.budgets,
         table.options,
         None if table.options.dry_run else table.own(name),
-        measure=table.options.measure,
         spent_in=table.folder / "spending.jsonl",
     )

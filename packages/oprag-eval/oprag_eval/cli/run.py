@@ -23,7 +23,6 @@ from oprag.cli import INTERRUPTED
 from oprag.cli.display import make_console
 from oprag.cli.embedding_models import load_model
 from oprag.cli.telling import note, told
-from oprag.errors import invalid_option
 from oprag.files import alone_in
 from oprag.tokens import resolve_token_counter
 from oprag_eval.cli.advice import advice_lines
@@ -38,7 +37,6 @@ from oprag_eval.reports.measuring import number_of
 from oprag_eval.running.limits import CappedModel, Spending, less
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import RunReport, run
-from oprag_eval.scoring import compared_by
 from oprag_eval.system import System
 
 FAILED = 3
@@ -67,13 +65,11 @@ def perform(
         The estimate of a run that is not carried out.
 
     Raises:
-        InvalidOptionError: The set has no such measure.
         UnreadableFileError: Another process carries out a run in that folder.
         typer.Exit: See `carry_out`; and where the disk is full.
     """
     if options.offline:
         dataset = replace(dataset, notes=(_OFFLINE, *dataset.notes))
-    _check_measure(dataset, options)
     console = make_console(stderr=True)
     embeddings = load_model(options.embedding_model, console)
     evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
@@ -93,14 +89,6 @@ def perform(
             kept = _kept(evaluation, directory)
             raise told(f"The disk is full. {kept}") from error
     return None
-
-
-def _check_measure(dataset: Dataset, options: RunOptions) -> None:
-    """Refuse, before anything is asked, what could not be measured in the end."""
-    names = compared_by(dataset, options.answer_style.value)
-    if options.measure and options.measure not in names:
-        takes = f"The set has {', '.join(names) or 'none'}."
-        raise invalid_option("measure", options.measure, takes)
 
 
 def _show_estimate(evaluation: Evaluation, options: RunOptions) -> RunEstimate:

@@ -89,5 +89,5 @@ def sweep(
         tokens or budgets_for(dataset, resolve_token_counter(None)),
         options,
         None if options.dry_run else out,
-        measure=options.measure or sweep_measure(dataset, offline=options.offline),
+        measure=sweep_measure(dataset, offline=options.offline),
     )

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from oprag.calls import Price
-from oprag.errors import invalid_option
 from oprag_eval.data import Dataset
 from oprag_eval.metrics import meteor_unavailable
 from oprag_eval.reports.advising import advice_of
@@ -30,11 +29,7 @@ def summarize(
     measure: str = "",
     stopped: bool = False,
 ) -> Summary:
-    """Summarise the answers of a run and their scores; options as for `write_reports`.
-
-    Raises:
-        InvalidOptionError: The run has no such measure.
-    """
+    """Summarise answers and their scores; options as for `write_reports`."""
     errors = directory.lines("errors.jsonl")
     asked = {line["question_id"] for line in [*scores, *errors]}
     questions = [q for q in dataset.questions if q.question_id in asked]
@@ -42,9 +37,6 @@ def summarize(
     sampling = Sampling(clusters_of(questions))
     settings = directory.settings()
     measures = measures_in(scores)
-    if measure and measure not in measures:
-        takes = f"The run has {', '.join(measures) or 'none'}."
-        raise invalid_option("measure", measure, takes)
     measure = measure or main_measure(dataset, measures)
     arms = arms_of(scores)
     expected = len(ids) * len({line["run"] for line in [*scores, *errors]})

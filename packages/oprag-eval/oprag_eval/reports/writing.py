@@ -51,8 +51,7 @@ def write_reports(
         What `summary.json` holds.
 
     Raises:
-        InvalidOptionError: There are no answers, they are of another set, or there is
-            no such measure.
+        InvalidOptionError: There are no answers, or they are of another set.
         UnreadableFileError: A file of the run is damaged.
     """
     answers = directory.answers()

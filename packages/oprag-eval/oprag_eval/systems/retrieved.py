@@ -40,8 +40,6 @@ class Retrieved(Reader):
     options: dict[str, Any] = field(default_factory=dict)
     """More of `ContextOptions`, such as `selection`."""
     search: Search = "vectors"
-    documents: bool = False
-    """Whether it has the full texts to fill gaps from."""
 
     @property
     def budgeted(self) -> bool:
@@ -56,17 +54,14 @@ class Retrieved(Reader):
             **self.options,
             "search": self.search,
             "order": self.order,
-            "documents": self.documents,
         }
 
     def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
         """Choose and order; no model is asked."""
-        texts = {d.doc_id: d.text for d in bench.documents(question)}
         options = ContextOptions(
             token_budget=budget,
             token_counter=bench.counter,
             order=self.order,
-            documents=texts if self.documents else None,
             **self.options,
         )
         k = None
@@ -157,18 +152,6 @@ def _check_official(unit: SplitUnit, search: Search, top_n: int | None) -> None:
             "budget: leave out unit, search and top_n with it."
         )
         raise invalid_option("compat", "official", takes)
-
-
-def recall(
-    *,
-    name: str = "recall",
-    unit: SplitUnit = "sentences",
-    size: Count = 100,
-    search: Search = "vectors",
-) -> Retrieved:
-    """What `selection="recall"` reads: the best chunks, and what stands beside them."""
-    cut, options = (Splitting(unit, size),), {"selection": "recall"}
-    return Retrieved(name, cut, "document", options, search, documents=True)
 
 
 def recommended(
