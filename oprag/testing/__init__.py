@@ -1,8 +1,7 @@
-"""Suites for authors of stores and splitters: subclass one in your own tests."""
+"""A suite for authors of stores: subclass it in your own tests."""
 
 from oprag.testing.running import failures
-from oprag.testing.splitter_suite import SplitterSuite
 from oprag.testing.store_suite import StoreSuite
 from oprag.testing.under_test import StoreUnderTest
 
-__all__ = ["SplitterSuite", "StoreSuite", "StoreUnderTest", "failures"]
+__all__ = ["StoreSuite", "StoreUnderTest", "failures"]

@@ -25,8 +25,8 @@ def failures(suite: Callable[[], object]) -> dict[str, str]:
     """Run a suite without pytest.
 
     Args:
-        suite: Your subclass of `StoreSuite` or `SplitterSuite`. Each of its tests runs
-            on an instance of its own.
+        suite: Your subclass of `StoreSuite`. Each of its tests runs on an instance of
+            its own.
 
     Returns:
         By the name of each test that failed, what it said. Empty if all passed, or

@@ -1,4 +1,4 @@
-"""The documents that stores and splitters are tried with."""
+"""The documents that stores are tried with."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ DECISIONS = (
     ("How documents are grouped into long units and read", "oprag/units"),
     ("How LangChain's objects become chunks, and passages its objects", ADAPTERS[0]),
     ("How LlamaIndex's objects become chunks, and passages its objects", ADAPTERS[1]),
-    ("What a store and a splitter of another author must do", "oprag/testing"),
+    ("What a store of another author must do", "oprag/testing"),
     ("How a cluster is connected to, and what runs on it", "oprag/scale"),
     ("How files are read and written", "oprag/files"),
     ("What the commands ask, print and return", "oprag/cli"),

@@ -9,8 +9,6 @@ from langchain_core.documents import Document
 
 from langchain_oprag import OffsetSentenceSplitter, OffsetTokenSplitter
 from oprag.errors import InvalidOptionError
-from oprag.testing import SplitterSuite
-from oprag.tokens import resolve_token_counter
 from tests.langchain.corpus import words
 
 TEXT = "One two three. Four five six seven. Eight nine ten."
@@ -40,19 +38,6 @@ def make(request):
 
 def metadata_of(chunks, *keys):
     return [tuple(chunk.metadata.get(key) for key in keys) for chunk in chunks]
-
-
-# Splitting
-
-
-class TestTokens(SplitterSuite):
-    chunk_size = 32
-    splitter = OffsetTokenSplitter(chunk_size=32, chunk_overlap=8)
-    count = staticmethod(resolve_token_counter("cl100k_base"))
-
-
-class TestSentences(TestTokens):
-    splitter = OffsetSentenceSplitter(chunk_size=32)
 
 
 # Metadata

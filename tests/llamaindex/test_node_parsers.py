@@ -6,7 +6,6 @@ import pickle
 import random
 
 import pytest
-from llama_index.core import Document
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.ingestion.pipeline import get_transformation_hash
 from llama_index.core.node_parser import (
@@ -25,7 +24,6 @@ from llamaindex_oprag import (
 )
 from oprag.errors import InvalidOptionError, PositionError
 from oprag.metadata import OWN_KEYS
-from oprag.testing import SplitterSuite
 from oprag.tokens import resolve_token_counter
 from tests.kit.handed_out import told
 from tests.llamaindex.corpus import TEXT, document, numbers
@@ -54,20 +52,6 @@ def in_document_order(nodes: list[BaseNode], seed: int = 0) -> list[BaseNode]:
     random.Random(seed).shuffle(shuffled)  # noqa: S311 -- a test's shuffle
     ordered = OrderPreservingPostprocessor().postprocess_nodes(shuffled)
     return [node.node for node in ordered]
-
-
-class TestTokens(SplitterSuite):
-    chunk_size = 32
-    parser = OffsetTokenNodeParser(chunk_size=32, chunk_overlap=8)
-    count = staticmethod(resolve_token_counter("cl100k_base"))
-
-    def split(self, text):
-        nodes = self.parser.get_nodes_from_documents([Document(text=text)])
-        return [(n.text, n.start_char_idx, n.end_char_idx) for n in nodes]
-
-
-class TestSentences(TestTokens):
-    parser = OffsetSentenceNodeParser(chunk_size=32)
 
 
 class TestMetadata:
