@@ -20,7 +20,7 @@ from oprag.tokens import resolve_token_counter
 from tests.kit.corpora import STYLES, Retrieval, retrievals
 from tests.kit.effort import cases
 
-MANY = settings(max_examples=cases(400), deadline=None)
+MANY = settings(max_examples=cases(150), deadline=None)
 
 COUNTERS = {
     "characters": len,

@@ -17,7 +17,7 @@ from tests.kit.effort import cases
 from tests.parity.components import documents, nodes
 
 pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
-MANY = settings(max_examples=cases(400), deadline=None)
+MANY = settings(max_examples=cases(150), deadline=None)
 WAYS = ("langchain", "llamaindex")
 
 
