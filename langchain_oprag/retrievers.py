@@ -60,7 +60,7 @@ _MMR_CANDIDATES = 20
 
 
 class Fetch:
-    """The questions that one retrieval puts to the wrapped retriever.
+    """The calls that one retrieval makes to the wrapped retriever.
 
     `k` is passed on only to a vector store's retriever, as it is or inside
     `with_config`, `with_retry`, `bind` and `configurable_fields`: others ignore the
@@ -73,7 +73,7 @@ class Fetch:
         k: How many documents to return; None for as many as come.
         plan: How many chunks a store is asked for where no `k` says it; None for its
             own default.
-        at_least: Chunks to begin with, whatever `k` the retriever has of its own.
+        at_least: Minimum for the first fetch, whatever the retriever's own `k`.
     """
 
     def __init__(
@@ -87,11 +87,11 @@ class Fetch:
         at_least: int = 0,
     ) -> None:
         self.search = retriever, config, call
-        """What is asked, and with what."""
+        """Retriever and call arguments."""
         self.k = k
         self._plan: FetchPlan | None = None
         self._arguments: dict[str, Any] = {}
-        """Of the store's own search."""
+        """Store search arguments."""
         inner: Any = retriever
         bound: dict[str, Any] = {}
         if not isinstance(retriever, VectorStoreRetriever):
@@ -122,7 +122,7 @@ class Fetch:
         return self._plan is not None
 
     def asking(self, query: str) -> Do:
-        """Return the next question to the wrapped retriever."""
+        """Return the next call to the wrapped retriever."""
         retriever, config, call = self.search
         if (k := self.asked) > self._given:
             call = {**call, "k": k}
@@ -145,7 +145,7 @@ class Fetch:
         )
 
     def may_have_more(self, found: int) -> bool:
-        """Whether more would come if more were asked for, and no `k` forbids it."""
+        """Whether a larger fetch could find more, and no `k` forbids it."""
         if self.k is not None or self._plan is not None:
             return False
         return not self._of_store or found >= self._given
@@ -281,30 +281,29 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         tags: Tags of all runs in traces; None for none.
         metadata: Metadata of all runs in traces; None for none.
 
-    `k` reaches a vector store underneath when it is larger than the one in its
-    `search_kwargs`, or there is none; `fetch_k` of `"mmr"` is raised to it. Other
-    retrievers are asked as they are and their result is cut. There may be fewer than
-    `k`: chunks that came twice are one, and `merge` joins neighbours.
+    A vector store is given `k` if its `search_kwargs` have none or a smaller one; for
+    `"mmr"`, `fetch_k` is raised to match. Other retrievers are called unchanged and
+    their results cut to `k`. You may get fewer: duplicates are dropped, and `merge`
+    joins neighbours.
 
-    With `token_budget`, a vector store underneath and no `k` anywhere, as many
-    chunks are fetched as fill the budget; with `selection="recall"` 1,200 at least. A
-    score threshold still holds.
+    With `token_budget`, a vector store and no `k`, enough chunks are fetched to fill
+    the budget; `selection="recall"` asks for 1,200 or more, unless `widen` is set.
+    Score thresholds apply.
 
-    `k` does not count what `widen` reads, in two queries at most. Without any
-    `k` chunks are found that fill the budget with their neighbours; 20 for `"fill"`.
+    `k` does not count neighbours (read in at most two queries). Without `k`, hits and
+    neighbours fill the budget; `"fill"` starts at 20 hits (`"recall"`: 40).
 
     With `bm25` the chunks of the store are read once, at the first question, and again
     when they changed: make the retriever once. A score threshold and `"mmr"` hold for
     the vector search alone.
 
     Raises:
-        InvalidOptionError: On construction and assignment, for an option that does
-            not exist or cannot have this value, and when there is not exactly one of
-            `base_retriever` and `vectorstore`; also when invoked, when `documents` is a
+        InvalidOptionError: On construction and assignment, for an unknown option or an
+            invalid value, and unless exactly one of `base_retriever` and `vectorstore`
+            is given; also when invoked, when `documents` is a
             store that cannot be read through the search's filter. It is a
             `ValueError`.
-        MissingDocumentError: When invoked, and a document does not say which text
-            it is from.
+        MissingDocumentError: When invoked, if a document does not name its source text.
         PositionError: When invoked, and positions are missing or contradict each
             other.
         BudgetTooSmallError: When invoked, and not even the best document fits.
@@ -357,14 +356,14 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         return Verification(name, stores, self._context(self._fetch({}, {}, None)))
 
     def best_first(self, token_budget: int | None) -> Self:
-        """Return a copy for Self-Route, which puts in order what it reads itself.
+        """Return a best-first copy for Self-Route, which does its own ordering.
 
         Args:
-            token_budget: In the place of the own one; None for that.
+            token_budget: Replaces this retriever's; None to keep it.
         """
         ranking = self._with(order="score", merge=False, citations=False)
         if token_budget is not None:
-            # A budget that nobody set is no mistake if it stays unfilled.
+            # Nobody set this budget: do not warn if it is unfilled.
             self._problems.is_new("unfilled")
             ranking.token_budget = token_budget
         return ranking

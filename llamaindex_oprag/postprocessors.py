@@ -22,16 +22,16 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     """Puts retrieved nodes into the order of their documents, within a budget.
 
     Give it as the **last** of `node_postprocessors`: rerankers and fusion sort by
-    score again. It selects on the best-first list it gets (`top_n`,
-    `token_budget`; of another component's results by their ranks) and orders what is
-    left. It needs no query and no scores.
+    score again. It takes a best-first list (results of another component go by their
+    ranks), keeps the best (`top_n`, `token_budget`) and orders them. It needs no query
+    and no scores.
 
     Nodes come back as copies, with their ids and with their places in the metadata.
     Running it on its own output keeps texts, order and ranks.
 
     Offsets that LlamaIndex's chained and hierarchical parsers wrote are refused
-    with an error, because they are not offsets in the document. Other offsets of
-    LlamaIndex can be wrong without any sign of it where a document repeats itself;
+    with an error, because they are not offsets in the document. LlamaIndex's other
+    offsets can be silently wrong where a document repeats itself;
     those of `OffsetTokenNodeParser` and `OffsetSentenceNodeParser` are exact.
 
     Args:
@@ -40,15 +40,15 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         callback_manager: Told of what is done, as in all of LlamaIndex.
 
     Raises:
-        InvalidOptionError: On construction and assignment, for an option that does not
-            exist or a value that it cannot have: `documents` cannot be an index or
-            store, which may hold what the filter of the search hides. It is a
+        InvalidOptionError: On construction and assignment, for an unknown option or an
+            invalid value: `documents` cannot be an index or a store, which may hold
+            text that the search's filter hides. It is a
             `ValueError`.
 
     Warns:
-        UnfilledBudgetWarning: Once, when all nodes fit the budget and are at least
-            the 2 that a retriever is asked for by default: a postprocessor cannot ask
-            for more; `OrderPreservingRetriever` can.
+        UnfilledBudgetWarning: Once, if all nodes fit the budget and there are 2
+            (LlamaIndex's default) or more: a postprocessor cannot fetch more;
+            `OrderPreservingRetriever` can.
 
     Example:
         >>> from llama_index.core.schema import NodeWithScore, TextNode

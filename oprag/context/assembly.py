@@ -79,7 +79,7 @@ def arrange(
                 hits, _marked(chunks, problems), neighbours, options
             )
             kept = _kept(found, first, options, sent_text, seen)
-        except PositionError as error:  # a full text has something else there
+        except PositionError as error:  # the full text differs at that span
             known = error.kind != "invalid_span" or error.document in problems
             if options.on_problem == "error" or known:
                 raise
@@ -165,14 +165,14 @@ def _kept(
             and len(kept) == len(listed)
             and all(a.position == b.position for a, b in zip(kept, listed, strict=True))
         )
-    if kept and not used_all:  # of what was read, what would have been taken
+    if kept and not used_all:  # drop seen chunks ranked below the last kept
         last = max(chunk.rank for chunk in kept)
         read = [chunk for chunk in read if chunk.rank <= last]
     return passages, used_all, read
 
 
 def _of_best(chunks: Sequence[Chunk], top_n: int, first: float) -> list[Chunk]:
-    """The best chunks, of which each may be several slices, and all neighbours."""
+    """The `top_n` best chunks (all slices of each) and every neighbour."""
     ranks = dict.fromkeys(chunk.rank for chunk in chunks if chunk.rank < first)
     kept = {*[*ranks][:top_n]}
     return [c for c in chunks if c.rank in kept or c.rank >= first]
@@ -187,18 +187,18 @@ class Arranged(Generic[_T]):
     """
 
     passages: list[_T]
-    """None for no hits. Of a framework its objects, one for each."""
+    """Empty without hits. Adapters hold one object per passage."""
     used_all: bool
-    """Whether every chunk was used, so that more could have been: False as soon
-    as `top_n` or the budget left one out."""
+    """Whether every chunk was used: False as soon as `top_n` or the budget left one
+    out."""
     read: Sequence[Chunk] = ()
-    """What would have been kept, had it not been read before."""
+    """What was left out only because it was seen before."""
     problems: tuple[OpragError, ...] = ()
     """What is wrong with documents (`on_problem="warn"`): one for each of them."""
     lacking: InvalidOptionError | None = None
-    """Why nothing was read beside what was found."""
+    """Why `widen` could read no neighbours."""
     unfilled: tuple[int | None, int] | None = None
-    """A token budget, and the chunks that do not fill it; None where they may."""
+    """Token budget and number of chunks, if all fit and more may exist; else None."""
 
     def made(self, make: Callable[[_T], _Made]) -> Arranged[_Made]:
         """Return the same with an object of a framework for each passage."""
@@ -214,7 +214,7 @@ class Arranged(Generic[_T]):
 def _checked_chunks(
     hits: Sequence[Hit], options: ContextOptions, texts: TextsByName | None
 ) -> tuple[list[Chunk], dict[str, OpragError]]:
-    """Read where hits stand; drop what came twice, or in two versions; check the rest.
+    """Read positions; drop duplicates and other text versions; check the rest.
 
     Args:
         hits: Best first, or as another component handed them out.
@@ -223,8 +223,8 @@ def _checked_chunks(
             place is missing or contradicts another.
 
     Returns:
-        The chunks, ranked by their places in the list, and what is wrong with
-        documents, by their keys: nothing but with `on_problem="warn"`.
+        The chunks, ranked by list order, and the errors by document key (empty unless
+        `on_problem="warn"`).
     """
     found: dict[str, OpragError] = {}
     warns = options.on_problem == "warn"
@@ -254,7 +254,7 @@ def _checked_chunks(
 
 
 def _unmarked(chunk: Chunk) -> Chunk:
-    """The chunk without what was wrong with it when another component saw it."""
+    """The chunk without the problem that an earlier component noted."""
     metadata = {k: v for k, v in chunk.metadata.items() if k != PROBLEM}
     return chunk._replace(metadata=metadata)
 
@@ -262,10 +262,10 @@ def _unmarked(chunk: Chunk) -> Chunk:
 def _ranked(chunks: list[Chunk], options: ContextOptions) -> list[Chunk]:
     """The chunks best first.
 
-    Results that stand as another component handed them out keep the ranks that it
-    wrote; any other list is ranked by its own order.
+    A list in the order that a component of ours returned keeps the ranks written on it.
+    Any other list is ranked by list order.
     """
-    # Mostly the first tells.
+    # A quick first check.
     if chunks and HASH in chunks[0].metadata:
         written = [_written_rank(chunk) for chunk in chunks]
         ranks = [rank for rank in written if rank is not None]
@@ -283,7 +283,7 @@ def _written_rank(chunk: Chunk) -> int | None:
 
 
 def _in_order(ranked: Sequence[Chunk], options: ContextOptions) -> bool:
-    """Whether chunks stand as a component hands them out."""
+    """Whether chunks are in a component's output order."""
     best_first = rank_order(ranked)
     return any(
         all(map(is_, document_order(best_first, document_order=how), ranked))

@@ -1,10 +1,10 @@
 """What a run does with each document, so that none is lost, whatever fails.
 
-Of every document the new chunks are embedded and added first; when all of them are in
-the store, the old ones are deleted. Their ids differ, so that both live side by side
-until then: a reader of the document gets its old version or its new one. What fails
-concerns one document, and the others go on. The next run finds what is there and does
-the rest. Generators decide what is to be done; `oprag.indexing.updating` does it.
+For each document, the new chunks are embedded and added first; once all are stored, the
+old ones are deleted. Their ids differ, so both coexist until then, and a reader gets
+the old version or the new one. A failure affects one document; the others go on. The
+next run finds what is there and does the rest. Generators decide what is to be done;
+`oprag.indexing.updating` does it.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from oprag.tokens import Do, Steps
 T = TypeVar("T")
 
 _IN_A_ROW = 5
-"""Documents that may fail one after the other, of the same kind of error: what fails
-then is the store or the embedding, which is not asked for every other document too."""
-_FOR_ALL = (IndexingError, InvalidOptionError, Warning)
-"""What concerns every document, and ends a run at once."""
+"""After this many failures in a row with one error type, the run stops: the store or
+the embedding is probably down, so the other documents are not tried."""
+_FATAL = (IndexingError, InvalidOptionError, Warning)
+"""Errors about every document: they end a run at once."""
 
 
 Requests: TypeAlias = Steps[None]
-"""What is read and written; a request that fails is answered by its exception."""
+"""Reads and writes to do; if one fails, its exception is thrown in here."""
 
 
 def indexing_steps(
@@ -143,7 +143,7 @@ class Run:
         """Count what another process did of this run.
 
         Raises:
-            IndexingError: It is one of several that wrote nothing.
+            IndexingError: Too many documents in a row failed.
         """
         for outcome in _GIVEN:
             self._outcomes[outcome] += getattr(part, outcome)
@@ -163,12 +163,12 @@ class Run:
         """Compare one document with the store, and write when there is enough."""
         try:
             todo = yield from self._compared(document)
-        except _FOR_ALL:
+        except _FATAL:
             raise
         except REFUSALS as error:
             self._fail(document.name, error)
             return
-        except Exception:  # noqa: BLE001 -- any store's; it is asked once more
+        except Exception:  # noqa: BLE001 -- any store error; tried once more
             yield from self.flush()
             yield from self._alone(document, outcome)
             return
@@ -185,9 +185,9 @@ class Run:
         pending, self._pending, self._pending_size = self._pending, [], 0
         try:
             yield from self._write([todo for *_, todo in pending])
-        except _FOR_ALL:
+        except _FATAL:
             raise
-        except Exception:  # noqa: BLE001 -- any store's; each is tried again
+        except Exception:  # noqa: BLE001 -- any store error; each is retried
             if isinstance(self._store, Snapshot):
                 self._store.forget()
             for document, outcome, _ in pending:
@@ -212,13 +212,13 @@ class Run:
         return todo
 
     def _alone(self, document: WantedDocument, outcome: str) -> Requests:
-        """Compare and write one document, and note it if that fails."""
+        """Compare and write one document; record a failure."""
         try:
             todo = yield from self._compared(document)
             yield from self._write([todo])
-        except _FOR_ALL:
+        except _FATAL:
             raise
-        except Exception as error:  # noqa: BLE001 -- any store's, and is reported
+        except Exception as error:  # noqa: BLE001 -- any store error; reported
             self._fail(document.name, error)
         else:
             self._done(document, outcome or todo.outcome, todo)
@@ -270,11 +270,11 @@ class Run:
         yield from self.flush()
 
     def _missing(self) -> list[str]:
-        """The documents of this scope that go, as they were not given, or are empty.
+        """Names in this scope to remove: not given, or empty.
 
-        None while others failed or could not be read, which may be the same by a new
-        name; nor if they are more than half: the documents may be out of reach. With
-        "all" all of them go.
+        Nothing goes while any document failed or was unread: it may be a renamed one.
+        Raises if over half would go, as the source may be out of reach. "all" skips
+        both checks.
         """
         empty = set(map(document_key, self._outcomes["empty"]))
         before = self.before.documents()

@@ -30,8 +30,8 @@ from oprag.positions.place import placed
 
 _CHARACTERS = [scheme.start for scheme in SCHEMES if scheme.characters]
 """Keys that say at which character a chunk begins."""
-_BY_CHARACTERS = 3
-"""Numbers of a position that counts characters: part, start, end."""
+_SPAN_NUMBERS = 3
+"""A position in characters has three numbers: part, start, end."""
 
 _Position: TypeAlias = tuple[float, ...]
 _Place: TypeAlias = tuple[_Position | None, Span | None, int | None]
@@ -55,15 +55,14 @@ def read_chunks(
         position_keys: Where the user keeps the position; None for the known
             schemes. A user's key is trusted: it is not searched for sections, and
             says where a chunk begins, not where it ends.
-        problems: Collects, by document key, what is raised without it. Chunks without
-            a usable position get None then, and the others keep theirs; where the
-            positions of a document contradict one another, all get None.
+        problems: If given, errors go here by document key and are not raised. Chunks
+            without a usable position then get None; where the offsets of a document
+            restart, all of its chunks do.
 
     Returns:
-        One chunk per hit, in the same order. A text that is alone in its document
-        needs no position: without one it gets None. Where the end is not known, or is
-        not as far from the start as the text is long, the span is empty: it says where
-        the chunk begins.
+        One chunk per hit, in the same order. A document's only text needs no position:
+        without one it gets None. Where the end is unknown, or does not match the length
+        of the text, the span is empty and marks the start.
 
     Raises:
         MissingPositionError: A chunk has no usable position.
@@ -79,16 +78,16 @@ def read_chunks(
         for rank, place in zip(ranks, read, strict=True):
             places[rank] = place
     return [
-        # Hundreds for each query: by place, which is sooner than by name.
+        # Hundreds per query: positional arguments are faster.
         Chunk(h.text, key, r, *places[r], h.score, None, name, h.metadata, h.source)
         for r, (h, (key, name)) in enumerate(zip(hits, documents, strict=True))
     ]
 
 
 def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
-    """Return chunks of one document that other keys order where they stand alone.
+    """Return, for each known key that only some chunks have, those chunks.
 
-    A key counts if every chunk has it, so that what is retrieved decides which does.
+    A retrieval uses a key only if every chunk it found has it: for a subset, another.
     """
     subsets = []
     for scheme in SCHEMES:
@@ -102,7 +101,7 @@ def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
 def _with_results(
     document: str, hits: Sequence[Hit], ranks: Sequence[int], *how: Any
 ) -> list[_Place]:
-    """Keep the places written on results, if all others have characters too."""
+    """Keep the places oprag wrote on hits, if all others are in characters."""
     ours = [HASH in hit.metadata for hit in hits]
     if True not in ours:
         return _places(document, hits, ranks, *how)
@@ -113,7 +112,7 @@ def _with_results(
         read = _places(document, beside, [ranks[number] for number in others], *how)
         for number, place in zip(others, read, strict=True):
             found[number] = place
-        if {len(position) for position, _, _ in found if position} <= {_BY_CHARACTERS}:
+        if {len(position) for position, _, _ in found if position} <= {_SPAN_NUMBERS}:
             return found
     return _places(document, hits, ranks, *how)
 
@@ -125,7 +124,7 @@ def _places(
     position_keys: PositionKeys | None,
     problems: dict[str, OpragError] | None,
 ) -> list[_Place]:
-    """Places of the chunks of one document, or the problem and those of some."""
+    """Places of one document's chunks; an error is raised or collected."""
     problem: PositionError | None = None
     try:
         places = _read(document, hits, position_keys)
@@ -209,7 +208,7 @@ def _place(hit: Hit, scheme: Scheme, start: int, part: int | None) -> _Place:
 
 
 def _column(hits: Sequence[Hit], key: str) -> list[Any]:
-    """The value of a key on each hit; "" for the framework's own offsets."""
+    """Each hit's value for a key; key "" is the framework's own start."""
     if not key:
         return [hit.offsets and hit.offsets[0] for hit in hits]
     if key in ATTRIBUTES or "." in key:
@@ -270,7 +269,7 @@ def _refuse_frames(
     starts: Sequence[int | None],
     parts: Sequence[int | None],
 ) -> None:
-    """Refuse framework offsets that are relative to something else.
+    """Refuse framework offsets not into the document or its part.
 
     Each part is a text of its own, with its own last chunk.
     """
@@ -279,7 +278,7 @@ def _refuse_frames(
         groups.setdefault(part, []).append((hit, start))
     for part, members in groups.items():
         if part is None and len({hit.document for hit, _ in members}) > 1:
-            origin = "one of several framework documents, which nothing numbers"
+            origin = "one of several framework documents that have no number"
         elif _has_wrong_frame(members):
             origin = "a parent or an intermediate text"
         else:
@@ -288,11 +287,10 @@ def _refuse_frames(
 
 
 def _has_wrong_frame(members: Sequence[tuple[Hit, int | None]]) -> bool:
-    """Whether the chunks cannot all be of one text that was split once.
+    """Whether the chunks cannot all come from one split of one text.
 
-    Such a text has one last chunk, the furthest one, and no chunk stands alone
-    beside it. Chained parsers leave one chunk that looks alone, and many that look
-    like the last.
+    One split leaves one "last" chunk, the furthest, and no "only" chunk beside it.
+    Chained parsers leave one "only" chunk and many "last" ones.
     """
     frames = [hit.frame for hit, _ in members]
     if "parent" in frames or "last" not in frames:
