@@ -66,7 +66,7 @@ _NAMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name when it is used: whoever needs one room waits for no other."""
+    """Import a name when it is used: a program waits only for the rooms it needs."""
     for module, names in _NAMES.items():
         if name in names:
             return getattr(_importlib.import_module(f"{__name__}.{module}"), name)

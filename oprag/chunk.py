@@ -24,7 +24,7 @@ class Span(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """One retrieved chunk and where it stands in its document.
+    """One retrieved chunk and its place in its document.
 
     A named tuple rather than a frozen dataclass because hundreds are made for
     every query and it is built three times as fast; sort it by explicit keys
@@ -102,7 +102,7 @@ class Passage:
     exact: bool
     """Whether `text` is one unbroken slice of the source."""
     cited: str | None = None
-    """What `citation` is, where it was written before; None to make it."""
+    """The `citation` that was written before; None to make it."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Passage):
@@ -138,7 +138,7 @@ class Passage:
 
     @property
     def citation(self) -> str:
-        """Where the passage stands, for people: name, page or part, characters.
+        """The passage's place, for people: name, page or part, characters.
 
         `contract.txt, page 3, characters 120-480`. Characters are end
         exclusive. A page is named as the reader of the document knows it: by its
@@ -215,7 +215,7 @@ def named_part(metadata: Mapping[str, Any], part: int) -> str:
 
 
 OffsetFrame = Literal["document", "parent", "last", "only"]
-"""What the framework's own offsets are relative to.
+"""The text that the framework's own offsets are relative to.
 
 `"document"`: the document, as far as the object tells. `"parent"`: some other
 object, so they say nothing here. `"last"`: the document, if this is its last
@@ -231,13 +231,13 @@ class Hit(NamedTuple):
     """
 
     text: str
-    """The text that stands at the position."""
+    """The text at the position."""
     metadata: Mapping[str, Any]
     """Its metadata; read, never written."""
     source: Any = None
     """The object to hand back when the text stays as it is."""
     subject: Any = None
-    """What the user's callables and attribute names are applied to."""
+    """The object that the user's callables and attribute names are applied to."""
     score: float | None = None
     """As the retriever reported it."""
     document: str | None = None
@@ -246,7 +246,7 @@ class Hit(NamedTuple):
     """Start and end character where the framework keeps them outside the
     metadata."""
     frame: OffsetFrame = "document"
-    """What `offsets` are relative to."""
+    """The text that `offsets` are relative to."""
 
 
 class FullText(NamedTuple):
@@ -262,5 +262,5 @@ class FullText(NamedTuple):
     that have no chunk; one for a document that was one text. Only of what was put
     together from chunks."""
     pages: tuple[tuple[Mapping[str, Any], Span], ...] = ()
-    """Of parts that were given one by one: what the metadata of each say, and where it
-    stands in the text."""
+    """Of parts that were given one by one: the metadata of each, and its span in the
+    text."""

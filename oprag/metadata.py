@@ -81,7 +81,7 @@ RESULT_KEYS = (
 _OF_RESULTS = frozenset(RESULT_KEYS)
 
 STAMP_KEYS = (TEXT_LENGTH, TEXT_HASH, NONSPACE_HASH)
-"""What `text_stamp` writes."""
+"""The keys that `text_stamp` writes."""
 OF_ONE_TEXT = (TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS)
 """Keys that do not hold for a slice of a chunk."""
 OF_ONE_CHUNK = frozenset((CHAR_START, CHAR_END, CHUNK_INDEX, N_CHUNKS, *OF_ONE_TEXT))
@@ -158,7 +158,7 @@ def short_hash(text: str, digits: int) -> str:
 
     Three of them are one token of cl100k, where hex digits take a token for less than
     two: who prints metadata to a model pays half as much. 12 digits are 40 bits, and
-    the length stands beside them: a text that is not the one that was hashed passes for
+    the length is beside them: a text that is not the one that was hashed passes for
     it less than once in 10^12 times. 6 tell the few settings in one store apart.
     """
     return f"{int(_digest(text)[:24], 16) % 10**digits:0{digits}d}"
@@ -179,7 +179,7 @@ def document_version(settings: str, texts: Iterable[str]) -> str:
 
 
 def version_of_hashes(hashes: Sequence[str]) -> str:
-    """Return the half of a `doc_version` that stands for the text.
+    """Return the half of a `doc_version` that depends on the text.
 
     Args:
         hashes: `text_hash` of each part, in reading order.
@@ -188,12 +188,12 @@ def version_of_hashes(hashes: Sequence[str]) -> str:
 
 
 def version_settings(version: Any) -> str:
-    """Return the half of a `doc_version` that stands for the splitter's settings."""
+    """Return the half of a `doc_version` that depends on the splitter's settings."""
     return str(version or "").partition("-")[0]
 
 
 def version_text(version: Any) -> str:
-    """Return the half of a `doc_version` that stands for the text."""
+    """Return the half of a `doc_version` that depends on the text."""
     return str(version or "").partition("-")[2]
 
 

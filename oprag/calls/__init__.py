@@ -1,4 +1,4 @@
-"""What model calls need: dialogue, prompt, window, usage, kinds of failure."""
+"""Model calls: dialogues, prompts, windows, usage, kinds of failure."""
 
 from oprag.calls.client_errors import (
     carried,

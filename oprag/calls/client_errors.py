@@ -1,4 +1,4 @@
-"""What the errors of model clients mean: transient, too long, what to do."""
+"""The meaning of model clients' errors: transient, too long, what to do."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def status_of(error: BaseException) -> int | None:
 
 
 def said_by(error: BaseException) -> str:
-    """Return what a client says, in one short sentence without secrets."""
+    """Return a client's error message, in one short sentence without secrets."""
     body = getattr(error, "body", None)
-    told = body.get("message") if isinstance(body, dict) else None
-    said = " ".join(str(told or error).split()) or type(error).__name__
+    message = body.get("message") if isinstance(body, dict) else None
+    said = " ".join(str(message or error).split()) or type(error).__name__
     said = without_secrets(said)
     if len(said) > _MOST:
         said = f"{said[:_MOST].rstrip()} …"

@@ -32,7 +32,7 @@ CALL_DESCRIPTIONS = {
     "the model's own limit, else 256, or an eighth of a smaller window.",
     "prices": "Price of a million tokens by model: input, cached input, output.",
 }
-"""What is said of the options that everything has that asks a model."""
+"""Descriptions of the options of all components that call a model."""
 
 Purpose: TypeAlias = Literal["answer", "attempt", "draft"]
 """`"answer"`: the reply is the answer, whatever it says; `"attempt"`: it is, unless it
@@ -56,16 +56,16 @@ class CallModel:
     prompt: str
     """Name of the prompt, which also says which model it is for."""
     values: Mapping[str, str]
-    """What the prompt is filled with by the method."""
+    """The values that the method fills into the prompt."""
     purpose: Purpose
-    """What becomes of the reply."""
+    """The use of the reply."""
     context: Any = None
-    """What the context in `values` is made of, where the method says so."""
+    """The source of the context in `values`, where the method gives it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said in one call."""
+    """A model's reply in one call."""
 
     text: str
     declined: bool
@@ -110,7 +110,7 @@ class PromptSize:
 
     @property
     def note(self) -> str | None:
-        """What the usage says where it is not known how much the model can read."""
+        """The note in the usage where the model's window is not known; else None."""
         return "window unknown" if self.window is None else None
 
     def with_context(self, context: str) -> int:

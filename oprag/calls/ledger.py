@@ -93,7 +93,7 @@ RungDecision: TypeAlias = Literal["answered", "declined", "skipped", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class RungEntry:
-    """What happened at one step."""
+    """A record of one step."""
 
     rung: str
     """The step's name."""
@@ -144,7 +144,7 @@ class Ledger:
 
     @property
     def cost(self) -> float | None:
-        """What all steps cost; None when the price of a model is not known."""
+        """The cost of all steps; None when the price of a model is not known."""
         costs = [self._cost(entry) for entry in self._entries if entry.model_calls]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if self._prices and len(known) == len(costs) else None

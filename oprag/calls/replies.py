@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 _REASONING = re.compile(r"\s*<(think|thinking)>")
-"""What some servers send as text before the reply."""
+"""The start of the reasoning that some servers send before the reply."""
 
 
 def text_of(reply: Any) -> str:

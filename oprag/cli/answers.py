@@ -38,7 +38,7 @@ _STEP = "retrieved"
 
 
 class Answer(NamedTuple):
-    """What a chat model wrote, and what it had read."""
+    """A chat model's answer, and the passages it had read."""
 
     text: str
     cut: bool
@@ -48,7 +48,7 @@ class Answer(NamedTuple):
     route: dict[str, Any]
     """`rung` and `answered`, as `SelfRouteChain` gives them."""
     usage: dict[str, Any]
-    """What it took, as `oprag.calls.Ledger.to_dict` gives it."""
+    """Tokens, time and cost, as `oprag.calls.Ledger.to_dict` gives them."""
 
     def report(self) -> str:
         """Return what was read, the route and what it took, in lines for people."""

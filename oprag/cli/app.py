@@ -22,7 +22,7 @@ from oprag.cli.index_command import index
 from oprag.cli.mcp import mcp
 from oprag.cli.play import play
 from oprag.cli.serve import serve
-from oprag.cli.telling import note, told
+from oprag.cli.telling import note, stop
 from oprag.errors import OpragError, OpragWarning
 
 
@@ -33,19 +33,19 @@ class _OneLineErrors(TyperGroup):
         """Run the command.
 
         Raises:
-            typer.Exit: With code 1, after an error was told on stderr; with 130 after
+            typer.Exit: With code 1, after an error was printed on stderr; with 130 after
                 Ctrl-C.
         """
         try:
             with _one_line_warnings():
                 return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
-            raise told("Stopped.", INTERRUPTED) from interrupt
+            raise stop("Stopped.", INTERRUPTED) from interrupt
         except Exception as error:  # a stack trace helps nobody who types a command
             ends = isinstance(error, (BrokenPipeError, typer.Abort))
             if ends or hasattr(error, "exit_code"):  # the reader had enough, or Typer
                 raise
-            raise told(_message(error, ctx.invoked_subcommand)) from error
+            raise stop(_message(error, ctx.invoked_subcommand)) from error
 
 
 _OF_EVAL = {
@@ -68,7 +68,7 @@ def _install_hint(error: ModuleNotFoundError, command: str | None) -> str:
 
 
 def _message(error: Exception, command: str | None) -> str:
-    """What is told of an error, the one nobody thought of included."""
+    """Return the message for any error, an unexpected one included."""
     if isinstance(error, ModuleNotFoundError):
         return _install_hint(error, command)
     if isinstance(error, OpragError):
@@ -124,7 +124,7 @@ def _not_installed(ctx: typer.Context) -> None:
     message = (
         f"`oprag {ctx.info_name}` is not installed. Get it with: pip install oprag-eval"
     )
-    raise told(message)
+    raise stop(message)
 
 
 _installed = {entry.name: entry for entry in entry_points(group="oprag.commands")}

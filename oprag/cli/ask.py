@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from oprag.cli.options import Files, Question, SearchOptions, takes
-from oprag.cli.telling import note, told
+from oprag.cli.telling import note, stop
 
 _NO_MODEL = (
     "No chat model is named. Name one as provider:model, with --model "
@@ -20,7 +20,7 @@ _NO_MODEL = (
 
 
 class Route(StrEnum):
-    """What `--route` takes."""
+    """Values of `--route`."""
 
     RAG = "rag"
     SELF = "self"
@@ -82,9 +82,9 @@ def ask(
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     check_model(model)
     if route is Route.SELF and not options.merge:
-        raise told("--route self joins passages that touch: leave out --no-merge.", 2)
+        raise stop("--route self joins passages that touch: leave out --no-merge.", 2)
     if route is Route.RAG and max_context_tokens is not None:
-        raise told("--max-context-tokens is for --route self alone.", 2)
+        raise stop("--max-context-tokens is for --route self alone.", 2)
 
     from oprag.calls import without_secrets
     from oprag.cli.answers import answer_by_self_route, answer_from_passages
@@ -130,17 +130,17 @@ def check_model(model: str) -> None:
     """Make sure that a text names a chat model.
 
     Raises:
-        typer.Exit: With code 2: it does not, and it was told how to.
+        typer.Exit: With code 2, after a hint was printed: it does not.
     """
     provider, _, name = model.partition(":")
     if not model.strip():
-        raise told(_NO_MODEL, code=2)
+        raise stop(_NO_MODEL, code=2)
     if not provider.strip() or not name.strip():
         message = (
             f"{model!r} does not name a provider and a model. Write provider:model, "
             "such as openai:gpt-4o-mini."
         )
-        raise told(message, code=2)
+        raise stop(message, code=2)
 
 
 _UNSEEN = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10, 13}, "\ufffd")

@@ -17,13 +17,13 @@ import chromadb
 from chromadb.config import Settings
 from chromadb.errors import ChromaError
 
-from oprag.cli.telling import told
+from oprag.cli.telling import stop
 from oprag.diagnosing import Change
 from oprag.documents import ChromaChunks, StoredChunk
 from oprag.files import write_whole
 
 DATABASE = "chroma.sqlite3"
-"""What a Chroma directory holds."""
+"""The database file of a Chroma directory."""
 
 _PAGE = 2_000
 """Chunks written per call."""
@@ -149,7 +149,7 @@ def _backed_up(backup: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 yield kept["id"], kept["metadata"]
             except (ValueError, KeyError, TypeError) as error:
                 message = f"{backup} is no backup of oprag doctor (line {number})."
-                raise told(message, 2) from error
+                raise stop(message, 2) from error
 
 
 def open_directory(directory: Path, name: str = "") -> ChromaDirectory:
@@ -171,7 +171,7 @@ def open_directory(directory: Path, name: str = "") -> ChromaDirectory:
         # No embedding function: nothing is embedded here, and none is loaded.
         collection = client.get_collection(name, embedding_function=None)
     except ChromaError as error:
-        raise told(f"Chroma cannot open {directory}: {error}") from error
+        raise stop(f"Chroma cannot open {directory}: {error}") from error
     return ChromaDirectory(directory, collection)
 
 
@@ -197,7 +197,7 @@ def chosen_collection(
             f"{directory} is no Chroma directory: it has no {DATABASE}. Give the "
             "folder that was passed as persist_directory= or to PersistentClient."
         )
-        raise told(message, 2)
+        raise stop(message, 2)
     # Without a lock, which would itself be a file, unless a writer has left one.
     is_written = (directory / f"{DATABASE}-wal").exists()
     how = "mode=ro" if is_written else "mode=ro&immutable=1"
@@ -207,7 +207,7 @@ def chosen_collection(
             names = [str(found) for (found,) in asked]
     except sqlite3.Error as error:
         message = f"{directory / DATABASE} is no index of Chroma: {error}."
-        raise told(message, 2) from error
+        raise stop(message, 2) from error
     if may_be_empty and not names:
         return ""
     if not name and len(names) == 1:
@@ -215,7 +215,7 @@ def chosen_collection(
     if name not in names:
         there = ", ".join(map(repr, names)) or "none"
         asked_for = f"has no collection {name!r}" if name else "needs a --collection"
-        raise told(f"{directory} {asked_for}. Collections: {there}.", 2)
+        raise stop(f"{directory} {asked_for}. Collections: {there}.", 2)
     return name
 
 

@@ -19,7 +19,7 @@ from oprag.cli.embedding_models import (
     packaged_weights,
 )
 from oprag.cli.index import COLLECTION, COLLECTION_METADATA, to_index
-from oprag.cli.telling import told
+from oprag.cli.telling import stop
 from oprag.errors import OpragError
 from oprag.files import FilesRead
 from oprag.indexing import IndexingReport, RemoveMissing, ShowProgress
@@ -133,7 +133,7 @@ def server_store(url: str, collection: str) -> ServerStore:
             "server (`chroma run`). A folder is written by one process: index into it "
             "with --chroma, without --ray. Other stores: oprag.scale.index_on_ray."
         )
-        raise told(message, 2)
+        raise stop(message, 2)
     return ServerStore(url, collection or COLLECTION)
 
 
@@ -190,6 +190,6 @@ def _opened(ask: Callable[[], object]) -> None:
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0].replace("_", "-")
         message = f"That --store needs a package: pip install {package}."
-        raise told(message) from error
+        raise stop(message) from error
     except Exception as error:  # each store's client has errors of its own
-        raise told(f"The --store cannot be opened: {said_by(error)}") from error
+        raise stop(f"The --store cannot be opened: {said_by(error)}") from error

@@ -89,13 +89,13 @@ def demo(
     text = language_reference()
     notes = make_console(stderr=True)
     embeddings = load_model(embedding_model, notes)
-    with indexing_bar(notes) as told:
+    with indexing_bar(notes) as progress:
         index = own_index(
             [REFERENCE_NAME],
             FilesRead((FileText(REFERENCE_NAME, text),), ()),
             embeddings,
             folder=directory or cache_folder(),
-            show_progress=told,
+            show_progress=progress,
         )
     tell_index(index, notes)
     options = SearchOptions(token_budget=token_budget, k=k)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from oprag.cli.options import AsJson, Collection
-from oprag.cli.telling import note, told
+from oprag.cli.telling import note, stop
 
 if TYPE_CHECKING:
     from oprag.cli.chroma_directory import ChromaDirectory
@@ -128,11 +128,11 @@ def _check_options(
     documents: Path | None, sample: int | None, *, repair: bool, write: bool
 ) -> None:
     if write and not repair:
-        raise told("--write belongs to --repair.", 2)
+        raise stop("--write belongs to --repair.", 2)
     if repair and documents is None:
-        raise told("--repair needs the files that were indexed: --documents.", 2)
+        raise stop("--repair needs the files that were indexed: --documents.", 2)
     if repair and sample is not None:
-        raise told("--repair looks at all chunks; leave --sample out.", 2)
+        raise stop("--repair looks at all chunks; leave --sample out.", 2)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What `oprag doctor` shows: plain text, coloured on a terminal."""
+"""The output of `oprag doctor`: plain text, coloured on a terminal."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def next_step(diagnosis: Diagnosis, *, repairing: bool) -> str:
 
 
 def plan_lines(plan: RepairPlan, *, written: bool) -> Iterator[Text]:
-    """What a repair writes, or has written, and what it leaves."""
+    """Yield lines for what a repair writes, or has written, and what it leaves."""
     documents = dict.fromkeys(change.document for change in plan.changes)
     done = "were written" if written else "would be written; --write does it"
     what = f"{len(plan.changes):,} chunks of {len(documents):,} documents {done}"

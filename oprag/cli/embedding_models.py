@@ -26,7 +26,7 @@ _PATIENCE = 5.0
 _PURPOSE = "Embedding text"
 
 _LOADING_ERRORS = (ImportError, OSError, RuntimeError, ValueError)
-"""What loading raises for files that are missing, damaged or of another kind."""
+"""Errors of loading files that are missing, damaged or of another kind."""
 
 
 class SentenceTransformerEmbeddings(Embeddings):
@@ -144,7 +144,7 @@ def _load(
 
 
 def _loader() -> Any:
-    """The class that loads models, told to keep quiet.
+    """Return the class that loads models, with its logs turned off.
 
     What the loaders have to say concerns us, not the user: retries, shards, keys.
     """

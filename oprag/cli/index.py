@@ -44,7 +44,7 @@ class Index(NamedTuple):
     chunks: int
     """How many chunks it holds."""
     report: IndexingReport
-    """What had to be done."""
+    """The work that was needed."""
     path: Path
     """The Chroma directory."""
     collection: str

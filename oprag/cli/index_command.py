@@ -16,14 +16,14 @@ from oprag.cli.options import (
     EmbeddingModel,
     Files,
 )
-from oprag.cli.telling import told
+from oprag.cli.telling import stop
 
 if TYPE_CHECKING:
     from oprag.indexing import IndexingReport, RemoveMissing
 
 
 class Missing(StrEnum):
-    """What `--remove-missing` takes."""
+    """Values of `--remove-missing`."""
 
     NO = "no"
     YES = "yes"
@@ -98,12 +98,12 @@ def index(
     2, the command is wrong; 130 after Ctrl-C.
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     if sum(map(bool, (chroma, directory, store))) > 1:
-        raise told("--chroma, --directory and --store are places; give one.", 2)
+        raise stop("--chroma, --directory and --store are places; give one.", 2)
     if bool(ray) != bool(store):
-        raise told("--ray and --store belong together; give both.", 2)
+        raise stop("--ray and --store belong together; give both.", 2)
     if not (chroma or store) and (collection or remove_missing != Missing.NO):
         message = "--collection and --remove-missing belong to --chroma and --store."
-        raise told(message, 2)
+        raise stop(message, 2)
 
     from oprag.cli.clustered import index_together, server_store
     from oprag.cli.display import indexing_bar, make_console

@@ -1,4 +1,4 @@
-"""What `oprag mcp` and `oprag serve` share: documents that open behind a server."""
+"""Documents that open while a server runs, for `oprag mcp` and `oprag serve`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from oprag.cli.display import make_console
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings, load_model
 from oprag.cli.library import Library, open_library
 from oprag.cli.options import cache_folder
-from oprag.cli.telling import note, told
+from oprag.cli.telling import note, stop
 from oprag.errors import IndexingError
 from oprag.indexing import ShowProgress
 
@@ -54,7 +54,7 @@ class Librarian:
             self._library = self._open_it(self._tell)
         except Exception as error:  # noqa: BLE001 -- else each call would wait for ever
             self._failed = True
-            if not isinstance(error, typer.Exit):  # of which was reported why
+            if not isinstance(error, typer.Exit):  # its reason was reported
                 note(f"The documents cannot be opened: {error}")
 
     def _tell(self, documents: int, total: int | None, chunks: int) -> None:
@@ -77,7 +77,7 @@ class Librarian:
             )
         if self._library is not None:
             return self._library
-        # A client is not told why: that may name what lies on this machine.
+        # A client does not get the reason: it may name files of this machine.
         failed = "The documents cannot be opened; the server's log says why."
         later = f"{self._progress}. Ask again in a moment."
         raise IndexingError(failed if self._failed else later, store="")
@@ -109,9 +109,9 @@ def librarian_of(
             collection is named.
     """
     if not path.exists():
-        raise told(f"{str(path)!r} is not there.", 2)
+        raise stop(f"{str(path)!r} is not there.", 2)
     if collection and not (path / DATABASE).is_file():
-        raise told(f"--collection is of a Chroma directory, and {path} is none.", 2)
+        raise stop(f"--collection is of a Chroma directory, and {path} is none.", 2)
 
     @functools.cache
     def model() -> SentenceTransformerEmbeddings:

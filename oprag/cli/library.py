@@ -178,7 +178,7 @@ def open_library(
     from oprag.cli.index import open_chroma, own_index
     from oprag.cli.searching import read_told, real_names
 
-    # Chroma keeps what it has read of a directory, whoever writes to it.
+    # Chroma caches what it has read, even if another process writes to it.
     SharedSystemClient.clear_system_cache()
     root = ""
     if not (path / DATABASE).is_file():

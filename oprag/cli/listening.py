@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from typing import TYPE_CHECKING, Any
 
-from oprag.cli.telling import told
+from oprag.cli.telling import stop
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -31,7 +31,7 @@ def listen(host: str, port: int, way_out: str) -> socket.socket:
     except OSError as error:
         reason = error.strerror or error
         message = f"It cannot listen at {host}, port {port}: {reason}. {way_out}"
-        raise told(message, 2) from error
+        raise stop(message, 2) from error
 
 
 def run_server(app: ASGIApp, listener: socket.socket, **how: Any) -> None:

@@ -203,7 +203,7 @@ def make_server(
         """Search the documents.
 
         Returns passages in the order of their documents, each behind its number,
-        document and place; […] stands where text was left out.
+        document and place; […] marks where text was left out.
         """
         library = await librarian.library()
         work = partial(found, library, question, token_budget, widen)
@@ -252,7 +252,7 @@ def _refusing(answer: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[
         except OpragError as error:
             raise ToolError(without_secrets(error.message)) from error
         except Exception as error:
-            # A client is not told more: that may name what lies on this machine.
+            # A client does not get more: it may name files of this machine.
             note(f"A call failed: {type(error).__name__}: {said_by(error)}")
             message = "The call failed; the server's log says why."
             raise ToolError(message) from error

@@ -16,14 +16,14 @@ import typer
 
 
 class ReadingOrder(StrEnum):
-    """What `--order` takes."""
+    """Values of `--order`."""
 
     DOCUMENT = "document"
     SCORE = "score"
 
 
 class Selected(StrEnum):
-    """What `--selection` takes: see `oprag.context.Selection`."""
+    """Values of `--selection`: see `oprag.context.Selection`."""
 
     BUDGET = "budget"
     RECALL = "recall"
@@ -104,7 +104,7 @@ Question = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
-    """What a user says of a search in files."""
+    """Options of a search in files."""
 
     token_budget: TokenBudget = 4_000
     k: MostChunks = None

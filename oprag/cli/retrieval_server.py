@@ -170,7 +170,7 @@ def _records(
 ) -> list[dict[str, Any]]:
     """Search, and return records in document order, their scores falling.
 
-    Dify puts them in the order of their scores. So a score says where a record stands;
+    Dify puts them in the order of their scores. So a score encodes a record's place;
     it stays above the threshold, which holds for the similarity of what was found.
     """
     threshold = asked.retrieval_setting.score_threshold or 0

@@ -88,9 +88,9 @@ def search(
     files = read_told(paths, notes)
     embeddings = load_model(options.embedding_model, notes)
     folder = options.directory or cache_folder()
-    with indexing_bar(notes) as told:
+    with indexing_bar(notes) as progress:
         index = own_index(
-            real_names(paths), files, embeddings, folder=folder, show_progress=told
+            real_names(paths), files, embeddings, folder=folder, show_progress=progress
         )
     tell_index(index, notes)
     retrieved = retrieve(index.vectorstore, question, options, citations=citations)

@@ -15,7 +15,7 @@ from oprag.cli.options import (
     TokenBudget,
     Widened,
 )
-from oprag.cli.telling import note, told
+from oprag.cli.telling import note, stop
 
 _SHORTEST = 16
 """Characters of a key that is not guessed."""
@@ -32,7 +32,7 @@ def serve(
         typer.Option(
             envvar="OPRAG_API_KEY",
             help="The key that the application has to send. Others on this machine see "
-            "what stands on a command line: set the variable.",
+            "what is on a command line: set the variable.",
             show_default=False,
         ),
     ] = "",
@@ -102,4 +102,4 @@ def _check_key(key: str) -> None:
             "letters, digits and signs, without blanks. Set the variable "
             "OPRAG_API_KEY, such as to what `openssl rand -hex 16` prints."
         )
-        raise told(message, 2)
+        raise stop(message, 2)

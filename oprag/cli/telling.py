@@ -5,8 +5,8 @@ from __future__ import annotations
 import typer
 
 
-def told(message: str, code: int = 1) -> typer.Exit:
-    """Tell an error; raise what is returned.
+def stop(message: str, code: int = 1) -> typer.Exit:
+    """Print an error; return the exit to raise.
 
     Args:
         message: What was found and what to do.
@@ -18,7 +18,7 @@ def told(message: str, code: int = 1) -> typer.Exit:
 
 
 def note(message: str) -> None:
-    """Tell what the user should know although the command goes on."""
+    """Print a note; the command goes on."""
     typer.echo(typer.style("Note: ", fg="yellow") + _one_line(message), err=True)
 
 

@@ -217,7 +217,7 @@ class ModelCallError(OpragError, RuntimeError):
     call: str = ""
     """The call: the step of a Self-Route, or `"long"`, `"short"` or `"direct"`."""
     long_answer: str | None = None
-    """What a long reader's call before it gave; None without one."""
+    """The answer of the call before, in a long reader; None without one."""
     usage: Mapping[str, Any] = {}
     """The usage up to here, as `Ledger.to_dict` returns it."""
 
@@ -246,7 +246,7 @@ class UnreadableFileError(OpragError, ValueError):
     line: int | None = None
     """The line of a data file, or the row of a table, from 1; None: the whole file."""
     reason: str
-    """What is wrong with it, without its name."""
+    """The problem, without the file's name."""
 
 
 class UnfitIndexError(OpragError, ValueError):

@@ -1,4 +1,4 @@
-"""What a reader sees of an HTML page, as text."""
+"""The visible text of an HTML page."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SPACE = re.compile(f"[ \\t\\n\\r\\f{_LINE}{_KEPT_SPACE}]+")
 
 
 class Shown(NamedTuple):
-    """What a page shows."""
+    """The visible text of a page."""
 
     title: str
     """In the bar of the window; empty where it has none."""
@@ -61,7 +61,7 @@ def shown_text(page: str) -> Shown:
     """Return what a page shows: no tags, scripts or styles; entities resolved.
 
     Blocks are separated by an empty line, lines and table rows by a line break. White
-    space is one space, as browsers show it, but in `<pre>` as it stands there.
+    space is one space, as browsers show it, but unchanged in `<pre>`.
     """
     parser = _Parser()
     parser.feed(page)

@@ -13,11 +13,11 @@ from oprag.optional import require
 from oprag.tokens import encodable
 
 ALONE = threading.Lock()
-"""Held by whoever asks PDFium for anything: it can do one thing at a time, whatever
-documents the threads read."""
+"""Held during every call of PDFium: it can do one thing at a time, whatever documents
+the threads read."""
 
 _HYPHEN = 0x02
-"""What PDFium gives for a hyphen at the end of a line, whose line break it leaves
+"""PDFium's code for a hyphen at the end of a line, whose line break it leaves
 out."""
 _CARRIAGE_RETURN = 0x0D
 _HIGH, _LOW = 0xD800, 0xDC00

@@ -88,7 +88,7 @@ def _page_image(data: bytes, page: int, spans: Sequence[Span], width: int) -> by
 def _lines(opened: OpenPage, span: Span) -> list[PdfRectangle]:
     """The rectangles of a span, one for each stretch on one line.
 
-    What is raised or lowered, such as the mark of a note, stands on a line of its own:
+    What is raised or lowered, such as the mark of a note, is on a line of its own:
     one rectangle around both would reach into the next line.
     """
     lines: list[PdfRectangle] = []
@@ -110,7 +110,7 @@ def _lines(opened: OpenPage, span: Span) -> list[PdfRectangle]:
 
 
 def _origin(opened: OpenPage, index: int) -> tuple[float, float]:
-    """The point of the line that a character stands on where it begins."""
+    """Return the point on its line where a character begins."""
     x, y = c_double(), c_double()
     pdfium().raw.FPDFText_GetCharOrigin(opened.characters, index, x, y)
     return x.value, y.value

@@ -43,7 +43,7 @@ class FileText(NamedTuple):
 
 
 class FilesRead(NamedTuple):
-    """What files and folders hold."""
+    """The texts of files and folders."""
 
     texts: tuple[FileText, ...]
     """In reading order."""

@@ -150,7 +150,7 @@ if sys.platform == "win32":  # pragma: no cover
     import msvcrt
 
     _FAR = 1 << 30
-    """The byte that is locked: nobody can read it, and nothing stands there."""
+    """The byte that is locked: nobody can read it, and it is behind the file's end."""
 
     def _lock(file: IO[bytes]) -> None:
         file.seek(_FAR)

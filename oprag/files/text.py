@@ -8,7 +8,7 @@ import re
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NEVER_IN_TEXT = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 _WEB = {"iso8859-1": "cp1252", "ascii": "cp1252"}
-"""What pages mean by these names, as the HTML standard has it."""
+"""The encodings that these names mean on pages, by the HTML standard."""
 
 
 class NoTextError(ValueError):

@@ -21,9 +21,9 @@ from oprag.files.text import NoTextError
 T = TypeVar("T")
 
 SECONDS = 20.0
-"""What any file may take to be read."""
+"""Time to read any file."""
 SECONDS_PER_MB = 10.0
-"""What it may take for its size; PDF pages full of text take about 2."""
+"""Further time for its size; PDF pages full of text take about 2."""
 MEMORY = 3 << 30
 """Bytes of memory that the process may have, on systems that can limit it."""
 

@@ -1,7 +1,7 @@
-"""Where pieces of a text stand when some are missing, altered, or leave gaps.
+"""Places of pieces of a text when some are missing, altered, or leave gaps.
 
-What holds even then: a piece that occurs once in the whole text stands there, and
-the others keep their order between such pieces. A place is proved when it is both
+Even then, a piece that occurs once in the whole text has its place there, and the
+others keep their order between such pieces. A place is proved when it is both
 the earliest and the latest that the order allows. Text and pieces are without
 white space here.
 """

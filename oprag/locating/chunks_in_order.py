@@ -1,4 +1,4 @@
-"""Finds where each chunk stands in its source text, or says that it cannot be known.
+"""Finds the place of each chunk in its source text, or says that it is not certain.
 
 The chunks are all that a splitter made of the text, in order, so each begins
 inside the one before it or right after it. That tells repeated text apart where
@@ -20,7 +20,7 @@ from oprag.locating.squeezing import SqueezedText, squeeze
 
 
 class Location(NamedTuple):
-    """Where a chunk stands in its source."""
+    """The place of a chunk in its source."""
 
     span: Span | None
     """Characters of the source, or None where the place is not proved."""
@@ -34,7 +34,7 @@ class Location(NamedTuple):
       behind it that the source does not have there.
     - `ambiguous`: it occurs, and more than one place is possible.
     - `not_found`: it does not occur where its neighbours leave room for it.
-    - `blank`: it is empty or white space alone, so it stands anywhere.
+    - `blank`: it is empty or white space alone, so any place fits.
     """
 
 
@@ -59,7 +59,7 @@ def locate(
       being the only place in the source, or both the earliest and the latest that
       the order of the chunks allows, or by contiguity between two proved chunks.
 
-    An altered chunk is reported, unless the altered text also stands in the source
+    An altered chunk is reported, unless the altered text also occurs in the source
     between the chunk's neighbours: then it is placed there. Splitters applied one
     after another may step back where the outer chunks overlap; that is allowed for.
 

@@ -3,7 +3,7 @@
 `chunks_in_order` takes the order for granted, and text that repeats itself fits many
 orders. Here the places are found without it:
 
-- a text that occurs once in the source stands there;
+- a text that occurs once in the source has its place there;
 - chunks leave no gap. A character that only one text can cover is covered by a chunk
   of it. If as many such characters as there are chunks of that text lie so far apart
   that no chunk covers two, each of the chunks covers one.
@@ -33,7 +33,7 @@ def given_order(flat: str, pieces: Sequence[str]) -> tuple[list[int] | None, lis
     precedes them.
 
     Returns:
-        Numbers of all pieces in reading order, or None where it cannot be told; and
+        Numbers of all pieces in reading order, or None where it is not known; and
         then the pieces that may stand elsewhere.
     """
     as_given = list(range(len(pieces)))
@@ -82,7 +82,7 @@ def _places(
 
 
 def _starts(flat: str, piece: str, gaps: Sequence[Range]) -> Iterator[int]:
-    """Where a piece starts that stands in a gap, or reaches into one."""
+    """Yield the starts of a piece in a gap, or reaching into one."""
     size, start = len(piece), 0
     for low, high in gaps:
         start = flat.find(piece, max(start, low - size + 1), high + size - 1)
@@ -222,6 +222,6 @@ def _advance(spans: Sequence[Range]) -> bool:
 
 
 def _between(spans: Sequence[Range], length: int) -> list[Range]:
-    """What ascending spans leave of a text."""
+    """Return the ranges of a text that ascending spans leave uncovered."""
     ends = [(0, 0), *spans, (length, length)]
     return [(a[1], b[0]) for a, b in pairwise(ends) if a[1] < b[0]]

@@ -2,7 +2,7 @@
 
 A short string that is neither rare nor frequent in the text serves as a mark. The
 seeds of the text, what follows each mark, are kept by content. A piece that holds a
-mark stands nowhere but where its seed does: at most one place if that is unique.
+mark occurs only where its seed does: in at most one place if the seed is unique.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def held(flat: str, pieces: Sequence[str]) -> set[int]:
 def _choose_mark(text: str, spacing: int) -> str:
     """Return the shortest string that marks a text often enough but not too often.
 
-    It stands about once in `spacing` characters. Empty if there is none, as in a
+    It occurs about once in `spacing` characters. Empty if there is none, as in a
     text of one character.
     """
     middle = max(len(text) - _SAMPLE, 0) // 2

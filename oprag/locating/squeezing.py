@@ -45,7 +45,7 @@ class SqueezedText:
         self._before = list(accumulate(map(len, blocks), initial=0))
 
     def offset(self, index: int) -> int:
-        """Return where `flat[index]` stands in `text` (both in characters)."""
+        """Return the offset in `text` of `flat[index]` (both in characters)."""
         block = bisect_right(self._before, index) - 1
         wanted = index - self._before[block]
         start = block * _BLOCK

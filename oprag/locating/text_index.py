@@ -33,7 +33,7 @@ class TextIndex:
         self._seeds = Seeds(self._squeezed.flat, solid or [""])
 
     def only(self, text: str) -> Location:
-        """Return where a text stands if it occurs once; white space never counts."""
+        """Return the place of a text that occurs once; white space never counts."""
         piece = squeeze(text)
         if not piece:
             return Location(None, "blank")
@@ -49,7 +49,7 @@ class TextIndex:
 
         Such as a header that a model wrote, or a line that names the document. It is
         half of the text at least, or begins where it is recorded; and the text has
-        nothing else of what stands beside it: then it was altered.
+        nothing else of what is beside it there: then it was altered.
         """
         piece = squeeze(text)
         found = self._seeds.stretches(piece)
@@ -73,14 +73,14 @@ class TextIndex:
         return Location(Span(first, last + 1), "inside")
 
     def _behind_a_line(self, text: str, recorded: Span | None) -> Location:
-        """Return where the text behind a short line stands that is in front of it."""
+        """Return the place of the text that follows its short first line."""
         span, _ = self.only(text.partition("\n")[2])
         if span is None or recorded is None or span.start < recorded.start:
             return Location(None, "not_found")
         return Location(span, "inside")
 
     def _recorded_stretch(self, piece: str, recorded: Span | None) -> Stretch | None:
-        """What begins where the text is recorded, if so much agrees."""
+        """Return the stretch that begins where the text is recorded, if `SEED` agrees."""
         flat = self._squeezed.flat
         if recorded is None:
             return None
@@ -124,9 +124,9 @@ def place_some(
     Args:
         source: The full text. What is made of it is kept for the next call.
         texts: The texts of the chunks, in any order.
-        order: Their numbers in the order in which the index says that they stand;
+        order: Their numbers in the order that the index records;
             None where it says nothing.
-        recorded: Where the index says that each stands, which alone proves nothing: a
+        recorded: The place that the index records for each. It alone proves nothing: a
             search for a text that repeats itself finds any of its places. Given, texts
             are also found that have something before or behind their slice.
     """
@@ -156,7 +156,7 @@ def _place_all_copies(
     found: list[Location],
     recorded: Sequence[Span | None],
 ) -> None:
-    """Place the chunks of texts of which each copy is recorded at its own place."""
+    """Place the chunks of repeated texts if each copy is recorded at its own place."""
     spans: dict[str, dict[Span, int]] = {}
     for number, (text, span) in enumerate(zip(texts, recorded, strict=True)):
         several = found[number].status == "ambiguous"
@@ -171,7 +171,7 @@ def _place_all_copies(
 def _index_of(source: str, texts: Sequence[str]) -> TextIndex:
     with _lock:  # questions on one document begin together
         index = _kept.pop(source, None) or TextIndex(source, texts)
-        _kept[source] = index  # the last one used stands last
+        _kept[source] = index  # the last one used comes last
         while len(_kept) > 1 and sum(map(len, _kept)) > _MOST_KEPT:
             del _kept[next(iter(_kept))]
     return index

@@ -1,4 +1,4 @@
-"""Which document a chunk is of and where it stands, read out of any metadata."""
+"""Documents and positions of chunks, read from the metadata of any framework."""
 
 from oprag.positions.errors import not_located
 from oprag.positions.keys import (

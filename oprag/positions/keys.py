@@ -27,7 +27,7 @@ from oprag.metadata import (
 
 DocumentKey: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
 """A metadata key, an attribute name, a callable on the framework's object, or a
-list of these of which the first that gives a value counts."""
+list of these: the first that gives a value counts."""
 
 PositionKeys: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
 """A metadata key, an attribute name, a callable on the framework's object, or a
@@ -48,7 +48,7 @@ PART_KEYS = (
 )
 """Keys of readers that make one framework document per page, row or record.
 
-`page` stands before `page_label`: a label may be a roman numeral.
+`page` comes before `page_label`: a label may be a roman numeral.
 """
 
 SECTION_KEYS = (
@@ -175,7 +175,7 @@ _OF_A_CHUNK = {
     *(key for scheme in SCHEMES for key in (scheme.start, scheme.end, *scheme.parts)),
     *("loc", "score", "relevance_score", *RESULT_KEYS),
 }
-"""Metadata that says where a chunk stands, how long or how good it is."""
+"""Metadata about the position, the size or the score of a chunk."""
 
 
 def document_metadata(

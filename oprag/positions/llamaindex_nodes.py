@@ -1,7 +1,7 @@
 """The node that LlamaIndex keeps as JSON beside the metadata of a stored chunk.
 
 LlamaIndex reads a node back from there alone: its metadata, its offsets, and its
-neighbours. What stands beside it in the store only serves filters.
+neighbours. The other metadata in the store only serve filters.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _HIDDEN = ("excluded_embed_metadata_keys", "excluded_llm_metadata_keys")
 
 
 class NodeContent(NamedTuple):
-    """What the JSON says of a chunk."""
+    """The parts of the JSON that oprag reads."""
 
     metadata: Mapping[str, Any]
     document: str | None
@@ -86,7 +86,7 @@ def _node_id(related: Mapping[str, Any], kind: str) -> str | None:
 
 
 def _frame(related: Mapping[str, Any]) -> OffsetFrame:
-    """What the offsets are relative to; see `oprag.chunk`."""
+    """Return the text that the offsets are relative to; see `oprag.chunk`."""
     if _PARENT in related:
         return "parent"
     if _NEXT in related:

@@ -58,7 +58,7 @@ class SourceText(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One of the texts to be split, and where it stands in its document."""
+    """One of the texts to be split, and its position in its document."""
 
     place: int
     """Which of the texts, in the order given."""
@@ -66,7 +66,7 @@ class Part(NamedTuple):
     name: str
     """The document's own name."""
     number: int | None
-    """What is written as `part_index`; None for a document that is one text."""
+    """The value of `part_index`; None for a document that is one text."""
     offset: int | None
     """Character of the part at which the text begins; None where that is not
     known, and offsets count from the start of the text."""
@@ -148,7 +148,7 @@ def parts_named(
 
     Args:
         chunks: Their metadata.
-        parts: Those of the parts, each of which has another number or label.
+        parts: Those of the parts; no two have the same number or label.
 
     Returns:
         The index of one of the parts for each chunk, by the first key that all parts

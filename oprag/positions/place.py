@@ -94,7 +94,7 @@ def is_unchanged(metadata: Mapping[str, Any], text: str) -> bool:
 
 
 def read_spans(whole: Span, metadata: Mapping[str, Any]) -> tuple[Span, ...]:
-    """Return the spans of a text, of which there are several where it has gaps.
+    """Return the spans of a text: several where it has gaps.
 
     Args:
         whole: From its first character to its last.

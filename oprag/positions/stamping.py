@@ -1,4 +1,4 @@
-"""What is written on a chunk: its id, its place, and the version it is of."""
+"""The id, the position and the document version that a chunk carries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from oprag.positions.parts import Part, are_own_chunks
 
 
 class Stamp(NamedTuple):
-    """What is written on a chunk."""
+    """The id and the metadata of one chunk."""
 
     id: str
     metadata: dict[str, str | int]

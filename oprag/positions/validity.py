@@ -130,7 +130,7 @@ def check_positions(
 
 
 def without_place(chunk: Chunk) -> Chunk:
-    """Return the chunk as one of which nobody knows where it stands."""
+    """Return the chunk without its position."""
     return chunk._replace(position=None, span=None, part=None)
 
 

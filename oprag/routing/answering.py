@@ -32,7 +32,7 @@ class Routed:
     """The end of a question."""
 
     context: RungContext
-    """What the model had read when it gave the final reply; empty without one."""
+    """The context of the final reply; empty without one."""
     rung: Rung | None = None
     """The rung whose reply is final; None when no rung had any context."""
     text: str | None = None
@@ -42,7 +42,7 @@ class Routed:
     cut: str | None = None
     """Where the final reply was cut, see `Reply`."""
     problems: tuple[OpragError, ...] = ()
-    """What is wrong with documents, so that chunks of them are in rank order."""
+    """Problems of documents whose chunks are therefore in rank order."""
 
     def described(self) -> dict[str, Any]:
         """Say how it ended, as applications get it.
@@ -68,8 +68,8 @@ def route(
     reply is final whatever it says. A step without context (nothing was retrieved),
     or with one that was sent before, is skipped without a call; if that leaves no
     step after one that refused, its reply is the final one. Full documents are
-    asked for at the step that sends them, and never before. Those of which the
-    search's filter hides chunks are left out, whole, and named in the step's note.
+    read at the step that sends them, and never before. If the search's filter hides
+    chunks of a document, all of it is left out, and named in the step's note.
 
     Args:
         hits: What was retrieved for it, best first.

@@ -131,7 +131,7 @@ class Answering(ABC, Generic[OutT]):
     source: DocumentSource | None = None
     """Full texts by name, for dialogues that read documents."""
     streams_drafts = True
-    """Whether replies are streamed of which the answer is only made."""
+    """Whether drafts of the answer are streamed too."""
 
     def __init__(self, options: Any, counter: NamedTokenCounter) -> None:
         self.ledger = Ledger(options.prices)

@@ -24,7 +24,7 @@ class Rung:
     """One step: how much context the model is given."""
 
     name: str
-    """What the route and the usage call it."""
+    """Its name in the route and in the usage."""
     token_budget: int | None = None
     """Tokens of the best chunks in document order; None: no limit of its own."""
     full: bool = False
@@ -85,7 +85,7 @@ class RouteOptions:
     context: ContextOptions
     """Identity, positions, order and the token counter."""
     sent_text: SentText | None = None
-    """What the framework sends for a chunk, if not just its text."""
+    """The text that the framework sends for a chunk, if not just its own."""
     default_documents: tuple[str, ...] = ()
     """Names of the documents that are read in full if nothing was retrieved."""
     retrieved_tokens: int | None = None

@@ -1,4 +1,4 @@
-"""What a step of Self-Route gives the model to read, fitted to its window."""
+"""The context of a step of Self-Route, fitted to the model's window."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from oprag.tokens import resolve_token_counter
 
 @dataclass(frozen=True, slots=True)
 class RungContext:
-    """What one step gives the model to read."""
+    """The context of one step."""
 
     text: str
     """The context as it is in the prompt; empty for nothing."""
@@ -39,13 +39,13 @@ class RungContext:
     """The retrieved chunks that it holds, or of whose documents it is, in reading
     order (best first with `order="score"`)."""
     excerpts: tuple[Excerpt, ...] = ()
-    """What it holds of full documents, in reading order."""
+    """Its excerpts of full documents, in reading order."""
     note: str | None = None
-    """What was left out, that the window is unknown, or which text is not exact."""
+    """Says what was left out, that the window is unknown, or which text is not exact."""
     whole: bool = False
     """Whether it is the whole documents."""
     problems: tuple[OpragError, ...] = ()
-    """What is wrong with documents, so that chunks of them stand by their ranks."""
+    """Problems of documents whose chunks are therefore in rank order."""
 
     @property
     def exact(self) -> bool:

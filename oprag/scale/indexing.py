@@ -180,8 +180,8 @@ def _blocks(
 
 
 def _parts(ray: Any, written: Any, address: str) -> Generator[Part, None, None]:
-    """What the workers did, in the order of the documents; their warnings, once."""
-    told: set[Any] = set()
+    """Yield the workers' reports in document order; give their warnings once."""
+    given: set[Any] = set()
     batches = iter(written.iter_batches(batch_size=None, batch_format="pyarrow"))
     try:
         with closing(batches):
@@ -191,12 +191,12 @@ def _parts(ray: Any, written: Any, address: str) -> Generator[Part, None, None]:
                         raise item
                     if not isinstance(item, tuple):
                         yield item
-                    elif item not in told:
-                        told.add(item)
+                    elif item not in given:
+                        given.add(item)
                         message, category = item
                         warnings.warn(message, category, stacklevel=2)
     except ray.exceptions.RayError as error:
-        # Ray's message is a traceback; what a worker raised stands at its end.
+        # Ray's message is a traceback; a worker's own error is at its end.
         last = RuntimeError(str(error).strip().rpartition("\n")[2])
         message = (
             f"The cluster could not finish the run: {said_by(last)} What is "

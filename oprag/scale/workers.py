@@ -1,4 +1,4 @@
-"""What runs in the cluster: blocks of documents, and the workers that index them."""
+"""The work in the cluster: blocks of documents, and the workers that index them."""
 
 from __future__ import annotations
 
@@ -115,12 +115,12 @@ class Worker:
                 )
             except (OpragError, Warning) as error:  # concern all documents
                 done = error
-        told = [
+        warned = [
             (str(one.message), one.category)
             for one in seen
             if issubclass(one.category, OpragWarning)
         ]
-        return packed([_sendable(done), *dict.fromkeys(told)])
+        return packed([_sendable(done), *dict.fromkeys(warned)])
 
 
 def _sendable(done: Any) -> Any:

@@ -20,8 +20,8 @@ _MANY = rf"(?:-{{2,}}|\.{{2,}}|(?:\.{_SPACE}){{2,}}\.)"
 CANDIDATES = re.compile(
     rf"[.?!](?=(?P<after>{_NO_WORD}|{_SPACE}+(?P<following>{_NO_SPACE}+)))"
 )
-"""What may end a sentence. `after` is what the rules look at behind it; `following`
-begins the next sentence, and is None where no white space stands between."""
+"""Characters that may end a sentence. The rules look at `after`; `following` begins
+the next sentence, and is None without white space before it."""
 
 CLOSING = re.compile(rf"""["')\]}}‘’“”«»]+?(?:{_SPACE}+|(?=--)|$)""", re.MULTILINE)
 """Quotes and brackets that stand behind a sentence's end and belong to it."""
@@ -45,7 +45,7 @@ _LOWER = _LOWER_FIRST | 1 << 5 | 1 << 6
 
 
 class PunktModel(NamedTuple):
-    """What Punkt has learnt of a language; all words in lower case."""
+    """Punkt's model of a language; all words in lower case."""
 
     abbreviations: frozenset[str]
     """Without their last full stop."""

@@ -114,7 +114,7 @@ class PunktFinder:
         """Return where sentences end and the next begin.
 
         Of the candidates that no blank divides, the last one counts, with all that
-        stands before it as its word; the first too, where nothing stands before it.
+        comes before it as its word; the first too, where nothing comes before it.
         A blank that begins the text divides nothing.
         """
         word = place = following = 0

@@ -65,7 +65,7 @@ def sample(name: str, *parts: str, size: int = _SIZE) -> Sample:
 
 
 def numbered_lines(number: int) -> Sample:
-    """A document of so many chunks, of which none is like another."""
+    """Return a document of so many chunks, all different."""
     lines = [f"Line {line:08} of the book.\n" for line in range(number)]
     return sample("the long book.txt", "".join(lines), size=len(lines[0]))
 
@@ -76,8 +76,8 @@ AWKWARD = (
     "A family 👨‍👩‍👧‍👦, a flag 🇩🇪, a thumb 👍🏽, and \u00c5, \u212b, ½, Ⅳ.\n"
     'He said: "it\'s C:\\new\\table", then {"$ne": 1}, %s, :name, ${x}, &amp;. \n'
 )
-"""A text of which all is changed by something: by stripping, by Unicode's normal forms,
-by quoting, by line ends."""
+"""A text that breaks easily: by stripping, by Unicode's normal forms, by quoting, by
+line ends."""
 
 SAMPLES = (
     sample("Käse 日本 \"quoted\" o'brien's.txt", AWKWARD),

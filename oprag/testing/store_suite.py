@@ -1,4 +1,4 @@
-"""What a vector store, and the `ChunkStore` that reads it, must do for oprag."""
+"""Tests of a vector store, and of the `ChunkStore` that reads it, for oprag."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class StoreSuite(ABC):
         _expect_kept(
             self.new_store(),
             sample("spaced.txt", "A   \t\t\t\t\n\n\n\n    B", size=4),
-            what="of which some are white space",
+            what="some of them white space",
             instead="Leave none out for its text.",
         )
 
@@ -249,7 +249,7 @@ class StoreSuite(ABC):
             _expect_own("A search", search(store, where=where), CHUNKS)
 
     def test_chunks_are_read_through_the_filter_of_a_search(self) -> None:
-        """What may not be found may not be read either."""
+        """Chunks that may not be found may not be read either."""
         store = filled(self.new_store())
         for where in filters_of(store):
             within = store.chunks.within(where)
@@ -396,7 +396,7 @@ def _expect_all(way: str, chunks: Sized, number: int) -> None:
 def _expect_own(
     way: str, found: Sequence[StoredChunk], chunks: Sequence[StoredChunk]
 ) -> None:
-    """What a filter admits is there, and nothing else."""
+    """Expect what a filter admits, and nothing else."""
     expect_none(
         [chunk.metadata for chunk in found if chunk.metadata.get(TENANT) != OWN],
         f"{way} gave a chunk that the filter keeps out",
@@ -416,7 +416,7 @@ def _place(chunk: StoredChunk) -> tuple[Any, Any]:
 
 
 def _kept(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """What oprag and the author wrote: a store may add keys of its own."""
+    """Return the keys of oprag and the author: a store may add keys of its own."""
     return {key: metadata[key] for key in (*OWN_KEYS, TENANT) if key in metadata}
 
 

@@ -28,7 +28,7 @@ class StoreUnderTest(NamedTuple):
     """Puts chunks in the place of those that have their ids: `add` again, where the
     store does that; None where it refuses, or keeps both."""
     filters: tuple[Any, ...] = ()
-    """Filters as the store's search takes them, each of which admits the chunks whose
+    """Filters as the store's search takes them. Each admits the chunks whose
     metadata has `"tenant": "a"` and keeps out those with `"b"`; empty if the store has
     no filters."""
     many: int = 1_200

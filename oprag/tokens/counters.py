@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import tokenizers
 
 TokenizerSpec: TypeAlias = Any
-"""What names a token counter: None, a str, a callable or a tokenizer object."""
+"""The name of a token counter: None, a str, a callable or a tokenizer object."""
 
 DEFAULT_COUNTER = "cl100k_base"
 """Name of the counter where no other is given."""

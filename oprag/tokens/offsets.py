@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import tokenizers
 
 _CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
-"""What follows the first byte of a character in UTF-8."""
+"""The bytes that follow the first of a character in UTF-8."""
 
 
 class TokenStart(NamedTuple):
@@ -25,7 +25,7 @@ class TokenStart(NamedTuple):
     """In characters; rounded down where the token begins inside a code point."""
     exact: bool
     """Whether the token begins with a character; not inside one, and not as a further
-    token of one that the token before stands for."""
+    token of one that the token before begins."""
 
 
 class TiktokenText:
@@ -76,7 +76,7 @@ class HuggingFaceText:
 
     Several tokens of one character share its offset. Some tokenizers report an
     offset behind the space that the token holds (RoBERTa's `trim_offsets`), or
-    none for a token that stands for no character; offsets that step back are
+    none for a token without a character; offsets that step back are
     read as those of the token before.
 
     Args:

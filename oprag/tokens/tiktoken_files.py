@@ -41,7 +41,7 @@ def is_encoding(value: object) -> TypeGuard[tiktoken.Encoding]:
 
 
 def encoding_name(name: str) -> str | None:
-    """Return the encoding of tiktoken that a name stands for; no network is asked.
+    """Return the encoding of tiktoken that a name means, without the network.
 
     Args:
         name: An encoding of tiktoken or of its plugins, or a model that tiktoken knows

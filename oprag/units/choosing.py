@@ -1,4 +1,4 @@
-"""Which units a question gets; or its chunks, where their units cannot be told."""
+"""The units for a question; or its chunks, where their units are not known."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ class UnitKeywords(OrderingKeywords, total=False):
 UNIT_DESCRIPTIONS = {
     **{name: DESCRIPTIONS[name] for name in OrderingKeywords.__annotations__},
     "on_problem": (
-        'Where the unit of a chunk cannot be told: `"error"`; or `"warn"`: once for '
+        'Where the unit of a chunk is not known: `"error"`; or `"warn"`: once for '
         "each kind of problem, and the chunks themselves are returned as they were "
         "retrieved, with `oprag_problem` in their metadata."
     ),
 }
-"""What is said of these options."""
+"""Descriptions of the options, for the docstrings and fields of both frameworks."""
 
 
 class ChosenUnits(NamedTuple):
-    """What a question gets."""
+    """The units for one question."""
 
     units: Sequence[FoundUnit]
     """Of the best, in reading order."""
     too_few: bool
     """Whether more chunks could be of more units."""
     chunks: Arranged[Passage] | None = None
-    """What is returned in the place of units, with the problem; None for nothing."""
+    """The chunks returned in the place of units, with the problem; else None."""
 
 
 def choose_units(
@@ -68,7 +68,7 @@ def choose_units(
         options: Those of `UnitKeywords`; with full texts where chunks are located.
 
     Returns:
-        The units; or, with `on_problem="warn"` where they cannot be told, as many
+        The units; or, with `on_problem="warn"` where they are not known, as many
         chunks as units are looked for by first.
 
     Raises:

@@ -26,7 +26,7 @@ def find_links(documents: Mapping[str, str]) -> list[tuple[str, str]]:
 
     Markdown links (inline and by reference), HTML anchors, and wiki links
     (`[[Title]]`, `[[Title|label]]`, `[[Title#section]]`). A target is taken relative
-    to the name of the document it stands in, as a path or a URL; what follows `#` or
+    to the name of the document it is in, as a path or a URL; what follows `#` or
     `?` is left out. Also found are names without their ending (`notes/plan` for
     `notes/plan.md`). A wiki title is a name, or its last part without the ending, in
     any case, blanks and underscores being the same; of several such documents the

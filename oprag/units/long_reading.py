@@ -58,7 +58,7 @@ class Reading:
     answer: str | None
     """The short answer; None when there was nothing to read."""
     long_answer: str | None
-    """What it was taken from; None when there was one call or none."""
+    """The answer it was taken from; None when there was one call or none."""
 
 
 def read_long(

@@ -52,7 +52,7 @@ class UnitIndex:
         position_keys: PositionKeys | None = None,
         full_text: FindText | None = None,
     ) -> list[FoundUnit]:
-        """Return the units that chunks stand in, each with its best chunk.
+        """Return the units that chunks are in, each with its best chunk.
 
         Args:
             hits: Best first.
@@ -65,10 +65,10 @@ class UnitIndex:
 
         Returns:
             Units, best first, each once. A chunk that reaches over the end of a unit
-            stands in the one that has more of it; of equal shares, in the first.
+            is in the one that has more of it; of equal shares, in the first.
 
         Raises:
-            MissingDocumentError: A chunk does not say of which document it is.
+            MissingDocumentError: A chunk does not name its document.
             DocumentNotFoundError: Its document is in no unit.
             PositionError: Its document is in several, and its characters are not
                 known or are not in it.

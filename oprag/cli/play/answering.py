@@ -28,7 +28,7 @@ class Answering:
         self.text = ""
         self.problem = ""
         self.facts: list[str] = []
-        """What was read, the route, and the tokens."""
+        """Lines about the passages read, the route, and the tokens."""
         self.working = False
 
     def start(self) -> None:
@@ -43,7 +43,7 @@ class Answering:
         Thread(target=self._work, args=[step], daemon=True).start()
 
     def view(self) -> dict[str, Any]:
-        """What the page shows."""
+        """Return the answer's state, for the page."""
         model = self._workshop.chat_model
         return {
             "model": model,

@@ -14,7 +14,7 @@ LARGEST = 20_000_000
 
 
 class Shelf(NamedTuple):
-    """What was read."""
+    """The files that were read."""
 
     read: FilesRead
     """The texts, by what the files are called on the page."""

@@ -1,4 +1,4 @@
-"""What one tab has: its files, their index, the question, and what is read for it."""
+"""The session of a tab: its files, their index, the question, and its passages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_SENTENCES = 8
 
 @dataclass
 class Workshop:
-    """What all tabs share: the options of the command, and what is made of them."""
+    """State that all tabs share: the command's options, and what is made of them."""
 
     paths: Sequence[Path]
     """Files and folders that every new tab begins with."""
@@ -42,7 +42,7 @@ class Workshop:
     """Held while a model is loaded, and while files are indexed."""
     _embeddings: SentenceTransformerEmbeddings | None = None
     dropped: Path = field(default_factory=lambda: Path(tempfile.mkdtemp("-oprag-play")))
-    """What is dropped on tabs; it goes when the program ends."""
+    """The folder of files dropped on tabs; removed when the program ends."""
 
     def embeddings(self) -> SentenceTransformerEmbeddings:
         """Return the embedding model, loaded at the first call. Call it locked."""
@@ -79,7 +79,7 @@ class Desk:
 
 
 class Step(NamedTuple):
-    """What is read for the question with some options."""
+    """The passages for the question with some options."""
 
     options: SearchOptions
     retrieved: Retrieved

@@ -16,7 +16,7 @@ _AROUND = 1_500
 
 
 def source_view(step: Step, number: int) -> dict[str, Any]:
-    """Show where a passage stands.
+    """Show the place of a passage.
 
     Args:
         step: What is read.

@@ -1,4 +1,4 @@
-"""What the page draws of a step: strips and passages, as plain JSON values."""
+"""The strips and passages of a step, as plain JSON values for the page."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from oprag.cli.options import takes
-from oprag.cli.telling import told
+from oprag.cli.telling import stop
 from oprag_eval.cli.options import RunOptions, read_budgets, read_specs
 
 _NO_DATA = (
@@ -101,9 +101,9 @@ def evaluate(
         return
     specs, tokens = read_specs(systems), read_budgets(budgets)
     if wrong := _wrong_data(data, corpus, questions, documents):
-        raise told(wrong, code=2)
+        raise stop(wrong, code=2)
     if out is None and not options.dry_run:
-        raise told("No folder is named for the run: give --out FOLDER.", code=2)
+        raise stop("No folder is named for the run: give --out FOLDER.", code=2)
 
     from oprag_eval.catalogue import make_system
     from oprag_eval.cli.data import load_data, load_own, restrict

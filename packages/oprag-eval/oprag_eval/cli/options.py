@@ -12,7 +12,7 @@ import typer
 
 from oprag.calls import Price
 from oprag.cli.options import DEFAULT_EMBEDDING_MODEL, EmbeddingModel
-from oprag.cli.telling import told
+from oprag.cli.telling import stop
 from oprag_eval.models import OFFLINE
 
 _NUMBER = re.compile(r"\s*\d*\.?\d+\s*")
@@ -36,7 +36,7 @@ def read_temperature(written: str | float) -> float | None:
     if text == "default":
         return None
     if not _NUMBER.fullmatch(text):
-        raise told(f"--temperature {text!r}: it takes a number, or default.", code=2)
+        raise stop(f"--temperature {text!r}: it takes a number, or default.", code=2)
     return float(text)
 
 
@@ -54,7 +54,7 @@ def read_price(text: str) -> Price | None:
             f"--price {text!r}: it takes the prices of a million tokens, input,output "
             "or input,cached input,output, such as 2.5,10."
         )
-        raise told(message, code=2)
+        raise stop(message, code=2)
     return Price(float(parts[0]), float(parts[-2]), float(parts[-1]))
 
 
@@ -188,10 +188,10 @@ class RunOptions:
                 f"--model {self.model!r} names no provider and model. Write "
                 "provider:model, such as openai:gpt-4o-mini, or offline."
             )
-            raise told(message, code=2)
+            raise stop(message, code=2)
         self._check_index_model()
         if self.max_cost is not None and self.price is None:
-            raise told("--max-cost needs --price: what a million tokens cost.", code=2)
+            raise stop("--max-cost needs --price: what a million tokens cost.", code=2)
 
     def _check_index_model(self) -> None:
         """Refuse an index model that cannot be, or whose cost would not be known."""
@@ -200,13 +200,13 @@ class RunOptions:
                 f"--index-model {self.index_model!r} takes provider:model, and --model "
                 "beside it."
             )
-            raise told(message, code=2)
+            raise stop(message, code=2)
         if bool(self.index_model and self.price) != bool(self.index_price):
             message = (
                 "--index-price goes with --index-model and --price: give all three, or "
                 "no price at all."
             )
-            raise told(message, code=2)
+            raise stop(message, code=2)
 
     @property
     def prices(self) -> dict[str, Price]:
@@ -228,7 +228,7 @@ def read_budgets(text: str) -> list[int]:
     parts = text.replace(",", " ").split()
     if not parts or not all(part.isdecimal() and int(part) for part in parts):
         message = f"--budgets {text!r}: it takes numbers of tokens, such as 500,1000."
-        raise told(message, code=2)
+        raise stop(message, code=2)
     return sorted({int(part) for part in parts})
 
 

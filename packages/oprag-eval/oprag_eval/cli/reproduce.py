@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from oprag.cli.options import takes
-from oprag.cli.telling import told
+from oprag.cli.telling import stop
 from oprag_eval.cli.options import RunOptions, Style
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def reproduce(
         typer.echo("\n".join(listing()))
         return
     if not name:
-        raise told(_NO_NAME, code=2)
+        raise stop(_NO_NAME, code=2)
 
     from oprag_eval.cli.reproduction_display import heading
     from oprag_eval.reproducing import recipe_named
@@ -169,7 +169,7 @@ def _paths(recipe: Recipe, data: Sequence[str]) -> dict[str, str]:
             name, path = "", each
         if name and name not in paths and name not in families:
             message = f"--data {each!r}: {recipe.name} asks {', '.join(recipe.sets)}."
-            raise told(message, code=2)
+            raise stop(message, code=2)
         for one in recipe.sets:
             if name in ("", one, one.partition("/")[0]):
                 paths[one] = path

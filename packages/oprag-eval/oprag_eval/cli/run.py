@@ -22,7 +22,7 @@ from rich.progress import (
 from oprag.cli import INTERRUPTED
 from oprag.cli.display import make_console
 from oprag.cli.embedding_models import load_model
-from oprag.cli.telling import note, told
+from oprag.cli.telling import note, stop
 from oprag.files import alone_in
 from oprag.tokens import resolve_token_counter
 from oprag_eval.cli.advice import advice_lines
@@ -87,7 +87,7 @@ def perform(
             if error.errno != errno.ENOSPC:
                 raise
             kept = _kept(evaluation, directory)
-            raise told(f"The disk is full. {kept}") from error
+            raise stop(f"The disk is full. {kept}") from error
     return None
 
 
@@ -230,7 +230,7 @@ def _incomplete(report: RunReport, spending: Spending | None, out: Path) -> type
     """Tell what is missing; give the exit code."""
     if report.stopped is not None:
         message = " ".join([report.stopped.message, *_spent(spending)])
-        return told(message, code=CAPPED)
+        return stop(message, code=CAPPED)
     first = report.errors[0]
     missing = number_of(len(report.errors), "answer")
     are = "is" if len(report.errors) == 1 else "are"
@@ -239,4 +239,4 @@ def _incomplete(report: RunReport, spending: Spending | None, out: Path) -> type
         f"question {first['question_id']}. {first['message']} All are in "
         f"{out / 'errors.jsonl'}; the same command asks them again."
     )
-    return told(message, code=FAILED)
+    return stop(message, code=FAILED)
