@@ -112,7 +112,7 @@ def advised(shape: str, questions: int, documents: int, runs: int) -> Outcome:
             Compared(str(place), "", None, 500 * 2**place, values.tolist())
             for place, values in enumerate(made)
         ]
-        found = sweet_spot("", arms, Sampling(groups.tolist()))
+        found = sweet_spot(arms, Sampling(groups.tolist()))
         assert found is not None
         if found.chosen is not None:
             losses.append(max(truth) - truth[int(found.chosen)])

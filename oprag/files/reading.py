@@ -84,28 +84,6 @@ def joined(pages: Sequence[FileText]) -> str:
     return _PAGE_BREAK.join(page.text for page in pages)
 
 
-class PagePlace(NamedTuple):
-    """Where a page of a file begins in the pages joined."""
-
-    start: int
-    """Its first character there."""
-    file: str
-    number: int
-    """Counted from 0."""
-    label: str
-    """As it is printed on the page."""
-
-
-def page_places(pages: Sequence[FileText]) -> tuple[PagePlace, ...]:
-    """Say where the pages of a file begin in its text (`joined`); none has none."""
-    places, start = [], 0
-    for each in pages:
-        if each.page is not None:
-            places.append(PagePlace(start, each.source, each.page, each.page_label))
-        start += len(each.text) + len(_PAGE_BREAK)
-    return tuple(places)
-
-
 def read_files(
     paths: Sequence[Path], *, may_be_empty: bool = False, links_out: bool = True
 ) -> FilesRead:

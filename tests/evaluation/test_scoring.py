@@ -33,7 +33,6 @@ def answer(question_id="q", prediction="", *, pieces=(), **fields):
         "route": "",
         "whole": None,
         "usage": {},
-        "calls": {},
     } | fields
 
 

@@ -13,7 +13,6 @@ from oprag_eval.data import Question
 from oprag_eval.system import Attempt, Step, System
 
 _NO_USAGE: Mapping[str, TokenUsage] = {}
-_NO_CALLS: Mapping[str, int] = {}
 
 
 async def read(
@@ -23,7 +22,6 @@ async def read(
     *,
     step: Step | None = None,
     usage: Mapping[str, TokenUsage] = _NO_USAGE,
-    calls: Mapping[str, int] = _NO_CALLS,
 ) -> Attempt:
     """Have a context read, and the question answered from it.
 
@@ -33,7 +31,6 @@ async def read(
         bench: Holds the model.
         step: The call before, if there was one for this question.
         usage: Of the stages before, by name.
-        calls: Of the stages before, by name.
     """
     style = bench.answer_style
     call = answer_call(question, context.text, style, bench.wording)
@@ -49,7 +46,6 @@ async def read(
         steps=() if step is None else (step, last),
         whole=context.whole,
         usage={**usage, "answer": completion.usage},
-        calls={**calls, "answer": 1},
     )
 
 

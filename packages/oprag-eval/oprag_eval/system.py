@@ -70,8 +70,6 @@ class Attempt:
     """Tokens of the model calls by stage: `retrieve` and `answer`, of this question;
     `index`, of all that was made of its documents beforehand (summaries, gists): the
     same figure at each of their questions, whoever asked first."""
-    calls: Mapping[str, int] = field(default_factory=dict)
-    """Model calls by stage."""
 
 
 class System(ABC):

@@ -115,7 +115,7 @@ def arm(system: str, budget: int | None, tokens: float, measured: Figure) -> Arm
     )
 
 
-def summary(arms: list[ArmSummary], *spots: SweetSpot) -> Summary:
+def summary(arms: list[ArmSummary], spot: SweetSpot | None = None) -> Summary:
     return Summary(
         dataset="own",
         questions=60,
@@ -126,7 +126,7 @@ def summary(arms: list[ArmSummary], *spots: SweetSpot) -> Summary:
         groups=12,
         settings={},
         arms=tuple(arms),
-        sweet_spots=spots,
+        sweet_spot=spot,
     )
 
 
@@ -156,7 +156,7 @@ def spot(
             p=0.3,
         )
     label = chosen.label if chosen else None
-    return SweetSpot("", label, best.label, behind, compared, more, cheaper)
+    return SweetSpot(label, best.label, behind, compared, more, cheaper)
 
 
 SMALL = arm("op-rag", 1000, 1100.0, figure(0.92, 0.88, 0.96))

@@ -9,11 +9,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from oprag.files import joined, page_places, read_file
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.reports.page import page_data
 from tests.evaluation.reports.runs import HOSTILE, ledgers
-from tests.files.mixed_files import pdf
 
 pytestmark = pytest.mark.slow
 
@@ -60,12 +58,12 @@ def test_nothing_is_fetched(page):
 
 
 def test_plots_are_told_in_words_to_those_who_do_not_see_them(page, reported):
-    spot = reported[1].sweet_spots[-1].chosen
-    rings = f"; rings: sweet spots; the wide one: {spot}" if spot else ""
+    spot = reported[1].sweet_spot.chosen
+    ring = f"; the ring: {spot}" if spot else ""
 
     assert [image["alt"] for image in page.all("img")] == [
-        f"F1 against tokens, 45 questions{rings}",
-        f"F1 against cost, 45 questions{rings}",
+        f"F1 against tokens, 45 questions{ring}",
+        f"F1 against cost, 45 questions{ring}",
     ]
 
 
@@ -110,7 +108,6 @@ def test_every_table_and_setting_is_there(page, reported):
         "Notes",
         "Results",
         "Tokens and cost",
-        "Sweet spots",
         "Comparisons",
         "Self-Route",
         "Questions",
@@ -222,18 +219,3 @@ def test_a_question_on_the_whole_set_is_drawn_over_what_was_read():
     assert data["documents"] == [["c", "", 10], ["a", "", 10]]
     assert question["documents"] == [0, 1]
     assert question["answers"][0][6:] == [[[0, 0, 4], [1, 2, 3]], 1]
-
-
-def test_pages_of_a_pdf_are_named(tmp_path):
-    path = tmp_path / "a.pdf"
-    pdf(path, ("The first page.", "", "The third page."))
-    texts = read_file(path)
-    document = Document("a", "", joined(texts), pages=page_places(texts))
-    other = Document("b", "", "Not a PDF.")
-    question = Question("q", (), "?", ("x",))
-    dataset = Dataset("s", (question,), {"a": document, "b": other})
-    answer = answer_of([["b", 0, 3, ""], ["a", 4, 9, ""], ["a", 21, 26, ""]])
-
-    data = page_data([answer], [answer], dataset, "")
-
-    assert data["documents"] == [["b", "", 10], ["a", "", 32, [[0, "1"], [17, "3"]]]]

@@ -274,10 +274,10 @@ class TestACountedSet:
         )
         summary = summarized(directory, bare)
 
-        assert (summary.measure, summary.comparisons, summary.sweet_spots) == (
+        assert (summary.measure, summary.comparisons, summary.sweet_spot) == (
             "",
             (),
-            (),
+            None,
         )
         assert any("No measure fits all questions" in note for note in summary.notes)
 

@@ -23,7 +23,7 @@ def arm(tokens: float, right: int, of_all: int = 400) -> Compared:
 
 def spot(*arms: Compared, sampling: Sampling = HUNDREDS) -> SweetSpot:
     named = [each._replace(label=str(place)) for place, each in enumerate(arms)]
-    found = sweet_spot("", named, sampling)
+    found = sweet_spot(named, sampling)
     assert found is not None
     return found
 
@@ -109,7 +109,8 @@ def test_arms_without_any_value_are_left_out():
     none = of(100, [None] * 400)
 
     assert spot(none, arm(200, 300)).chosen == "1"
-    assert sweet_spot("", [none], HUNDREDS) is None
+    assert sweet_spot([none, none], HUNDREDS) is None
+    assert sweet_spot([arm(200, 300)], HUNDREDS) is None
 
 
 def test_one_question_asks_for_no_number_of_more():

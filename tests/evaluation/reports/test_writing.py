@@ -108,7 +108,6 @@ def test_markdown_tables_have_a_cell_under_every_heading(reported):
     assert titles == [
         "## Results",
         "## Tokens and cost",
-        "## Sweet spots",
         "## Comparisons",
         "## Self-Route",
     ]

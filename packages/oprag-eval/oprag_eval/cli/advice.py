@@ -32,7 +32,7 @@ def advice_lines(summary: Summary) -> list[str]:
 
 
 def _in_code(summary: Summary) -> list[str]:
-    chosen = summary.sweet_spots[-1].chosen if summary.sweet_spots else None
+    chosen = summary.sweet_spot.chosen if summary.sweet_spot else None
     for arm in summary.arms:
         if arm.label == chosen and summary.advice[0].startswith("Use "):
             use = None if arm.cut else _USE.get(arm.system)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from oprag.cli.telling import note
-from oprag.files import joined, page_places, read_files, unreadable
+from oprag.files import read_files, unreadable
 from oprag_eval.data import Dataset, Document, Question, load, read_own
 from oprag_eval.running.run_directory import RunDirectory
 
@@ -98,8 +98,8 @@ def own_documents(
         if _is_document(error.path, roots, apart):
             note(f"Skipped: {error.message}")
     files = {
-        name: texts
-        for name, texts in read.by_file.items()
+        name: text
+        for name, text in read.whole.items()
         if _is_document(name, roots, apart)
     }
     if not files:
@@ -109,10 +109,8 @@ def own_documents(
     if len(set(names.values())) < len(names):
         names = {name: name for name in files}
     return {
-        names[each]: Document(
-            names[each], names[each], joined(texts), pages=page_places(texts)
-        )
-        for each, texts in files.items()
+        names[each]: Document(names[each], names[each], text)
+        for each, text in files.items()
     }
 
 

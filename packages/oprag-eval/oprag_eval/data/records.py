@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from oprag.chunk import Span
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
-from oprag.files import PagePlace
 from oprag_eval.metrics.evidence import EvidenceKind
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -25,8 +24,6 @@ class Document:
     """What spans count in, in characters (Python `str` offsets)."""
     titles: tuple[str, ...] = ()
     """Of what is in it, where that was told as a list; empty otherwise."""
-    pages: tuple[PagePlace, ...] = ()
-    """Where its pages begin, if it is a PDF of one's own; empty otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

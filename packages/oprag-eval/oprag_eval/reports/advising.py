@@ -39,11 +39,11 @@ def advice_of(summary: Summary) -> tuple[str, ...]:
     """
     if summary.stopped:
         return (_STOPPED,)
-    if not summary.sweet_spots:
+    spot = summary.sweet_spot
+    if spot is None:
         only = summary.arms[0].label if len(summary.arms) == 1 else ""
         told = summary.measure and only
         return (_ONE_ARM.format(arm=only) if told else _NO_MEASURE,)
-    spot = summary.sweet_spots[-1]  # of all systems; with one system only, of that
     arms = {arm.label: arm for arm in summary.arms}
     best = arms[spot.best]
     if best.measures[summary.measure].mean <= 0:

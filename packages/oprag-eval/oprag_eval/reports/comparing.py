@@ -1,4 +1,4 @@
-"""Arms side by side: differences, sweet spots, what routing saves."""
+"""Arms side by side: differences, the sweet spot, what routing saves."""
 
 from __future__ import annotations
 
@@ -71,21 +71,7 @@ def _pairs(arms: Sequence[Compared]) -> Iterator[tuple[Compared, Compared]]:
                 yield first, second
 
 
-def sweet_spots(arms: Sequence[Compared], sampling: Sampling) -> tuple[SweetSpot, ...]:
-    """Find the sweet spot of each system with several budgets, then of all arms."""
-    groups: dict[str, list[Compared]] = {}
-    for each in arms:
-        groups.setdefault(each.system, []).append(each)
-    several = {name: held for name, held in groups.items() if len(held) >= _SEVERAL}
-    if len(groups) >= _SEVERAL:
-        several[""] = [*arms]
-    spots = [sweet_spot(name, held, sampling) for name, held in several.items()]
-    return tuple(spot for spot in spots if spot is not None)
-
-
-def sweet_spot(
-    system: str, arms: Sequence[Compared], sampling: Sampling
-) -> SweetSpot | None:
+def sweet_spot(arms: Sequence[Compared], sampling: Sampling) -> SweetSpot | None:
     """Find the cheapest arm that is shown to be as good as the best.
 
     As good: with `CONFIDENCE` at most `MARGIN` worse than whichever is the best. That
@@ -98,21 +84,20 @@ def sweet_spot(
     the first.
 
     Args:
-        system: Whose arms they are; empty: of several.
-        arms: The arms, at least one.
+        arms: The arms.
         sampling: Of the questions.
 
     Returns:
-        None where no arm has a value.
+        None where there are not two arms, or none has a value.
     """
     estimates = [sampling.estimate(arm.values) for arm in arms]
-    most = max(0 if each is None else each.questions for each in estimates)
+    most = max((each.questions for each in estimates if each), default=0)
     held = [
         (estimate.mean, arm)
         for arm, estimate in zip(arms, estimates, strict=True)
         if estimate is not None and estimate.questions > _ENOUGH * most
     ]
-    if not held:
+    if len(arms) < _SEVERAL or not held:
         return None
     behind = _behind([arm.values for _, arm in held], sampling)
     found = list(zip(held, behind, strict=True))
@@ -129,13 +114,10 @@ def sweet_spot(
             questions = sum(value is not None for value in best.values)
             more = math.ceil(questions * (best_behind.times - 1))
         most_behind = best_behind.most
-        return SweetSpot(
-            system, None, best.label, most_behind, None, more, cheaper=False
-        )
+        return SweetSpot(None, best.label, most_behind, None, more, cheaper=False)
     chosen, far = min(good, key=lambda one: one[0].tokens)
     compared = None if chosen is best else sampling.compare(chosen.values, best.values)
     return SweetSpot(
-        system,
         chosen.label,
         best.label,
         far.most,

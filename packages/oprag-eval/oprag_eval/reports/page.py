@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from oprag_eval.data import Dataset, Document, Question
+from oprag_eval.data import Dataset, Question
 from oprag_eval.reports.arms import arms_of
 from oprag_eval.reports.measuring import number_of, title_of
 from oprag_eval.reports.plots import Plot
@@ -109,7 +109,7 @@ def page_data(
 
     Returns:
         `numbered`: as given. `arms`: `[system, budget]` each. `documents`:
-        `[id, title, length]` each, of a PDF with its pages, `[start, label]` each.
+        `[id, title, length]` each.
         `total` and `every`: all questions, and that each `every`-th is here.
         `questions`: see `_question`; documents and arms by their place in the lists.
     """
@@ -191,13 +191,8 @@ class _Page:
         return self.documents.setdefault(name, len(self.documents))
 
     def described(self) -> list[list[Any]]:
-        """Return id, title, length and pages of each document, in their places."""
+        """Return id, title and length of each document, in their places."""
         return [
-            [each.doc_id, each.title, len(each.text), *_pages(each)]
+            [each.doc_id, each.title, len(each.text)]
             for each in map(self.dataset.document, self.documents)
         ]
-
-
-def _pages(document: Document) -> list[Any]:
-    pages = [[page.start, page.label] for page in document.pages]
-    return [pages] if pages else []

@@ -80,9 +80,9 @@ def _drawn(
         f"{measure[0].upper()}{measure[1:]} against {name}, "
         f"{summary.questions:,} questions"
     )
-    spots = summary.sweet_spots
-    if spots and spots[-1].chosen:
-        title += f"\nrings: sweet spots; the wide one: {spots[-1].chosen}"
+    ring = summary.sweet_spot.chosen if summary.sweet_spot else None
+    if ring:
+        title += f"\nthe ring: {ring}"
     with mpl.rc_context():
         mpl.rcdefaults()  # the user's own style would change the bytes
         mpl.rcParams.update(_STYLE)
@@ -113,7 +113,7 @@ def _curves(axes: Axes, summary: Summary, place: Callable[[ArmSummary], float]) 
     for arm in summary.arms:
         if summary.measure in arm.measures:
             systems.setdefault(arm.system, []).append(arm)
-    rings = {spot.chosen: 13 if spot.system else 18 for spot in summary.sweet_spots}
+    ring = summary.sweet_spot.chosen if summary.sweet_spot else None
     for number, arms in enumerate(systems.values()):
         shown = sorted(arms, key=place)
         moved = 1 + _APART * (number - (len(systems) - 1) / 2)
@@ -138,12 +138,12 @@ def _curves(axes: Axes, summary: Summary, place: Callable[[ArmSummary], float]) 
             label=shown[0].name,
         )
         for arm, across, up in zip(shown, x, y, strict=True):
-            if size := rings.get(arm.label):
+            if arm.label == ring:
                 axes.plot(
                     [across],
                     [up],
                     "o",
-                    markersize=size,
+                    markersize=18,
                     fillstyle="none",
                     color="#222222",
                     zorder=5,

@@ -11,7 +11,7 @@ from oprag_eval.data import Dataset
 from oprag_eval.metrics import meteor_unavailable
 from oprag_eval.reports.advising import advice_of
 from oprag_eval.reports.arms import arms_of, corpus_figures, figures_of, row_of
-from oprag_eval.reports.comparing import Compared, comparisons, routing, sweet_spots
+from oprag_eval.reports.comparing import Compared, comparisons, routing, sweet_spot
 from oprag_eval.reports.measuring import in_order, main_measure, measures_in, number_of
 from oprag_eval.reports.summary import ArmSummary, Summary, arm_label
 from oprag_eval.running.run_directory import RunDirectory
@@ -69,7 +69,7 @@ def summarize(
         settings=settings,
         arms=rows,
         comparisons=comparisons(compared, sampling),
-        sweet_spots=sweet_spots(compared, sampling),
+        sweet_spot=sweet_spot(compared, sampling),
         routing=routing(arms),
         notes=(*_notes(dataset, measure, sampling), *_of_answers(rows, errors)),
         stopped=stopped,

@@ -88,8 +88,6 @@ class Difference(Comparison):
 class SweetSpot:
     """The smallest arm that is shown to be as good as the best, see `sweet_spot`."""
 
-    system: str
-    """Of the arms compared; empty: all of the run."""
     chosen: str | None
     """Label of the arm; None: it cannot be told."""
     best: str
@@ -141,8 +139,8 @@ class Summary:
     """Of `run.json`."""
     arms: tuple[ArmSummary, ...]
     comparisons: tuple[Difference, ...] = ()
-    sweet_spots: tuple[SweetSpot, ...] = ()
-    """Of each system with several budgets; then of all arms together."""
+    sweet_spot: SweetSpot | None = None
+    """None where there is nothing to choose from."""
     routing: tuple[Routing, ...] = ()
     notes: tuple[str, ...] = ()
     """What a reader must know: what differs from the papers, what is missing."""

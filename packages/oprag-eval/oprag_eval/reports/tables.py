@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from oprag_eval.reports.comparing import CONFIDENCE, MARGIN
 from oprag_eval.reports.measuring import title_of
 from oprag_eval.reports.summary import ArmSummary, Difference, Summary
 from oprag_eval.statistics import Figure
@@ -28,7 +27,6 @@ def tables_of(summary: Summary) -> list[Table]:
     made = [
         _results(summary),
         _tokens(summary),
-        _sweet_spots(summary),
         _comparisons(summary),
         _routing(summary),
     ]
@@ -93,37 +91,6 @@ def _tokens(summary: Summary) -> Table:
             row += [_money(arm.cost), _money(arm.index_cost)]
         rows.append(tuple(row))
     return Table("Tokens and cost", note, tuple(headings), tuple(rows))
-
-
-def _sweet_spots(summary: Summary) -> Table:
-    note = (
-        "The smallest budget that is shown to be at most "
-        f"{100 * MARGIN:g} points worse than the best, with {100 * CONFIDENCE:g} % "
-        f"confidence, by {title_of(summary.measure)}; for all systems together, the "
-        "fewest tokens. At most behind: how far it may be below the best, or where it "
-        "cannot be told, how far the highest so far may be; about so many more "
-        "questions would tell."
-    )
-    headings = (
-        "system",
-        "use",
-        "highest",
-        "difference",
-        "at most behind",
-        "more questions",
-    )
-    rows = tuple(
-        (
-            spot.system or "all",
-            spot.chosen or "cannot tell",
-            spot.best,
-            _NONE if spot.difference is None else f"{100 * spot.difference.mean:+.2f}",
-            f"{100 * spot.at_most_behind:.2f}",
-            _count(spot.more_questions or None),
-        )
-        for spot in summary.sweet_spots
-    )
-    return Table("Sweet spots", note, headings, rows)
 
 
 def _comparisons(summary: Summary) -> Table:

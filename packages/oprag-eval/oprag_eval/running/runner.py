@@ -207,5 +207,4 @@ def as_json(attempt: Attempt) -> dict[str, Any]:
         "pieces": [[p.document, p.start, p.end, p.note] for p in attempt.pieces],
         "steps": [{**vars(s), "usage": s.usage.to_dict()} for s in attempt.steps],
         "usage": {stage: usage.to_dict() for stage, usage in attempt.usage.items()},
-        "calls": dict(attempt.calls),
     }

@@ -118,7 +118,6 @@ class LongRag(System):
             context_tokens=context.tokens,
             steps=tuple(model.steps),
             usage={"answer": ledger.usage},
-            calls={"answer": len(ledger.entries)},
         )
 
     def context(self, question: Question, bench: Bench) -> Context:

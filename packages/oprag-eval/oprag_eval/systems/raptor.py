@@ -48,8 +48,6 @@ class Tree:
     """Nodes that each is of: the chunks are numbered first, then the summaries."""
     usage: TokenUsage
     """Of all calls that it took, whether they were made now or before."""
-    calls: int
-    """How many they were."""
 
 
 async def tree_of(document: Document, system: Raptor, bench: Bench) -> Tree:
@@ -83,7 +81,6 @@ async def tree_of(document: Document, system: Raptor, bench: Bench) -> Tree:
         tuple(made["summaries"]),
         tuple(map(tuple, made["children"])),
         TokenUsage(**made["usage"]),
-        len(made["summaries"]),
     )
 
 
@@ -183,11 +180,11 @@ class Raptor(System):
         """
         nodes: list[Node] = []
         scores: list[float] = []
-        usage, calls = TokenUsage(), 0
+        usage = TokenUsage()
         query = bench.vectors.of_query(query_text(question))
         for document in bench.documents(question):
             tree = await tree_of(document, self, bench)
-            usage, calls = usage + tree.usage, calls + tree.calls
+            usage += tree.usage
             if found := self._nodes(document, tree, bench):
                 nodes += found
                 scores += (self._vectors(document, tree, bench) @ query).tolist()
@@ -201,9 +198,7 @@ class Raptor(System):
             text = _SEPARATOR.join(node.text for node in kept)
         pieces = tuple(piece for node in kept for piece in node.pieces)
         context = Context(text, pieces, bench.counter(text))
-        return await read(
-            question, context, bench, usage={"index": usage}, calls={"index": calls}
-        )
+        return await read(question, context, bench, usage={"index": usage})
 
     def _nodes(self, document: Document, tree: Tree, bench: Bench) -> list[Node]:
         summary = (Piece(document.doc_id, note="summary"),)

@@ -28,8 +28,6 @@ class _Memory(NamedTuple):
     gists: Sequence[str]
     usage: TokenUsage
     """Of all calls that it took, whether they were made now or before."""
-    calls: int
-    """How many they were."""
 
 
 async def _memory_of(
@@ -37,30 +35,29 @@ async def _memory_of(
 ) -> _Memory:
     """Divide a text and have each page retold; every reply is kept (`kept_reply`)."""
     steps = page_steps(text, parts_of(text, unit), rules)
-    pages, usage, asked = await _paged(steps, bench)
+    pages, usage = await _paged(steps, bench)
     calls = [gist_call(text[slice(*page)]) for page in pages]
     gists = await map_concurrently(partial(kept_reply, bench), calls)
     return _Memory(
         pages,
         [gist.text.strip() for gist in gists],
         sum((gist.usage for gist in gists), usage),
-        asked + len(gists),
     )
 
 
 async def _paged(
     steps: Generator[Break, str, list[Span]], bench: Bench
-) -> tuple[list[Span], TokenUsage, int]:
+) -> tuple[list[Span], TokenUsage]:
     """Ask page by page: where one ends decides what the next is asked about."""
-    usage, calls = TokenUsage(), 0
+    usage = TokenUsage()
     try:
         asked = next(steps)
         while True:
             completion = await kept_reply(bench, page_break_call(*asked))
-            usage, calls = usage + completion.usage, calls + 1
+            usage += completion.usage
             asked = steps.send(completion.text)
     except StopIteration as stop:
-        return stop.value, usage, calls
+        return stop.value, usage
 
 
 _SEPARATOR = "\n\n"
@@ -107,10 +104,10 @@ class ReadAgent(System):
         """Make pages and gists if they are not there, look up, and answer."""
         rules = PagingRules(self.page_words)
         pages: list[_Page] = []
-        usage, calls = TokenUsage(), 0
+        usage = TokenUsage()
         for document in bench.documents(question):
             memory = await _memory_of(document.text, self.unit, rules, bench)
-            usage, calls = usage + memory.usage, calls + memory.calls
+            usage += memory.usage
             for span, gist in zip(memory.pages, memory.gists, strict=True):
                 piece = Piece(document.doc_id, *span)
                 pages.append(_Page(gist, document.text[slice(*span)], piece))
@@ -131,7 +128,6 @@ class ReadAgent(System):
                 "look_up", completion.text, declined=False, usage=completion.usage
             ),
             usage={"index": usage, "retrieve": completion.usage},
-            calls={"index": calls, "retrieve": 1},
         )
 
 

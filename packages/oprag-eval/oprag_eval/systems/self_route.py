@@ -99,7 +99,6 @@ class SelfRoute(System):
             steps=tuple(model.steps),
             whole=routed.context.whole if routed.context.excerpts else None,
             usage={"answer": ledger.usage},
-            calls={"answer": sum(entry.model_calls for entry in ledger.entries)},
         )
 
 

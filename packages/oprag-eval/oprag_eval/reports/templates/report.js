@@ -46,20 +46,6 @@
     };
   }
 
-  // Of the pages of a PDF, those that a passage is on; of other documents none.
-  function labels([document, start, end]) {
-    const pages = data.documents[document][3] || [];
-    const at = (place) => (place < pages.length ? pages[place][0] : Infinity);
-    return pages
-      .filter((page, place) => page[0] < end && start < at(place + 1))
-      .map((page) => page[1]);
-  }
-
-  function named(pages) {
-    if (pages.length < 2) return `page ${pages[0]}`;
-    return `pages ${pages[0]}–${pages[pages.length - 1]}`;
-  }
-
   function strip(question, pieces, laid) {
     const svg = drawn("svg", {
       class: "strip", viewBox: "0 0 1000 22", preserveAspectRatio: "none", role: "img",
@@ -70,9 +56,7 @@
       const found = laid.at(piece);
       if (!found) return;
       const [name, start, end] = [data.documents[piece[0]][0], piece[1], piece[2]];
-      const pages = labels(piece);
-      const page = pages.length ? `, ${named(pages)}` : "";
-      const where = `${name}${page}, characters ${number.format(start)}–${number.format(end)}`;
+      const where = `${name}, characters ${number.format(start)}–${number.format(end)}`;
       const title = `read as number ${place + 1} of ${pieces.length}: ${where}`;
       svg.appendChild(drawn("rect", {
         class: "piece", x: found[0], y: 0, width: found[1], height: 15,
@@ -126,11 +110,6 @@
     const place = element("td", undefined, "place");
     place.append(strip(question, pieces, laid));
     const notes = [];
-    const pages = [...new Set(pieces.map(labels).filter((l) => l.length).map(named))];
-    if (pages.length) {
-      const more = pages.length > 8 ? ` and ${pages.length - 8} more` : "";
-      notes.push(pages.slice(0, 8).join(", ") + more);
-    }
     if (route) notes.push(`answered on: ${route}`);
     if (made) notes.push(`and ${number.format(made)} texts made beforehand`);
     if (notes.length) place.append(element("span", notes.join("; "), "small"));
