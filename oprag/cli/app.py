@@ -33,8 +33,8 @@ class _OneLineErrors(TyperGroup):
         """Run the command.
 
         Raises:
-            typer.Exit: With code 1, after an error was printed on stderr; with 130 after
-                Ctrl-C.
+            typer.Exit: With code 1, after an error was printed on stderr; with 130
+                after Ctrl-C.
         """
         try:
             with _one_line_warnings():

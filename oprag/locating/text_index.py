@@ -80,7 +80,7 @@ class TextIndex:
         return Location(span, "inside")
 
     def _recorded_stretch(self, piece: str, recorded: Span | None) -> Stretch | None:
-        """Return the stretch that begins where the text is recorded, if `SEED` agrees."""
+        """Return the stretch that begins where it is recorded, if `SEED` agrees."""
         flat = self._squeezed.flat
         if recorded is None:
             return None

@@ -41,7 +41,7 @@ class RungContext:
     excerpts: tuple[Excerpt, ...] = ()
     """Its excerpts of full documents, in reading order."""
     note: str | None = None
-    """Says what was left out, that the window is unknown, or which text is not exact."""
+    """What was left out, that the window is unknown, or which text is not exact."""
     whole: bool = False
     """Whether it is the whole documents."""
     problems: tuple[OpragError, ...] = ()
