@@ -24,7 +24,6 @@ from oprag.context import (
     OnProblem,
     Order,
     check_option,
-    chunks_for_units,
     with_texts,
 )
 from oprag.diagnosing import Verification
@@ -39,6 +38,7 @@ from oprag.units import (
     UnitIndex,
     UnitKeywords,
     choose_units,
+    chunks_for_units,
     read_units,
 )
 

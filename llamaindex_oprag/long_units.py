@@ -16,7 +16,7 @@ from llamaindex_oprag._searched import search_filter, verified_stores
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.retrievers import Fetch, WrappingRetriever
 from oprag.chunk import Hit
-from oprag.context import Arranged, ContextOptions, chunks_for_units, with_texts
+from oprag.context import Arranged, ContextOptions, with_texts
 from oprag.diagnosing import Verification
 from oprag.errors import invalid_option, refuse_unknown
 from oprag.tokens import Do, Steps
@@ -27,6 +27,7 @@ from oprag.units import (
     UnitIndex,
     UnitKeywords,
     choose_units,
+    chunks_for_units,
     read_units,
 )
 

@@ -33,7 +33,7 @@ LINES = {
     "oprag/scale": 470,  # aim: 450
     "tests": 53_200,  # aim: 42,000; with places that people know
 }
-NAMES = {"context": 41, "calls": 44}
+NAMES = {"context": 40}
 """Of doors that are larger than `OTHER_NAMES` yet; of `context` the aim is 40."""
 OTHER_NAMES = 35
 ERRORS = 22

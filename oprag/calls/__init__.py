@@ -19,7 +19,6 @@ from oprag.calls.dialogue import (
     Reply,
     advance,
     ask,
-    check_count,
     frame_tokens,
 )
 from oprag.calls.ledger import Ledger, Price, TokenUsage, as_prices
@@ -61,7 +60,6 @@ __all__ = [
     "as_prices",
     "ask",
     "carried",
-    "check_count",
     "check_prompt",
     "field_of",
     "frame_tokens",

@@ -23,7 +23,7 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from oprag.calls.client_errors import is_window_overflow, said_by
 from oprag.calls.ledger import Ledger, RungDecision, TokenUsage
-from oprag.errors import ContextWindowError, OpragError, invalid_option
+from oprag.errors import ContextWindowError, OpragError
 
 ResultT = TypeVar("ResultT")
 
@@ -141,22 +141,6 @@ class PromptSize:
         if self.window is None:
             return 0
         return max(0, self.with_context(context) + self.reserved - self.window)
-
-
-def check_count(option: str, value: Any, least: int = 1) -> None:
-    """Make sure that an option is a whole number, or None where 0 is too little.
-
-    Args:
-        option: Its name.
-        value: What was given.
-        least: The least number that it takes.
-
-    Raises:
-        InvalidOptionError: It is not.
-    """
-    unlimited = value is None and least > 0
-    if not unlimited and (type(value) is not int or value < least):
-        raise invalid_option(option, value, f"It takes a number from {least} on.")
 
 
 def frame_tokens(messages: int) -> int:

@@ -2,7 +2,7 @@
 
 from oprag.context.assembly import Arranged, arrange
 from oprag.context.awaiting import with_texts
-from oprag.context.budgeting import FetchPlan, SentText, chunks_for_units, too_small
+from oprag.context.budgeting import FetchPlan, SentText, too_small
 from oprag.context.evidence import (
     NOTHING_FOUND,
     Evidence,
@@ -62,7 +62,6 @@ __all__ = [
     "arrange",
     "check_option",
     "check_widening",
-    "chunks_for_units",
     "find_places",
     "gather_evidence",
     "headers",

@@ -38,8 +38,6 @@ _FILLING_HITS = 20
 _COMPETING_HITS = 40
 """The same where text is chosen by position: neighbours may come before hits."""
 _GROWTH = 2
-_PER_UNIT = 8
-"""Chunks of a unit of 4,000 tokens, at 512 each."""
 _UNUSED = 0.03
 """Share of a budget that may be left over before chunks are cut."""
 _CUT = 16
@@ -180,11 +178,6 @@ class FetchPlan:
         self._distinct = distinct
         self.k *= _GROWTH
         return True
-
-
-def chunks_for_units(k: int) -> int:
-    """How many chunks to ask for first, so that they are of `k` long units."""
-    return max(_LEAST, _PER_UNIT * k)
 
 
 def finish(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:

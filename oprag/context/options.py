@@ -283,7 +283,14 @@ _KEYS = (
 _SWITCH = _is_switch, "True or False"
 _CHECKED: dict[str, _Check] = {
     **dict.fromkeys(("top_n", "k", "similarity_top_k"), _COUNT),
-    "token_budget": (_COUNT[0], "a whole number from 1 on, or None for no limit"),
+    **dict.fromkeys(
+        ("token_budget", "max_context_tokens", "answer_tokens"),
+        (_COUNT[0], "a whole number from 1 on, or None for no limit"),
+    ),
+    "one_call_below": (
+        lambda value: type(value) is int and value >= 0,
+        "a whole number from 0 on",
+    ),
     "selection": _one_of(Selection),
     "order": _one_of(Order),
     "document_order": (

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oprag.calls import as_prices, check_count
-from oprag.context import ContextOptions, SentText
+from oprag.calls import as_prices
+from oprag.context import ContextOptions, SentText, check_option
 from oprag.errors import InvalidOptionError, invalid_option
 from oprag.routing.declining import Decline
 
@@ -118,7 +118,7 @@ def check_route(
         takes = 'It takes "word", or a function of the reply that returns a bool.'
         raise invalid_option("decline", decline, takes)
     as_prices(prices)
-    check_count("answer_tokens", answer_tokens)
+    check_option("answer_tokens", answer_tokens)
     if not isinstance(rung_llms or {}, Mapping):
         takes = 'It takes models by the name of the rung: {"full": model}.'
         raise invalid_option("rung_llms", rung_llms, takes)
@@ -135,7 +135,7 @@ def check_route(
                 raise InvalidOptionError(message, option=option, value=given)
     several = isinstance(max_context_tokens, Mapping)
     for window in max_context_tokens.values() if several else [max_context_tokens]:
-        check_count("max_context_tokens", window)
+        check_option("max_context_tokens", window)
     if documents is None and any(rung.full for rung in made):
         message = (
             '"full" in rungs= needs documents=, the full texts by document name: a '

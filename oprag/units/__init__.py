@@ -5,6 +5,7 @@ from oprag.units.choosing import (
     ChosenUnits,
     UnitKeywords,
     choose_units,
+    chunks_for_units,
     read_units,
 )
 from oprag.units.grouping_documents import LongUnit, group_documents
@@ -37,6 +38,7 @@ __all__ = [
     "UnitKeywords",
     "check_reader_option",
     "choose_units",
+    "chunks_for_units",
     "group_documents",
     "read_long",
     "read_units",

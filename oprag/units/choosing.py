@@ -14,7 +14,6 @@ from oprag.context import (
     OnProblem,
     OrderingKeywords,
     arrange,
-    chunks_for_units,
 )
 from oprag.documents import exact_text
 from oprag.errors import (
@@ -54,6 +53,11 @@ class ChosenUnits(NamedTuple):
     """Whether more chunks could be of more units."""
     chunks: Arranged[Passage] | None = None
     """The chunks returned in the place of units, with the problem; else None."""
+
+
+def chunks_for_units(k: int) -> int:
+    """Return how many chunks to ask for first: 8 for each unit, 16 at least."""
+    return max(16, 8 * k)
 
 
 def choose_units(

@@ -14,7 +14,6 @@ from oprag.calls import (
     PromptedModel,
     as_prices,
     ask,
-    check_count,
 )
 from oprag.context import DESCRIPTIONS, check_option
 from oprag.errors import ContextWindowError, ModelCallError
@@ -28,8 +27,6 @@ READER_DESCRIPTIONS = {
 }
 """Descriptions of the options that the long reader has in both frameworks."""
 
-_LEAST = {"one_call_below": 0, "max_context_tokens": 1, "answer_tokens": 1}
-"""The least number that an option takes."""
 _TOO_LONG = "Units are read whole: retrieve fewer."
 
 
@@ -45,8 +42,6 @@ def check_reader_option(option: str, value: Any) -> None:
     """
     if option == "prices":
         as_prices(value)
-    elif option in _LEAST:
-        check_count(option, value, _LEAST[option])
     else:
         check_option(option, value)
 
