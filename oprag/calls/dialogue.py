@@ -211,10 +211,9 @@ def ask(
         failure.__cause__ = error
         size = model.size(name)
         needed, window = size.tokens(call.values), size.window
-        known = "is not known" if window is None else f"is taken to be {window} tokens"
         message = (
             f"The provider refused the prompt {name!r}, which counts {needed} "
-            f"tokens here, as too long; the model's window {known}. {too_long}"
+            f"tokens here, as too long; the window that is known: {window}. {too_long}"
         )
         raise ContextWindowError(message, window=window, needed=needed) from failure
     ledger.record(

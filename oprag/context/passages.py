@@ -278,16 +278,10 @@ def proved_source(run: Sequence[Chunk], source_text: SourceText) -> str | None:
         if chunk.span is None or source.startswith(chunk.text, chunk.span[0]):
             continue
         start, end = chunk.span
-        where = (
-            f"past the end of the text ({len(source)} characters)"
-            if end > len(source)
-            else "where the text differs from the chunk's"
-        )
         message = (
             f"Document {chunk.document!r}: a chunk claims characters {start}-{end}, "
-            f"{where}. The text in documents= is not the one that was indexed, or the "
-            "positions are wrong: index it again, or repair the positions with "
-            "annotate_positions or PositionAnnotator."
+            f"and its text ({len(source)} characters) has something else there. Give "
+            "the text that was indexed, or index the document again."
         )
         raise PositionError(
             message, kind="invalid_span", document=chunk.document, start=start, end=end

@@ -19,14 +19,9 @@ def checked_count(counter: Callable[[str], Any], text: str) -> int:
         number = -1
     if number < 0:
         name = getattr(counter, "__name__", type(counter).__name__)
-        gave = repr(counted)[:60]
-        if inspect.iscoroutine(counted):
-            counted.close()
-            gave = "a coroutine"
         message = (
-            f"The token counter {name!r} gave {gave} "
-            f"for a text of {len(text)} characters, not a number of tokens: return a "
-            "whole number from 0 on, as lambda text: len(tokenize(text)) does."
+            f"The token counter {name!r} gave {counted!r:.60}, not a number of tokens: "
+            "return a whole number from 0 on, as lambda text: len(tokenize(text)) does."
         )
         raise TokenizerError(message, tokenizer=name)
     return number

@@ -107,7 +107,6 @@ def _unit_of(chunk: Chunk, units: Sequence[LongUnit]) -> LongUnit:
     if len(units) == 1:
         return units[0]
     name, span = chunk.uri, chunk.span
-    wrong = "does not say at which character of the whole document it begins"
     if span is not None and chunk.part is None:
         places = [unit.span or Span(0, 0) for unit in units]
         shared, best = max(
@@ -116,11 +115,10 @@ def _unit_of(chunk: Chunk, units: Sequence[LongUnit]) -> LongUnit:
         )
         if shared > 0:
             return units[-best]
-        wrong = f"claims characters {span.start}-{span.end}, which no unit has"
     message = (
         f"Document {name!r} is in {len(units)} units, and the chunk at rank "
-        f"{chunk.rank} {wrong}. Group the documents again, and index them with "
-        "index_documents."
+        f"{chunk.rank} has no characters ({span}) of any of them. Group the documents "
+        "again, and index them with index_documents."
     )
     keys = tuple(sorted(map(str, chunk.metadata)))
     raise MissingPositionError(message, document=name, rank=chunk.rank, keys=keys)
