@@ -138,8 +138,7 @@ def _context(
         return context_of_chunks(hits[:1], options, size, None)
     chunks = chunks_of_documents(hits, options.context)
     titles = {chunk.uri: chunk.name or "" for chunk in chunks}
-    names = tuple(titles) or options.default_documents
-    found, hidden = yield from _read(names)
+    found, hidden = yield from _read(tuple(titles))
     documents = [each._replace(title=titles.get(each.name, "")) for each in found]
     kept = [chunk for chunk in chunks if (chunk.uri) not in hidden]
     context = context_of_documents(documents, kept, options, size)

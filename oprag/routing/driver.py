@@ -78,12 +78,10 @@ class ModelCall(ABC):
 
     def texts(self, *, streaming: bool) -> Generator[str, None, None]:
         """Call the model; yield what of its reply may be shown."""
+        for piece in self._stream() if streaming else [self._ask()]:
+            yield self._shown(piece, whole=not streaming)
         if streaming:
-            for piece in self._stream():
-                yield self._shown(piece, whole=False)
             self._end.check()
-        else:
-            yield self._shown(self._ask(), whole=True)
         yield self._detector.finish(cut=self._end.cut is not None)
 
     async def atexts(self, *, streaming: bool) -> AsyncGenerator[str, None]:

@@ -86,8 +86,6 @@ class RouteOptions:
     """Identity, positions, order and the token counter."""
     sent_text: SentText | None = None
     """The text that the framework sends for a chunk, if not just its own."""
-    default_documents: tuple[str, ...] = ()
-    """Names of the documents that are read in full if nothing was retrieved."""
     retrieved_tokens: int | None = None
     """Tokens that a rung without a budget reads, but one chunk at least; None: all
     that was retrieved, because somebody chose how many."""

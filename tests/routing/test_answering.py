@@ -183,16 +183,13 @@ def test_a_window_cuts_documents_and_says_so():
     )
 
 
-def test_nothing_retrieved_reads_the_default_documents():
+def test_nothing_retrieved_is_nothing_to_read():
     nothing = Driven([])
-    default = Driven([reply("y")], default_documents=("b",))
 
     assert nothing.outcome.rung is None
     assert nothing.outcome.text is None
     assert not nothing.outcome.answered
     assert nothing.context.text == ""
-    assert default.asked[0].context.text == TEXTS["b"]
-    assert default.decisions == [("retrieved", "skipped"), ("full", "answered")]
 
 
 def test_blank_chunks_are_nothing_to_read():

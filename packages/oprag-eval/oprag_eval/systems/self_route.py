@@ -80,7 +80,6 @@ class SelfRoute(System):
         options = RouteOptions(
             rungs=as_rungs(self.rungs),
             context=ContextOptions(order=self.order, token_counter=bench.counter),
-            default_documents=tuple(question.doc_ids or bench.dataset.documents),
             cut=cut_middle,
             named=False,  # as in the papers
         )
