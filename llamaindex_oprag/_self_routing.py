@@ -101,20 +101,19 @@ class SelfRouting(Answering):
 
     def __init__(
         self,
-        options: SelfRouteOptions,
+        synthesizer: SelfRouteSynthesizer,
         query: QueryBundle,
         nodes: Sequence[NodeWithScore],
         additional: Sequence[NodeWithScore],
-        *,
-        route: RouteOptions,
-        source: DocumentSource | None,
     ) -> None:
+        self._options = options = synthesizer.options
         super().__init__(options, nodes, additional)
         self.decline = options.decline
-        self.source = source
-        self._options = options
+        self.source = synthesizer.full_texts()
         self._query = query
-        self._route = route
+        _, fills = synthesizer.asked()
+        first = FIRST_TOKENS if fills else None
+        self._route = replace(options.route, retrieved_tokens=first)
         self._templates = dict(options.templates)
         self._routed: Routed | None = None
         self._nodes: list[NodeWithScore] = []
@@ -193,13 +192,7 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         nodes: Sequence[NodeWithScore],
         additional: Sequence[NodeWithScore],
     ) -> SelfRouting:
-        options, (_, fills) = self.options, self.asked()
-        first = FIRST_TOKENS if fills else None
-        route = replace(options.route, retrieved_tokens=first)
-        source = self.full_texts()
-        return SelfRouting(
-            options, query, nodes, additional, route=route, source=source
-        )
+        return SelfRouting(self, query, nodes, additional)
 
     def after(
         self, retriever: BaseRetriever, postprocessors: Sequence[BaseNodePostprocessor]

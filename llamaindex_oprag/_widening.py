@@ -82,8 +82,7 @@ class Neighbourhood:
         """
         if nodes:
             self._check_filter()
-        found: dict[str, tuple[float, int, int]] = {}
-        read: dict[str, BaseNode] = {}
+        found: dict[str, tuple[float, int, int, BaseNode]] = {}
         ends = [(n, each, s) for n, each in nodes.items() for s in ("next", "prev")]
         steps = 0
         while ends and len(found) < widening.room and steps < widening.reach:
@@ -95,17 +94,15 @@ class Neighbourhood:
                     asked.setdefault(beside.node_id, (number, side))
             work = partial(nodes_by_id, self._index, [*asked])
             came: list[BaseNode] = yield Do(work, partial(in_thread, work))
-            read.update((node.node_id, node) for node in came)
-            ends = [
-                (n, read[each], side)
-                for each, (n, side) in asked.items()
-                if each in read
-            ]
+            there = {node.node_id: node for node in came}
+            kept = [(*asked[each], there[each]) for each in asked if each in there]
+            ends = [(number, node, side) for number, side, node in kept]
             for number, node, _ in ends:
                 worth = lent_worth(number, steps - 0.5)
-                found[node.node_id] = (-worth, number, steps)
-        ordered = sorted((*found[each], each) for each in found.keys() - own)
-        return [read[each] for *_, each in ordered if self._admits(read[each])]
+                found[node.node_id] = (-worth, number, steps, node)
+        ordered = sorted((*found[each][:3], each) for each in found.keys() - own)
+        linked = [found[each][3] for *_, each in ordered]
+        return [node for node in linked if self._admits(node)]
 
     def _check_filter(self) -> None:
         """Links are followed past the filter, which is then applied here."""
