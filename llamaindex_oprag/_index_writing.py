@@ -70,7 +70,9 @@ class IndexWriter(ChunkWriter):
         self._reads_nodes = not texts or isinstance(store, Snapshot)
 
     def add(self, chunks: Sequence[WantedChunk]) -> None:
-        self._insert(self._embedded(chunks))
+        # Embedded here: a node that the store did not take is not embedded again.
+        vectors = embed_nodes(_nodes(chunks), self.embedding)
+        self._insert(_with_vectors(chunks, vectors))
 
     def delete(self, ids: Sequence[str]) -> None:
         # Last where a run looks: what fails before that is found by the next one.
@@ -81,7 +83,8 @@ class IndexWriter(ChunkWriter):
             self._delete_nodes(ids)
 
     async def aadd(self, chunks: Sequence[WantedChunk]) -> None:
-        await self._ainsert(await self._aembedded(chunks))
+        vectors = await async_embed_nodes(_nodes(chunks), self.embedding)
+        await self._ainsert(_with_vectors(chunks, vectors))
 
     async def adelete(self, ids: Sequence[str]) -> None:
         if not self._awaits:
@@ -149,16 +152,6 @@ class IndexWriter(ChunkWriter):
                 struct.nodes_dict.pop(id_, None)
         finally:
             self._index.storage_context.index_store.add_index_struct(struct)
-
-    # Embedded here: a node that the store did not take is not embedded again.
-
-    def _embedded(self, chunks: Sequence[WantedChunk]) -> list[BaseNode]:
-        vectors = embed_nodes(_nodes(chunks), self.embedding)
-        return _with_vectors(chunks, vectors)
-
-    async def _aembedded(self, chunks: Sequence[WantedChunk]) -> list[BaseNode]:
-        vectors = await async_embed_nodes(_nodes(chunks), self.embedding)
-        return _with_vectors(chunks, vectors)
 
 
 def _with_vectors(

@@ -17,15 +17,10 @@ TEXTS = {
     "bridge.md": "Ann built the bridge over the Une in 1912. It is of stone.",
     "ann.md": "Ann was an engineer. She was born in 1880 in Ulm.",
     "mill.md": "The mill stands by the weir. It grinds no more.",
-    "miller.md": "The last miller was Otto. He kept bees.",
-    "chronicle.md": "\n".join(
-        f"In the year {year} the village counted {year % 97} hearths."
-        for year in range(1700, 1760)
-    ),
+    "chronicle.md": "\n".join(f"The year {year} was good." for year in range(60)),
 }
-LINKS = [("bridge.md", "ann.md"), ("miller.md", "mill.md")]
-UNITS = group_documents(TEXTS, LINKS, 100, count_words)
-"""Two pairs, and the chronicle in parts of eleven years."""
+UNITS = group_documents(TEXTS, [("bridge.md", "ann.md")], 100, count_words)
+"""A pair, the mill, and the chronicle in parts."""
 
 
 def node(name: str, start: int = 0, score: float | None = None) -> NodeWithScore:
@@ -78,10 +73,7 @@ class TestHowMuchIsAsked:
 
         # The other document's node is the last of 101.
         assert store._asked == [16, 32, 64, 128]
-        assert list(map(of, found)) == [
-            ["mill.md", "miller.md"],
-            ["bridge.md", "ann.md"],
-        ]
+        assert list(map(of, found)) == [["mill.md"], ["bridge.md", "ann.md"]]
         assert await retriever.aretrieve("word hearth") == found
         assert base.similarity_top_k == 2
 
@@ -106,6 +98,4 @@ class TestOutput:
         pointer = IndexNode(text="about the mill", index_id="m", obj=stands_for.node)
         retriever = listed(NodeWithScore(node=pointer, score=1.0))
 
-        assert [of(each) for each in retriever.retrieve("?")] == [
-            ["mill.md", "miller.md"]
-        ]
+        assert [of(each) for each in retriever.retrieve("?")] == [["mill.md"]]

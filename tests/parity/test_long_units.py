@@ -123,3 +123,18 @@ def test_texts_are_awaited(ask):
 
     found = ask(CHUNKS, PLACED, documents=text)
     assert len(found) == 3
+
+
+@EVERYWHERE
+def test_only_the_texts_of_the_returned_units_are_read(ask):
+    read = []
+
+    found = ask(
+        CHUNKS[1:2],
+        [{"source": "note", "relevance_score": 0.25}],
+        documents=lambda name: read.append(name) or TEXTS[name],
+    )
+
+    assert read == ["note"]
+    assert [text for text, _ in found] == [TEXTS["note"]]
+    assert found[0][1]["oprag_end"] == len(TEXTS["note"])
