@@ -3,7 +3,6 @@
 from oprag.routing.answering import Routed, route
 from oprag.routing.declining import Decline, declines, word_in_reply
 from oprag.routing.driver import Answering, ModelCall, aanswer, answer
-from oprag.routing.full_documents import Excerpt, FullDocument
 from oprag.routing.options import (
     DEFAULT_RUNGS,
     FIRST_TOKENS,
@@ -14,6 +13,8 @@ from oprag.routing.options import (
     tokens_to_retrieve,
 )
 from oprag.routing.rung_context import (
+    Excerpt,
+    FullDocument,
     RungContext,
     chunks_of_documents,
     context_of_documents,

@@ -15,9 +15,9 @@ from oprag.errors import (
     ModelCallError,
     OpragError,
 )
-from oprag.routing.full_documents import FullDocument
 from oprag.routing.options import RouteOptions, Rung
 from oprag.routing.rung_context import (
+    FullDocument,
     RungContext,
     chunks_of_documents,
     context_of_chunks,

@@ -11,7 +11,7 @@ from oprag.chunk import Chunk, Span
 from oprag.context import ContextOptions
 from oprag.errors import ContextWindowError
 from oprag.routing import FullDocument, RouteOptions, context_of_documents
-from oprag.routing.full_documents import joined, largest_selection
+from oprag.routing.rung_context import joined, largest_selection
 from oprag.tokens import resolve_token_counter
 
 WORDS = resolve_token_counter(lambda text: len(text.split()))
