@@ -95,7 +95,7 @@ class TestMergedNodes:
         (merged,) = order(nodes, merge=True)
 
         for mode in (MetadataMode.LLM, MetadataMode.EMBED):
-            assert merged.node.get_content(mode) == "author: A\n\none \ntwo"
+            assert merged.node.get_content(mode) == "author: A\n\none \n\ntwo"
 
     def test_ids_are_new_stable_and_distinct(self):
         nodes = with_scores(
