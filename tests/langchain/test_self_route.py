@@ -58,7 +58,7 @@ async def test_what_was_read_is_given_back(scripted_server):
     result, full = await ask(chain), await ask(chain)
 
     # Sentences 30 and 31 touch but for a blank, so that they are read as one.
-    read = f"{SENTENCES[5]}\n\n{SENTENCES[30]}\n{SENTENCES[31]}"
+    read = f"{SENTENCES[5]}\n\n{SENTENCES[30]} {SENTENCES[31]}"
     assert text_in(server.requests[0]) == read
     assert [(d.page_content, d.id) for d in result["context"]] == [
         (d.page_content, d.id) for d in (RETRIEVED[1], RETRIEVED[0], RETRIEVED[2])
