@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import RetrieverLike
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.vectorstores import VectorStore
 from pydantic import BaseModel, Field
@@ -78,11 +78,11 @@ def create_retrieval_tool(
     refuse_unknown(options, ("name", "description", *_OPTIONS))
     retriever = _ordered(searched, options)
 
-    def search(query: str, config: RunnableConfig) -> tuple[str, list[Document]]:
-        return _read(retriever, retriever.invoke(query, config))
+    def search(query: str) -> tuple[str, list[Document]]:
+        return _read(retriever, retriever.invoke(query))
 
-    async def asearch(query: str, config: RunnableConfig) -> tuple[str, list[Document]]:
-        found = await retriever.ainvoke(query, config)
+    async def asearch(query: str) -> tuple[str, list[Document]]:
+        found = await retriever.ainvoke(query)
         return await in_thread(partial(_read, retriever, found))
 
     return StructuredTool.from_function(

@@ -1,12 +1,16 @@
 """Callbacks, tags, metadata and configuration reach the wrapped retriever."""
 
+import asyncio
 from typing import Any
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import AIMessage
 
-from langchain_oprag import OrderPreservingRetriever
+from langchain_oprag import OrderPreservingRetriever, create_retrieval_tool
+from tests.langchain.compat import create_agent
 from tests.langchain.corpus import QUERY, ListRetriever, RecordingStore, book, chunk
+from tests.langchain.recording import RecordingChatModel
 
 
 class Runs(BaseCallbackHandler):
@@ -29,6 +33,9 @@ class Runs(BaseCallbackHandler):
     ):
         run = {"id": run_id, "parent": parent_run_id, "tags": tags, **kwargs}
         self.started.append({**run, "metadata": metadata})
+
+    def on_tool_start(self, *args, run_id, parent_run_id=None, **kwargs):
+        self.started.append({"id": run_id, "parent": parent_run_id})
 
     def on_retriever_end(self, documents, *, run_id, **kwargs):
         self.ended.append((run_id, len(documents)))
@@ -70,3 +77,29 @@ def test_the_vector_store_and_its_embedding_are_named_to_langsmith():
         "ls_vector_store_provider": "RecordingStore",
         "ls_embedding_provider": "DeterministicFakeEmbedding",
     }
+
+
+def use_tool(tool, config):
+    tool.invoke({"query": QUERY}, config)
+
+
+def use_tool_async(tool, config):
+    asyncio.run(tool.ainvoke({"query": QUERY}, config))
+
+
+def use_agent(tool, config):
+    call = {"name": tool.name, "args": {"query": QUERY}, "id": "1"}
+    model = RecordingChatModel(
+        replies=[AIMessage("", tool_calls=[call]), AIMessage("It is so.")]
+    )
+    create_agent(model, [tool]).invoke({"messages": [("user", QUERY)]}, config)
+
+
+@pytest.mark.parametrize("use", [use_tool, use_tool_async, use_agent])
+def test_what_a_tool_searches_is_a_run_within_the_run_of_the_tool(use):
+    runs = Runs()
+
+    use(create_retrieval_tool(RecordingStore(book()), k=2), {"callbacks": [runs]})
+
+    tool, ours, inner = runs.started
+    assert (ours["parent"], inner["parent"]) == (tool["id"], ours["id"])
