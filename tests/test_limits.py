@@ -28,7 +28,7 @@ LINES = {
     "langchain_oprag": 4_400,
     "llamaindex_oprag": 4_800,  # aim: 4,700, and places that models read
     "oprag/cli": 4_900,  # aim: 4,800
-    "packages/oprag-eval": 10_850,  # aim: 8,500
+    "packages/oprag-eval": 10_800,  # aim: 8,500
     "oprag/files": 1_150,  # came out of evaluation; no limit of its own before
     "oprag/scale": 470,  # aim: 450
     "tests": 53_150,  # aim: 42,000; with places that people know

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from oprag.calls import said_by, without_secrets
 from oprag.errors import InvalidOptionError, OpragError, invalid_option
@@ -71,35 +71,9 @@ class Plan:
     def __len__(self) -> int:
         return len(self.arms) * len(self.questions)
 
-    def tasks(self) -> Iterator[Task]:
-        """In the order in which they are asked: a question's arms together.
-
-        They share its ranking and its documents.
-        """
-        for question in self.questions:
-            for arm in self.arms:
-                yield Task(arm, question)
-
     def keys(self) -> list[AnswerKey]:
         """In the order in which they are kept: an arm's questions together."""
         return [arm.key(question) for arm in self.arms for question in self.questions]
-
-
-class Task(NamedTuple):
-    """A question that one arm is asked."""
-
-    arm: Arm
-    question: Question
-
-
-class Outcome(NamedTuple):
-    """What came of a task."""
-
-    result: dict[str, Any]
-    """Of an answer everything but its key, as plain JSON values; of a failure, the
-    error's type and message."""
-    failed: bool
-    """Whether there is no answer."""
 
 
 @dataclass
@@ -119,23 +93,6 @@ class RunReport:
     def complete(self) -> bool:
         """Whether every answer is there."""
         return not self.errors and self.stopped is None
-
-
-async def attempt(task: Task, bench: Bench) -> Outcome:
-    """Do one task; an error of the question is what came of it.
-
-    Raises:
-        SpendingCapError: The run may not spend more.
-    """
-    arm, question = task
-    try:
-        made = await arm.system.attempt(question, arm.budget, bench)
-    except SpendingCapError:
-        raise
-    except Exception as error:  # noqa: BLE001 -- no text may end a paid run
-        told = {"error": type(error).__name__, "message": _message(error)}
-        return Outcome(told, failed=True)
-    return Outcome(as_json(made), failed=False)
 
 
 async def run(
@@ -168,20 +125,30 @@ async def run(
         if key in known:
             answered(known[key])
 
-    def keep(task: Task, outcome: Outcome) -> None:
-        line = {**task.arm.key(task.question)._asdict(), **outcome.result}
-        if outcome.failed:
-            report.errors.append(line)
-            return
-        file.add(line)
-        report.asked += 1
-        answered(line)
-
-    tasks = [task for task in plan.tasks() if task.arm.key(task.question) not in known]
+    # A question's arms together: they share its ranking and its documents.
+    tasks = [
+        (arm, question)
+        for question in plan.questions
+        for arm in plan.arms
+        if arm.key(question) not in known
+    ]
     with directory.open_answers() as file:
 
-        async def ask(task: Task) -> None:
-            keep(task, await attempt(task, bench))
+        async def ask(task: tuple[Arm, Question]) -> None:
+            arm, question = task
+            key = arm.key(question)._asdict()
+            try:
+                made = await arm.system.attempt(question, arm.budget, bench)
+            except SpendingCapError:
+                raise
+            except Exception as error:  # noqa: BLE001 -- no text may end a paid run
+                told = {"error": type(error).__name__, "message": _message(error)}
+                report.errors.append({**key, **told})
+                return
+            line = {**key, **_as_json(made)}
+            file.add(line)
+            report.asked += 1
+            answered(line)
 
         try:
             await map_concurrently(ask, tasks, at_once=concurrency)
@@ -200,7 +167,7 @@ def _message(error: Exception) -> str:
     return f"{type(error).__name__}: {said_by(error)}"
 
 
-def as_json(attempt: Attempt) -> dict[str, Any]:
+def _as_json(attempt: Attempt) -> dict[str, Any]:
     """Return an attempt as plain JSON values."""
     return {
         **vars(attempt),
