@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from oprag.chunk import Span
 from oprag.errors import InvalidOptionError, PositionError, invalid_option, named
 from oprag.metadata import named_id
 from oprag.splitting import split_sentences
-from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+from oprag.tokens import TokenizerSpec, resolve_token_counter
 from oprag.units.links import find_links, neighbour_links
 
 _LINES = re.compile(r"[^\n]*\n+|[^\n]+")
@@ -74,7 +74,11 @@ def group_documents(
         >>> [(unit.documents, unit.tokens) for unit in units]
         [(('a', 'b'), 3), (('c',), 2), (('d',), 1)]
     """
-    _refuse_no_texts(documents)
+    is_mapping = isinstance(documents, Mapping)
+    for text in documents.values() if is_mapping else [documents]:
+        if not isinstance(text, str) or not is_mapping:
+            message = f"documents= takes {{name: text}}, and got {named(text)}."
+            raise InvalidOptionError(message, option="documents", value=documents)
     if type(max_tokens) is not int or max_tokens < 1:
         raise invalid_option("max_tokens", max_tokens, "It takes a number from 1.")
     if compat not in {None, "official"}:
@@ -90,24 +94,19 @@ def group_documents(
     for group in groups:
         unit = LongUnit(tuple([names[member] for member in group.members]), group.size)
         if unit.tokens > max_tokens and compat is None:
-            units += _parts(unit, documents[unit.name], max_tokens, counter)
+            pieces = split_sentences(
+                documents[unit.name],
+                chunk_size=max_tokens,
+                tokenizer=counter,
+                sentence_spans=lambda t: [line.span() for line in _LINES.finditer(t)],
+            )
+            units += [
+                LongUnit(unit.documents, tokens, Span(start, end), part)
+                for part, (start, end, tokens) in enumerate(pieces)
+            ]
         else:
             units.append(unit)
     return units
-
-
-def _refuse_no_texts(documents: Any) -> None:
-    found = f"is {named(documents)}"
-    if isinstance(documents, Mapping):
-        wrong = (
-            f"has {named(text)} for {name!r}"
-            for name, text in documents.items()
-            if not isinstance(text, str)
-        )
-        found = next(wrong, "")
-    if found:
-        message = f"documents= {found}. It takes {{name: text}}."
-        raise InvalidOptionError(message, option="documents", value=documents)
 
 
 class _Group(NamedTuple):
@@ -180,19 +179,6 @@ def _neighbours(
             neighbours[first].add(second)
             neighbours[second].add(first)
     return neighbours
-
-
-def _parts(
-    unit: LongUnit, text: str, max_tokens: int, counter: NamedTokenCounter
-) -> Iterator[LongUnit]:
-    pieces = split_sentences(
-        text,
-        chunk_size=max_tokens,
-        tokenizer=counter,
-        sentence_spans=lambda text: [line.span() for line in _LINES.finditer(text)],
-    )
-    for part, (start, end, tokens) in enumerate(pieces):
-        yield LongUnit(unit.documents, tokens, Span(start, end), part)
 
 
 @dataclass(frozen=True, slots=True)
