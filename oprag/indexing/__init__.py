@@ -33,7 +33,6 @@ from oprag.indexing.updating import (
     aindex_target,
     aupdate_index,
     index_target,
-    update_from_parts,
     update_index,
     write_part,
 )
@@ -70,7 +69,6 @@ __all__ = [
     "index_target",
     "named_documents",
     "source_scope",
-    "update_from_parts",
     "update_index",
     "wanted_document",
     "write_part",

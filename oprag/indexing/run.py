@@ -45,48 +45,28 @@ Requests: TypeAlias = Steps[None]
 """Reads and writes to do; if one fails, its exception is thrown in here."""
 
 
-def indexing_steps(
-    make: Callable[[], Run], documents: Iterable[Readable]
-) -> Steps[IndexingReport]:
-    """Index documents, read one at a time, and end the run."""
-    run = make()
-    for document in documents:
-        yield from run.take(document)
-        run.advance()
-    yield from run.end()
-    return run.report()
-
-
-def part_steps(
-    make: Callable[[], Run], documents: Iterable[Readable]
-) -> Steps[IndexingReport]:
-    """Write some documents of a run that another process ends."""
-    run = make()
-    for document in documents:
-        yield from run.take(document)
-    yield from run.flush()
-    return run.report()
-
-
 Part: TypeAlias = IndexingReport | SkippedFile | IndexingError
 """What another process did with some documents, or why it stopped."""
+Given: TypeAlias = Iterable[Readable] | Callable[[StoredBefore], Iterable[Part]]
+"""Documents, read one at a time; or what has other processes write them, given what the
+store holds before, and gives what `write_part` returned to them."""
 
 
-def shared_steps(
-    make: Callable[[], Run], write: Callable[[StoredBefore], Iterable[Part]]
+def indexing_steps(
+    make: Callable[[], Run], given: Given, *, is_part: bool = False
 ) -> Steps[IndexingReport]:
-    """End a run of which other processes write the documents, part by part."""
+    """Index documents, and end the run, unless another process does."""
     run = make()
-    for part in write(run.before):
-        if isinstance(part, SkippedFile):
-            yield from run.take(part)
-        elif isinstance(part, IndexingReport):
-            run.count(part)
-        else:
-            run.count(part.report or IndexingReport())
+    for each in given(run.before) if callable(given) else given:
+        if isinstance(each, IndexingReport):
+            run.count(each)
+        elif isinstance(each, IndexingError):
+            run.count(each.report or IndexingReport())
             raise run.stopped()
+        else:
+            yield from run.take(each)
         run.advance()
-    yield from run.end()
+    yield from run.flush() if is_part else run.end()
     return run.report()
 
 

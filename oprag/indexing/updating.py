@@ -23,7 +23,7 @@ from oprag.indexing.locking import aonly_run, only_run
 from oprag.indexing.plan import RemoveMissing, Replace, RunOptions
 from oprag.indexing.progress import Progress, ShowProgress
 from oprag.indexing.report import IndexingReport, Readable, warn_of
-from oprag.indexing.run import Part, Run, indexing_steps, part_steps, shared_steps
+from oprag.indexing.run import Given, Run, indexing_steps
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writing import ChunkWriter, IndexTarget, in_thread
 from oprag.tokens import Do, Steps
@@ -75,7 +75,7 @@ def _wanted(
 
 
 def update_index(
-    documents: Iterable[Readable],
+    documents: Given,
     store: ChunkStore,
     writer: ChunkWriter,
     *,
@@ -86,54 +86,18 @@ def update_index(
     """Make a store hold documents as they are now.
 
     Args:
-        documents: Read one at a time; in memory are never more than one and
-            `batch_size` chunks.
+        documents: See `Given`. In memory are never more than one and `batch_size`
+            chunks.
         store: Where the chunks are read.
         writer: Where they are written.
         count: Returns how many documents there are; None if that is not known.
         show_progress: See `ShowProgress`.
         **options: See `RunOptions`.
     """
-    steps = partial(indexing_steps, documents=documents)
-    progress = Progress(show_progress, count)
-    return _run(steps, store, writer, progress, RunOptions(**options))
-
-
-def update_from_parts(
-    write: Callable[[StoredBefore], Iterable[Part]],
-    store: ChunkStore,
-    writer: ChunkWriter,
-    *,
-    count: Callable[[], int | None] = lambda: None,
-    show_progress: ShowProgress = False,
-    **options: Any,
-) -> IndexingReport:
-    """`update_index` where other processes write the documents, within this run.
-
-    Args:
-        write: Has them do it, once no other run writes, given what the store holds
-            before; yields what `write_part` returned to them.
-        store: Where the chunks are read.
-        writer: Where what is missing is deleted.
-        count: See `update_index`, as for the others.
-        show_progress: The same.
-        **options: The same.
-    """
-    steps = partial(shared_steps, write=write)
-    progress = Progress(show_progress, count)
-    return _run(steps, store, writer, progress, RunOptions(**options))
-
-
-def _run(
-    steps: Callable[[Callable[[], Run]], Steps[IndexingReport]],
-    store: ChunkStore,
-    writer: ChunkWriter,
-    progress: Progress,
-    options: RunOptions,
-) -> IndexingReport:
-    make = partial(Run, store, writer, options, progress)
-    with closing(progress), only_run(store, writer.written):
-        report = _carried_out(steps(make))
+    with closing(Progress(show_progress, count)) as progress:
+        make = partial(Run, store, writer, RunOptions(**options), progress)
+        with only_run(store, writer.written):
+            report = _carried_out(indexing_steps(make, documents))
     progress.end(report)
     warn_of(report)
     return report
@@ -156,7 +120,7 @@ def write_part(
         InvalidOptionError: The same.
     """
     make = partial(Run, store, writer, RunOptions(**options), before=before)
-    return _carried_out(part_steps(make, documents))
+    return _carried_out(indexing_steps(make, documents, is_part=True))
 
 
 async def aupdate_index(

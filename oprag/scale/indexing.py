@@ -26,7 +26,7 @@ from oprag.indexing import (
     check_given,
     named_documents,
     source_scope,
-    update_from_parts,
+    update_index,
 )
 from oprag.scale.clusters import check_address, connected
 from oprag.scale.workers import Worker, documents_of, opened, packed, unpacked
@@ -152,7 +152,7 @@ def index_on_ray(
             with closing(_parts(ray, written, address)) as parts:
                 yield from parts
 
-        return update_from_parts(
+        return update_index(
             write,
             target.store,
             target.writer,
