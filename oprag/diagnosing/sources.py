@@ -19,8 +19,6 @@ _NAMES = ("file_path", "source", "file_name", "filename", "url", "title")
 
 _KEPT = 64
 """Documents whose texts are kept, those read last."""
-_AT_ONCE = 20_000
-"""Chunks without a name that are looked for at once."""
 _LISTED = 3
 """Names of given documents that are shown."""
 
@@ -111,20 +109,18 @@ class Sources:
         self, chunks: Sequence[Examined], nameless: Sequence[int]
     ) -> Iterator[tuple[int, str]]:
         """Chunks, and the only document that holds their text."""
-        for first in range(0, len(nameless), _AT_ONCE):
-            some = nameless[first : first + _AT_ONCE]
-            pieces = [squeeze(chunks[i].hit.text) for i in some]
-            holders: list[list[str]] = [[] for _ in some]
-            for name in sorted(self._source.names()) if any(pieces) else ():
-                try:
-                    texts = self.texts(name)
-                except InvalidOptionError:  # a file of a folder that is no text
-                    continue
-                for at in set().union(*(held(squeeze(text), pieces) for text in texts)):
-                    holders[at] = [*holders[at][:1], name]  # more than one is enough
-            for i, found in zip(some, holders, strict=True):
-                if len(found) == 1:
-                    yield i, found[0]
+        pieces = [squeeze(chunks[i].hit.text) for i in nameless]
+        holders: list[list[str]] = [[] for _ in nameless]
+        for name in sorted(self._source.names()) if any(pieces) else ():
+            try:
+                texts = self.texts(name)
+            except InvalidOptionError:  # a file of a folder that is no text
+                continue
+            for at in set().union(*(held(squeeze(text), pieces) for text in texts)):
+                holders[at].append(name)
+        for i, found in zip(nameless, holders, strict=True):
+            if len(found) == 1:
+                yield i, found[0]
 
 
 def _names(hit: Hit, document_key: DocumentKey | None) -> Iterator[str]:
