@@ -24,7 +24,7 @@ OUTER = ("cli", "files", "scale")
 """Rooms of `oprag` that are not its core."""
 
 LINES = {
-    "core": 18_500,  # aim: 17,500; with places that people know
+    "core": 18_450,  # aim: 17,500; with places that people know
     "langchain_oprag": 4_400,
     "llamaindex_oprag": 4_800,  # aim: 4,700, and places that models read
     "oprag/cli": 4_900,  # aim: 4,800

@@ -88,7 +88,7 @@ def _undisputed(
     """Leave recorded places as they are that all hold their texts, each its own.
 
     Which of two equal texts stands where, the order of a store does not tell. Where
-    the recorded places leave a gap, and others do not, the order of numbers or links
+    the recorded places leave a gap, and others do not, the order of numbers
     (`numbered`) disproves them; that of a store does not, as a chunk may be lost.
     """
     spans = [
