@@ -99,10 +99,8 @@ class _IndexSource(DocumentSource):
             return FullText(text_of(found))
         try:
             return self._chunks.read(document_id)
-        except DocumentNotFoundError:
-            if (named := self._named(document_id)) is None:
-                raise
-            return named
+        except DocumentNotFoundError as error:
+            return self._named(document_id, error)
 
     async def aread(self, document_id: str) -> FullText:
         found = await self._docstore.aget_document(document_id, raise_error=False)
@@ -110,21 +108,21 @@ class _IndexSource(DocumentSource):
             return FullText(text_of(found))
         try:
             return await self._chunks.aread(document_id)
-        except DocumentNotFoundError:
-            if (named := await asyncio.to_thread(self._named, document_id)) is None:
-                raise
-            return named
+        except DocumentNotFoundError as error:
+            return await asyncio.to_thread(self._named, document_id, error)
 
     def within(self, search: SearchFilter) -> DocumentSource:
         """Of a filtered search the chunks alone: a `Document` has all of the text."""
         chunks = self._chunks.within(search)
         return self if search == SearchFilter() else chunks
 
-    def _named(self, name: str) -> FullText | None:
+    def _named(self, name: str, error: DocumentNotFoundError) -> FullText:
         """Return the one document that has this name in its metadata."""
         named = [
             node
             for node in self._docstore.docs.values()
             if isinstance(node, Document) and document_name(node.metadata) == name
         ]
-        return FullText(text_of(named[0])) if len(named) == 1 else None
+        if len(named) != 1:
+            raise error
+        return FullText(text_of(named[0]))

@@ -49,8 +49,6 @@ from oprag.metadata import CHAR_END, CHAR_START
 from oprag.positions import SourceText
 
 _LEVELS = (NodeRelationship.PARENT, NodeRelationship.CHILD)
-
-
 _RANDOM = 4
 """The version of the UUIDs that LlamaIndex gives to documents without an id."""
 

@@ -119,10 +119,8 @@ class OrderPreservingRetrieverTool(FunctionTool):
         if isinstance(retriever, BaseIndex):
             retriever = retriever.as_retriever()
         check_retriever("retriever", retriever)
-        options: dict[str, Any] = {"token_budget": token_budget, "widen": widen}
-        options = {name: each for name, each in options.items() if each is not None}
-        if bm25:
-            options["bm25"] = bm25
+        given = {"token_budget": token_budget, "widen": widen, "bm25": bm25 or None}
+        options: Any = {name: each for name, each in given.items() if each is not None}
         if not isinstance(retriever, OrderPreservingRetriever):
             retriever = OrderPreservingRetriever(retriever, merge=True, **options)
         else:

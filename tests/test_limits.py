@@ -26,7 +26,7 @@ OUTER = ("cli", "files", "scale")
 LINES = {
     "core": 18_450,  # aim: 17,500; with places that people know
     "langchain_oprag": 4_400,
-    "llamaindex_oprag": 4_800,  # aim: 4,700, and places that models read
+    "llamaindex_oprag": 4_750,  # aim: 4,700, and places that models read
     "oprag/cli": 4_900,  # aim: 4,800
     "packages/oprag-eval": 10_800,  # aim: 8,500
     "oprag/files": 1_150,  # came out of evaluation; no limit of its own before
