@@ -148,6 +148,8 @@ def _kept(
     read: list[Chunk] = []
     if seen is not None:
         chunks, read = seen.divided(chunks)
+        # Gaps are not filled from full texts: what lies there may have been read.
+        options = replace(options, documents=None)
     kept = chunks if options.top_n is None else _of_best(chunks, options.top_n, first)
     used_all = len(kept) == len(chunks)
     if (budget := options.needed_budget()) is None:

@@ -265,6 +265,22 @@ def test_of_many_searches_each_character_is_sent_once_in_order_and_none_is_lost(
         )
 
 
+@pytest.mark.parametrize("selection", ["budget", "recall"])
+def test_a_small_gap_that_was_read_is_not_filled_from_the_full_text(selection):
+    options = {"selection": selection, "token_budget": 100, "token_counter": len}
+
+    (passage,) = ordered(
+        [hit(0, 50), hit(50, 100)],
+        [["a.txt", None, 47, 52]],
+        merge=True,
+        documents={"a.txt": TEXT},
+        **options,
+    )
+
+    assert passage.spans[0] == (0, 47)
+    assert passage.spans[1].start == 52
+
+
 def test_json_comes_back_as_it_was():
     entries = [["a.txt", None, 3, 9], ["b.txt", 2, 0, 5]]
     written = Seen(entries).as_json()
