@@ -65,7 +65,7 @@ def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSou
         return StoreSource(chunk_store(documents), exact=exact)
     if isinstance(documents, (list, tuple, Document)):
         return given_documents(documents, Document, source_of)
-    return core_source(documents)  # type: ignore[arg-type]  # it checks the rest itself
+    return core_source(documents)
 
 
 def source_of(document: Document) -> SourceText:

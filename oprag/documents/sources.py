@@ -107,6 +107,7 @@ SourceLike: TypeAlias = (
     | Callable[[str], Awaitable[str | None]]
     | str
     | Path
+    | Sequence[Any]
 )
 """What `document_source` takes."""
 
@@ -117,8 +118,9 @@ def document_source(documents: SourceLike) -> DocumentSource:
     Args:
         documents: A mapping from names to texts; a function from a name to the
             text, or None where there is none, plain or `async`; a folder, of
-            which the documents are the files, named by their path inside it; or
-            a source, which is returned as it is.
+            which the documents are the files, named by their path inside it; a list of
+            LangChain's or LlamaIndex's documents, as they were loaded; or a source,
+            which is returned as it is.
 
     Returns:
         The source. Nothing is read yet.
@@ -132,6 +134,10 @@ def document_source(documents: SourceLike) -> DocumentSource:
         return _MappingSource(documents)
     if isinstance(documents, (str, Path)):
         return _FolderSource(Path(documents))
+    if isinstance(documents, (list, tuple)):
+        for each in documents:
+            _loaded(each)
+        return _ListSource(documents, _loaded)
     searches = any(hasattr(documents, how) for how in ("invoke", "retrieve"))
     if callable(documents) and not searches:
         return _CallableSource(documents)
@@ -217,6 +223,20 @@ def given_documents(
     """
     check_entries("documents", documents, document_type)
     return _ListSource(documents, read)
+
+
+def _loaded(document: Any) -> SourceText:
+    """Text, metadata and id of a document of any framework."""
+    metadata = getattr(document, "metadata", None)
+    text = getattr(document, "page_content", getattr(document, "text", None))
+    if not isinstance(text, str) or not isinstance(metadata, Mapping):
+        message = (
+            f"documents= has {named(document)} in its list, and gives no full texts. "
+            "It takes {name: text}, or a list of LangChain's or LlamaIndex's documents."
+        )
+        raise InvalidOptionError(message, option="documents", value=document)
+    ids = (getattr(document, name, None) for name in ("ref_doc_id", "node_id", "id"))
+    return SourceText(text, metadata, next(filter(None, ids), None))
 
 
 class _ListSource(DocumentSource):

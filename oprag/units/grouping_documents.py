@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from oprag.chunk import Span
+from oprag.documents import document_source
 from oprag.errors import InvalidOptionError, PositionError, invalid_option, named
 from oprag.metadata import named_id
 from oprag.splitting import split_sentences
@@ -21,7 +22,7 @@ _MOST_LINKS = 10_000
 
 
 def group_documents(
-    documents: Mapping[str, str],
+    documents: Mapping[str, str] | Sequence[Any],
     links: Iterable[tuple[str, str]] | None = None,
     max_tokens: int = 4000,
     token_counter: TokenizerSpec = None,
@@ -42,8 +43,8 @@ def group_documents(
     other, and adds no text.
 
     Args:
-        documents: Texts by document name. Their order is the order of the members and
-            of ties.
+        documents: Texts by document name, or a list of LangChain's or LlamaIndex's
+            documents. Their order is the order of the members and of ties.
         links: Pairs of names; direction, order and repetition mean nothing, nor
             does a link of a document to itself. None: those in the texts, else
             neighbours in a folder (see `oprag.units.links`).
@@ -74,20 +75,16 @@ def group_documents(
         >>> [(unit.documents, unit.tokens) for unit in units]
         [(('a', 'b'), 3), (('c',), 2), (('d',), 1)]
     """
-    is_mapping = isinstance(documents, Mapping)
-    for text in documents.values() if is_mapping else [documents]:
-        if not isinstance(text, str) or not is_mapping:
-            message = f"documents= takes {{name: text}}, and got {named(text)}."
-            raise InvalidOptionError(message, option="documents", value=documents)
+    texts = _texts(documents)
     if type(max_tokens) is not int or max_tokens < 1:
         raise invalid_option("max_tokens", max_tokens, "It takes a number from 1.")
     if compat not in {None, "official"}:
         raise invalid_option("compat", compat, "It takes None or 'official'.")
-    names = list(documents)
+    names = list(texts)
     counter = resolve_token_counter(token_counter)
-    sizes = [counter(text) if text else 0 for text in documents.values()]
+    sizes = [counter(text) if text else 0 for text in texts.values()]
     if links is None:
-        links = find_links(documents) or neighbour_links(names)
+        links = find_links(texts) or neighbour_links(names)
     neighbours = _neighbours(names, links)
     groups = (_grouped if compat is None else _official)(sizes, neighbours, max_tokens)
     units: list[LongUnit] = []
@@ -95,7 +92,7 @@ def group_documents(
         unit = LongUnit(tuple([names[member] for member in group.members]), group.size)
         if unit.tokens > max_tokens and compat is None:
             pieces = split_sentences(
-                documents[unit.name],
+                texts[unit.name],
                 chunk_size=max_tokens,
                 tokenizer=counter,
                 sentence_spans=lambda t: [line.span() for line in _LINES.finditer(t)],
@@ -107,6 +104,20 @@ def group_documents(
         else:
             units.append(unit)
     return units
+
+
+def _texts(documents: Any) -> Mapping[str, str]:
+    """Return the texts by name."""
+    if isinstance(documents, (list, tuple)):
+        source = document_source(documents)
+        return {name: source.get(name) for name in source.names()}
+    is_mapping = isinstance(documents, Mapping)
+    for text in documents.values() if is_mapping else [documents]:
+        if not isinstance(text, str) or not is_mapping:
+            takes = "{name: text}, or a list of documents"
+            message = f"documents= takes {takes}, and got {named(text)}."
+            raise InvalidOptionError(message, option="documents", value=documents)
+    return documents  # type: ignore[no-any-return]  # they are texts
 
 
 class _Group(NamedTuple):

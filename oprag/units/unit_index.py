@@ -16,7 +16,13 @@ from oprag.errors import DocumentNotFoundError, MissingPositionError, OpragError
 from oprag.metadata import DOC_KEY, DOC_URI, document_key
 from oprag.ordering import DocumentOrder
 from oprag.ordering import document_order as in_document_order
-from oprag.positions import DocumentKey, PositionKeys, read_chunks, read_documents
+from oprag.positions import (
+    DocumentKey,
+    PositionKeys,
+    document_name,
+    read_chunks,
+    read_documents,
+)
 from oprag.units.grouping_documents import LongUnit
 
 
@@ -80,14 +86,16 @@ class UnitIndex:
         )
         units = []
         for chunk in chunks:
-            if chunk.uri not in self._of:
+            file = document_name(chunk.metadata) or ""
+            of = self._of.get(chunk.uri) or self._of.get(file)
+            if of is None:
                 message = (
                     f"The chunk at rank {chunk.rank} is of document {chunk.uri!r}, "
                     "which is in none of the units=. Name with document_key= where "
                     "chunks carry the names that group_documents was given."
                 )
                 raise DocumentNotFoundError(message, document=chunk.uri)
-            units.append(self._of[chunk.uri])
+            units.append(of)
         for chunk in chunks:
             if len(units[chunk.rank]) == 1:
                 problems.pop(chunk.document, None)  # it needs no place

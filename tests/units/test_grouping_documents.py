@@ -195,7 +195,7 @@ class TestBadInput:
 
     @pytest.mark.parametrize("documents", ["text", ["text"], {"a": 1}, {"a": None}])
     def test_what_is_no_text_is_refused(self, documents):
-        with pytest.raises(InvalidOptionError, match="documents= takes"):
+        with pytest.raises(InvalidOptionError, match=r"documents= .*takes \{name"):
             group_documents(documents, [])
 
     def test_nothing_gives_nothing(self):
