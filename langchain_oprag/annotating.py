@@ -7,26 +7,34 @@ from typing import Any
 
 from langchain_core.documents import Document
 
+from langchain_oprag.documents import SourceLike, document_source
 from oprag.chunk import Hit
-from oprag.documents import SourcePart, annotate_chunks, check_entries, replaced
+from oprag.documents import (
+    SourcePart,
+    annotate_chunks,
+    check_entries,
+    exact_text,
+    replaced,
+)
 from oprag.errors import InvalidOptionError
 from oprag.positions import PART_KEYS, document_name, part_numbers, read_documents
 
 
 def annotate_positions(
-    source: str | Sequence[Document], documents: Sequence[Document]
+    chunks: Sequence[Document], documents: SourceLike
 ) -> list[Document]:
-    """Find where each chunk stands in its source, and write it into the metadata.
+    """Find where each chunk stands in its document, and write it into the metadata.
 
     For chunks of any splitter, whose own positions are missing or wrong. The true
     place of a chunk is proved from its neighbours; see `oprag.locating.locate`.
 
     Args:
-        source: The text that was split; or, for a document that was loaded in
-            parts, its pages or rows as the loader gave them.
-        documents: All chunks of that text, in the order the splitter made them. They
-            are of one document: `source`, `file_path` or another known key of the
-            metadata names it (a file before an id).
+        chunks: All chunks of one document or of several, those of each in the order
+            the splitter made them. `source`, `file_path` or another known key of the
+            metadata names the document (a file before an id).
+        documents: What was split, by these names: anything that `document_source`
+            takes, such as the list itself. Of a document that was loaded in parts, its
+            pages or rows as the loader gave them.
 
     Returns:
         New documents in the same order: the metadata as it was, and `doc_key`,
@@ -37,8 +45,9 @@ def annotate_positions(
 
     Raises:
         MissingDocumentError: A chunk does not name its document.
-        InvalidOptionError: The chunks are of several documents, or a chunk is of a
-            page that `source` does not have.
+        DocumentNotFoundError: `documents` does not have a document.
+        InvalidOptionError: A chunk is of a page that is not there, or a text there is
+            not exact.
         ConflictingPositionsError: The chunks fit their text in more than one order.
 
     Warns:
@@ -48,58 +57,67 @@ def annotate_positions(
         >>> chunks = [
         ...     Document(text, metadata={"source": "a.txt"}) for text in ("One", "two.")
         ... ]
-        >>> [d.metadata["char_start"] for d in annotate_positions("One two.", chunks)]
+        >>> annotated = annotate_positions(chunks, {"a.txt": "One two."})
+        >>> [document.metadata["char_start"] for document in annotated]
         [0, 4]
     """
-    if not isinstance(source, str):
-        check_entries("source", source, Document)
-    check_entries("documents", documents, Document)
-    if not documents:
+    check_entries("chunks", chunks, Document)
+    source = document_source(documents)
+    if not chunks:
         return []
-    read_documents([Hit("", document.metadata) for document in documents])
-    names = [*dict.fromkeys(str(document_name(d.metadata)) for d in documents)]
-    if len(names) > 1:
-        message = (
-            f"The chunks are of {len(names)} documents ({', '.join(names[:3])}, …), "
-            "and source= is the text of one. Call annotate_positions per document."
-        )
-        raise InvalidOptionError(message, option="documents", value=names)
-    groups = _parts_of(source, documents)
+    read_documents([Hit("", document.metadata) for document in chunks])
+    members: dict[str, list[int]] = {}
+    for index, chunk in enumerate(chunks):
+        members.setdefault(str(document_name(chunk.metadata)), []).append(index)
+    annotated = list(chunks)
+    for name, indexes in members.items():
+        of = [chunks[index] for index in indexes]
+        loaded: Sequence[Document] = []
+        if isinstance(documents, (list, tuple)):
+            loaded = [d for d in documents if document_name(d.metadata) == name]
+        whole = loaded or exact_text(name, source.read(name))
+        for index, entry in zip(indexes, _entries(name, of, whole), strict=True):
+            metadata = replaced(chunks[index].metadata, entry)
+            annotated[index] = chunks[index].model_copy(update={"metadata": metadata})
+    return annotated
+
+
+def _entries(
+    name: str, chunks: Sequence[Document], source: str | Sequence[Document]
+) -> list[dict[str, str | int]]:
+    """What is written on the chunks of one document."""
+    groups = _parts_of(source, chunks)
     parts = [
-        SourcePart(text, [documents[i].page_content for i in indexes], number)
+        SourcePart(text, [chunks[i].page_content for i in indexes], number)
         for text, number, indexes in groups
     ]
-    written = annotate_chunks(names[0], parts)
     entries = {
         index: entry
-        for (_, _, indexes), row in zip(groups, written, strict=True)
+        for (_, _, indexes), row in zip(
+            groups, annotate_chunks(name, parts), strict=True
+        )
         for index, entry in zip(indexes, row, strict=True)
     }
-    return [
-        document.model_copy(
-            update={"metadata": replaced(document.metadata, entries[i])}
-        )
-        for i, document in enumerate(documents)
-    ]
+    return [entries[index] for index in range(len(chunks))]
 
 
 def _parts_of(
-    source: str | Sequence[Document], documents: Sequence[Document]
+    source: str | Sequence[Document], chunks: Sequence[Document]
 ) -> list[tuple[str, int | None, list[int]]]:
     """Text, number and chunks of each part."""
     if isinstance(source, str):
-        (number,) = part_numbers([documents[0].metadata])
-        one = len({_page(document) for document in documents}) == 1
-        return [(source, number if one else None, list(range(len(documents))))]
+        (number,) = part_numbers([chunks[0].metadata])
+        one = len({_page(document) for document in chunks}) == 1
+        return [(source, number if one else None, list(range(len(chunks))))]
     members: dict[Any, list[int]] = {_page(part): [] for part in source}
-    for index, document in enumerate(documents):
+    for index, document in enumerate(chunks):
         page = _page(document)
         if page not in members:
             message = (
-                f"Chunk {index} is of {page[0]} {page[1]!r}, and source= has no such "
-                "part. Give all pages that the chunks were made of, as loaded."
+                f"Chunk {index} is of {page[0]} {page[1]!r}, and documents= has no "
+                "such part. Give all pages that the chunks were made of, as loaded."
             )
-            raise InvalidOptionError(message, option="source", value=page)
+            raise InvalidOptionError(message, option="documents", value=page)
         members[page].append(index)
     numbers = part_numbers([part.metadata for part in source])
     parts = [

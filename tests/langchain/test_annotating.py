@@ -13,7 +13,12 @@ from langchain_text_splitters import (
 )
 
 from langchain_oprag import OrderPreservingCompressor, annotate_positions
-from oprag.errors import InvalidOptionError, MissingDocumentError, PositionWarning
+from oprag.errors import (
+    DocumentNotFoundError,
+    InvalidOptionError,
+    MissingDocumentError,
+    PositionWarning,
+)
 from tests.kit.handed_out import told
 
 TEXT = "\n".join(
@@ -36,7 +41,7 @@ def test_langchains_own_positions_are_wrong_here_and_ours_are_right():
     chunks = _chunks(splitter)
     assert any(chunk.metadata["start_index"] == -1 for chunk in chunks)
 
-    annotated = annotate_positions(TEXT, chunks)
+    annotated = annotate_positions(chunks, {"l.txt": TEXT})
     for chunk in annotated:
         start, end = chunk.metadata["char_start"], chunk.metadata["char_end"]
         assert TEXT[start:end] == chunk.page_content
@@ -57,7 +62,7 @@ def test_all_keys_are_written_and_nothing_given_is_changed():
     )
     before = copy.deepcopy(chunks)
 
-    annotated = annotate_positions(TEXT, chunks)
+    annotated = annotate_positions(chunks, {"l.txt": TEXT})
     assert chunks == before
     for index, chunk in enumerate(annotated):
         metadata = chunk.metadata
@@ -77,7 +82,7 @@ def test_what_cannot_be_proved_is_reported_and_still_in_order():
     with pytest.warns(
         PositionWarning, match="1 cannot be placed .not found; first: chunk 1"
     ):
-        annotated = annotate_positions(text, chunks)
+        annotated = annotate_positions(chunks, {"a": text})
     assert "char_start" not in annotated[1].metadata
     assert "start_index" not in annotated[1].metadata
     assert annotated[2].metadata["char_start"] == 11
@@ -97,7 +102,7 @@ def test_pages_are_annotated_as_parts_of_one_document():
         if text.strip()
     ]
 
-    annotated = annotate_positions(pages, chunks)
+    annotated = annotate_positions(chunks, pages)
     places = [
         (d.metadata["part_index"], d.metadata["char_start"], d.metadata["chunk_index"])
         for d in annotated
@@ -113,16 +118,29 @@ def test_a_chunk_of_a_page_that_is_not_there_is_an_error():
     chunk = Document("words", metadata={"source": "a.pdf", "page": 1})
 
     with pytest.raises(InvalidOptionError, match="page 1"):
-        annotate_positions([page], [chunk])
+        annotate_positions([chunk], [page])
 
 
-def test_chunks_of_two_documents_are_an_error():
-    chunks = [Document("words", metadata={"source": name}) for name in "ab"]
+@pytest.mark.parametrize("as_mapping", [True, False])
+def test_chunks_of_several_documents_get_places_each_in_its_own(as_mapping):
+    texts = {"b.txt": "Boats wait here. Boats leave.", "a.txt": "Boats leave. At noon."}
+    loaded = [Document(text, metadata={"source": name}) for name, text in texts.items()]
+    splitter = RecursiveCharacterTextSplitter(chunk_size=16, chunk_overlap=0)
+    chunks = splitter.split_documents(loaded)
+    mixed = [*chunks[2:], *chunks[:2]]
 
-    with pytest.raises(InvalidOptionError, match="2 documents"):
-        annotate_positions("words", chunks)
+    annotated = annotate_positions(mixed, texts if as_mapping else loaded)
+
+    assert told(annotated) == told(mixed)
+    for document in annotated:
+        metadata = document.metadata
+        start, end = metadata["char_start"], metadata["char_end"]
+        assert texts[metadata["source"]][start:end] == document.page_content
+        assert metadata["n_chunks"] == 2
+    with pytest.raises(DocumentNotFoundError, match="document 'b"):
+        annotate_positions(chunks, {"a.txt": ""})
 
 
 def test_chunks_without_a_name_are_an_error():
     with pytest.raises(MissingDocumentError):
-        annotate_positions("words", [Document("words")])
+        annotate_positions([Document("words")], {"a": "words"})

@@ -74,7 +74,7 @@ async def test_self_route_says_that_it_read_a_text_that_is_not_exact():
     text = f"\n {PROSE}"
     chunks = SPLITTERS["characters"].create_documents([text], [{"source": NAME}])
     store = InMemoryVectorStore(EMBEDDING)
-    store.add_documents(annotate_positions(text, chunks))
+    store.add_documents(annotate_positions(chunks, {NAME: text}))
     replies = [AIMessage("unanswerable"), AIMessage("All of it.")] * 2
 
     def chain(documents):

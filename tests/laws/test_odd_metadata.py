@@ -60,7 +60,7 @@ def entrances(metadatas):
             nodes, documents=full
         ).to_dict(),
         "annotate_positions": lambda: langchain_oprag.annotate_positions(
-            "one two", documents
+            documents, full
         ),
     }
 
