@@ -7,20 +7,27 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from llama_index.core.bridge.pydantic import ConfigDict, Field, field_serializer
+from llama_index.core.bridge.pydantic import (
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    field_serializer,
+)
 from llama_index.core.schema import BaseNode, Document, TextNode, TransformComponent
 
 from llamaindex_oprag._convert import text_of
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.node_parsers import hidden_keys
 from oprag.documents import (
+    DocumentSource,
     SourcePart,
     annotate_chunks,
     check_entries,
     exact_text,
     replaced,
 )
-from oprag.errors import MissingDocumentError
+from oprag.errors import DocumentNotFoundError, MissingDocumentError
+from oprag.locating import locate
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
 from oprag.positions import document_name, part_numbers, qualified_name
 from oprag.tokens import in_thread
@@ -42,13 +49,19 @@ class PositionAnnotator(TransformComponent):
     `chunk_index` still orders it. Of a hierarchy every level is located by itself,
     and only the leaves are counted by `chunk_index`.
 
+    A pipeline that is kept gets other documents with each run. There the same
+    `PositionAnnotator()` goes before the parsers, too, and takes the texts from the
+    run; it keeps those of each document as it came last.
+
     Args:
         documents: The documents that were parsed, by the nodes' `ref_doc_id`:
-            anything that `document_source` takes, such as the list itself.
+            anything that `document_source` takes, such as the list itself. None for
+            those that passed through it before the parsers.
 
     Raises:
         MissingDocumentError: When called, and a node names no source document.
-        DocumentNotFoundError: When called, and `documents` does not have it.
+        DocumentNotFoundError: When called, and `documents` does not have it, or has a
+            text of it that was edited since.
         InvalidOptionError: When called, and its text there is not exact.
         ConflictingPositionsError: When called, and nodes fit their text in more than
             one order.
@@ -74,15 +87,19 @@ class PositionAnnotator(TransformComponent):
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
-    documents: Any = Field(description="The documents that were parsed.", repr=False)
+    documents: Any = Field(
+        default=None, description="The documents that were parsed.", repr=False
+    )
+    _passed: dict[str, BaseNode] = PrivateAttr(default_factory=dict)
 
-    def __init__(self, documents: SourceLike) -> None:
+    def __init__(self, documents: SourceLike | None = None) -> None:
         if isinstance(documents, list):  # out of what `to_dict` gave
             documents = [
                 Document.from_dict(each) if isinstance(each, dict) else each
                 for each in documents
             ]
-        document_source(documents)
+        if documents is not None:
+            document_source(documents)
         super().__init__(documents=documents)  # type: ignore[call-arg]  # a pydantic field
 
     @classmethod
@@ -93,8 +110,8 @@ class PositionAnnotator(TransformComponent):
     @field_serializer("documents")
     def _written_documents(self, documents: Any) -> Any:
         """The documents where JSON holds them; else what they were, to be named."""
-        if isinstance(documents, (str, Path)):
-            return str(documents)
+        if documents is None or isinstance(documents, (str, Path)):
+            return documents and str(documents)
         if isinstance(documents, Mapping):
             return dict(documents)
         if isinstance(documents, (list, tuple)):
@@ -104,22 +121,48 @@ class PositionAnnotator(TransformComponent):
 
     def __call__(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
         """Annotate the nodes of any number of documents; the order stays."""
-        source = document_source(self.documents)
-        texts = {
-            name: exact_text(name, source.read(name)) for name in _source_ids(nodes)
-        }
+        if self._takes(nodes):
+            return list(nodes)
+        names = _source_ids(nodes)
+        source = self._source(names)
+        texts = {name: exact_text(name, source.read(name)) for name in names}
         return self._annotated(nodes, texts)
 
     async def acall(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
         """Async version of `__call__`."""
-        source = document_source(self.documents)
+        if self._takes(nodes):
+            return list(nodes)
         names = await in_thread(partial(_source_ids, nodes))
+        source = self._source(names)
         texts = {name: exact_text(name, await source.aread(name)) for name in names}
         return await in_thread(partial(self._annotated, nodes, texts))
+
+    def _takes(self, nodes: Sequence[BaseNode]) -> bool:
+        """Keep documents that no parser has seen, as a pipeline's run begins."""
+        check_entries("nodes", nodes, BaseNode)
+        loaded = {node.node_id: node for node in nodes if isinstance(node, Document)}
+        if self.documents is not None or len(loaded) < len(nodes):
+            return False
+        self._passed.update(loaded)
+        return True
+
+    def _source(self, names: Sequence[str]) -> DocumentSource:
+        if self.documents is not None:
+            return document_source(self.documents)
+        for name in names:
+            if name not in self._passed:
+                message = (
+                    f"PositionAnnotator() has not seen document {name!r}. Put the same "
+                    "one before the parsers, too: [annotator, parser, annotator]."
+                )
+                raise DocumentNotFoundError(message, document=name)
+        return document_source({name: text_of(self._passed[name]) for name in names})
 
     def _annotated(
         self, nodes: Sequence[BaseNode], texts: dict[str, str]
     ) -> list[BaseNode]:
+        if isinstance(self.documents, (list, tuple)):
+            _refuse_edited(nodes, texts, {d.node_id: d.hash for d in self.documents})
         made: list[BaseNode] = list(nodes)
         depths = _depths(nodes)
         for name, members in _by_document(nodes).items():
@@ -147,6 +190,35 @@ def _source_ids(nodes: Sequence[BaseNode]) -> list[str]:
             )
             raise MissingDocumentError(message, rank=place, keys=keys)
     return list(dict.fromkeys(str(node.ref_doc_id) for node in nodes))
+
+
+def _refuse_edited(
+    nodes: Sequence[BaseNode], texts: dict[str, str], hashes: Mapping[str, str]
+) -> None:
+    """Refuse a document that differs from that of the nodes, unless they cover it."""
+    depths = _depths(nodes)
+    edited: dict[str, list[int]] = {}
+    for index, node in enumerate(nodes):
+        source = node.source_node
+        if source and source.hash not in (None, hashes.get(source.node_id)):
+            edited.setdefault(source.node_id, []).append(index)
+    for name, members in edited.items():
+        leaves = max(depths[index] for index in members)
+        pieces = [text_of(nodes[i]) for i in members if depths[i] == leaves]
+        reached, rest = 0, ""
+        for span, status in locate(texts[name], pieces):
+            if span is not None:
+                rest += texts[name][reached : span.start].strip()
+                reached = max(reached, span.end)
+            elif status != "blank":
+                rest += status
+        if rest or texts[name][reached:].strip():
+            message = (
+                f"Document {name!r} was edited: documents= has another text of it than "
+                "its nodes. In a pipeline that is kept, put one PositionAnnotator() "
+                "before the parsers and behind them."
+            )
+            raise DocumentNotFoundError(message, document=name)
 
 
 def _by_document(nodes: Sequence[BaseNode]) -> dict[str, list[int]]:

@@ -123,3 +123,56 @@ def test_a_document_that_is_not_at_hand_is_an_error():
 
     with pytest.raises(DocumentNotFoundError):
         PositionAnnotator(documents={"other": "text"})(made)
+
+
+EDITED = TEXT.replace("# Part 1", "Something new stands before it.\n\n# Part 1")
+ADDED = "# New\n\n" + " ".join(f"A word {n} of another text." for n in range(40))
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_a_pipeline_that_is_kept_takes_the_texts_from_each_run(cached):
+    annotator = PositionAnnotator()
+    pipeline = IngestionPipeline(
+        transformations=[annotator, *CHAIN, annotator], disable_cache=not cached
+    )
+    runs = [
+        {"d.md": TEXT},
+        {"d.md": TEXT, "new.md": ADDED},
+        {"d.md": EDITED},
+        {"d.md": TEXT},
+    ]
+    for texts in runs:
+        nodes = pipeline.run(documents=[_document(*each) for each in texts.items()])
+
+        for name, text in texts.items():
+            members = [node for node in nodes if node.ref_doc_id == name]
+            _slices_hold(members, text)
+            starts = [node.start_char_idx for node in members]
+            assert starts == sorted({*starts})
+            assert len(starts) > 1
+
+
+def test_of_an_edited_document_no_place_is_found_in_its_old_text():
+    annotator = PositionAnnotator([_document()])
+    pipeline = IngestionPipeline(transformations=[*CHAIN, annotator])
+
+    for text in (EDITED, TEXT[:-200], TEXT.replace("3-7 ", "")):
+        with pytest.raises(DocumentNotFoundError, match="was edited"):
+            pipeline.run(documents=[_document(text=text)])
+
+
+def test_other_metadata_are_no_other_text():
+    annotator = PositionAnnotator([_document(text=EDITED)])
+    pipeline = IngestionPipeline(transformations=[*CHAIN, annotator])
+
+    _slices_hold(pipeline.run(documents=[_document(text=EDITED, title="T")]), EDITED)
+
+
+async def test_nodes_of_a_document_that_it_has_not_seen_are_refused():
+    nodes = IngestionPipeline(transformations=CHAIN).run(documents=[_document()])
+    annotator = PositionAnnotator()
+
+    with pytest.raises(DocumentNotFoundError, match="before the parsers"):
+        annotator(nodes)
+    assert await annotator.acall([_document()]) == [_document()]
+    _slices_hold(await annotator.acall(nodes))
