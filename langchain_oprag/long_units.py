@@ -30,7 +30,7 @@ from oprag.diagnosing import Verification
 from oprag.errors import invalid_option
 from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
-from oprag.tokens import Do, Steps
+from oprag.tokens import Do, Steps, TokenizerSpec
 from oprag.units import (
     UNIT_DESCRIPTIONS,
     ChosenUnits,
@@ -79,7 +79,8 @@ class LongUnitRetriever(WrappingRetriever):
             `ContextOptions`, which is given the best chunk of each unit.
         separator: Put between the documents of a unit.
         **options: `position_keys` and `document_key` as in
-            `oprag.context.ContextOptions`, and `on_problem`.
+            `oprag.context.ContextOptions`; `on_problem`; `token_budget` and
+            `token_counter`: within a budget the worst units are left out.
         name: What runs are called in traces; None for the class's name.
         tags: Tags of all runs in traces; None for none.
         metadata: Metadata of all runs in traces; None for none.
@@ -103,6 +104,7 @@ class LongUnitRetriever(WrappingRetriever):
         DocumentNotFoundError: When invoked: `documents` lacks a document, or the
             search's filter hides chunks of it.
         PositionError: When invoked: a document is shorter than it was.
+        BudgetTooSmallError: When invoked, and not even the best unit fits.
 
     Warns:
         PositionWarning: Where units cannot be told, with `on_problem="warn"`: the
@@ -142,6 +144,10 @@ class LongUnitRetriever(WrappingRetriever):
     document_key: DocumentKey | None = option_field("document_key")
     separator: str = "\n\n"
     on_problem: OnProblem = option_field("on_problem", descriptions=UNIT_DESCRIPTIONS)
+    token_budget: int | None = option_field(
+        "token_budget", descriptions=UNIT_DESCRIPTIONS
+    )
+    token_counter: TokenizerSpec = option_field("token_counter")
 
     _index: tuple[Any, UnitIndex] | None = PrivateAttr(default=None)
 

@@ -65,7 +65,8 @@ class LongUnitRetriever(WrappingRetriever):
             `ContextOptions`, which is given the best chunk of each unit.
         separator: Put between the documents of a unit.
         **options: `position_keys` and `document_key` as in
-            `oprag.context.ContextOptions`, and `on_problem`.
+            `oprag.context.ContextOptions`; `on_problem`; `token_budget` and
+            `token_counter`: within a budget the worst units are left out.
         callback_manager: None for that of `base_retriever`.
         object_map: What index nodes stand for, by their `index_id`. They are resolved
             before units are looked for.
@@ -83,6 +84,7 @@ class LongUnitRetriever(WrappingRetriever):
         DocumentNotFoundError: When retrieving: `documents` lacks a document, or the
             search's filter hides chunks of it.
         PositionError: When retrieving: a document is shorter than it was.
+        BudgetTooSmallError: When retrieving, and not even the best unit fits.
 
     Warns:
         PositionWarning: Where units cannot be told, with `on_problem="warn"`: the

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from oprag.chunk import Hit, Passage
@@ -14,6 +15,7 @@ from oprag.context import (
     OnProblem,
     OrderingKeywords,
     arrange,
+    too_small,
 )
 from oprag.documents import exact_text
 from oprag.errors import (
@@ -23,7 +25,7 @@ from oprag.errors import (
     PositionError,
 )
 from oprag.metadata import PROBLEM
-from oprag.tokens import Do, Steps
+from oprag.tokens import Do, Steps, TokenizerSpec, in_thread, resolve_token_counter
 from oprag.units.unit_index import FoundUnit, UnitIndex, reading_order, unit_metadata
 
 
@@ -31,6 +33,8 @@ class UnitKeywords(OrderingKeywords, total=False):
     """The options of both frameworks' `LongUnitRetriever`, for type checkers."""
 
     on_problem: OnProblem
+    token_budget: int | None
+    token_counter: TokenizerSpec
 
 
 UNIT_DESCRIPTIONS = {
@@ -40,6 +44,8 @@ UNIT_DESCRIPTIONS = {
         "each kind of problem, and the chunks themselves are returned as they were "
         "retrieved, with `oprag_problem` in their metadata."
     ),
+    "token_budget": "Tokens of all units as they are sent; None for no limit.",
+    "token_counter": DESCRIPTIONS["token_counter"],
 }
 """Descriptions of the options, for the docstrings and fields of both frameworks."""
 
@@ -108,9 +114,10 @@ def read_units(
     Args:
         found: In any order, which is kept.
         options: With `documents`, the full texts, and the `separator` between two
-            documents of a unit.
+            documents of a unit; within a `token_budget` the worst units are left out.
 
     Raises:
+        BudgetTooSmallError: Not even the best unit fits the budget.
         DocumentNotFoundError: There is no text of a document.
         InvalidOptionError: It is not exact.
         PositionError: It is shorter than it was.
@@ -129,7 +136,25 @@ def read_units(
     for each in found:
         text = each.unit.text(exact.__getitem__, options.separator)
         read.append((each, text, unit_metadata(each, text, exact.__getitem__)))
+    if (budget := options.token_budget) is not None and read:
+        texts = [(each.chunk.rank, text) for each, text, _ in read]
+        work = partial(_last_that_fits, texts, budget, options)
+        last = yield Do(work, partial(in_thread, work))
+        read = [each for each in read if each[0].chunk.rank <= last]
     return read
+
+
+def _last_that_fits(
+    texts: Sequence[tuple[int, str]], budget: int, options: ContextOptions
+) -> int:
+    """The rank down to which ranked texts fit a budget, as they are sent."""
+    counter = resolve_token_counter(options.token_counter)
+    for last, _ in sorted(texts, reverse=True):
+        kept = [text for rank, text in texts if rank <= last]
+        needed = counter(options.separator.join(kept))
+        if needed <= budget:
+            return last
+    raise too_small(budget, needed)
 
 
 def _marked(passage: Passage, problem: OpragError) -> Passage:

@@ -10,6 +10,7 @@ import langchain_oprag
 import llamaindex_oprag
 from oprag import group_documents
 from oprag.errors import (
+    BudgetTooSmallError,
     DocumentNotFoundError,
     MissingDocumentError,
     MissingPositionError,
@@ -138,3 +139,23 @@ def test_only_the_texts_of_the_returned_units_are_read(ask):
     assert read == ["note"]
     assert [text for text, _ in found] == [TEXTS["note"]]
     assert found[0][1]["oprag_end"] == len(TEXTS["note"])
+
+
+@EVERYWHERE
+def test_the_worst_units_are_left_out_until_the_budget_holds_the_others(ask):
+    texts = [f"Year {year}" for year in (1935, 1905, 1915)]
+    metadatas = [
+        {"source": "book", "start_index": TEXTS["book"].index(text)} for text in texts
+    ]
+    whole = [text for text, _ in ask(texts, metadatas)]
+    assert len(whole) == 3
+    needed = words("\n\n".join(whole))
+
+    for budget in (needed, needed - 1, words(whole[-1])):
+        found = ask(texts, metadatas, token_budget=budget, token_counter=words)
+        sent = "\n\n".join(text for text, _ in found)
+        assert words(sent) <= budget
+        assert whole[-1] in sent  # the best stands last in the book
+        assert [text for text in whole if text in sent] == [text for text, _ in found]
+    with pytest.raises(BudgetTooSmallError):
+        ask(texts, metadatas, token_budget=3, token_counter=words)

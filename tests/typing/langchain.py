@@ -68,7 +68,7 @@ def refused(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> None:
         vectorstore=s,
         units=units,
         documents={},
-        token_budget=1,  # type: ignore[call-arg]
+        selection="recall",  # type: ignore[call-arg]
     )
 
 
