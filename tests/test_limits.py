@@ -24,14 +24,14 @@ OUTER = ("cli", "files", "scale")
 """Rooms of `oprag` that are not its core."""
 
 LINES = {
-    "core": 18_450,  # aim: 17,500; with places that people know
-    "langchain_oprag": 4_400,
-    "llamaindex_oprag": 4_750,  # aim: 4,700, and places that models read
+    "core": 18_500,  # aim: 17,500; with places that people know
+    "langchain_oprag": 4_450,  # with places that people know
+    "llamaindex_oprag": 4_850,  # aim: 4,700, and places that models read
     "oprag/cli": 4_900,  # aim: 4,800
     "packages/oprag-eval": 10_800,  # aim: 8,500
     "oprag/files": 1_150,  # came out of evaluation; no limit of its own before
     "oprag/scale": 470,  # aim: 450
-    "tests": 53_000,  # aim: 42,000; with places that people know
+    "tests": 53_200,  # aim: 42,000; with places that people know
 }
 NAMES = {"context": 40}
 """Of doors that are larger than `OTHER_NAMES` yet; of `context` the aim is 40."""

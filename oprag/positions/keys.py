@@ -68,6 +68,8 @@ _ID_KEYS = (
 _NAMES = (DOC_URI, *_FILE_KEYS, "original_file_name", "file_name", "url", "title")
 """Keys of what people call a document, the most telling first."""
 _WHOLE_PATH = re.compile(r"(file://)?([/~]|[A-Za-z]:[/\\]|\\\\)")
+_RANDOM = re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$")
+"""An id that a framework made up: what a document without a file is indexed by."""
 _ID_ATTRIBUTES = ("document_id", "file_id", "artifact_id")
 """Attributes of applications' own chunks that name a document. Not `doc_id`, which on
 LlamaIndex's documents is their own id."""
@@ -264,8 +266,9 @@ def known_document(
     if HASH in metadata and DOCUMENT in metadata:
         return key, str(metadata[DOCUMENT])
     names = map(metadata.get, _NAMES if document_key is None else (DOC_URI,))
-    named = _first_name(name for name in names if isinstance(name, str))
-    return key, _without_folders(named or key)
+    texts = [name for name in names if isinstance(name, str)]
+    named = _first_name(name for name in texts if not _RANDOM.match(name))
+    return key, _without_folders(named or _first_name(texts) or key)
 
 
 @lru_cache(maxsize=4096)

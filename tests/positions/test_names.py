@@ -43,6 +43,14 @@ def test_what_was_indexed_by_oprag_is_looked_up_by_its_uri_and_never_shown_whole
     assert (chunk.document, chunk.uri, chunk.name) == ("3f", uri, "leases/north.txt")
 
 
+@pytest.mark.parametrize(
+    ("named", "name"), [({"file_name": "north.txt"}, "north.txt"), ({}, ID)]
+)
+def test_a_random_id_that_it_was_indexed_by_is_no_name_where_there_is_one(named, name):
+    chunk = read({"doc_key": "3f", "doc_uri": ID, **named})
+    assert (chunk.document, chunk.uri, chunk.name) == ("3f", ID, name)
+
+
 def test_a_users_key_is_the_name():
     chunk = read({"client": "K-17", "source": "a.txt"}, document_key="client")
     assert (chunk.document, chunk.uri, chunk.name) == ("K-17", "K-17", "K-17")
