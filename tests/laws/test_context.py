@@ -177,9 +177,12 @@ def test_every_span_of_a_passage_equals_its_slice(retrieval, style, filled):
 
     for passage in passages:
         source = retrieval.sources[passage.document]
-        slices = [source[start:end] for start, end in passage.spans]
-        assert passage.text == "\n".join(slices)
-        assert passage.exact == (len(slices) == 1)
+        text = source[slice(*passage.spans[0])]
+        for before, span in itertools.pairwise(passage.spans):
+            gap = " " if span.start - before.end == 1 else "\n\n"
+            text += gap + source[slice(*span)]
+        assert passage.text == text
+        assert passage.exact == (len(passage.spans) == 1)
         assert not filled or passage.exact
 
 
