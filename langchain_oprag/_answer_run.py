@@ -1,4 +1,4 @@
-"""What token streams show of a question: its answer, and nothing of a refusal.
+"""Token streams of a question: they show its answer, and nothing of a refusal.
 
 LangGraph's `stream_mode="messages"` and `astream_events` listen to every call of a chat
 model, and would show a reply before it is known to be a refusal. So their handlers are
@@ -26,7 +26,7 @@ NOT_SHOWN = "nostream"
 """LangGraph's tag for calls that token streams leave out."""
 
 Notices: TypeAlias = Generator[Any, Any, None]
-"""What is called in turn; of an async run each is awaited, and the result sent in."""
+"""Callbacks in turn; in an async run each is awaited, and its result sent in."""
 
 _ManagerT = TypeVar("_ManagerT", bound=BaseCallbackManager)
 

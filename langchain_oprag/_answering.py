@@ -65,7 +65,7 @@ class Answering(routing.Answering[AddableDict]):
     """
 
     kind: ClassVar[str]
-    """What its prompts are called in the tags of the calls."""
+    """The name of its prompts in the tags of the calls."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Answering(routing.Answering[AddableDict]):
         self.config = config
         self.run = AnswerRun(config, chain.get_name(), question.text)
         self.facts: dict[str, Any] = {}
-        """What the answer's message says of it, in `response_metadata`."""
+        """The `response_metadata` of the answer's message."""
         self.reported: dict[str, str] = {}
         """Names of the models as the providers reported them, by prompt."""
         self._chain = chain
@@ -322,14 +322,14 @@ _ANSWER_LIMITS = (
 
 
 class ModelFacts(NamedTuple):
-    """What is known of a model without asking it."""
+    """Facts about a model that are known without a call."""
 
     name: str | None
     """As the user named it."""
     window: int | None
     """Tokens that it takes at most, by its profile (LangChain 1.x)."""
     answer_tokens: int | None
-    """The longest answer that it was told to give."""
+    """The longest answer that it is set to give."""
 
 
 def facts_of(model: Runnable[Any, Any], config: RunnableConfig) -> ModelFacts:

@@ -1,7 +1,7 @@
 """LangChain's `Document` to the core's `Hit`, put in order, and back to `Document`.
 
 The only place that builds documents for what was retrieved. Each that goes out is a
-new object that says where it stands; none that came in is ever written to.
+new object that names its place; none that came in is ever written to.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _stored_id(document: Any) -> str | None:
 
 def stored_id(document: Document) -> str:
     """Return the id that a store knows a document by; an empty one for none."""
-    # Qdrant's stands in the metadata.
+    # Qdrant's is in the metadata.
     return str(document.id or document.metadata.get("_id", ""))
 
 

@@ -114,7 +114,7 @@ class CheckedOptions(OwnErrors, BaseModel):
     """The warnings that were given; copies share them."""
 
     _known_filter: ClassVar[SearchFilter] = SearchFilter()
-    """What is known of a search that is not this component's."""
+    """The filter of a search that is not this component's, as far as it is known."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

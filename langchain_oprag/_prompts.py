@@ -1,4 +1,4 @@
-"""What a model is asked: the question of the input, in a prompt."""
+"""Questions to a model: the question of the input, in a prompt."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Question(NamedTuple):
     text: str
     """The question itself."""
     history: Sequence[BaseMessage]
-    """What was said before, oldest first."""
+    """The messages before it, oldest first."""
     given: Mapping[str, Any]
     """The chain's whole input."""
     of_messages: bool = False

@@ -119,7 +119,7 @@ class OrderPreservingCompressor(
 
     @property
     def __name__(self) -> str:
-        """What LCEL calls its run in traces."""
+        """The name of its run in LCEL's traces."""
         return type(self).__qualname__
 
     def _ordering(self, documents: Sequence[Document]) -> Do:

@@ -26,7 +26,7 @@ from oprag.positions import SourceText
 SourceLike: TypeAlias = (
     CoreSourceLike | BaseStore[str, Any] | VectorStore | ChunkStore | Sequence[Document]
 )
-"""What `document_source` takes."""
+"""Sources that `document_source` accepts."""
 
 
 def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSource:
@@ -36,7 +36,7 @@ def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSou
         documents: A `BaseStore` (an `InMemoryStore`, a docstore made by
             `create_kv_docstore`, a `LocalFileStore`) whose keys are the documents'
             names and whose values are texts, `Document`s, or UTF-8 bytes; a vector
-            store that `langchain_oprag.chunk_store` can read, of which each document is
+            store that `langchain_oprag.chunk_store` can read, each document of it
             put together from its chunks; a list of `Document`s as they were before
             they were split; or anything that `oprag.documents.document_source`
             takes: a mapping from names to texts, a function, plain or `async`, or a
@@ -52,8 +52,8 @@ def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSou
         `oprag.documents.rebuild`. Nothing is read yet.
 
     Raises:
-        InvalidOptionError: `documents` is none of these, or a vector store of which
-            the chunks of a document cannot be fetched.
+        InvalidOptionError: `documents` is none of these, or a vector store that
+            cannot give the chunks of a document.
 
     Example:
         >>> document_source({"a.txt": "all of it"}).get("a.txt")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 else:
 
     def _base() -> type:
-        """What agents take; on LangChain 0.3 there is none, and `apply` works."""
+        """Return the class that agents take; without one (0.3), `apply` works."""
         try:
             from langchain.agents.middleware import AgentMiddleware
         except ImportError:
@@ -46,7 +46,7 @@ _WORD = re.compile(r"(?<!\\)[^\W\d_]+")
 _LABELS = {"content", "document", "id", "metadata", "none", "null", "passage"}
 _LABELS |= {"characters", "chunk", "page", "part", "record", "row"}
 _LABELS |= {"source", "text", "title", "type"}
-"""Words that stand before a document, its parts, and its place."""
+"""Words that come before a document, its parts, and its place."""
 _LINE = 60
 """Characters that an answer may quote of its sources."""
 _TEXT_OF_EACH = 4
@@ -69,15 +69,15 @@ class EvidenceMiddleware(AgentMiddleware):
     begins as the one before it, and caches of prompts hold. The messages in the
     agent's state stay as they are.
 
-    Documents of which no place is known, or of which the places contradict each other,
-    stand behind the others of their source as they came, each text once.
+    Documents without a known place, or whose places contradict each other, follow the
+    others of their source as they came, each text once.
 
     A message is left as it is unless its content is the documents, each of them whole,
     with their heads, as text or as JSON: an answer with its sources as artifact stays,
     and so does a result that was cleared, shortened, put into a file, or has an image.
 
     Args:
-        token_budget: Tokens that one message may show, the lines for what stands above
+        token_budget: Tokens that one message may show, the lines for what is above
             included: documents are left out, the worst first, until they fit, and
             where the best alone does not, it is; a line says where none does. These
             count as not shown: a later message may show them. There is no limit for
@@ -192,7 +192,7 @@ def _is_made_of(documents: Sequence[Document], content: str) -> bool:
     else:
         return False
     # What is left without the texts, without what the documents say of themselves,
-    # and without what stands before each of them.
+    # and without what comes before each of them.
     for text in sorted(texts, key=len, reverse=True):
         content = content.replace(written(text), "\n")
     own = _LABELS.union(*(_words(f"{each.id} {each.metadata}") for each in documents))

@@ -61,7 +61,7 @@ def index_documents(
     LlamaIndex's `index_documents` gives: a store that both write to is one index.
 
     Args:
-        documents: A folder, of which all text files are read, named by their path
+        documents: A folder, whose text files are all read, named by their path
             inside it (see `oprag.documents.read_folder`); or LangChain Documents, read
             one at a time. Those of one name (`doc_uri`, `file_path`, `source`, ids,
             `url`; see `oprag.positions`) that follow one another are the parts of

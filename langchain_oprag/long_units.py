@@ -46,7 +46,7 @@ Units: TypeAlias = Annotated[Sequence[LongUnit], WithJsonSchema({"type": "array"
 
 
 class LongUnitKeywords(UnitKeywords, RetrieverKeywords, total=False):
-    """What `LongUnitRetriever` takes beside what it needs, for type checkers."""
+    """The optional arguments of `LongUnitRetriever`, for type checkers."""
 
     k: int
 
@@ -99,7 +99,7 @@ class LongUnitRetriever(WrappingRetriever):
         InvalidOptionError: On construction: a document is in two units. Both are
             `ValueError`.
         OpragError: When invoked, as `oprag.units.UnitIndex.find` raises it: a chunk
-            is of no unit, or does not say where it stands. Not with
+            is of no unit, or does not say where it is. Not with
             `on_problem="warn"`.
         DocumentNotFoundError: When invoked: `documents` lacks a document, or the
             search's filter hides chunks of it.
@@ -107,7 +107,7 @@ class LongUnitRetriever(WrappingRetriever):
         BudgetTooSmallError: When invoked, and not even the best unit fits.
 
     Warns:
-        PositionWarning: Where units cannot be told, with `on_problem="warn"`: the
+        PositionWarning: Where units are not known, with `on_problem="warn"`: the
             chunks are returned in the order as retrieved.
 
     Source:

@@ -54,7 +54,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
 
     The model reads the retrieved chunks, in document order, and may refuse. Only
     then does it read the full documents of those chunks. Out of a store they are read
-    through the retriever's filter: a document of which it hides chunks is left out, and
+    through the retriever's filter: a document with hidden chunks is left out, and
     named in the step's `note`. `rungs=` puts other steps in between. It takes the place
     of `create_retrieval_chain`.
 
@@ -124,7 +124,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     a rung is `"full"`. A store is read through the filter of the search, other texts
     are given to anyone who asks."""
     rungs: SkipValidation[Sequence[str | int | Rung]] = DEFAULT_RUNGS
-    """What the model is given to read, in turn, until it answers: `"retrieved"` (as
+    """The texts that the model reads in turn until it answers: `"retrieved"` (as
     many chunks as the retriever is set to return, by a count or a budget of its own;
     else about 2,000 tokens of them), numbers of tokens, `"full"`; see
     `oprag.routing.as_rungs`."""

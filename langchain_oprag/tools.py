@@ -21,7 +21,7 @@ from oprag.tokens import in_thread
 
 
 class _Question(BaseModel):
-    """What the model gives."""
+    """The model's arguments."""
 
     query: str = Field(
         description="What to look for: a question, or words that the text may have."
@@ -51,7 +51,7 @@ def create_retrieval_tool(
             `OrderPreservingRetriever` or `OrderPreservingVectorStore` the own options
             hold, as they are now; its budget leaves room for the places too.
         name: What the model calls the tool.
-        description: What the model is told of it; None for what is said above.
+        description: Its description for the model; None for what is said above.
         k: Hits to read, of the best; None for as many as the retriever or the store
             gives by itself, or with `token_budget` as many as fill it.
         **options: The others of `OrderPreservingRetriever`, but for `citations`.
@@ -96,7 +96,7 @@ def create_retrieval_tool(
 
 
 def _ordered(searched: Any, options: SearchKeywords) -> OrderPreservingRetriever:
-    """What the tool searches with: its budget has room for all that is written."""
+    """Return the tool's retriever: its budget has room for all that is written."""
     if isinstance(searched, OrderPreservingVectorStore):
         searched = searched._ordered  # noqa: SLF001 -- of this package
     if isinstance(searched, OrderPreservingRetriever):

@@ -40,7 +40,7 @@ class _StoreSearch(VectorStoreRetriever):
     method: str
     """Its name; awaited, that of the async one."""
     asked: Any
-    """What is looked for: a text, a vector, or whatever the method takes first."""
+    """The query: a text, a vector, or anything else that the method takes first."""
     takes_k: bool = True
     """Whether the method takes `k`."""
 
@@ -120,7 +120,7 @@ def _of_store(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class OrderPreservingVectorStore(VectorStore):
-    """Stands where a vector store does, and answers every search in document order.
+    """Takes the place of a vector store, and answers every search in document order.
 
     `store.similarity_search(question)` in a tool, in middleware, in a graph or behind
     `store.as_retriever()`: nothing else in the application changes. Each search is that

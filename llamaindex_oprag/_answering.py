@@ -33,7 +33,7 @@ from oprag.routing import aanswer, answer
 from oprag.tokens import in_thread
 
 EMPTY_RESPONSE = "Empty Response"
-"""What LlamaIndex's synthesizers say where they have no answer."""
+"""The response of LlamaIndex's synthesizers where they have no answer."""
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
@@ -71,7 +71,7 @@ class Answering(routing.Answering[str]):
 
     @abstractmethod
     def nodes_read(self) -> list[NodeWithScore]:
-        """What was read for the answer, as far as is known, in reading order."""
+        """The nodes read for the answer, as far as is known, in reading order."""
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class Answering(routing.Answering[str]):
         return () if request.purpose == "draft" else (text,)
 
     def source_nodes(self) -> list[NodeWithScore]:
-        """What was read, and the additional nodes."""
+        """The nodes read, and the additional nodes."""
         return [*self.nodes_read(), *self._additional]
 
     def metadata(self) -> dict[str, Any]:
@@ -210,7 +210,7 @@ async def arespond(
 
 
 class DrivenSynthesizer(BaseSynthesizer):
-    """What LlamaIndex's query engines hold and chat engines reach into.
+    """The synthesizer that LlamaIndex's query and chat engines call.
 
     They set `_streaming` to say how the next answer is wanted.
     """

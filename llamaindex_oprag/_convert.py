@@ -121,7 +121,7 @@ def _cited(scored: NodeWithScore, head: str) -> NodeWithScore:
 
 
 def _uncited(node: Any) -> dict[str, Any]:
-    """What changes on a node so that it shows no number and place any more."""
+    """Return the fields of a node without its number and place."""
     if HASH not in node.metadata or not hasattr(node, "text_template"):
         return {}
     if CITATION not in node.excluded_llm_metadata_keys:
@@ -263,7 +263,7 @@ def source_of(node: BaseNode) -> SourceText:
 
 
 def sent_text(chunk: Chunk, text: str) -> str:
-    """What LlamaIndex sends for a chunk with this text: behind its metadata."""
+    """Return the text that LlamaIndex sends for a chunk: behind its metadata."""
     node: BaseNode = chunk.source.node
     changes = _uncited(node)
     if changes or text != text_of(node):
@@ -331,7 +331,7 @@ def _scored(first: NodeWithScore, node: BaseNode, score: float | None) -> NodeWi
 def _relationships(
     nodes: Sequence[BaseNode],
 ) -> dict[NodeRelationship, RelatedNodeType]:
-    """What still holds for the nodes as one: source, parent, neighbours of the ends."""
+    """Return the relationships of joined nodes: source, parent, outer neighbours."""
     kept = dict(nodes[0].relationships)
     ends = nodes[-1].relationships
     # Few look-ups: the hash of a relationship is Python.

@@ -123,7 +123,7 @@ class IndexWriter(ChunkWriter):
         named = self._index.index_struct.nodes_dict
         ids = [node.node_id for node in nodes]
         lost = [id_ for id_ in ids if id_ not in named or self._is_missing(id_)]
-        with suppress(Exception):  # what is told is why they were not added
+        with suppress(Exception):  # the error reported is why they were not added
             self._index.delete_nodes(lost)
             for id_ in lost:
                 named.pop(id_, None)

@@ -1,4 +1,4 @@
-"""What an LLM says of itself and of its replies, where it can be believed."""
+"""Facts that an LLM reports about itself and its replies, where they are reliable."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _THEIR_NAMES = {"context": "context_str", "question": "query_str"}
 """LlamaIndex's names of variables, by those in oprag's format strings."""
 
 Sent = list[ChatMessage] | str
-"""What is sent: messages to a chat model, one text to any other."""
+"""A filled prompt: messages to a chat model, one text to any other."""
 
 
 def check_template(

@@ -1,4 +1,4 @@
-"""What a retriever searches: the indexes, and what it filters them by."""
+"""The indexes that a retriever searches, and the filters it gives them."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ class SelfRouting(Answering):
         return (EMPTY_RESPONSE if result.rung is None else result.text or "",)
 
     def nodes_read(self) -> list[NodeWithScore]:
-        """What was read for the answer, as far as is known, in reading order."""
+        """The nodes read for the answer, as far as is known, in reading order."""
         return list(self._nodes)
 
     def facts(self) -> dict[str, Any]:
@@ -184,7 +184,7 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
             llm.callback_manager = callback_manager
         self.options = options
         self.before: tuple[BaseRetriever, Sequence[BaseNodePostprocessor]]
-        """What the nodes come from and go through, see `after`."""
+        """The retriever and the postprocessors of the nodes, see `after`."""
 
     def _answering(
         self,

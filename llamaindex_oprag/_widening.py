@@ -1,4 +1,4 @@
-"""What a LlamaIndex retriever reads of its index besides: neighbours, and by words."""
+"""Further reads from the index of a LlamaIndex retriever: neighbours, and by words."""
 
 from __future__ import annotations
 

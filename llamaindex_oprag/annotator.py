@@ -34,7 +34,7 @@ from oprag.tokens import in_thread
 
 
 class PositionAnnotator(TransformComponent):
-    r"""Finds where each node stands in its document and writes it down.
+    r"""Finds the place of each node in its document and writes it down.
 
     Goes after the parsers, because chained and hierarchical ones write offsets that
     count from an intermediate text. The true place of a node is proved from its

@@ -34,7 +34,7 @@ SourceLike: TypeAlias = (
     | ChunkStore
     | Sequence[Document]
 )
-"""What `document_source` takes."""
+"""Sources that `document_source` accepts."""
 
 
 def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSource:

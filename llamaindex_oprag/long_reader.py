@@ -249,7 +249,7 @@ class _LongReading(Answering):
         return (EMPTY_RESPONSE,) if result.answer is None else ()
 
     def nodes_read(self) -> list[NodeWithScore]:
-        """What was retrieved is what is read."""
+        """Return the retrieved nodes: all of them are read."""
         return as_nodes(as_passages(self.retrieved))
 
     def facts(self) -> dict[str, Any]:

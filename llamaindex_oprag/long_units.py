@@ -79,7 +79,7 @@ class LongUnitRetriever(WrappingRetriever):
             read through the search's filter.
         InvalidOptionError: On construction: a document is in two units.
         OpragError: When retrieving, as `oprag.units.UnitIndex.find` raises it: a
-            node is of no unit, or does not say where it stands. Not with
+            node is of no unit, or does not say where it is. Not with
             `on_problem="warn"`.
         DocumentNotFoundError: When retrieving: `documents` lacks a document, or the
             search's filter hides chunks of it.
@@ -87,7 +87,7 @@ class LongUnitRetriever(WrappingRetriever):
         BudgetTooSmallError: When retrieving, and not even the best unit fits.
 
     Warns:
-        PositionWarning: Where units cannot be told, with `on_problem="warn"`: the
+        PositionWarning: Where units are not known, with `on_problem="warn"`: the
             nodes are returned in the order as retrieved.
 
     Source:

@@ -196,7 +196,7 @@ def hidden_keys(node: BaseNode, metadata: dict[str, Any]) -> dict[str, list[str]
 class OffsetTokenNodeParser(OffsetNodeParser):
     """Cuts documents into uniform windows of tokens, with exact offsets.
 
-    Stands wherever LlamaIndex takes a node parser or text splitter:
+    It works wherever LlamaIndex takes a node parser or text splitter:
     `Settings.text_splitter`, the transformations of an `IngestionPipeline` or an
     index.
 
@@ -222,7 +222,7 @@ class OffsetTokenNodeParser(OffsetNodeParser):
             encoding, or a callable from a text to a number. None for cl100k.
         **options: Of LlamaIndex's `NodeParser`: `include_metadata`,
             `include_prev_next_rel`, `id_func`.
-        callback_manager: Told of what is done, as in all of LlamaIndex.
+        callback_manager: Gets the events, as in all of LlamaIndex.
 
     Raises:
         InvalidOptionError: On construction, for an unknown option or an impossible
@@ -282,7 +282,7 @@ class OffsetSentenceNodeParser(OffsetNodeParser):
         sentence_spans: Finds the sentences of a text: a callable that gives spans
             of characters, end exclusive, ascending. None for trained English Punkt.
         **options: Of LlamaIndex's `NodeParser`, as for `OffsetTokenNodeParser`.
-        callback_manager: Told of what is done, as in all of LlamaIndex.
+        callback_manager: Gets the events, as in all of LlamaIndex.
 
     Source:
         DOS RAG (arXiv:2506.03989), section 3: whole sentences, 100 tokens.

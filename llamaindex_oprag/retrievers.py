@@ -55,7 +55,7 @@ _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 
 
 class RetrieverKeywords(ContextKeywords, total=False):
-    """What `OrderPreservingRetriever` takes beside its own, for type checkers."""
+    """The keyword options of `OrderPreservingRetriever`, for type checkers."""
 
     documents: SourceLike | None
 

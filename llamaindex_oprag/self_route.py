@@ -38,7 +38,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
 
     The model reads the retrieved nodes, in document order, and may refuse. Only
     then does it read the full documents of those nodes. Out of an index they are read
-    through the retriever's filter: a document of which it hides nodes is left out, and
+    through the retriever's filter: a document with hidden nodes is left out, and
     named in the step's `note`. `rungs=` puts other steps in between. Make it with
     `from_args`.
 
@@ -68,7 +68,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         retriever: See `from_args`, as the others.
         response_synthesizer: As `from_args` makes it.
         node_postprocessors: Applied to the nodes before anything is read.
-        callback_manager: Told of every question.
+        callback_manager: Gets an event for every question.
 
     Raises:
         InvalidOptionError: The synthesizer is none that `from_args` made.

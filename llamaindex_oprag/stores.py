@@ -19,7 +19,7 @@ from oprag.errors import InvalidOptionError
 StoreLike: TypeAlias = (
     BaseIndex[Any] | BasePydanticVectorStore | BaseDocumentStore | ChunkStore
 )
-"""What `chunk_store` takes."""
+"""Sources that `chunk_store` accepts."""
 
 _KNOWN: dict[tuple[str, str], Callable[[Any], ChunkStore]] = {
     ("llama_index.vector_stores.chroma", "ChromaVectorStore"): ChromaChunks,

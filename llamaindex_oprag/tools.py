@@ -27,7 +27,7 @@ Show = Literal["all", "unseen"]
 _SHOWN = "oprag_seen"
 """Where a Context holds what was shown in it."""
 _HANDOVER = "handoff"
-"""What AgentWorkflow calls its own tool."""
+"""The name of AgentWorkflow's own tool."""
 _PAUSE = 0.02
 """Seconds from one search of a run to the next: workflows may swap what comes at the
 same time, and the answer before is to be above."""
@@ -38,7 +38,7 @@ class _Run:
     """The searches of one run; the store of a Context is its own in each."""
 
     answers: list[str] = field(default_factory=list)
-    """What they answered, until a message holds it."""
+    """The answers that no message holds yet."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -101,10 +101,10 @@ class OrderPreservingRetrieverTool(FunctionTool):
             widen: See `OrderPreservingRetriever`.
             bm25: See `OrderPreservingRetriever`.
             name: None for `retriever_tool`, as LlamaIndex's own.
-            description: What the model is told of it; None for a general one.
+            description: Its description for the model; None for a general one.
             show: `"all"` that a search finds, or what is `"unseen"` in this
                 conversation: what was shown before is cut out before the budget is
-                filled, and a line says where it stands,
+                filled, and a line names its place,
                 `[see above: contract.txt, characters 120-480]`. What was shown is
                 kept as plain JSON in the store of the agent's `Context`, under
                 `oprag_seen`, for all such tools in it; a typed state needs a list of
@@ -127,13 +127,13 @@ class OrderPreservingRetrieverTool(FunctionTool):
             for option, value in options.items():
                 takes = "Set it on the OrderPreservingRetriever."
                 raise invalid_option(option, value, takes)
-        told = search_description(repeats=show == "all")
-        metadata = ToolMetadata(description or told, name or "retriever_tool")
+        general = search_description(repeats=show == "all")
+        metadata = ToolMetadata(description or general, name or "retriever_tool")
         return cls(retriever, metadata, show=show)
 
     @property
     def retriever(self) -> OrderPreservingRetriever:
-        """What it searches with."""
+        """The retriever that it searches with."""
         return self._retriever
 
     def call(self, *args: Any, **kwargs: Any) -> ToolOutput:
@@ -205,7 +205,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
 
 
 async def _aseen(store: Any, run: _Run) -> Seen:
-    """What was shown and is still in the conversation; all of it without an agent."""
+    """Return what the conversation still shows; without an agent, all ever shown."""
     seen = Seen(await store.get(_SHOWN, default=[]))
     memory = await store.get("memory", default=None)
     if not isinstance(memory, BaseMemory):

@@ -215,7 +215,7 @@ def named_part(metadata: Mapping[str, Any], part: int) -> str:
 
 
 OffsetFrame = Literal["document", "parent", "last", "only"]
-"""The text that the framework's own offsets are relative to.
+"""The object that the framework's own offsets are relative to.
 
 `"document"`: the document, as far as the object tells. `"parent"`: some other
 object, so they say nothing here. `"last"`: the document, if this is its last
@@ -246,7 +246,7 @@ class Hit(NamedTuple):
     """Start and end character where the framework keeps them outside the
     metadata."""
     frame: OffsetFrame = "document"
-    """The text that `offsets` are relative to."""
+    """The object that `offsets` are relative to."""
 
 
 class FullText(NamedTuple):

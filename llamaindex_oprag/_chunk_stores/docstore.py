@@ -74,7 +74,7 @@ def searched_ids(vector_store: object) -> Collection[str] | None:
     """Return the ids of the nodes that a vector store finds; None where it is silent.
 
     `VectorStoreIndex.delete_nodes` and `delete_ref_doc` leave nodes in the docstore
-    unless they are told otherwise, and the first leaves them in the index's own list.
+    unless asked to delete them, and the first leaves them in the index's own list.
     """
     if isinstance(vector_store, SimpleVectorStore):
         return vector_store.data.embedding_dict

@@ -30,7 +30,7 @@ def chunk_of_node(node: BaseNode) -> StoredChunk:
 def chunk_of_row(
     text: str | None, metadata: Mapping[str, Any] | None, chunk_id: str
 ) -> StoredChunk:
-    """What a store keeps of one node.
+    """Read a node out of a row of a store.
 
     Args:
         text: The text, where the store has it apart from the metadata; else None.

@@ -185,7 +185,7 @@ def finish(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:
 
     Raises:
         PositionError: A full text is read to join chunks, and has something else
-            where a chunk says that it stands.
+            at the place that a chunk names.
     """
     # Some selections take text in another order than that of the ranks.
     best_first = rank_order(chunks)

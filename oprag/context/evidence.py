@@ -1,7 +1,7 @@
-"""What one search adds to a conversation: the new text, and where the rest stands.
+"""Additions of a search to a conversation: new text, and pointers to the rest.
 
 The rule of both adapters for agents that search several times. Each character of a
-source is written once; for what stands further up there is a line that says so.
+source is written once; for text further up there is a line that says so.
 """
 
 from __future__ import annotations
@@ -31,34 +31,34 @@ from oprag.tokens import resolve_token_counter
 _T = TypeVar("_T")
 
 NOTHING_FOUND = "No passages were found."
-"""What a tool answers then: no model takes an empty message."""
+"""The answer of a tool then: no model takes an empty message."""
 
 _FOR_POINTERS = 4
-"""The lines for what stands above take at most this part of a budget: a quarter."""
+"""The lines for text above take at most this part of a budget: a quarter."""
 
 
 def search_description(*, repeats: bool = True) -> str:
-    """Return what a model is told of a tool that searches.
+    """Return the description of a search tool, for a model.
 
     Args:
         repeats: Whether the tool gives what an earlier search gave once more.
     """
-    told = (
+    description = (
         "Searches the documents. Returns passages in the order of their documents, "
         f"each behind its source and place; {GAP_MARK} stands where text was left out."
     )
     if not repeats:
-        told += " What an earlier search returned is named and not repeated."
-    return told
+        description += " What an earlier search returned is named and not repeated."
+    return description
 
 
 @dataclass(frozen=True)
 class Evidence(Arranged[_T]):
-    """What a search found that is new, as the reader of a conversation reads it."""
+    """The new findings of a search, written for the reader of a conversation."""
 
     text: str = ""
     """The new passages with their places and gap marks, and a line for each that
-    stands further up."""
+    is further up."""
     shown: Sequence[Passage] = ()
     """The new passages in it."""
 
@@ -78,7 +78,7 @@ def gather_evidence(
         neighbours: As for `arrange`.
 
     Returns:
-        The same text for the same arguments. Lines for what stands above are left
+        The same text for the same arguments. Lines for what is above are left
         out, those of the worst first, where they took more than a quarter of the
         budget; of nothing new, where they took more than all of it, but for one. Where
         the best new text does not fit, others that do, and where none does, a line that

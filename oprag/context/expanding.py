@@ -36,7 +36,7 @@ here the list is fused already.)"""
 
 
 class _Lending(NamedTuple):
-    """What a candidate lends to the text beside it."""
+    """The worth that a candidate lends to the text beside it."""
 
     share: float
     """Of its worth, to the next chunk of the same length."""
@@ -46,7 +46,7 @@ class _Lending(NamedTuple):
 
 _LENDING = _Lending(0.5, 4)
 _LENDING_OF_FEW = _Lending(0.3, 1)
-"""Where few candidates fit into the budget: what stands beside the best would take the
+"""Where few candidates fit into the budget: text beside the best would take the
 place of the second best. At 1,500 tokens LangChain's recursive chunks, fused, hold 82.4
 instead of 78.5 % of covidqa's evidence with it (83.5 by rank), and 30.7 instead of 37.2
 of qmsum's (14.8 by rank)."""

@@ -15,7 +15,7 @@ from oprag.errors import InvalidOptionError
 
 
 class OrderContextKeywords(ContextKeywords, total=False):
-    """What `order_context` takes, for type checkers."""
+    """The options of `order_context`, for type checkers."""
 
     documents: SourceLike | None
 

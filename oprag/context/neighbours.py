@@ -45,7 +45,7 @@ _Scope: TypeAlias = tuple[str, str]
 
 
 class Neighbours(NamedTuple):
-    """What of a list was not retrieved but stands beside hits."""
+    """The chunks of a list that were not retrieved but are beside hits."""
 
     number: int = 0
     """How many of the last in the list."""
@@ -54,7 +54,7 @@ class Neighbours(NamedTuple):
     beside: frozenset[int] = frozenset()
     """Places of hits whose neighbours are slices of the full texts of `documents`."""
     lacking: InvalidOptionError | None = None
-    """What is reported where no hit tells what stands beside it."""
+    """The error to report where no hit names its neighbours."""
 
 
 ALONE = Neighbours()
@@ -168,7 +168,7 @@ class Widening:
 
     @cached_property
     def places(self) -> dict[int, _Place]:
-        """Where the hits stand of which a store can tell the neighbours."""
+        """Places of the hits whose neighbours a store can give."""
         places: dict[int, _Place] = {}
         texts: dict[Any, str] = {}
         distinct: set[Any] = set()
@@ -185,7 +185,7 @@ class Widening:
 
     @cached_property
     def unplaced(self) -> frozenset[int]:
-        """Places of the hits of which a store cannot tell the neighbours."""
+        """Places of the hits whose neighbours a store cannot give."""
         hits = self._hits[: self.hits][: self._options.top_n]
         return frozenset(n for n, h in enumerate(hits) if chunk_key(h.metadata) is None)
 

@@ -31,7 +31,7 @@ from oprag.tokens import TokenizerSpec
 
 Order: TypeAlias = Literal["document", "score"]
 Selection: TypeAlias = Literal["budget", "recall"]
-"""What decides which text is kept; docs/selection.md compares them."""
+"""Ways to choose the text that is kept; docs/selection.md compares them."""
 OnProblem: TypeAlias = Literal["error", "warn"]
 Widen: TypeAlias = int | Literal["fill"]
 """How many neighbours of a hit are read on each side; or as many as fit."""
@@ -212,7 +212,7 @@ DESCRIPTIONS: dict[str, str] = {
         'filter holds. Needs `pip install "oprag[bm25]"`.'
     ),
 }
-"""What is said of every option, and of those that only the adapters have."""
+"""Descriptions of all options, also of those that only the adapters have."""
 
 
 class OrderingKeywords(TypedDict, total=False):

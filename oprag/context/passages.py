@@ -245,7 +245,7 @@ def _join(run: Sequence[Chunk], source_text: SourceText | None) -> Passage:
 
 
 def joint(spans: Sequence[Span], start: int) -> str:
-    """What stands for a small gap between spans and a start, unless a text tells.
+    """Return white space for a small gap before a start, where no full text is known.
 
     For one character a space, for more a blank line; nothing before the first span.
     """

@@ -82,7 +82,7 @@ def cut_into_lines(chunks: Sequence[Chunk], *, long: float = math.inf) -> list[L
 
 
 def is_sliceable(chunk: Chunk) -> bool:
-    """Whether parts of a chunk can be told by their characters."""
+    """Whether parts of a chunk can be named by their characters."""
     return chunk.exact and chunk.position is not None and len(chunk.text) > 0
 
 

@@ -104,7 +104,7 @@ def _find_on_pages(
 ) -> None:
     """Place what the text has several times and the page that a chunk names has once.
 
-    Not where a chunk stands on another page than it names: then none is believed.
+    Not where a chunk is on another page than it names: then none is believed.
     """
     if all(location.status != "ambiguous" for location in locations):
         return
@@ -130,7 +130,7 @@ def _find_on_pages(
 
 
 def _is_written(chunk: Chunk, source: str) -> bool:
-    """Whether the text has the chunk where it says, or oprag wrote where it stands."""
+    """Whether the text has the chunk where it says, or oprag wrote its place."""
     if chunk.position is None:
         return False
     ours = DOC_KEY in chunk.metadata

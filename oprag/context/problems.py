@@ -1,4 +1,4 @@
-"""Problems that are told instead of raised (`on_problem="warn"`)."""
+"""Problems that are warnings instead of errors (`on_problem="warn"`)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Problems:
             warnings.warn(message, UnfilledBudgetWarning, stacklevel=users_level())
 
     def is_new(self, kind: str) -> bool:
-        """Say whether a kind is to be told of for the first time; it is told then."""
+        """Record a kind of problem; return whether it is the first of its kind."""
         known = kind in self._known
         self._known.add(kind)
         return not known

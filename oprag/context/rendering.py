@@ -12,7 +12,7 @@ from oprag.metadata import BARE, CHUNK_INDEX
 from oprag.positions import as_number
 
 GAP_MARK = "[…]"
-"""Stands where text was left out."""
+"""The mark where text was left out."""
 _QUOTED = 60
 """Characters of a text that stand in the place of its name."""
 
@@ -37,12 +37,12 @@ def _header(number: int, passage: Passage) -> str:
 
 
 def pointer(passage: Passage) -> str:
-    """The line that stands for a passage that the reader finds further up."""
+    """The line in place of a passage that the reader finds further up."""
     return f"[see above: {named_place(passage)}]"
 
 
 def named_place(passage: Passage) -> str:
-    """Where a passage stands; of one without name and place how it begins."""
+    """The place of a passage; its beginning if it has neither name nor place."""
     if passage.citation != UNKNOWN_DOCUMENT:
         return passage.citation
     text = " ".join(passage.text.split())
@@ -62,9 +62,9 @@ def with_pointers(
         passages: As `order_context` returns them.
         above: What the reader has read.
         separator: See `render`.
-        in_order: Whether passages are in reading order: the line then stands where
-            its text would. Otherwise, and where there is no passage of its document,
-            it stands behind all passages.
+        in_order: Whether passages are in reading order: the line is then where
+            its text would be. Otherwise, and where there is no passage of its document,
+            it is behind all passages.
     """
     lines: dict[str, list[tuple[Passage, str]]] = {}
     for number, passage in enumerate(passages, start=1):
@@ -126,7 +126,7 @@ def render(
 def gap_between(before: Passage, after: Passage) -> bool:
     """Whether text of one document was left out between two passages.
 
-    Passages of which the spans are not known count as having a gap, where they name
+    Passages whose spans are not known count as having a gap, where they name
     their document: else nothing says that they are of one.
     """
     if before.document != after.document:
@@ -154,7 +154,7 @@ def with_marks(
 
 
 def numbered_text(chunk: Chunk, text: str) -> str:
-    """Return the text to send for a chunk, behind a number that says where it stands.
+    """Return the text to send for a chunk, behind a number for its place.
 
     The number ascends with the place in the document: the `chunk_index` of the
     metadata; without one where the chunk begins, as its position says (a character, an

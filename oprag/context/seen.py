@@ -1,7 +1,7 @@
-"""What a reader has read already: cut out of new chunks, so that nothing is sent twice.
+"""Text that a reader has read: cut out of new chunks, so that nothing is sent twice.
 
-An agent searches several times, and its searches overlap. What was sent once stands
-in its conversation. With exact places the rest is arithmetic: a chunk without the
+An agent searches several times, and its searches overlap. What was sent once is in
+its conversation. With exact places the rest is arithmetic: a chunk without the
 characters that were read is its slices between them. The text is compared as well:
 another text may go by the same name and the same numbers.
 """
@@ -26,7 +26,7 @@ _Source: TypeAlias = tuple[str, int | None, str]
 
 _Piece: TypeAlias = tuple[Span | None, str]
 """Characters that were shown, and their text, "" where it is not known; or a text
-of which no place is known."""
+without a known place."""
 
 _NO_CHANCE = 40
 """Characters that do not stand twice in one document by chance."""
@@ -84,8 +84,8 @@ class Seen:
         """Return what a conversation still holds.
 
         Args:
-            conversation: Its messages. A text that was shown stands at the beginning
-                of a line in one of them; of which no text is known, it is kept.
+            conversation: Its messages. A text that was shown is at the beginning of
+                a line in one of them; characters without a known text are kept.
         """
         kept = Seen()
         for source, pieces in self._pieces.items():
@@ -101,8 +101,8 @@ class Seen:
             chunks: Best first.
 
         Returns:
-            Two lists, in the same order. What is to be read: a chunk of which nothing
-            was read and that overlaps no better one, as it is; of others the slices,
+            Two lists, in the same order. What is to be read: an unread chunk that
+            overlaps no better one, as it is; of others the slices,
             so that each character is there once. Slices of nothing but white space
             are left out. And what was read: slices; or whole chunks, without a place,
             where the place is not known of both texts.
@@ -184,7 +184,7 @@ class Seen:
             self._pieces.setdefault(source, {})[piece] = None
 
     def _of(self, chunk: Chunk) -> Iterator[tuple[int | None, Iterable[_Piece]]]:
-        """What was shown of its document; of an unknown version it may be of any."""
+        """Yield what was shown of its document; an unknown version matches any."""
         _, _, version = _source_of(chunk)
         for (document, part, shown), pieces in self._pieces.items():
             if document in {chunk.document, chunk.uri, chunk.name} and (
@@ -193,7 +193,7 @@ class Seen:
                 yield part, pieces
 
     def _known(self, chunk: Chunk, span: Span, offset: int) -> list[Span]:
-        """What was read of a span: ascending, none touching another."""
+        """Return what was read of a span: ascending, none touching another."""
         known: list[Span] = []
         for part, pieces in self._of(chunk):
             for shown, text in pieces if part == chunk.part else ():

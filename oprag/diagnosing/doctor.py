@@ -40,7 +40,7 @@ _PROBLEMS = {
 
 
 class RepairPlan(NamedTuple):
-    """What a repair writes, and what it leaves as it is."""
+    """The changes of a repair, and the chunks it leaves as they are."""
 
     changes: Sequence[Change]
     """One per chunk that is written, the chunks of a document together."""
@@ -70,8 +70,8 @@ def diagnose(
             by the identity that the chunks carry, or by `file_path`, `source`,
             `file_name`, `url` or `title`; chunks without such a name by their text,
             where one document alone holds it and the documents can be listed.
-        sample: Chunks to look at, the first ones; None for all. Of documents of which
-            these say too little (one chunk without a position, pages alone) all
+        sample: Chunks to look at, the first ones; None for all. Where these say too
+            little of a document (one chunk without a position, pages alone) all its
             chunks are looked at.
         position_keys: As retrieval takes it, where the index needs it.
         document_key: The same.

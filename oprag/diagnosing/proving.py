@@ -1,4 +1,4 @@
-"""What the full texts prove of the positions that are recorded."""
+"""Proofs of recorded positions by the full texts."""
 
 from __future__ import annotations
 

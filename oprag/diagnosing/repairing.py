@@ -1,4 +1,4 @@
-"""What a repair writes: proved positions, and nothing else.
+"""Repairs: they write proved positions, and nothing else.
 
 Every chunk of a document that is known gets the document's key and name, so that a
 document stays one. `char_start` and `char_end` are written where the source proves
@@ -45,7 +45,7 @@ _UNPROVED = frozenset({"ambiguous", "not_found", "blank"})
 
 
 class Change(NamedTuple):
-    """What a repair writes on one chunk."""
+    """The change of a repair to one chunk."""
 
     id: str
     """The store's id of the chunk."""
@@ -276,6 +276,6 @@ def _renewed(
 
 
 def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """What to set, and None for what to remove, to make the one the other."""
+    """Return the entries to set, None for those to remove, to turn `old` into `new`."""
     changed = {k: v for k, v in new.items() if k not in old or old[k] != v}
     return {**changed, **dict.fromkeys(key for key in old if key not in new)}

@@ -1,4 +1,4 @@
-"""What an examination of an index found."""
+"""The results of an examination of an index."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Problem:
     kind: str
     """Its name, such as `missing_position`."""
     message: str
-    """What was found, in one sentence."""
+    """The problem, in one sentence."""
     chunks: int
     """Chunks concerned."""
     documents: int
@@ -43,7 +43,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Proofs:
-    """What the sources prove of the recorded positions, in chunks."""
+    """Counts of the positions that the sources prove, in chunks."""
 
     proved: int
     """The recorded span is the true one."""
@@ -52,17 +52,17 @@ class Proofs:
     placed: int
     """The true place is proved and none is recorded."""
     ambiguous: int
-    """The text stands in the source, and more than one place is possible."""
+    """The text is in the source, and more than one place is possible."""
     not_found: int
-    """The text does not stand in its source."""
+    """The text is not in its source."""
     blank: int
-    """White space alone, so it stands anywhere."""
+    """White space alone, so any place fits."""
     no_source: int
     """No source is known by any name that the chunk carries."""
     documents: int
     """Documents with a source; several versions of one count each."""
     complete: int
-    """Those of which the chunks cover the source without a gap: all are there."""
+    """Those whose chunks cover the source without a gap: all are there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Diagnosis:
     documents: int
     """Documents that the chunks name."""
     problems: tuple[Problem, ...]
-    """What was found with the options, in the order of the examination."""
+    """The problems with the options, in the order of the examination."""
     proofs: Proofs | None
     """None where no sources were given."""
 
@@ -133,15 +133,15 @@ MESSAGES = {
     "other_source": "The source holds not one chunk of these documents: it seems to be "
     "another text than the one that was indexed, and proves nothing.",
 }
-"""What each kind of problem means, in the order in which they are reported."""
+"""Meanings of the kinds of problems, in the order in which they are reported."""
 
 
 EMPTY = Problem("empty", MESSAGES["empty"], 0, 0, ())
-"""What is found of no chunks."""
+"""The problem of an index without chunks."""
 
 _NOT_SERIOUS = ("unproved_position", "unstamped", "inexact")
 DAMAGE = frozenset({"altered_text", "incomplete"})
-"""What makes an index damaged, where it keeps a document from being read whole."""
+"""Problems that damage an index, where they keep a document from being read whole."""
 
 
 class Findings:

@@ -29,9 +29,9 @@ class Verifiable:
         """Return before the first question what would fail question by question.
 
         Args:
-            sample: Chunks of the store to look at, the first ones; None for all. Of
-                documents of which these say too little (one chunk without a
-                position, pages alone) all chunks are looked at.
+            sample: Chunks of the store to look at, the first ones; None for all. Where
+                these say too little of a document (one chunk without a position,
+                pages alone) all its chunks are looked at.
 
         Returns:
             All that the doctor finds on them: see `oprag.diagnosing.Diagnosis`.
@@ -55,16 +55,16 @@ class Verifiable:
         return await self._verification().arun(sample)
 
     def _verification(self) -> Verification:
-        """What the component asks of its store."""
+        """Return the demands of the component on its store."""
         raise NotImplementedError
 
 
 _Asked: TypeAlias = Callable[[ContextOptions], object]
-"""What a question does with a document's chunks; it raises what the question would."""
+"""The work of a question on a document's chunks, with the errors it would raise."""
 
 
 class Verification(NamedTuple):
-    """What a component asks of its store."""
+    """The demands of a component on its store."""
 
     component: str
     """Its class name."""
@@ -121,7 +121,7 @@ class Verification(NamedTuple):
     def _questions(
         self, groups: Sequence[Group], chunks: Sequence[Hit]
     ) -> Iterator[tuple[bool, _Asked]]:
-        """What is asked of each document; and if it fails even with `"warn"`."""
+        """Yield the work on each document, and whether it fails even with `"warn"`."""
         for group in groups:
             hits = [chunks[i] for i in group.members]
             if self.find is not None:

@@ -46,7 +46,7 @@ class SourcePart(NamedTuple):
     chunks: Sequence[str]
     """All its chunks, in the order the splitter made them, as far as it is known."""
     number: int | None = None
-    """What is written as `part_index`; None for a document that is one text."""
+    """The value of `part_index`; None for a document that is one text."""
 
 
 def annotate_chunks(

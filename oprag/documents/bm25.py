@@ -173,7 +173,7 @@ class _Index:
     def _shared(self, listed: Sequence[str], scores: Any) -> dict[str, int]:
         """Ranks from 1 of the best; those of the same score share the last of theirs.
 
-        Else what stands first in its document would be preferred among equals.
+        Else the first in its document would be preferred among equals.
         """
         ranks: dict[str, int] = {}
         for _, equals in groupby(listed, lambda each: scores[self._places[each]]):

@@ -12,7 +12,7 @@ from oprag.metadata import CHUNK_INDEX, DOC_KEY
 _PAGE = 5_000
 """Chunks per call: some MB, and few enough calls to cost little."""
 _DOCUMENTS, _INDEXES = 500, 10_000
-"""What one condition may name: SQLite takes 1,000 that are alternatives, and 32,766
+"""Most values in one condition: SQLite takes 1,000 that are alternatives, and 32,766
 values."""
 
 _Row: TypeAlias = tuple[str | None, Any, str]
@@ -98,7 +98,7 @@ def _rows(
     get: Callable[..., Any], conditions: Sequence[Any], ids: Collection[str] | None
 ) -> Iterator[_Row]:
     """Yield the rows for which all conditions hold, or those of some ids among them."""
-    every = list(conditions)  # of which Chroma wants at least two under `$and`
+    every = list(conditions)  # Chroma wants at least two under `$and`
     asked: dict[str, Any] = {"include": ["documents", "metadatas"]}
     asked["where"] = {"$and": every} if len(every) > 1 else next(iter(every), None)
     offset = 0

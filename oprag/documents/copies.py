@@ -92,7 +92,7 @@ def _names(hit: Hit) -> set[str]:
 
 
 def _users_name(metadata: Mapping[str, Any]) -> str:
-    """What the document would be called without oprag's name of it."""
+    """Return the document's name without oprag's own keys."""
     others = {k: v for k, v in metadata.items() if k not in (DOC_KEY, DOC_URI)}
     return document_name(others) or ""
 

@@ -59,16 +59,16 @@ def rebuild(
     """Put a document back together from its chunks.
 
     Overlaps are resolved by arithmetic on `char_start` and `char_end`. Of chunks of
-    several versions only those of one are taken, of which all are there.
+    several versions only those of one complete version are taken.
 
     Args:
         name: The document's name, its `doc_uri`.
         chunks: All its chunks, in any order. Repeated chunks and those of other
             documents do no harm. Integers may have become floats.
-        exact: Whether only the exact text will do. If not, one of which all but white
-            space is proved is given as well, with `FullText.exact` False: that of
-            chunks of another splitter, which drops white space. In each gap stands
-            white space as long as it.
+        exact: Whether only the exact text will do. If not, one that is proved but for
+            white space is given as well, with `FullText.exact` False: that of
+            chunks of another splitter, which drops white space. Each gap is filled
+            with white space of its length.
         where: What the chunks come from, for messages.
         warns: Whether to warn.
 
@@ -141,7 +141,7 @@ def _are_all_there(chunks: Sequence[StoredChunk]) -> bool:
 def _whole_versions(
     name: str, versions: Mapping[str, Sequence[StoredChunk]]
 ) -> list[str]:
-    """Return the versions of which all chunks are there, those of fewest chunks first.
+    """Return the complete versions, those of fewest chunks first.
 
     Chunks of two sizes live side by side; an interrupted run may leave those of two
     texts. If there is none, the one of most chunks, whose error says what is missing.
@@ -162,7 +162,7 @@ class _Piece(NamedTuple):
     number: int
     start: int
     end: int
-    """As `start` -1 for a blank chunk of which no place is known."""
+    """As `start` -1 for a blank chunk without a known place."""
     part: int | None
     text: str
     stamp: tuple[Any, Any, int | None]
@@ -252,7 +252,7 @@ def _laid_out(
 ) -> tuple[str, tuple[int, int] | None]:
     """Join pieces by their places. Return the text, and its widest gap, if any.
 
-    In each gap, and behind the last piece up to `length`, stands white space.
+    Each gap, and the rest behind the last piece up to `length`, is white space.
     """
     texts: list[str] = []
     gaps: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""What a search is filtered by: it binds everything that is read for the search.
+"""The filter of a search: it binds everything that is read for the search.
 
 A filter keeps chunks from anyone who searches. What is read from the same store besides
 must not give them back: it is read through the same filter, or not at all.
@@ -13,7 +13,7 @@ from oprag.errors import InvalidOptionError
 
 
 class SearchFilter(NamedTuple):
-    """What a search is filtered by, as far as that can be seen."""
+    """The filter of a search, as far as it can be seen."""
 
     where: Any = None
     """The filter as its framework has it; None for a search without one."""

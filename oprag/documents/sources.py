@@ -69,7 +69,7 @@ class DocumentSource(ABC):
         return ()
 
     def within(self, search: SearchFilter) -> DocumentSource:  # noqa: ARG002 -- see Returns
-        """Return the texts that whoever searched may read.
+        """Return the texts that the searcher may read.
 
         Args:
             search: What the search was filtered by.
@@ -109,7 +109,7 @@ SourceLike: TypeAlias = (
     | Path
     | Sequence[Any]
 )
-"""What `document_source` takes."""
+"""Sources that `document_source` accepts."""
 
 
 def document_source(documents: SourceLike) -> DocumentSource:
@@ -169,7 +169,7 @@ def not_found(
 
 
 def refuse_strangers(asked: Mapping[str, bool], source: DocumentSource) -> None:
-    """Refuse full texts of which not one is of a document that was retrieved.
+    """Refuse full texts that have none of the retrieved documents.
 
     Args:
         asked: The names that were asked for, and whether they are there.

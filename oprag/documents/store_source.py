@@ -71,7 +71,7 @@ class StoreSource(DocumentSource):
         try:
             return rebuild(document_id, chunks, exact=self._exact, where=where)
         except (ConflictingPositionsError, IncompleteDocumentError) as error:
-            # So do chunks look of which a filter hides some. It cannot open a gap, nor
+            # Chunks partly hidden by a filter look so too. It cannot open a gap, nor
             # take a stamp away, where all of them are there.
             hiding = getattr(error, "missing", error.kind != "conflicting_text")
             if not (restricted and hiding):

@@ -24,7 +24,7 @@ class StoredChunk(NamedTuple):
     text: str
     """The chunk's text."""
     metadata: Mapping[str, Any]
-    """What the store gives back as its metadata; not to be written to."""
+    """The metadata from the store; not to be written to."""
     id: str = ""
     """The store's own id of the chunk; empty where it is not known."""
 
@@ -91,12 +91,12 @@ class ChunkStore(ABC):
     """
 
     name: str
-    """What the store is called in messages, such as `Chroma collection 'laws'`."""
+    """The store's name in messages, such as `Chroma collection 'laws'`."""
     filters: tuple[Any, ...] = ()
     """Filters of a search, in the framework's own form: no chunk is read that one of
     them excludes. Empty for all chunks."""
     place: str = ""
-    """What tells the store from all others that processes of this machine write to,
+    """The identity of the store among all that processes of this machine write to,
     the same in each of them; empty where that is not known, or there is one process."""
     is_embedded: bool = False
     """Whether it lives in one process's memory or folder, and not on a server: then no
@@ -152,7 +152,7 @@ class ChunkStore(ABC):
         return False
 
     def within(self, where: Any) -> Self:
-        """Return the same store, of which only what a filter admits is read.
+        """Return the same store, read through a filter.
 
         Args:
             where: A search's filter; it comes on top of those in `filters`.

@@ -50,7 +50,7 @@ class Framework(ABC, Generic[D]):
 
     document_type: type[D]
     reserved: Collection[str]
-    """Metadata keys that the framework writes itself, whatever stands there."""
+    """Metadata keys that the framework writes itself, over any value there."""
     splitter: object
     exact: bool
     """Whether the splitter is oprag's and writes the positions itself."""

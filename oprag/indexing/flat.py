@@ -14,10 +14,10 @@ from typing import Any, Literal, TypeAlias
 from oprag.errors import UnreadableFileError
 
 UnsupportedMetadata: TypeAlias = Literal["error", "drop"]
-"""What becomes of a metadata entry that not every store keeps."""
+"""The treatment of a metadata entry that not every store keeps."""
 
 _INTEGERS = range(-(2**63), 2**63)
-"""What a column of 64 bits holds."""
+"""The integers of 64 bits."""
 
 _OF_STORES = frozenset({"chroma:document"})
 """Keys that a store keeps for itself and refuses."""
@@ -40,7 +40,7 @@ def flat_metadata(
         metadata: Any metadata; not changed.
         document: Name of its document, for messages.
         unsupported_metadata: `"error"`, or `"drop"`: all other entries are left out.
-        reserved: Keys that a framework or a store writes itself, whatever stands
+        reserved: Keys that a framework or a store writes itself, over any value
             there; they count as unsupported.
     """
     flat: dict[str, str | int | float] = {}

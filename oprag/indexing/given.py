@@ -1,4 +1,4 @@
-"""What is to be indexed: a folder or documents, named and grouped by parts."""
+"""The documents to index: of a folder or given, named and grouped by parts."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def wanted_documents(
     """Read, group and split documents, one at a time.
 
     Args:
-        documents: A folder, of which all text files are read; or documents. Those of
+        documents: A folder, whose text files are all read; or documents. Those of
             one name that follow one another are the parts of one document.
         framework: Whose documents they are.
         unsupported_metadata: See `flat_metadata`.

@@ -1,4 +1,4 @@
-"""One run at a time per store: a second one waits, and is told if it waits too long.
+"""One run at a time per store: a second one waits, and fails if it waits too long.
 
 The lock is SQLite's on an empty file: it holds between threads and between processes,
 on every system, and is gone with the process that held it, however that ended. It is

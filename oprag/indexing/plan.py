@@ -1,4 +1,4 @@
-"""What has to change in a store so that it holds a document as it is now.
+"""The changes that a store needs so that it holds a document as it is now.
 
 The store itself is the record of what was indexed. There is no second list that
 could say something else after a crash.
@@ -28,8 +28,8 @@ from oprag.metadata import (
 from oprag.positions import as_number
 
 Replace: TypeAlias = Literal["document", "same_settings", "all"]
-"""What is replaced by a document that is indexed: all that oprag stored of it; only its
-chunks of the same splitter and settings; or all, whoever stored it."""
+"""The chunks that an indexed document replaces: all that oprag stored of it; only those
+of the same splitter and settings; or all, also those of other programs."""
 
 
 RemoveMissing: TypeAlias = bool | Literal["all"]
@@ -49,14 +49,14 @@ class RunOptions:
     """
 
     scope: str = ""
-    """What `oprag.indexing.source_scope` returns: whose documents are given."""
+    """The scope of the documents, as `oprag.indexing.source_scope` returns it."""
     remove_missing: RemoveMissing = False
     """Also delete what the store holds of documents of this scope that are not given,
     or are empty. Only chunks with oprag's `doc_key` and `doc_uri` are taken to be of a
     document. More than half of them only with `"all"`; likewise any, while another
     document failed."""
     replace: Replace = "document"
-    """What is replaced of a document that is given."""
+    """The chunks of a given document that are replaced."""
     batch_size: int = 256
     """Chunks that are embedded and written at once, at least 1."""
 
@@ -96,7 +96,7 @@ class WantedDocument(NamedTuple):
 
 
 class IndexingPlan(NamedTuple):
-    """What to do in a store for one document: first add, then delete."""
+    """The changes to a store for one document: first add, then delete."""
 
     add: tuple[WantedChunk, ...]
     """Chunks that are not there, under ids that are free; in reading order, new pages

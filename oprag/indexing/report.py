@@ -31,7 +31,7 @@ class FailedDocument(NamedTuple):
     name: str
     """The document's own name."""
     error: Exception
-    """What happened, as it was raised."""
+    """The error, as it was raised."""
 
     def __repr__(self) -> str:
         """Without what the error says: a server may have repeated a key in it."""
@@ -42,7 +42,7 @@ class SkippedFile(NamedTuple):
     """A file of a folder that is no text."""
 
     name: str
-    """What its document would be called."""
+    """The name that its document would have."""
     error: UnreadableFileError
     """Why it is none."""
 
@@ -58,12 +58,12 @@ Readable: TypeAlias = WantedDocument | SkippedFile | FailedDocument
 
 @dataclass(frozen=True, repr=False)
 class IndexingReport:
-    """What was done. Documents by their names, in the order they were given."""
+    """The result of a run. Documents by their names, in the order they were given."""
 
     added: tuple[str, ...] = ()
     """Documents that the store held nothing of."""
     updated: tuple[str, ...] = ()
-    """Documents of which something changed, or that were left incomplete."""
+    """Documents that changed, or that were left incomplete."""
     unchanged: tuple[str, ...] = ()
     """Documents that the store held as they are; none of their chunks was embedded."""
     removed: tuple[str, ...] = ()
@@ -79,8 +79,8 @@ class IndexingReport:
     """Documents that could not be stored, each with what happened. What the store held
     of them is still there; beside the new chunks where only deleting failed."""
     foreign: tuple[str, ...] = ()
-    """Documents of which the store also holds chunks that something else wrote. They
-    are left."""
+    """Documents with further chunks in the store that something else wrote. They are
+    left."""
     chunks_foreign: int = 0
     """How many chunks these are."""
     chunks_added: int = 0
@@ -91,7 +91,7 @@ class IndexingReport:
     """Chunks that were left as they were."""
 
     def __str__(self) -> str:
-        """What was done, as one sentence.
+        """Describe what was done, as one sentence.
 
         Of an error that is not oprag's only the kind: it may repeat a key.
         """

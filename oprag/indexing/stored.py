@@ -1,4 +1,4 @@
-"""What a store holds before a run: which documents, of whom, and what else of them."""
+"""The state of a store before a run: documents, their owners, and their chunks."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class Snapshot(ChunkStore):
 async def in_thread(call: Callable[..., T], *args: Any) -> T:
     """Call in a thread; if cancelled meanwhile, wait for it, as nothing can stop it.
 
-    Whoever cancels may close the store next.
+    The caller that cancels may close the store next.
     """
     running = asyncio.ensure_future(asyncio.to_thread(call, *args))
     try:

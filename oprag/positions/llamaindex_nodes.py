@@ -86,7 +86,7 @@ def _node_id(related: Mapping[str, Any], kind: str) -> str | None:
 
 
 def _frame(related: Mapping[str, Any]) -> OffsetFrame:
-    """Return the text that the offsets are relative to; see `oprag.chunk`."""
+    """Return the frame of the offsets; see `oprag.chunk.OffsetFrame`."""
     if _PARENT in related:
         return "parent"
     if _NEXT in related:

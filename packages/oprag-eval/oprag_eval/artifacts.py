@@ -1,4 +1,4 @@
-"""What models made of documents (trees, pages, gists), kept so that it is made once."""
+"""Trees, pages and gists that models make of documents, each made once and kept."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Artifacts:
     ) -> dict[str, Any]:
         """Return a thing, made now if it never was.
 
-        Whoever asks for the same thing meanwhile waits for it.
+        Another request for the same thing meanwhile waits for it.
 
         Args:
             kind: What it is, such as `raptor-tree`; part of the file's name.
@@ -47,8 +47,8 @@ class Artifacts:
         Raises:
             UnreadableFileError: Its file is damaged.
         """
-        told = json.dumps(of, sort_keys=True, ensure_ascii=True)
-        key = f"{kind}-{hashlib.sha256(told.encode('ascii')).hexdigest()}"
+        source = json.dumps(of, sort_keys=True, ensure_ascii=True)
+        key = f"{kind}-{hashlib.sha256(source.encode('ascii')).hexdigest()}"
         lock = self._locks.setdefault(key, asyncio.Lock())
         try:
             async with lock:

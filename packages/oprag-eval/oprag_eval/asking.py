@@ -29,7 +29,7 @@ def letter_options(options: Sequence[str]) -> str:
 
 
 class Reading(NamedTuple):
-    """What a reply says."""
+    """A reply as it was read."""
 
     prediction: str
     """The reply without blanks around it; empty when it declines."""
@@ -85,7 +85,7 @@ def read_reply(
         question: What was asked; None: an open question.
         style: How the answer was asked for. A reply in the style `"brackets"` may say
             of one part of the text that the question is unanswerable from it, and go
-            on to an option. So where a choice names one, only a refusal that stands
+            on to an option. So where a choice names one, only a refusal that comes
             first counts.
     """
     said = without_reasoning(reply)

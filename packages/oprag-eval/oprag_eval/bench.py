@@ -1,4 +1,4 @@
-"""What every system works with: documents, chunks, vectors, the model, the cache."""
+"""The bench of all systems: documents, chunks, vectors, the model, the cache."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class Bench:
     ) -> tuple[list[Hit], list[Matrix]]:
         """The chunks of a question's documents, and their vectors.
 
-        Those of all documents, of which many questions are asked, are kept together.
+        Those of all documents, if a question is on all of them, are kept together.
         """
 
         def gather() -> tuple[list[Hit], list[Matrix]]:
@@ -193,7 +193,7 @@ class Bench:
 
 
 def query_text(question: Question) -> str:
-    """What is searched for: the question, and its options where it has some.
+    """Return the query: the question, and its options where it has some.
 
     Source:
         DOS RAG's code searches with the options; we do so for every system.

@@ -39,11 +39,11 @@ class SystemEntry:
     make: Callable[..., System]
     """Makes it from keyword arguments: the settings, and `name`."""
     description: str
-    """What it does, in one line."""
+    """Its description, in one line."""
 
     @property
     def name(self) -> str:
-        """What a spec begins with, and what the system is called unless it is told."""
+        """The beginning of a spec, and the system's name unless the spec names it."""
         return str(inspect.signature(self.make).parameters["name"].default)
 
     @property
@@ -96,15 +96,15 @@ def make_system(spec: str) -> System:
         InvalidOptionError: There is no such system or setting, or a setting has no
             such value; the message lists what there is.
     """
-    name, _, told = spec.partition(":")
+    name, _, listed = spec.partition(":")
     entry = SYSTEMS.get(name)
     if entry is None:
         message = f"There is no system {name!r}. Known systems: {', '.join(SYSTEMS)}."
         raise InvalidOptionError(message, option="system", value=spec)
     hints = get_type_hints(entry.make, include_extras=True)
-    settings: dict[str, Any] = {"name": spec if told else name}
+    settings: dict[str, Any] = {"name": spec if listed else name}
     given: set[str] = set()
-    for pair in told.split(",") if told else ():
+    for pair in listed.split(",") if listed else ():
         key, equals, written = pair.partition("=")
         if not equals or key not in {"name", *entry.settings} or key in given:
             known = ", ".join(f"{k}={v!r}" for k, v in entry.settings.items())

@@ -1,4 +1,4 @@
-"""What a model is given to read, of the best chunks, in document or score order."""
+"""Contexts for a model, of the best chunks, in document or score order."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from oprag_eval.system import Piece
 
 
 class Context(NamedTuple):
-    """What a model is given to read."""
+    """The context of one call."""
 
     text: str
     pieces: tuple[Piece, ...]
-    """What it is made of, in that order."""
+    """Its pieces, in that order."""
     tokens: int
     """Of the whole text, separators included."""
     whole: bool | None = None

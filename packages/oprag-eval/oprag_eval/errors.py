@@ -13,7 +13,7 @@ class SpendingCapError(OpragError, RuntimeError):
     cap: float
     """The cap that was given: tokens, or money."""
     spent: float
-    """What was spent before, in the same unit."""
+    """The amount spent before, in the same unit."""
 
 
 def check_one_of(option: str, value: object, known: Collection[str]) -> None:

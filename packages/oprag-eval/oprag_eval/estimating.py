@@ -36,7 +36,7 @@ _GIST_PARTS = 4
 
 @dataclass(frozen=True)
 class Taken:
-    """What calls take together."""
+    """The totals of several calls."""
 
     usage: TokenUsage = _NO_TOKENS
     made: TokenUsage = _NO_TOKENS
@@ -50,7 +50,7 @@ class Taken:
 
 
 class SystemEstimate(NamedTuple):
-    """What one system takes, over all budgets, runs and questions."""
+    """The estimate of one system, over all budgets, runs and questions."""
 
     system: str
     low: Taken
@@ -60,7 +60,7 @@ class SystemEstimate(NamedTuple):
 
 
 class RunEstimate(NamedTuple):
-    """What a run takes; all of it is estimated."""
+    """The estimate of a run."""
 
     systems: tuple[SystemEstimate, ...]
     """In the order of the plan."""
@@ -94,7 +94,7 @@ def of_several(estimates: Sequence[RunEstimate]) -> RunEstimate:
         tuple(found.values()),
         sum(estimate.sampled for estimate in estimates),
         sum(estimate.questions for estimate in estimates),
-        (),  # told with each set
+        (),  # shown with each set
         sum(estimate.answers for estimate in estimates),
     )
 

@@ -85,10 +85,10 @@ def page_break_call(
         lines.append(part.strip())
         if behind in marks:
             lines.append(marks[behind])
-    told = f"The page before it:\n\n{before.strip()}\n\n" if before else ""
+    leads = f"The page before it:\n\n{before.strip()}\n\n" if before else ""
     follows = f"It goes on with:\n\n{after.strip()}\n\n" if after else ""
     text = "\n".join(lines)
-    prompt = _PAGE_BREAK.format(text=text, before=told, after=follows)
+    prompt = _PAGE_BREAK.format(text=text, before=leads, after=follows)
     facts = {"parts": list(parts), "breaks": list(breaks), "before": before}
     facts["after"] = after
     return Call("page_break", prompt, facts)
@@ -110,8 +110,8 @@ def look_up_call(
         gists: Of the pages in reading order; numbered from 1.
         pages: How many may be named.
     """
-    told = "\n\n".join(f"Page {number}\n{g}" for number, g in enumerate(gists, 1))
-    prompt = _LOOK_UP.format(text=told, question=question, pages=pages)
+    text = "\n\n".join(f"Page {number}\n{g}" for number, g in enumerate(gists, 1))
+    prompt = _LOOK_UP.format(text=text, question=question, pages=pages)
     facts = {
         "question": question,
         "options": tuple(options),
@@ -122,7 +122,7 @@ def look_up_call(
 
 
 _NEEDED = ("gist", "summary")
-"""What is read later; of other replies an unusable one is provided for."""
+"""Kinds of replies that are read later; for others there is a way without them."""
 
 
 async def kept_reply(bench: Bench, call: Call) -> Completion:

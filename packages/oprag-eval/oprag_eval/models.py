@@ -1,4 +1,4 @@
-"""What a system asks a language model, and what comes back."""
+"""Calls of a language model by a system, and the replies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CallKind: TypeAlias = Literal[
     "gist",
     "look_up",
 ]
-"""What a call is for, and which facts it carries:
+"""The purpose of a call, and the facts it carries:
 
 - `"answer"`: answer a question. `question`, `context`.
 - `"choice"`: answer it by naming the letter of an option. `question`, `context`,
@@ -49,11 +49,11 @@ class Call:
     """One call of a model."""
 
     kind: CallKind
-    """What it is for."""
+    """The purpose of the call."""
     prompt: str
     """The whole prompt, as it is sent."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What the prompt was made of, see `CallKind`; for models that do not read
+    """The facts in the prompt, see `CallKind`; for models that do not read
     prompts, such as the offline reader."""
     max_output_tokens: int | None = None
     """Longest reply, in tokens; None for the model's own limit."""
@@ -61,7 +61,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Completion:
-    """What a model wrote."""
+    """The reply of a model."""
 
     text: str
     """The reply, as it came; without a reasoning block in front of it."""

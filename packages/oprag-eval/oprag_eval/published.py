@@ -17,7 +17,7 @@ _SPLITS = {"narrativeqa/test": "narrativeqa", "quality/dev": "quality"}
 """`Dataset.name` of the split that the papers used, and the name of its figures."""
 
 AVERAGE = "self-route/average"
-"""What Self-Route's means over its nine sets stand under; no set of this name is
+"""The name of Self-Route's means over its nine sets; no set of this name is
 loaded. Their measure is `average`: accuracy, F1 and ROUGE as each set has it. Those by
 k (table 4) agree with the means over the seven sets of LongBench."""
 
@@ -34,13 +34,13 @@ class Published:
     """The reader; `retrieval alone` where none was asked."""
     method: str
     tokens: int | None
-    """The budget, or the mean tokens that were read; None where it is not told."""
+    """The budget, or the mean tokens that were read; None where it is not given."""
     value: float
     """From 0 to 1, as our measures are."""
     source: str
     """The paper."""
     deviation: float | None = None
-    """Standard deviation over the paper's runs, from 0 to 1; None: not told."""
+    """Standard deviation over the paper's runs, from 0 to 1; None: not given."""
 
 
 @cache

@@ -88,7 +88,7 @@ class Recipe:
 
     @property
     def dataset(self) -> str:
-        """What the figures stand under."""
+        """The name of the figures' data set."""
         return self.sets[0] if len(self.sets) == 1 else AVERAGE
 
     def reader(self, wanted: str = "") -> str:
@@ -108,17 +108,17 @@ def recipes() -> Mapping[str, Recipe]:
     """Return every recipe by name, sorted; tables may share their conditions."""
     found = {}
     for path in _FOLDER.glob("*.json"):
-        told = json.loads(path.read_text("utf-8"))
-        tables = told.pop("tables")
-        readers = {name: ReaderModel(**one) for name, one in told["readers"].items()}
+        read = json.loads(path.read_text("utf-8"))
+        tables = read.pop("tables")
+        readers = {name: ReaderModel(**one) for name, one in read["readers"].items()}
         arms = [
             RecipeArm(make_system(arm["system"]), arm.get("figures", ()))
-            for arm in told["arms"]
+            for arm in read["arms"]
         ]
-        lists = {key: tuple(told.get(key, ())) for key in ("budgets", "notes")}
-        told |= {**lists, "readers": readers, "arms": tuple(arms)}
+        lists = {key: tuple(read.get(key, ())) for key in ("budgets", "notes")}
+        read |= {**lists, "readers": readers, "arms": tuple(arms)}
         for name, sets in tables.items():
-            found[name] = Recipe(name=name, sets=tuple(sets), **told)
+            found[name] = Recipe(name=name, sets=tuple(sets), **read)
     return MappingProxyType(dict(sorted(found.items())))
 
 
@@ -136,7 +136,7 @@ def recipe_named(name: str) -> Recipe:
 
 @dataclass(frozen=True)
 class Ours:
-    """What our run measured."""
+    """The measurement of our run."""
 
     mean: float
     low: float | None = None
@@ -244,7 +244,7 @@ def _measured(
     measure: str,
     recipe: Recipe,
 ) -> Ours | None:
-    """What one run measured of an arm; the set's own measure stands for `average`."""
+    """Return the measurement of an arm; for `average` by the set's own measure."""
     if measure in _OF_ROUTING:
         labels = [arm_label(system, budget, cut=cut) for cut in (False, True)]
         found = [row[measure] for row in summary["routing"] if row["arm"] in labels]

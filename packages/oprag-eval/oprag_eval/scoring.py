@@ -42,7 +42,7 @@ _CONTEXT_DIGITS = 6
 
 
 def scored_text(answer: Mapping[str, Any]) -> str:
-    """What is scored of an answer.
+    """Return the text of an answer that is scored.
 
     A reply that declines is scored as the word *unanswerable*: it is right where the
     set's own answer says so (Qasper), and wrong everywhere else.
@@ -54,7 +54,7 @@ def measures_of(dataset: Dataset, style: str = "letter") -> dict[str, Measure]:
     """Name the measures of an answer's text that fit a set, the set's own first.
 
     Options are read as they were asked for: `choice_match` of letters,
-    `bracketed_match` in the style `"brackets"`. Each stands for two, by the fixed and
+    `bracketed_match` in the style `"brackets"`. Each gives two, by the fixed and
     by its authors' official rules.
     METEOR is among them where the set names it, whether or not its data is here.
     """

@@ -17,7 +17,7 @@ SplitUnit: TypeAlias = Literal[
 """`"tokens"`: uniform windows (OP-RAG). `"sentences"`: whole sentences up to a number
 of tokens (DOS RAG). `"words"`: blank-separated words (Self-Route). `"langchain"`: that
 framework's `RecursiveCharacterTextSplitter`, in characters. `"llamaindex"`: its
-`SentenceSplitter`, in tokens; both overlap by 200, as they do unless they are told."""
+`SentenceSplitter`, in tokens; both overlap by 200, their default."""
 
 _OVERLAP = 200
 

@@ -142,7 +142,7 @@ class Sampling:
     """
 
     unit: Literal["documents", "questions"]
-    """What the groups are."""
+    """The kind of groups."""
     groups: int
     """How many of them there are."""
 
@@ -253,7 +253,7 @@ class Sampling:
 
 
 def _widest(differences: Values) -> tuple[float, float]:
-    """What differences may be expected to reach; the scale where none is seen."""
+    """Return the range that differences may reach; the scale where none is seen."""
     seen = np.abs(differences[~np.isnan(differences)])
     most = float(seen.max(initial=0.0)) or 1.0
     return -most, most

@@ -1,4 +1,4 @@
-"""What every system is: from a question and a token budget to an attempt at it."""
+"""The interface of all systems: a question and a token budget give an attempt."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Piece:
     document: str
     """Id of the document."""
     start: int | None = None
-    """First character; None for text that stands in no document, such as a summary."""
+    """First character; None for text that is in no document, such as a summary."""
     end: int | None = None
     """One past the last character; None as above."""
     note: str = ""
-    """What such a text is: `summary`, `gist`."""
+    """The kind of such a text: `summary`, `gist`."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Step:
     """One of several model calls that a question took, and what came back."""
 
     name: str
-    """What it was: a rung of Self-Route, `long`, `short`, `look_up`."""
+    """The kind of call: a rung of Self-Route, `long`, `short`, `look_up`."""
     reply: str
     """The reply, as it came."""
     declined: bool
@@ -57,7 +57,7 @@ class Attempt:
     reply: str
     """The model's last reply, as it came."""
     pieces: tuple[Piece, ...]
-    """What the model read for it, in that order."""
+    """The pieces that the model read for it, in that order."""
     context_tokens: int
     """Tokens of the context of the last call, separators included."""
     route: str = ""
@@ -69,7 +69,7 @@ class Attempt:
     usage: Mapping[str, TokenUsage] = field(default_factory=dict)
     """Tokens of the model calls by stage: `retrieve` and `answer`, of this question;
     `index`, of all that was made of its documents beforehand (summaries, gists): the
-    same figure at each of their questions, whoever asked first."""
+    same figure at each of their questions, even if another came first."""
 
 
 class System(ABC):

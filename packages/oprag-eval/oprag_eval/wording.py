@@ -2,7 +2,7 @@
 
 One task line for each set says how its answers are to look, because its measure
 compares words: QMSum's are sentences, Qasper's may be yes or no. All words here are our
-own; what they say is told with its source.
+own; what they say is given with its source.
 """
 
 from __future__ import annotations
@@ -110,14 +110,14 @@ The text consists of articles of Wikipedia, each under its title. In this order 
 are: {titles}
 
 """
-"""Stands before LongRAG's first prompt; `{titles}`."""
+"""The part before LongRAG's first prompt; `{titles}`."""
 
 
 class Task(NamedTuple):
-    """What is particular to a set."""
+    """The words that are particular to a set."""
 
     material: str = ""
-    """What is read, for the papers' prompts; empty where no paper asks the set."""
+    """The kind of text, for the papers' prompts; empty where no paper asks the set."""
     form: str = ""
     """How an open answer is written; empty: in as few words as it takes."""
     titles: bool = False
@@ -230,7 +230,7 @@ class Wording:
         return f"{head}{CONTEXT_PART}\n{rule}{asked}"
 
     def before_units(self) -> str:
-        """What stands before LongRAG's first prompt; with `{titles}`, or empty."""
+        """Return the part before LongRAG's first prompt; with `{titles}`, or empty."""
         return TITLES_PART if self.source == "paper" and self.task.titles else ""
 
     def settings(self) -> dict[str, Any]:
@@ -242,8 +242,8 @@ class Wording:
             for routing in (False, True)
         ]
         digest = hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass"))
-        told = {"source": self.source, "decline": self.decline}
-        return {**told, "sha256": digest.hexdigest()}
+        named = {"source": self.source, "decline": self.decline}
+        return {**named, "sha256": digest.hexdigest()}
 
 
 def wording_for(

@@ -1,4 +1,4 @@
-"""What a run ends with: the report's advice, and how to do that in one's own code."""
+"""The end of a run: the report's advice, and how to do that in one's own code."""
 
 from __future__ import annotations
 

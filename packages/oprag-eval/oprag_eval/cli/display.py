@@ -1,4 +1,4 @@
-"""What an evaluation prints: the estimate, the table, the list, in plain lines."""
+"""The output of an evaluation: the estimate, the table, the list, in plain lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def estimate_lines(
 
     Args:
         estimate: Of the run.
-        price: None: no cost is told.
+        price: None: no cost is shown.
         index_price: Of what is made of documents beforehand; None: the same.
     """
     yield (

@@ -49,7 +49,7 @@ def evaluate(
         str,
         typer.Option(
             metavar="PATH|hub",
-            help="The units of a LongRAG set, of which all questions are asked; "
+            help="The units of a LongRAG set, for all its questions; "
             "without it, each has what the authors retrieved.",
             show_default=False,
         ),
@@ -127,7 +127,7 @@ def evaluate(
 def _wrong_data(
     data: str, corpus: str, questions: Path | None, documents: list[Path] | None
 ) -> str | None:
-    """What is wrong with the options that name the data; None: nothing."""
+    """Return the problem with the options that name the data; None: there is none."""
     if corpus and not data:
         return "--corpus belongs to a set of the papers: give --data longrag/nq."
     if data and (questions or documents):

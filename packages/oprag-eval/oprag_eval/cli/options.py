@@ -20,7 +20,7 @@ _PRICE_PARTS = (2, 3)
 
 
 class Style(StrEnum):
-    """What `--answer-style` takes."""
+    """Values of `--answer-style`."""
 
     LETTER = "letter"
     BRACKETS = "brackets"
@@ -60,7 +60,7 @@ def read_price(text: str) -> Price | None:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """What a user says of a run, apart from the data and the systems."""
+    """Options of a run, apart from the data and the systems."""
 
     model: Annotated[
         str,

@@ -1,4 +1,4 @@
-"""What `oprag reproduce` prints: the tables there are, and ours beside the paper's."""
+"""The output of `oprag reproduce`: a list of tables, or ours beside the paper's."""
 
 from __future__ import annotations
 

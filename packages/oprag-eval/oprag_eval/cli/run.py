@@ -182,7 +182,7 @@ def _kept(evaluation: Evaluation, directory: RunDirectory) -> str:
 
 
 def _account(options: RunOptions, record: Path | None = None) -> Spending:
-    """What the run may spend and has spent."""
+    """Return the account of the run: its caps and its spending."""
     return Spending(
         resolve_token_counter(None),
         max_tokens=options.max_tokens,

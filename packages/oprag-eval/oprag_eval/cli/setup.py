@@ -35,7 +35,7 @@ _PACKAGES = (
     "torch",
     "transformers",
 )
-"""What may change an answer."""
+"""Packages that may change an answer."""
 
 
 _RETRIES = 6
@@ -108,8 +108,8 @@ def make_evaluation(
 
 def _chat_model(name: str, options: RunOptions) -> ChatModel:
     """Make a client; where the provider takes a seed, it is sent."""
-    told = {"temperature": options.temperature, "max_retries": _RETRIES}
-    given = {key: value for key, value in told.items() if value is not None}
+    fields = {"temperature": options.temperature, "max_retries": _RETRIES}
+    given = {key: value for key, value in fields.items() if value is not None}
     client = load_chat_model(name, **given)
     if "seed" in type(client).model_fields:
         client = client.model_copy(update={"seed": options.seed})

@@ -21,7 +21,7 @@ Systems = Annotated[
 _SYSTEMS = [
     "langchain-default,llamaindex-default,dos-rag,op-rag,recommended,full-document"
 ]
-"""What the frameworks do if nothing is changed stands beside what may be changed."""
+"""The defaults of the frameworks, beside what may be changed."""
 
 
 @takes(RunOptions)

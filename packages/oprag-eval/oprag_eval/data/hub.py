@@ -81,7 +81,7 @@ def unavailable(name: str, reason: str, remedy: str) -> UnreadableFileError:
 
 
 def _failures(hub: Any) -> tuple[type[Exception], ...]:
-    """What the two packages raise without a network or without the set."""
+    """Return the errors of the two packages without a network or without the set."""
     return (OSError, RuntimeError, ValueError, hub.errors.HfHubHTTPError)
 
 

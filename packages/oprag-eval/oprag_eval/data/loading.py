@@ -27,9 +27,9 @@ class _Set(NamedTuple):
     read: Callable[[str, Path | None, str], Dataset]
     """From the part of the name after the slash, the path and the split."""
     path: str
-    """What the path is, for people."""
+    """The kind of path, for people."""
     parts: tuple[str, ...] = ("",)
-    """What may follow the slash."""
+    """The names that may follow the slash."""
     split: str = ""
     """The one that the papers use."""
 
@@ -48,7 +48,7 @@ def load(
         path: The authors' file, or its folder; see the readers. None: from the
             Hugging Face hub, which keeps what it fetched on this machine.
         split: Where there are several. Empty: the one that the papers use.
-        corpus: Of a LongRAG set, the units of which all questions are asked: the
+        corpus: Of a LongRAG set, the units that all questions share: the
             authors' files, or `"hub"`. None: every question has its own text.
 
     Returns:

@@ -43,7 +43,7 @@ def read_longrag(
         task: `"nq"` or `"hotpot_qa"`.
         rows: Its questions.
         split: `"full"`, `"subset_1000"` or `"subset_100"`: the count to compare with.
-        corpus: Its units, one document each, of which all questions are asked. None:
+        corpus: Its units, one document each, shared by all questions. None:
             every question's document is its own `context`, which repeats the authors'
             reading without their retrieval.
 
@@ -58,8 +58,7 @@ def read_longrag(
     for _, row in rows.of(_Asked):
         doc_ids: tuple[str, ...] = ()
         if corpus is None:
-            told = row.context, row.context_titles
-            doc_ids = (add_text(documents, "units", *told),)
+            doc_ids = (add_text(documents, "units", row.context, row.context_titles),)
         questions.append(
             Question(row.query_id, doc_ids, row.query, row.answer, supporting=row.sp)
         )

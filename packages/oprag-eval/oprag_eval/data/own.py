@@ -95,14 +95,14 @@ def read_own(questions: Path, documents: Mapping[str, str | Document]) -> Datase
 def _native(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a line under our names, answers and options as lists."""
     named = {"_".join(name.casefold().split()): values[name] for name in values}
-    told = {k: v for k, v in named.items() if v not in (None, "") or k == "question"}
-    answers = [key for key in told if _ANSWER.fullmatch(key)]
-    options = sorted(key for key in told if _OPTION.fullmatch(key))
+    known = {k: v for k, v in named.items() if v not in (None, "") or k == "question"}
+    answers = [key for key in known if _ANSWER.fullmatch(key)]
+    options = sorted(key for key in known if _OPTION.fullmatch(key))
     lists = {
-        "answers": [told.pop(key) for key in answers],
-        "options": [told.pop(key) for key in options],
+        "answers": [known.pop(key) for key in answers],
+        "options": [known.pop(key) for key in options],
     }
-    return told | lists
+    return known | lists
 
 
 def _names(documents: Mapping[str, Document]) -> dict[str, str | None]:

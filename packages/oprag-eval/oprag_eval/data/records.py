@@ -21,9 +21,9 @@ class Document:
     title: str
     """For people; empty where the set has none."""
     text: str
-    """What spans count in, in characters (Python `str` offsets)."""
+    """The text that spans are of, in characters (Python `str` offsets)."""
     titles: tuple[str, ...] = ()
-    """Of what is in it, where that was told as a list; empty otherwise."""
+    """Of what is in it, where the set lists that; empty otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Question:
     gold_option: int | None = None
     """Index of the right option, 0 = first; None for open questions."""
     evidence: tuple[Span, ...] = ()
-    """Where the answer stands in the one document of `doc_ids`; empty: not known."""
+    """The places of the answer in the one document of `doc_ids`; empty: not known."""
     evidence_kind: EvidenceKind = "all"
     """`"any"`: each span suffices; `"all"`: every span is needed."""
     supporting: tuple[str, ...] = ()
@@ -87,7 +87,7 @@ class Dataset:
     metrics: tuple[str, ...] = ()
     """Names in `oprag_eval.metrics` that fit, the papers' own first."""
     notes: tuple[str, ...] = ()
-    """What differs from the papers: counts, and questions that were left out."""
+    """Differences from the papers: counts, and questions that were left out."""
 
     def documents_of(self, question: Question) -> Iterator[Document]:
         """Return the documents that a question is asked of, in order.

@@ -43,7 +43,7 @@ class Rows:
     """Rows of a file or table, in order."""
 
     path: str
-    """What errors name."""
+    """The path that errors name."""
     values: Iterable[tuple[int | None, Mapping[str, Any]]]
     """The line, or the row of a table, from 1; and the fields by name."""
 

@@ -1,4 +1,4 @@
-"""What every metric asks of its reference answers."""
+"""Checks of the reference answers of every metric."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def meteor(prediction: str, references: Sequence[str], *, wordnet: Any = None) -
         Banerjee and Lavie 2005; NLTK's `meteor_score` at its defaults, as the
         `evaluate` library of the DOS RAG paper (arXiv:2506.03989, appendix A.4)
         calls it. That one splits into sentences first, which differs where a full
-        stop stands inside an answer.
+        stop is inside an answer.
     """
     from nltk.tokenize import word_tokenize
     from nltk.translate.meteor_score import meteor_score

@@ -82,7 +82,7 @@ def longrag_match(prediction: str, references: Sequence[str]) -> bool:
 
 
 def answer_recall(context: str, answers: Sequence[str]) -> bool:
-    """Return whether an answer stands in the context, token by token.
+    """Return whether an answer occurs in the context, token by token.
 
     The answer's tokens must be a contiguous run of the context's. Tokens are those
     of `plain_tokens`: uncased, articles and punctuation kept. An answer without

@@ -69,8 +69,8 @@ def exact_match(prediction: str, references: Sequence[str]) -> bool:
     """Return whether the answer is word for word one of the references.
 
     Both sides are brought to Unicode NFD and then to the words of `answer_words`:
-    case, ASCII punctuation, articles and blanks do not count. Two texts of which
-    nothing is left are equal.
+    case, ASCII punctuation, articles and blanks do not count. Two texts without
+    any such word are equal.
 
     Not the measure under which LongRAG reports "EM": see `longrag_match`, which is
     laxer by 12 to 14 points on that paper's own outputs. Never compare the two.

@@ -1,1 +1,1 @@
-"""What the authors' code does where it differs from this project, losses included."""
+"""The authors' rules where they differ from this project's, losses included."""

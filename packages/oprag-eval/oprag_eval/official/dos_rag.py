@@ -133,7 +133,7 @@ def fill_officially(
     """Choose chunks as the authors do.
 
     Of the `token_budget / 50` best (rounded down) those up to the first with which the
-    sum of the chunks' own tokens would pass the budget. What stands between chunks is
+    sum of the chunks' own tokens would pass the budget. Text between chunks is
     not counted, so the context may be over the budget; a budget below the best
     chunk's tokens, or below 50, gives none.
 

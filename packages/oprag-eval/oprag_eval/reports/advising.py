@@ -1,4 +1,4 @@
-"""What a run says to use, and why: the sentences of the page and of the terminal."""
+"""The advice of a run, with reasons: sentences for the page and the terminal."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def advice_of(summary: Summary) -> tuple[str, ...]:
     spot = summary.sweet_spot
     if spot is None:
         only = summary.arms[0].label if len(summary.arms) == 1 else ""
-        told = summary.measure and only
-        return (_ONE_ARM.format(arm=only) if told else _NO_MEASURE,)
+        measured = summary.measure and only
+        return (_ONE_ARM.format(arm=only) if measured else _NO_MEASURE,)
     arms = {arm.label: arm for arm in summary.arms}
     best = arms[spot.best]
     if best.measures[summary.measure].mean <= 0:

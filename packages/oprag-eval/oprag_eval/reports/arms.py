@@ -16,7 +16,7 @@ from oprag_eval.statistics import Figure, Sampling
 
 @dataclass(frozen=True)
 class Arm:
-    """What one system scored at one budget."""
+    """The scores of one system at one budget."""
 
     system: str
     budget: int | None
@@ -107,7 +107,7 @@ def row_of(
         arm: Its scores.
         figures: Its measures.
         expected: Answers that it should have.
-        price: None: no cost is told.
+        price: None: no cost is shown.
         index_price: Of what was made beforehand; None: the same.
     """
     asked = [TokenUsage(**line["usage"]["asked"]) for line in arm.lines]
@@ -161,8 +161,8 @@ def corpus_figures(
     figures = {}
     for name in {name: None for score in scores for name in score}:
         values = [score[name] for score in scores if name in score]
-        told = statistics.fmean(values), None, None, questions, documents
-        figures[name] = Figure(*told, _deviation(values))
+        known = statistics.fmean(values), None, None, questions, documents
+        figures[name] = Figure(*known, _deviation(values))
     return figures
 
 

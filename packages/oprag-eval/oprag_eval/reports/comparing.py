@@ -20,7 +20,7 @@ _SEVERAL = 2
 AS_CHEAP = 1.05
 """Up to so many times the tokens count as no more tokens."""
 MARGIN = 0.02
-"""What an arm may be worse than the best and still be advised: 2 points of 100."""
+"""An arm that is so much worse than the best may still be advised: 2 points of 100."""
 CONFIDENCE = 0.9
 """That it is no worse than that."""
 _ENOUGH = 0.5
@@ -36,7 +36,7 @@ class Compared(NamedTuple):
     system: str
     budget: int | None
     tokens: float
-    """What it takes: mean tokens of the prompts, or of the context."""
+    """Its cost: mean tokens of the prompts, or of the context."""
     values: Sequence[float | None]
     """One per question in one order for all arms; None where a question has none."""
 

@@ -34,7 +34,7 @@ _TITLES = {
 }
 """In the order of tables."""
 CONTEXT_MEASURES = ("evidence_recall", "answer_recall", "title_recall")
-"""What is compared by where a set has no answers, the first that it has."""
+"""The measures to compare by where a set has no answers; the first that it has."""
 
 
 def title_of(measure: str) -> str:

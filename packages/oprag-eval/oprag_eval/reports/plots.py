@@ -46,7 +46,7 @@ class Plot(NamedTuple):
     name: str
     """Of its file, without the ending."""
     title: str
-    """What it shows, in a line."""
+    """Its content, in a line."""
     svg: bytes
 
 

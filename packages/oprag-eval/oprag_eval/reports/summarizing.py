@@ -130,12 +130,12 @@ def _of_answers(
             "that both have."
         )
     if cut := [row for row in rows if row.cut]:
-        told = "; ".join(
+        counts = "; ".join(
             f"{r.label}: {r.cut:,} of {r.cut + r.read_whole:,}" for r in cut
         )
         yield (
             "The window does not take all documents whole. Answers from a text that "
-            f"was cut: {told}."
+            f"was cut: {counts}."
         )
     if any(row.estimated for row in rows):
         yield "Some tokens were counted here and not reported by the provider."

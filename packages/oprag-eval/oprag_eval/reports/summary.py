@@ -1,4 +1,4 @@
-"""What a run showed, as plain values: the content of `summary.json`."""
+"""The results of a run, as plain values: the content of `summary.json`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ArmSummary:
 
     @property
     def tokens(self) -> float:
-        """What quality is drawn against.
+        """The tokens that quality is drawn against.
 
         Input tokens; those of the context where a reader takes no prompt.
         """
@@ -89,7 +89,7 @@ class SweetSpot:
     """The smallest arm that is shown to be as good as the best, see `sweet_spot`."""
 
     chosen: str | None
-    """Label of the arm; None: it cannot be told."""
+    """Label of the arm; None: it is not known."""
     best: str
     """The arm that scored highest."""
     at_most_behind: float
@@ -99,7 +99,7 @@ class SweetSpot:
     """The chosen minus the best; None where they are one, or none is chosen."""
     more_questions: int | None
     """About so many more would tell; 0 where an arm is chosen, None where not even that
-    can be told."""
+    is known."""
     cheaper: bool
     """Whether some arm takes fewer tokens than the chosen one."""
 
@@ -115,7 +115,7 @@ class Routing:
     """Its input tokens over those of the full documents; None where no arm read
     these."""
     answers: int
-    """What the first share is of."""
+    """The number of answers of the first share."""
     compared: int
     """Answers that the second is over."""
 
@@ -132,7 +132,7 @@ class Summary:
     measures: tuple[str, ...]
     """All that are shown, that one first."""
     unit: str
-    """What the intervals draw: documents or questions."""
+    """The units that intervals are over: documents or questions."""
     groups: int
     """How many of them there are."""
     settings: Mapping[str, Any]
@@ -143,11 +143,11 @@ class Summary:
     """None where there is nothing to choose from."""
     routing: tuple[Routing, ...] = ()
     notes: tuple[str, ...] = ()
-    """What a reader must know: what differs from the papers, what is missing."""
+    """Notes for the reader: differences from the papers, missing answers."""
     stopped: bool = False
     """Whether a cap ended the run before everything was asked."""
     advice: tuple[str, ...] = ()
-    """What to use, then why: sentences for the page, the table and the terminal."""
+    """The advice, then its reasons: sentences for page, table and terminal."""
 
 
 def arm_label(system: str, budget: int | None, *, cut: bool = False) -> str:

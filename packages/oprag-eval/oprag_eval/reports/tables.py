@@ -55,17 +55,17 @@ def _results(summary: Summary) -> Table:
         + "; n is the number of questions. Wrong order is the share of pairs of "
         "passages that the reader got in the wrong order."
     )
-    told = ["declined"]
+    further = ["declined"]
     if any(arm.read_whole or arm.cut for arm in summary.arms):
-        told.append("read whole")
-    headings = ("system", "budget", "n", *map(title_of, measures), *told)
+        further.append("read whole")
+    headings = ("system", "budget", "n", *map(title_of, measures), *further)
     rows = tuple(
         (
             arm.name,
             _count(arm.budget),
             _count(arm.questions),
             *(_figure(arm.measures.get(measure)) for measure in measures),
-            *(_count(arm.declined), _read_whole(arm))[: len(told)],
+            *(_count(arm.declined), _read_whole(arm))[: len(further)],
         )
         for arm in summary.arms
     )
@@ -85,8 +85,8 @@ def _tokens(summary: Summary) -> Table:
     rows = []
     for arm in summary.arms:
         means = (arm.context_tokens, arm.input_tokens, arm.output_tokens)
-        told = [f"{mean:,.0f}" for mean in means]
-        row = [arm.name, _count(arm.budget), *told, _count(arm.index_tokens)]
+        cells = [f"{mean:,.0f}" for mean in means]
+        row = [arm.name, _count(arm.budget), *cells, _count(arm.index_tokens)]
         if priced:
             row += [_money(arm.cost), _money(arm.index_cost)]
         rows.append(tuple(row))

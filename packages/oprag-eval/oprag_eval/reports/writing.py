@@ -40,7 +40,7 @@ def write_reports(
     Args:
         directory: Holds the answers.
         dataset: The set that they answer.
-        price: Per million tokens; None: no cost is told.
+        price: Per million tokens; None: no cost is shown.
         index_price: Of what was made of documents beforehand; None: the same.
         measure: What arms are compared by, a name in `scores.jsonl`; empty: the
             set's own.
@@ -67,8 +67,8 @@ def write_reports(
         stopped=stopped,
     )
     values = _rounded(dataclasses.asdict(summary))
-    told = json.dumps(values, ensure_ascii=False, indent=2)
-    directory.write_text("summary.json", told + "\n")
+    written = json.dumps(values, ensure_ascii=False, indent=2)
+    directory.write_text("summary.json", written + "\n")
     tables, plots = tables_of(summary), plots_of(summary)
     directory.write_text("summary.md", _as_markdown(summary))
     _write_plots(directory.path / "plots", plots)

@@ -21,7 +21,7 @@ _NO_PRICES: Mapping[str, Price] = MappingProxyType({})
 
 
 class Spending:
-    """What a run has spent, what is under way, and what it may spend.
+    """The account of a run: spent, under way, and its caps.
 
     Args:
         token_counter: Counts prompts before they are sent.
@@ -52,7 +52,7 @@ class Spending:
         self.used = _recorded(record)
         """Tokens of each model, by its name."""
         self.under_way: list[tuple[str, TokenUsage]] = []
-        """What calls that are not settled yet can take at most, by model."""
+        """The most that calls not settled yet can take, by model."""
         self.settled = asyncio.Event()
         """Set, and replaced, when a call is settled."""
 

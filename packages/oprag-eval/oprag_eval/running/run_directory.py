@@ -66,7 +66,7 @@ class RunDirectory:
 
     @property
     def errors_path(self) -> Path:
-        """What could not be answered; absent when everything was."""
+        """The file of questions without an answer; absent when all have one."""
         return self.path / _ERRORS
 
     def begin(self, settings: Mapping[str, Any]) -> None:

@@ -85,7 +85,7 @@ class RunReport:
     known: int = 0
     """Answers that were there before."""
     errors: list[dict[str, Any]] = field(default_factory=list)
-    """What could not be answered: its key, and the error's type and message."""
+    """Questions without an answer: the key, and the error's type and message."""
     stopped: SpendingCapError | None = None
     """The cap that was reached; None where there was none."""
 
@@ -105,7 +105,7 @@ async def run(
 ) -> RunReport:
     """Ask everything that the directory does not have.
 
-    An error of one question does not end the run: it is told, and the question is
+    An error of one question does not end the run: it is reported, and the question is
     asked again when the run is resumed. A cap does.
 
     Args:

@@ -48,7 +48,7 @@ class BenchModel(PromptedModel):
         self._bench = bench
         self._reserved = reserved
         self.steps: list[Step] = []
-        """What was asked, and what came back."""
+        """The calls, with their replies."""
         self._call = calls or (
             lambda prompt, values: answer_call(
                 question,

@@ -23,9 +23,9 @@ REPLY_TOKENS = 1024
 class FullDocuments(Reader):
     """Reads the documents whole, or without their middle where the window is too small.
 
-    They stand in the order of the set. Without a known window (`Bench.window`)
-    everything is sent, and it is for the provider to refuse it. Whether a text was
-    read whole stands with every answer.
+    They come in the order of the set. Without a known window (`Bench.window`)
+    everything is sent, and it is for the provider to refuse it. Every answer says
+    whether the texts were read whole.
     """
 
     name: str = "full-document"
@@ -33,7 +33,7 @@ class FullDocuments(Reader):
     """Tokens of the window that are kept for the reply."""
 
     budgeted = False
-    """What is read is decided by the window."""
+    """The window decides how much is read."""
 
     def context(
         self,
@@ -61,5 +61,5 @@ class FullDocuments(Reader):
 
 
 def pieces_of(excerpts: Any) -> tuple[Piece, ...]:
-    """Return which slices of which documents were read."""
+    """Return the slices of documents that were read."""
     return tuple(Piece(each.document.name, *each.span) for each in excerpts)

@@ -80,7 +80,7 @@ class LongRag(System):
             raise InvalidOptionError(message, option="links", value=self.links)
 
     budgeted = False
-    """What is read is decided by `k`."""
+    """`k` decides how much is read."""
 
     async def attempt(
         self,

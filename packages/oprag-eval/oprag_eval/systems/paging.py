@@ -16,7 +16,7 @@ from oprag.chunk import Span
 from oprag.splitting import punkt_sentence_spans
 
 PageUnit: TypeAlias = Literal["sentences", "paragraphs"]
-"""What a page is made of: `"paragraphs"` (separated by blank lines) in ReadAgent,
+"""The parts of a page: `"paragraphs"` (separated by blank lines) in ReadAgent,
 `"sentences"` in the DOS RAG paper, for texts whose paragraphs are not marked."""
 
 _PARAGRAPH = re.compile(r"(?:[^\n]|\n(?!\s*\n))+")
@@ -33,7 +33,7 @@ class PagingRules:
     earliest: int = 280
     """Places where a page may end have so many before the end of the next part."""
     rest: int = 350
-    """What is left at the end, if it is less, is one page."""
+    """The rest at the end, if it is less, is one page."""
 
 
 class Break(NamedTuple):
@@ -108,8 +108,8 @@ def page_steps(
 def _breaks(words: Sequence[int], rules: PagingRules) -> tuple[int, ...]:
     """Places after which the next page may end, as numbers of parts.
 
-    As in the authors' notebook, a place stands before the part with which there are
-    enough words; the last one stands behind the passage.
+    As in the authors' notebook, a place is before the part with which there are
+    enough words; the last one is behind the passage.
     """
     total = words[0]
     found: list[int] = []

@@ -40,7 +40,7 @@ _SEPARATOR = "\n\n"
 
 @dataclass(frozen=True)
 class Tree:
-    """What is above the chunks of a document."""
+    """The nodes above the chunks of a document."""
 
     summaries: tuple[str, ...]
     """Layer by layer from below."""

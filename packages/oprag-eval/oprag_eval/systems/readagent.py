@@ -81,7 +81,7 @@ class ReadAgent(System):
 
     name: str = "readagent"
     unit: PageUnit = "sentences"
-    """What pages are made of; `"paragraphs"` as in ReadAgent's own paper."""
+    """The parts of pages; `"paragraphs"` as in ReadAgent's own paper."""
     pages: Count = 6
     """Pages that may be looked up."""
     page_words: Count = 600

@@ -119,7 +119,7 @@ def op_rag(
 def _framework_default(
     default: str, splitting: Splitting, k: int
 ) -> Callable[..., Retrieved]:
-    """Return the maker of what a framework does if it is told nothing."""
+    """Return the maker of a system with a framework's defaults."""
 
     def make(*, name: str = default, top_n: Count = k) -> Retrieved:
         return Retrieved(name, (splitting,), "score", {"top_n": top_n})
@@ -157,7 +157,7 @@ def _check_official(unit: SplitUnit, search: Search, top_n: int | None) -> None:
 def recommended(
     *, name: str = "recommended", sizes: tuple[Count, ...] = (256, 64)
 ) -> Retrieved:
-    """What this project recommends: two sizes in one index, BM25, and `recall`.
+    """The system that this project recommends: two sizes in one index, BM25, `recall`.
 
     As `docs/selection.md` prints it: whole sentences, `bm25=True`,
     `selection="recall"`, and nothing but the store to read from.

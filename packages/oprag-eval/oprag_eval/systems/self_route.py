@@ -45,7 +45,7 @@ class SelfRoute(System):
     """Tokens of the window that are kept for the reply."""
 
     budgeted = False
-    """What is read is decided by `k` and the window."""
+    """`k` and the window decide how much is read."""
 
     def __post_init__(self) -> None:
         as_rungs(self.rungs)
