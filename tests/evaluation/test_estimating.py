@@ -38,8 +38,9 @@ def sent(asked: Plan, reply: str, **options) -> int:
     bench = Bench(set_of_four(), model, vectors(), token_counter=words, **options)
 
     async def ask() -> None:
-        for arm, question in asked.tasks():
-            await arm.system.attempt(question, arm.budget, bench)
+        for question in asked.questions:
+            for arm in asked.arms:
+                await arm.system.attempt(question, arm.budget, bench)
 
     asyncio.run(ask())
     return sum(words(call.prompt) for call in model.calls)
