@@ -318,7 +318,7 @@ _ANSWER_LIMITS = (
     "max_output_tokens",
     "num_predict",
 )
-"""How integrations name the longest answer, in tokens."""
+"""Names of the longest answer in integrations, in tokens."""
 
 
 class ModelFacts(NamedTuple):

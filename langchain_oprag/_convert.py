@@ -38,7 +38,7 @@ from oprag.tokens import Do, TokenizerSpec
 
 _ID = attrgetter("id")
 _SCORE_KEYS = ("relevance_score", "score")
-"""Where LangChain's rerankers and retrievers put a score."""
+"""The metadata keys of scores from LangChain's rerankers and retrievers."""
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 
 

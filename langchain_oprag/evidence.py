@@ -40,7 +40,7 @@ _WRITINGS: tuple[Callable[[str], str], ...] = (
     lambda text: json.dumps(text)[1:-1],
     lambda text: repr(text)[1:-1],
 )
-"""How tools write the text of a document; of one message all in the same way."""
+"""Forms in which tools write a document's text; in one message all in the same way."""
 _WORD = re.compile(r"(?<!\\)[^\W\d_]+")
 """Without the n of an escaped line break."""
 _LABELS = {"content", "document", "id", "metadata", "none", "null", "passage"}

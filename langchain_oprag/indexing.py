@@ -192,7 +192,7 @@ def indexing_target(
 
 
 class _LangChain(Framework[Document]):
-    """How LangChain's documents are read, made and split.
+    """Reads, makes and splits LangChain's documents.
 
     Args:
         splitter: Any; of other splitters than oprag's the positions are found.

@@ -20,7 +20,7 @@ _KNOWN = {
     ("langchain_qdrant", "QdrantVectorStore"): QdrantChunks,
     ("langchain_postgres", "PGVectorStore"): PostgresChunks,
 }
-"""By package and class name; a subclass is read as its base."""
+"""Readers by package and class name; a subclass is read as its base."""
 
 
 def chunk_store(vectorstore: VectorStore | ChunkStore) -> ChunkStore:

@@ -28,7 +28,7 @@ _OPTIONS = tuple(
     if name not in {"base_retriever", "bm25"}
 )
 _SEARCH = re.compile("search|max_marginal")
-"""In the names of methods that return what they find, best first."""
+"""A part of the names of methods that return what they find, best first."""
 _OF_STORE = re.compile("a?(add|delete|get_by)")
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 

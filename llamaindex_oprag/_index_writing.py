@@ -1,4 +1,4 @@
-"""How an index is written: its vectors, its nodes and their names, always in step."""
+"""Writing of an index: its vectors, its nodes and their names, always in step."""
 
 from __future__ import annotations
 

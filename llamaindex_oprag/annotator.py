@@ -231,7 +231,7 @@ def _by_document(nodes: Sequence[BaseNode]) -> dict[str, list[int]]:
 
 
 def _depths(nodes: Sequence[BaseNode]) -> list[int]:
-    """How many of a node's ancestors are among the nodes."""
+    """Return how many of a node's ancestors are among the nodes."""
     by_id = {node.node_id: node for node in nodes}
 
     def depth(node: BaseNode) -> int:

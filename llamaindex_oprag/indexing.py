@@ -212,7 +212,7 @@ def indexing_target(
 
 
 class _LlamaIndex(Framework[Document]):
-    """How LlamaIndex's documents are read, made and parsed.
+    """Reads, makes and parses LlamaIndex's documents.
 
     Args:
         node_parser: Any of one level; of other parsers than oprag's the positions are

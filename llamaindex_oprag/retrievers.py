@@ -97,7 +97,7 @@ class Fetch:
 
     @property
     def asked(self) -> int:
-        """How many nodes are asked for; 0 where that is not known."""
+        """Return how many nodes are asked for; 0 where that is not known."""
         return (self._k if self._plan is None else self._plan.k) or 0
 
     def retriever(self) -> BaseRetriever:

@@ -26,7 +26,7 @@ _KNOWN: dict[tuple[str, str], Callable[[Any], ChunkStore]] = {
     ("llama_index.vector_stores.postgres", "PGVectorStore"): PostgresChunks,
     ("llama_index.vector_stores.qdrant", "QdrantVectorStore"): QdrantChunks,
 }
-"""By package and class name; a subclass is read as its base."""
+"""Readers by package and class name; a subclass is read as its base."""
 
 
 def chunk_store(store: StoreLike) -> ChunkStore:

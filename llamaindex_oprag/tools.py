@@ -25,7 +25,7 @@ from oprag.errors import InvalidOptionError, invalid_option
 Show = Literal["all", "unseen"]
 
 _SHOWN = "oprag_seen"
-"""Where a Context holds what was shown in it."""
+"""The key of a Context for what was shown in it."""
 _HANDOVER = "handoff"
 """The name of AgentWorkflow's own tool."""
 _PAUSE = 0.02

@@ -15,7 +15,7 @@ DOC_KEY = "doc_key"
 DOC_URI = "doc_uri"
 """The document's own name: for people and look-ups, never for filters."""
 DOC_VERSION = "doc_version"
-"""Which text, cut by which settings: chunks of two versions never belong together.
+"""The text and the splitter's settings: chunks of two versions never belong together.
 `settings-text`, each a short hash; see `document_version`."""
 CHUNK_INDEX = "chunk_index"
 """Number of the chunk in its document, from 0, running on over the parts."""
@@ -45,7 +45,7 @@ DOC_SCOPE = "doc_scope"
 document only. See `oprag.indexing.source_scope`."""
 
 RANK = "oprag_rank"
-"""Of a result: its place in the list that was retrieved, 0 = best."""
+"""The place of a result in the list that was retrieved, 0 = best."""
 CITATION = "oprag_citation"
 """Its place for people; see `oprag.chunk.Passage.citation`."""
 DOCUMENT = "oprag_document"

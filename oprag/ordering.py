@@ -23,7 +23,7 @@ from oprag.errors import InvalidOptionError, OpragError
 DocumentOrder: TypeAlias = (
     Literal["best_rank", "first_seen"] | Callable[[Sequence[Chunk]], Any]
 )
-"""How documents follow one another; see `document_order`."""
+"""The order of documents; see `document_order`."""
 
 
 def document_order(

@@ -73,7 +73,7 @@ class Reply:
     seconds: float
     model_calls: int = 1
     cut: str | None = None
-    """Where it was broken off: `"length"`, at the longest reply, or `"filter"`."""
+    """The reason it was cut: `"length"`, at the longest reply, or `"filter"`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def advance(
 
 @dataclass(frozen=True, slots=True)
 class PromptSize:
-    """How long a prompt is, and how long it may be."""
+    """The length of a prompt, and the most it may have."""
 
     tokens: Callable[[Mapping[str, str]], int]
     """Tokens of the whole prompt, filled with the given values."""

@@ -50,7 +50,7 @@ def well_formed(text: str) -> str:
 
 
 _REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
-"""How providers call it, in LangChain's `response_metadata` or in their own objects."""
+"""Names of the reason, in LangChain's `response_metadata` or in providers' objects."""
 _CUTS: dict[str, Literal["length", "filter"]] = {
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens"), "length"),
     **dict.fromkeys(("content_filter", "content_filtered", "refusal"), "filter"),
@@ -78,7 +78,7 @@ class StreamEnd:
 
     def __init__(self) -> None:
         self.cut: Literal["length", "filter"] | None = None
-        """Where the reply was cut: at the longest one, or by the provider's filter."""
+        """The reason that the reply was cut: its length, or the provider's filter."""
         self._due = False
         self._came = False
 

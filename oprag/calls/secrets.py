@@ -6,7 +6,7 @@ import os
 import re
 
 _NAMES = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
-"""How environment variables that hold secrets end."""
+"""Endings of environment variables that hold secrets."""
 _SHORTEST = 8
 """Characters of the shortest secret: `none` is what a local server gets as its key."""
 _PASSWORD = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")

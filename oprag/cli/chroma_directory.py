@@ -54,7 +54,7 @@ class ChromaDirectory:
 
     @property
     def space(self) -> str:
-        """How it measures distance: `cosine`, `l2` or `ip`."""
+        """Its measure of distance: `cosine`, `l2` or `ip`."""
         kinds = self._collection.configuration_json
         return str((kinds.get("hnsw") or kinds.get("spann") or {}).get("space"))
 
@@ -73,7 +73,7 @@ class ChromaDirectory:
         return self._seen
 
     def count(self) -> int:
-        """How many chunks it holds."""
+        """The number of chunks in it."""
         return int(self._collection.count())
 
     def read(self) -> Iterator[StoredChunk]:

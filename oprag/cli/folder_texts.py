@@ -101,7 +101,7 @@ def _raw(path: Path) -> str:
 
 
 def _agreeing(path: Sequence[str], name: Sequence[str]) -> int:
-    """How many parts two paths share, counted from the end."""
+    """Return how many parts two paths share, counted from the end."""
     count = 0
     for left, right in zip(reversed(path), reversed(name), strict=False):
         if left != right:

@@ -1,4 +1,4 @@
-"""Who may speak to the page: a browser on this machine, from the page itself."""
+"""Access to the page: only by a browser on this machine, from the page itself."""
 
 from __future__ import annotations
 

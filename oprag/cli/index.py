@@ -42,7 +42,7 @@ class Index(NamedTuple):
 
     vectorstore: Chroma
     chunks: int
-    """How many chunks it holds."""
+    """The number of chunks in it."""
     report: IndexingReport
     """The work that was needed."""
     path: Path

@@ -1,4 +1,4 @@
-"""How the commands that serve listen: one socket, one server, a short farewell."""
+"""Listening of the commands that serve: one socket, one server, a short farewell."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ _MOST_READ = 100_000
 _MOST_LISTED = 200
 """Lines of a list."""
 _DIGITS = 12
-"""Of the hash in a mark."""
+"""Digits of the hash in a mark."""
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*$", re.MULTILINE)
 _PARAGRAPH = re.compile(r"(?:\A|\n[ \t]*\n)\s*(\S[^\n]*)")

@@ -33,7 +33,7 @@ _LARGEST = 1_000_000
 """Bytes of a request at most."""
 
 _SHOWN = ("page_label", RANK, START, END)
-"""Which metadata of a passage a record carries, where it has them."""
+"""Metadata of a passage that a record carries, where it has them."""
 
 _BAD_HEADER, _WRONG_KEY, _UNKNOWN = 1001, 1002, 2001
 """Numbers of errors that Dify's documentation suggests; others are those of HTTP."""

@@ -1,4 +1,4 @@
-"""From files and a question to passages."""
+"""A search in files: from a question to passages."""
 
 from __future__ import annotations
 

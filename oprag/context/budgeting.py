@@ -1,4 +1,4 @@
-"""How many chunks are asked for, and which a token budget holds, as they are sent.
+"""Numbers of chunks to ask for, and the chunks that a token budget holds, as sent.
 
 The frameworks fetch 4 (LangChain) or 2 (LlamaIndex) chunks by default, which would
 starve any budget. What comes is best first, and stays so while it is chosen: cutting

@@ -1,4 +1,4 @@
-"""Which text to read, judged by where good candidates stand: `selection="recall"`.
+"""The choice of text by the places of good candidates: `selection="recall"`.
 
 A chunk between two good ones is likely to be needed although no retriever ranked it
 high: what it says is only understood with its neighbours, and so is the question's
@@ -39,7 +39,7 @@ class _Lending(NamedTuple):
     """The worth that a candidate lends to the text beside it."""
 
     share: float
-    """Of its worth, to the next chunk of the same length."""
+    """The share of its worth that the next chunk of the same length gets."""
     half: float
     """Lengths of the candidate after which it lends half as much."""
 
@@ -53,7 +53,7 @@ of qmsum's (14.8 by rank)."""
 _FEW = 10
 """Fewer candidates of the usual length are few."""
 _CHARACTERS = 4
-"""Of a token, in English prose."""
+"""Characters of a token, in English prose."""
 _REACH = 8
 """How far on either side a candidate lends, in its own lengths."""
 _LENDERS = 4

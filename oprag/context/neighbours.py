@@ -41,14 +41,14 @@ _SLACK = 1.5
 """How many more neighbours are read than are expected to fit: they may be shorter."""
 
 _Scope: TypeAlias = tuple[str, str]
-"""Of which document and version a chunk is."""
+"""The document and the version of a chunk."""
 
 
 class Neighbours(NamedTuple):
     """The chunks of a list that were not retrieved but are beside hits."""
 
     number: int = 0
-    """How many of the last in the list."""
+    """The number of these at the end of the list."""
     widen: Widen | None = None
     """How far to read on in full texts, beside the hits of `beside`."""
     beside: frozenset[int] = frozenset()
@@ -126,7 +126,7 @@ class _Place(NamedTuple):
 
     @property
     def text(self) -> tuple[str, str, Any]:
-        """Which text a span is of: chunks of several sizes may be of one."""
+        """The text of a span: chunks of several sizes may be of one."""
         return self.scope[0], version_text(self.scope[1]), self.part
 
 
@@ -191,7 +191,7 @@ class Widening:
 
     @cached_property
     def wanted(self) -> dict[tuple[_Scope, int], tuple[int, int]]:
-        """Of which document and index, in which order, brought by which hit."""
+        """The order and the hit of each chunk to read, by its document and index."""
         room, places = self.room, self.places
         own = {(place.scope, place.at) for place in places.values()}
         wanted: dict[tuple[_Scope, int], tuple[int, int]] = {}
@@ -299,7 +299,7 @@ class Widening:
 
     @cached_property
     def room(self) -> float:
-        """How many neighbours to ask for at most."""
+        """Return the most neighbours to ask for."""
         budget = self._options.token_budget
         if budget is None:
             return math.inf

@@ -34,12 +34,12 @@ Selection: TypeAlias = Literal["budget", "recall"]
 """Ways to choose the text that is kept; docs/selection.md compares them."""
 OnProblem: TypeAlias = Literal["error", "warn"]
 Widen: TypeAlias = int | Literal["fill"]
-"""How many neighbours of a hit are read on each side; or as many as fit."""
+"""The number of neighbours to read on each side of a hit; or as many as fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextOptions:
-    """How retrieved chunks become context.
+    """The options that turn retrieved chunks into context.
 
     Every value is a plain JSON value, except callables, tokenizers, full texts.
 

@@ -42,7 +42,7 @@ from oprag.positions import (
 )
 
 SourceText = Callable[[str], str | None]
-"""From a document's name to its full text, or None where it is not known."""
+"""A function from a document's name to its full text, or None if it is not known."""
 
 
 def result_metadata(

@@ -31,9 +31,9 @@ class Piece(NamedTuple):
     """A candidate, or a slice of one."""
 
     start: float
-    """Where it begins: a character, or the ordinal where there is only this."""
+    """Its start: a character, or the ordinal where there is only this."""
     end: float
-    """Where it ends, exclusive."""
+    """Its end, exclusive."""
     of: Chunk
     """The candidate that it is; else the best that it is in."""
 
@@ -135,7 +135,7 @@ def _line_of_spans(members: Sequence[Chunk], long: float) -> Line:
 
 
 def _within(text: str, least: float) -> Iterator[int]:
-    """Where sentences end, each some way behind the one before."""
+    """Return ends of sentences, each some way behind the one before."""
     at, last = 0, len(text)
     for match in _SENTENCE_END.finditer(text):
         if match.end() - at >= least and last - match.end() >= least:

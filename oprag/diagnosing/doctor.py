@@ -165,7 +165,7 @@ class _Examination:
         self._keys = position_keys, document_key
         self._findings = Findings(self.id_of)
         self._starts = [-1] * len(chunks)
-        """Where each chunk begins in its source, where that is proved; else -1."""
+        """Return each chunk's start in its source, where that is proved; else -1."""
         proofs = None if sources is None else self._compare(sources)
         groups = group_chunks(chunks, document_key)
         ordered = bool(chunks)

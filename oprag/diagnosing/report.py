@@ -97,7 +97,7 @@ class Diagnosis:
 
 
 EXAMPLES = 5
-"""Of each kind of problem, the first ones."""
+"""The first examples of each kind of problem."""
 
 MESSAGES = {
     "empty": "There are no chunks: index the documents, or examine the collection that "

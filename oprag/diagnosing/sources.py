@@ -1,4 +1,4 @@
-"""Which source a chunk is from: by the names that it carries, else by its text."""
+"""The source of a chunk: by the names that it carries, else by its text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Sources:
         self._source = document_source(documents)
         self._known: dict[str, bool] = {}
         self.texts = lru_cache(_KEPT)(self._find)
-        """From a name to the texts that a document may be, the likeliest first."""
+        """The candidate texts of each name, the likeliest first."""
 
     def group(
         self, chunks: Sequence[Examined], document_key: DocumentKey | None

@@ -69,7 +69,7 @@ class Verification(NamedTuple):
     component: str
     """Its class name."""
     stores: Sequence[ChunkStore]
-    """Those that it searches, read as its search's filter admits."""
+    """The stores that it searches, read through its search's filter."""
     options: ContextOptions
     """Its own, with full texts through that filter, too."""
     full: bool = False

@@ -20,7 +20,7 @@ class SearchFilter(NamedTuple):
     ids: frozenset[str] | None = None
     """Ids of the chunks that it is limited to besides; None for all."""
     unseen: str | None = None
-    """Why this may not be all, as a clause; None when it is."""
+    """The reason that this may not be all, as a clause; None when it is."""
 
     def refusal(self, store: str, option: str = "documents") -> InvalidOptionError:
         """Return the error for a filter that cannot be carried over to a store.
@@ -41,7 +41,7 @@ class SearchFilter(NamedTuple):
 
 
 NO_FILTER = SearchFilter()
-"""That of a search which finds every chunk."""
+"""The filter of a search that finds every chunk."""
 
 
 def one_filter(filters: Iterable[SearchFilter]) -> SearchFilter:

@@ -11,7 +11,7 @@ from oprag.metadata import CHUNK_INDEX, DOC_KEY, DOC_VERSION
 from oprag.positions import as_number
 
 ChunkKey: TypeAlias = tuple[str, str, int]
-"""Which chunk: `doc_key`, `doc_version`, `chunk_index`."""
+"""The identity of a chunk: `doc_key`, `doc_version`, `chunk_index`."""
 
 _MOST_IDS = 5_000
 """Ids in one query: some stores take no more values than SQL allows."""

@@ -96,7 +96,7 @@ def _rebuild(cls: type[OpragError], message: str, facts: dict[str, Any]) -> Opra
 
 
 class PositionError(OpragError, ValueError):
-    """Where a chunk is in its document is wrong or unknown.
+    """A chunk's position in its document is wrong or unknown.
 
     `kind` is one of its subclasses', `"invalid_span"` (negative, reversed, or past the
     end of the document), or `"unscoped_position"` (offsets count from the start of a
@@ -163,7 +163,7 @@ class DocumentNotFoundError(OpragError, LookupError):
 
 
 class IncompleteDocumentError(OpragError, LookupError):
-    """Not all of a document could be had, and a part is never given for the whole."""
+    """A document could not be read whole, and a part is never given for the whole."""
 
     kind = "incomplete_document"
 

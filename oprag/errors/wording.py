@@ -1,4 +1,4 @@
-"""How messages name what was found; nothing of what may be secret."""
+"""Names of objects in messages; nothing of what may be secret."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _DECLARED = (
     re.compile(rb"<\s*meta[^>]+charset\s*=\s*[\"']?([^>]*?)[ /;'\">]", re.IGNORECASE),
 )
 _HEAD_BYTES = 4096
-"""Where a page declares its encoding; in a long one, in its first twentieth."""
+"""Bytes that may declare a page's encoding; in a long one, its first twentieth."""
 
 # Stand for white space that stays, while that of the source text is thrown out. Pages
 # do not hold such characters; if one does, it becomes white space.
@@ -38,9 +38,9 @@ class Shown(NamedTuple):
     """The visible text of a page."""
 
     title: str
-    """In the bar of the window; empty where it has none."""
+    """The title in the window's bar; empty where it has none."""
     body: str
-    """On the page itself."""
+    """The text on the page itself."""
 
 
 def html_text(data: bytes) -> str:

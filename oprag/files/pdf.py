@@ -21,7 +21,7 @@ _HYPHEN = 0x02
 out."""
 _CARRIAGE_RETURN = 0x0D
 _HIGH, _LOW = 0xD800, 0xDC00
-"""Where the halves of a character begin that UTF-16 writes as two."""
+"""The first codes of the two halves of a surrogate pair."""
 
 
 class PdfPage(NamedTuple):

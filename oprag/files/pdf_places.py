@@ -1,4 +1,4 @@
-"""Where characters of a PDF's text are on its pages: rectangles, and marks on an image.
+"""Places of a PDF's text on its pages: rectangles, and marks on an image.
 
 The spans are of the page's text as `pdf_pages` gives it.
 """

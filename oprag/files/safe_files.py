@@ -16,7 +16,7 @@ from oprag.errors import OpragWarning, UnreadableFileError
 
 _LOCK = "run.lock"
 _TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
-"""How systems say that another process has a lock."""
+"""Error codes of systems where another process has a lock."""
 
 
 def encoded(text: str) -> bytes:

@@ -12,7 +12,7 @@ _WEB = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 
 
 class NoTextError(ValueError):
-    """Why bytes are no text; the message follows the name of the file.
+    """The reason that bytes are no text; the message follows the name of the file.
 
     Args:
         message: The reason.

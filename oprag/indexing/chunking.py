@@ -46,7 +46,7 @@ class Piece(NamedTuple):
 
 
 class Framework(ABC, Generic[D]):
-    """How a framework's documents are read, made and split."""
+    """Reads, makes and splits a framework's documents."""
 
     document_type: type[D]
     reserved: Collection[str]

@@ -42,7 +42,7 @@ _TRIED = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How a store is brought up to date.
+    """The options of a run that brings a store up to date.
 
     Raises:
         InvalidOptionError: One has no such value.
@@ -76,7 +76,7 @@ class WantedChunk(NamedTuple):
     """One chunk as the store is to hold it."""
 
     id: str
-    """Of its document, version, index and metadata; see `oprag.metadata.indexed_id`."""
+    """A hash of document, version, index, metadata; see `oprag.metadata.indexed_id`."""
     text: str
     """The chunk's text."""
     metadata: Mapping[str, str | int | float]
@@ -113,7 +113,7 @@ class IndexingPlan(NamedTuple):
 
     @property
     def outcome(self) -> str:
-        """Which list of the report the document belongs to."""
+        """The list of the report that the document belongs to."""
         if self.is_empty:
             return "unchanged"
         return "updated" if self.delete or self.unchanged else "added"

@@ -1,4 +1,4 @@
-"""How far a run is: a bar on a terminal, and a line in the log at the end."""
+"""The progress of a run: a bar on a terminal, and a line in the log at the end."""
 
 from __future__ import annotations
 

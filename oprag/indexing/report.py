@@ -44,7 +44,7 @@ class SkippedFile(NamedTuple):
     name: str
     """The name that its document would have."""
     error: UnreadableFileError
-    """Why it is none."""
+    """The reason that it is none."""
 
     @property
     def is_unread(self) -> bool:
@@ -82,7 +82,7 @@ class IndexingReport:
     """Documents with further chunks in the store that something else wrote. They are
     left."""
     chunks_foreign: int = 0
-    """How many chunks these are."""
+    """The number of these chunks."""
     chunks_added: int = 0
     """Chunks that were embedded and written."""
     chunks_deleted: int = 0

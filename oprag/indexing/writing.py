@@ -1,4 +1,4 @@
-"""How a run reads and writes one store; what each framework's stores are made to do."""
+"""Reading and writing of one store by a run, for the stores of each framework."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ChunkWriter(ABC):
     written: object = None
     """The framework's object that is written to."""
     cannot_delete: str = ""
-    """Why nothing can be deleted from it; empty where it can."""
+    """The reason that nothing can be deleted from it; empty where it can."""
 
     @abstractmethod
     def add(self, chunks: Sequence[WantedChunk]) -> None:

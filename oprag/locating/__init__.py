@@ -1,4 +1,4 @@
-"""Where any splitter's chunks stand in their source: proved, or said to be unknown."""
+"""Places of any splitter's chunks in their source: proved, or reported as unknown."""
 
 from oprag.locating.chunks_in_any_order import Order, Placement, cover_by_place, place
 from oprag.locating.chunks_in_order import Location, locate

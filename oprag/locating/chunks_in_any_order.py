@@ -1,4 +1,4 @@
-"""Where the chunks of one document stand in its source, as they lie in a store.
+"""Places of the chunks of one document in its source, as they lie in a store.
 
 A store keeps no order that can be relied upon, and may lack chunks. So a place is
 taken for proved only
@@ -40,7 +40,7 @@ class Order(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Where the chunks of one document stand."""
+    """The places of the chunks of one document."""
 
     locations: list[Location]
     """One per chunk."""

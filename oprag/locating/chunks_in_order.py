@@ -25,7 +25,7 @@ class Location(NamedTuple):
     span: Span | None
     """Characters of the source, or None where the place is not proved."""
     status: Literal["exact", "whitespace", "inside", "ambiguous", "not_found", "blank"]
-    """How the chunk's text agrees with the source:
+    """The agreement of the chunk's text with the source:
 
     - `exact`: it equals the source at `span`.
     - `whitespace`: it does but for white space. `span` goes from its first

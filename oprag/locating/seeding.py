@@ -1,4 +1,4 @@
-"""Which pieces of a text occur in it once, or nowhere, found without searching it.
+"""A test whether pieces occur in a text once, or nowhere, without searching it.
 
 A short string that is neither rare nor frequent in the text serves as a mark. The
 seeds of the text, what follows each mark, are kept by content. A piece that holds a
@@ -28,11 +28,11 @@ class Stretch(NamedTuple):
     """Characters that a text and a piece have in common."""
 
     at: int
-    """Where they begin in the text."""
+    """Their start in the text."""
     start: int
-    """Where they begin in the piece."""
+    """Their start in the piece."""
     end: int
-    """Where they end in the piece."""
+    """Their end in the piece."""
 
 
 class Seeds:

@@ -1,4 +1,4 @@
-"""Where texts stand that occur once in another one, whatever their order.
+"""Places of texts that occur once in another one, whatever their order.
 
 What is looked up is made of the long text once and kept, as the next question is about
 the same documents.

@@ -34,7 +34,7 @@ PositionKeys: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
 list of these, the most significant first (`["page", "start_index"]`)."""
 
 UNNAMED = "unnamed-"
-"""How the key of a text begins that names no document: each is one of its own."""
+"""The beginning of the key of a text without a name: each is a document of its own."""
 _UNNAMED_DIGITS = 12
 
 PART_KEYS = (

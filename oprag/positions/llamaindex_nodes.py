@@ -15,7 +15,7 @@ from oprag.metadata import OWN_KEYS
 
 NODE_CONTENT = "_node_content"
 _SOURCE, _PREVIOUS, _NEXT, _PARENT = "1", "2", "3", "4"
-"""How LlamaIndex numbers the relationships of a node."""
+"""LlamaIndex's numbers of the relationships of a node."""
 
 _HIDDEN = ("excluded_embed_metadata_keys", "excluded_llm_metadata_keys")
 

@@ -1,4 +1,4 @@
-"""Which texts are parts of one document, and how the parts are numbered.
+"""Parts of documents: texts of one document, and their numbers.
 
 Readers hand over a document in pieces: a page, a row, a section at a time, each with
 the metadata of the whole. Their chunks must neither be mistaken for chunks of
@@ -61,7 +61,7 @@ class Part(NamedTuple):
     """One of the texts to be split, and its position in its document."""
 
     place: int
-    """Which of the texts, in the order given."""
+    """The index of the text, in the order given."""
     source: SourceText
     name: str
     """The document's own name."""

@@ -40,7 +40,7 @@ class Routed:
     answered: bool = False
     """False when the final reply declines, or when there is none."""
     cut: str | None = None
-    """Where the final reply was cut, see `Reply`."""
+    """The place where the final reply was cut, see `Reply`."""
     problems: tuple[OpragError, ...] = ()
     """Problems of documents whose chunks are therefore in rank order."""
 

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from oprag.calls import SENTINEL, may_be_reasoning, without_reasoning
 
 Decline: TypeAlias = Literal["word"] | Callable[[str], bool]
-"""How a refusal is recognised: by the word, or by a function of the whole reply."""
+"""The rule to recognise a refusal: the word, or a function of the whole reply."""
 
 LONGEST_OPENING = 200
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»*_)\]]*(?=\s)|(?<![。！？।])[。！？।]")

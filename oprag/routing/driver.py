@@ -125,7 +125,7 @@ class Answering(ABC, Generic[OutT]):
     """
 
     decline: Decline = "word"
-    """How a refusal is recognised."""
+    """The rule to recognise a refusal."""
     source: DocumentSource | None = None
     """Full texts by name, for dialogues that read documents."""
     streams_drafts = True

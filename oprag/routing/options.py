@@ -78,7 +78,7 @@ def tokens_to_retrieve(rungs: Sequence[Rung]) -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteOptions:
-    """How questions are routed."""
+    """The options of a route."""
 
     rungs: tuple[Rung, ...]
     """As `oprag.routing.as_rungs` gives them."""

@@ -32,7 +32,7 @@ _PIECES = 64
 _SMALLEST, _LARGEST = 32, 512
 """Characters of a piece."""
 _CHARACTERS = 4
-"""Of a token, in English prose."""
+"""Characters of a token, in English prose."""
 
 
 class FullDocument(NamedTuple):

@@ -1,4 +1,4 @@
-"""How much of a text fits a number of tokens, counted alone."""
+"""The longest beginning of a text that fits a number of tokens, counted alone."""
 
 from __future__ import annotations
 

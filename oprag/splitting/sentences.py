@@ -1,4 +1,4 @@
-"""Where sentences begin and end, by Punkt with its trained models."""
+"""Sentence boundaries, by Punkt with its trained models."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _finder(language: str) -> PunktFinder:
 
 
 def _folders(language: str) -> Iterator[Path]:
-    """Where the model of a language may lie, the first that counts first."""
+    """Return the folders of a language's model, in order of preference."""
     if language == "english":
         yield Path(__file__).with_name("punkt_english")
     if not language.isidentifier():  # no path to somewhere else

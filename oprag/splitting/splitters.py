@@ -171,7 +171,7 @@ def _counted_windows(
 
 
 def _sentence_bounds(spans: Sequence[tuple[int, int]], length: int) -> list[int]:
-    """Where sentences begin, the text's start and end included; checks the spans."""
+    """Return the starts of sentences, and the text's start and end; check the spans."""
     reached = 0
     for number, (start, end) in enumerate(spans):
         if not reached <= start < end <= length:

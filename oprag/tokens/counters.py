@@ -44,7 +44,7 @@ _CHARACTERS = 16_000_000
 _OVERHEAD = 100
 """Characters that an entry takes beside its text, about."""
 _DECIDING = RLock()
-"""Held by who finds out what the default is; others wait instead of trying too."""
+"""Held while the default is looked for; other threads wait instead of trying too."""
 _counters: dict[int, tuple[Any, NamedTokenCounter]] = {}
 """Counters that were made of objects, and these objects, by their `id`."""
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 _T = TypeVar("_T")
 
 SECONDS = 5.0
-"""How long to wait, name resolution and all."""
+"""Seconds to wait, name resolution included."""
 
 
 def within(seconds: float, what: str, work: Callable[[], _T]) -> _T:

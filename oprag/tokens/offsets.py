@@ -1,4 +1,4 @@
-"""Where the tokens of a text begin, in characters."""
+"""Starts of the tokens of a text, in characters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 
 
 class TokenStart(NamedTuple):
-    """Where a token begins in its text."""
+    """The start of a token in its text."""
 
     position: int
     """In characters; rounded down where the token begins inside a code point."""

@@ -24,7 +24,7 @@ _FILES = {
     "p50k_edit": "ec7223a39ce59f226a68acc30dc1af2788490e15",
     "r50k_base": "0ea1e91bbb3a60f729a8dc8f777fd2fc07cd8df4",
 }
-"""How tiktoken calls the file of each of its encodings."""
+"""tiktoken's file name of each of its encodings."""
 
 TIKTOKEN_NAMES = frozenset(_FILES)
 """The encodings that tiktoken itself defines."""
@@ -102,7 +102,7 @@ def _tiktoken(module: str = "tiktoken") -> Any:
 
 
 def _own_folder() -> str:
-    """Where tiktoken itself keeps its files."""
+    """Return the folder where tiktoken itself keeps its files."""
     import tempfile  # here, so that `import oprag` does not take as long again
 
     own = os.environ.get(_CACHE_VARIABLE) or os.environ.get("DATA_GYM_CACHE_DIR")

@@ -54,7 +54,7 @@ class ChosenUnits(NamedTuple):
     """The units for one question."""
 
     units: Sequence[FoundUnit]
-    """Of the best, in reading order."""
+    """The best units, in reading order."""
     too_few: bool
     """Whether more chunks could be of more units."""
     chunks: Arranged[Passage] | None = None

@@ -128,7 +128,7 @@ class _Group(NamedTuple):
     size: int
     """Sum of their sizes."""
     made: int
-    """When it became what it is: groups made earlier have a lower number."""
+    """The order of making: groups made earlier have a lower number."""
 
 
 def _grouped(

@@ -13,7 +13,7 @@ Keep names, numbers and dates as the text writes them.
 Question: {question}
 Answer:"""
 )
-"""Of the first call: the units and the question."""
+"""The prompt of the first call: the units and the question."""
 
 DIRECT_PROMPT = (
     CONTEXT_PART
@@ -24,7 +24,7 @@ no, with no sentence around it.
 Question: {question}
 Answer:"""
 )
-"""Of the one call that a short context takes."""
+"""The prompt of the one call that a short context takes."""
 
 SHORT_PROMPT = """\
 Here are a question and a long answer to it. Take the short answer out of the long \

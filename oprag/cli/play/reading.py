@@ -19,7 +19,7 @@ class Shelf(NamedTuple):
     read: FilesRead
     """The texts, by what the files are called on the page."""
     paths: Mapping[str, Path]
-    """Where each file is, by its name."""
+    """The path of each file, by its name."""
     sentences: tuple[str, ...]
     """One for each file that cannot be used."""
 

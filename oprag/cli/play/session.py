@@ -35,7 +35,7 @@ class Workshop:
     """Files and folders that every new tab begins with."""
     embedding_model: str
     folder: Path
-    """Where the index of these is kept, as `oprag context` keeps it."""
+    """The folder of their index, as `oprag context` keeps it."""
     chat_model: str = ""
     max_context_tokens: int | None = None
     lock: Lock = field(default_factory=Lock)
@@ -66,7 +66,7 @@ class Desk:
     whole: dict[str, str]
     """Full texts by name."""
     starts: dict[tuple[str, int | None], int]
-    """Where each page begins in the full text."""
+    """The start of each page in the full text."""
     tokens: int
     """Tokens of all full texts."""
 
@@ -88,7 +88,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Status:
-    """How far it is, for the page."""
+    """The progress, for the page."""
 
     working: bool = False
     said: str = ""
@@ -111,7 +111,7 @@ class Session:
         """As the page shows them."""
         self.question = ""
         self.problem = ""
-        """Why there is no step for the question; empty if there is one."""
+        """The reason that the question has no step; empty if there is one."""
         self.status = Status()
         self.desk: Desk | None = None
         self.step: Step | None = None
@@ -263,7 +263,7 @@ def _is_read(path: Path, read: Collection[Path]) -> bool:
 
 
 def _starts(texts: tuple[FileText, ...]) -> dict[tuple[str, int | None], int]:
-    """Where each page begins in the text that `joined` makes of them."""
+    """The start of each page in the text that `joined` makes of them."""
     starts: dict[tuple[str, int | None], int] = {}
     ends: dict[str, int] = {}
     for each in texts:

@@ -54,9 +54,9 @@ class SystemEstimate(NamedTuple):
 
     system: str
     low: Taken
-    """Where every first reply answers."""
+    """The totals if every first reply answers."""
     high: Taken
-    """Where every reply declines and every page is looked up."""
+    """The totals if every reply declines and every page is looked up."""
 
 
 class RunEstimate(NamedTuple):

@@ -24,9 +24,9 @@ from oprag_eval.system import System
 Verdict: TypeAlias = Literal["pass", "fail", "not measured", "no figure"]
 
 DEVIATIONS = 2
-"""How many standard deviations, ours and the paper's together, a figure may be off."""
+"""The standard deviations, ours and the paper's together, that a figure may be off."""
 POINTS = 0.02
-"""How much a figure may be off that has neither a deviation nor an interval."""
+"""The most that a figure without deviation and interval may be off."""
 
 _DIGITS = 9
 _FOLDER = Path(__file__).with_name("recipes")

@@ -1,4 +1,4 @@
-"""How a document is cut into the chunks that a system searches."""
+"""Splittings of documents into the chunks that a system searches."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """How one arm differs from another on the same questions; first minus second."""
+    """The difference of two arms on the same questions; first minus second."""
 
     mean: float
     low: float
@@ -144,7 +144,7 @@ class Sampling:
     unit: Literal["documents", "questions"]
     """The kind of groups."""
     groups: int
-    """How many of them there are."""
+    """The number of them."""
 
     def __init__(self, clusters: Sequence[int]) -> None:
         if not clusters:

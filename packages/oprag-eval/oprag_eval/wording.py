@@ -119,7 +119,7 @@ class Task(NamedTuple):
     material: str = ""
     """The kind of text, for the papers' prompts; empty where no paper asks the set."""
     form: str = ""
-    """How an open answer is written; empty: in as few words as it takes."""
+    """The form of an open answer; empty: in as few words as it takes."""
     titles: bool = False
     """Whether LongRAG's first prompt names the titles of what is read."""
 

@@ -18,7 +18,7 @@ _USE = {
     "as_retriever()",
     "llamaindex-default": "LlamaIndex as it is: SentenceSplitter(), as_query_engine()",
 }
-"""How one's own code does what a system does."""
+"""Code for an application, by system."""
 
 
 def advice_lines(summary: Summary) -> list[str]:

@@ -126,7 +126,7 @@ def _is_document(name: str, roots: set[Path], apart: set[Path]) -> bool:
 
 
 def _real(path: Path) -> Path:
-    """Where it really is; a loop of links stays as it is (`resolve` raises for it)."""
+    """Return the resolved path; a loop of links is kept (`resolve` raises for it)."""
     return Path(os.path.realpath(path))
 
 

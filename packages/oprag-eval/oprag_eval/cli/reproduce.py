@@ -109,7 +109,7 @@ class _Table(NamedTuple):
     reader: str
     options: RunOptions
     paths: Mapping[str, str]
-    """Where each set is; empty: on the hub."""
+    """The path of each set; empty: on the hub."""
     folder: Path
 
     @property
@@ -160,7 +160,7 @@ def _plain(value: object) -> object:
 
 
 def _paths(recipe: Recipe, data: Sequence[str]) -> dict[str, str]:
-    """Where each set of the table is; empty: on the hub."""
+    """Return the path of each set of the table; empty: on the hub."""
     paths = dict.fromkeys(recipe.sets, "")
     families = {one.partition("/")[0] for one in recipe.sets}
     for each in data:

@@ -39,7 +39,7 @@ _PACKAGES = (
 
 
 _RETRIES = 6
-"""How often a client asks again where a call failed in passing."""
+"""The number of times that a client repeats a call that failed in passing."""
 
 
 @dataclass(frozen=True)

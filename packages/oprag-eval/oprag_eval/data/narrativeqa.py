@@ -26,7 +26,7 @@ _PAGE = re.compile(
     r"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""How a story begins that is a web page, as film scripts come."""
+"""The beginning of a story that is a web page, as film scripts come."""
 
 
 class _Summary(Fields):

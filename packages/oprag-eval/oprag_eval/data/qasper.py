@@ -130,7 +130,7 @@ def _questions(paper: _Paper, document: Document) -> Iterator[Question]:
 
 
 def _spans(evidence: Sequence[str], text: str) -> tuple[Span, ...]:
-    """Where all pieces of evidence stand; nothing where one is not found."""
+    """Return the spans of all evidence; nothing where a piece is not found."""
     spans = []
     for piece in filter(None, map(str.strip, evidence)):
         start = text.find(piece)

@@ -1,4 +1,4 @@
-"""How much of the evidence for an answer a context holds."""
+"""The share of the evidence for an answer that a context holds."""
 
 from __future__ import annotations
 

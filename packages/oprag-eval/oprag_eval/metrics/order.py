@@ -1,4 +1,4 @@
-"""How far the passages of a context are from the order of their documents."""
+"""The distance of a context's passages from the order of their documents."""
 
 from __future__ import annotations
 

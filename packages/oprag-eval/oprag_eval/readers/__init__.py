@@ -1,1 +1,1 @@
-"""Who replies to the systems' calls: a chat model, or the offline reader."""
+"""Readers, which reply to the systems' calls: a chat model, or the offline reader."""

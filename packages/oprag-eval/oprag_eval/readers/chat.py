@@ -23,7 +23,7 @@ from oprag.tokens import TokenizerSpec, resolve_token_counter
 from oprag_eval.models import Call, Completion, Model
 
 _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
-"""How clients call the longest reply; the first is LangChain's own name for it."""
+"""Clients' names of the longest reply; the first is LangChain's own."""
 
 
 class ChatModel(Model):

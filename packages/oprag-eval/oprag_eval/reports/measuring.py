@@ -1,4 +1,4 @@
-"""Which measures a report shows, which one it compares by, and names for people."""
+"""The measures of a report, the one it compares by, and names for people."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class SweetSpot:
 
 @dataclass(frozen=True)
 class Routing:
-    """How often a routed system answered early, and what that saved."""
+    """The share of early answers of a routed system, and what they saved."""
 
     arm: str
     answerable: float
@@ -134,7 +134,7 @@ class Summary:
     unit: str
     """The units that intervals are over: documents or questions."""
     groups: int
-    """How many of them there are."""
+    """The number of them."""
     settings: Mapping[str, Any]
     """Of `run.json`."""
     arms: tuple[ArmSummary, ...]

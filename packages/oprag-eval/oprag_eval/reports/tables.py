@@ -17,7 +17,7 @@ class Table(NamedTuple):
 
     title: str
     note: str
-    """How to read it."""
+    """An explanation of the table."""
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 

@@ -25,13 +25,13 @@ FORMAT = 3
 
 
 class AnswerKey(NamedTuple):
-    """Which answer it is."""
+    """The key of an answer."""
 
     system: str
     budget: int | None
     """Tokens; None for a system without a budget."""
     run: int
-    """Which of several runs of the same question, from 0."""
+    """The number of the run of the same question, from 0."""
     question_id: str
 
 
@@ -56,7 +56,7 @@ class RunDirectory:
 
     @property
     def answers_path(self) -> Path:
-        """Where the answers are."""
+        """The file of the answers."""
         return self.path / _ANSWERS
 
     @property
@@ -174,7 +174,7 @@ class RunDirectory:
 
 
 def key_of(answer: Mapping[str, Any]) -> AnswerKey:
-    """Which answer a line holds."""
+    """Return the key of the answer that a line holds."""
     return AnswerKey(*(answer[field] for field in AnswerKey._fields))
 
 

@@ -1,4 +1,4 @@
-"""Which answers a run consists of, and the asking of those that are not there yet."""
+"""The answers of a run, and the asking of those that are not there yet."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Plan:
 
 @dataclass
 class RunReport:
-    """How a run ended."""
+    """The end of a run."""
 
     asked: int = 0
     """Answers that came now."""

@@ -42,9 +42,9 @@ class MiddleCut(NamedTuple):
     text: str
     """The beginning, the mark and the end; the text itself where it fits."""
     head: int
-    """Where the middle begins, in characters of the whole text."""
+    """The start of the middle, in characters of the whole text."""
     tail: int
-    """Where it ends; the same as `head` where nothing is cut."""
+    """Its end; the same as `head` where nothing is cut."""
 
 
 def truncate_middle(

@@ -47,7 +47,7 @@ class Tree:
     children: tuple[tuple[int, ...], ...]
     """Nodes that each is of: the chunks are numbered first, then the summaries."""
     usage: TokenUsage
-    """Of all calls that it took, whether they were made now or before."""
+    """Tokens of all calls for it, made now or before."""
 
 
 async def tree_of(document: Document, system: Raptor, bench: Bench) -> Tree:
@@ -154,7 +154,7 @@ class Raptor(System):
 
     @property
     def splitting(self) -> Splitting:
-        """How the leaves are cut."""
+        """The splitting into leaves."""
         return Splitting(self.unit, self.size)
 
     def settings(self) -> dict[str, Any]:

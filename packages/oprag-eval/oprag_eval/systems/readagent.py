@@ -27,7 +27,7 @@ class _Memory(NamedTuple):
     pages: Sequence[Span]
     gists: Sequence[str]
     usage: TokenUsage
-    """Of all calls that it took, whether they were made now or before."""
+    """Tokens of all calls for it, made now or before."""
 
 
 async def _memory_of(

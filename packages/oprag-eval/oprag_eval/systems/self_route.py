@@ -52,7 +52,7 @@ class SelfRoute(System):
 
     @property
     def splitting(self) -> Splitting:
-        """How the chunks are cut."""
+        """The splitting into chunks."""
         return Splitting(self.unit, self.size)
 
     def settings(self) -> dict[str, Any]:
