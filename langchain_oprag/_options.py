@@ -33,7 +33,7 @@ _RUNNABLES = {"llm": A_MODEL, "retriever": _A_RETRIEVER, "base_retriever": _A_RE
 
 Model: TypeAlias = Annotated[Runnable[Any, Any], WithJsonSchema({})]
 Retriever: TypeAlias = Annotated[RetrieverLike, WithJsonSchema({})]
-"""Fields that hold a runnable: it has no JSON schema, and anything may stand there."""
+"""Fields that hold a runnable: it has no JSON schema, and anything may be there."""
 
 
 def option_field(

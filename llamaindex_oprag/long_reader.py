@@ -143,7 +143,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
     ) -> RESPONSE_TEXT_TYPE:
-        """Answer from bare texts, as they stand in reading order.
+        """Answer from bare texts, in their reading order.
 
         Returns:
             The short answer, or its pieces with `streaming`.

@@ -32,7 +32,7 @@ def document_order(
     """Put chunks in reading order: documents one after another, each by position.
 
     Inside a document chunks follow `position`; those without one come last, by
-    rank. Equal positions (one chunk retrieved twice) stand by rank.
+    rank. Equal positions (one chunk retrieved twice) are in rank order.
 
     Args:
         chunks: In any order; their ranks say how good they are. Not changed.

@@ -121,14 +121,14 @@ def expanded_order(
     lines = cut_into_lines(chunks, long=long)
     worths = [worth for line in lines for worth in _worths(line, hits, lending)]
     pieces = [piece for line in lines for piece in line.pieces]
-    # They stand in reading order.
+    # They are in reading order.
     order = sorted(range(len(pieces)), key=lambda number: pieces[number].of.rank)
     order.sort(key=worths.__getitem__, reverse=True)
     return PieceChunks([pieces[number] for number in order])
 
 
 def _in_one_order(chunk: Chunk) -> tuple[object, ...]:
-    """Chunks of one rank stand by their places, however they came."""
+    """Return a sort key: chunks of one rank follow by place, however they came."""
     return chunk.rank, chunk.document, chunk.position or (), chunk.text
 
 

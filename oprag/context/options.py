@@ -1,7 +1,7 @@
 """The options that every component shares: the one list of them, checked here.
 
 The fields of the adapters' components are made from this list. The description of an
-option, its type and its default stand nowhere else.
+option, its type and its default are nowhere else.
 """
 
 from __future__ import annotations

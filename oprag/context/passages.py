@@ -192,7 +192,7 @@ def merge_neighbours(
 
     Raises:
         PositionError: The source text is at hand and a span reaches past its
-            end, or the chunk's text does not stand there.
+            end, or the chunk's text is not there.
     """
     passages: list[Passage] = []
     run: list[Chunk] = []
@@ -266,7 +266,7 @@ def proved_source(run: Sequence[Chunk], source_text: SourceText) -> str | None:
         their span, and where the name is not known.
 
     Raises:
-        PositionError: A chunk's text does not stand where its span says.
+        PositionError: A chunk's text is not where its span says.
     """
     first = run[0]
     if first.part is not None or not first.exact:

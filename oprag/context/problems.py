@@ -42,7 +42,7 @@ class Problems:
         """Warn of what is wrong with a result, of each kind once.
 
         Args:
-            problems: Of documents whose chunks stand by their ranks.
+            problems: Of documents whose chunks are in rank order.
             lacking: Why nothing was read beside what was found.
             unfilled: A budget in tokens, if there is one, and the chunks that came:
                 the retriever, not the budget, decided how much is read.

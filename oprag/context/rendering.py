@@ -14,7 +14,7 @@ from oprag.positions import as_number
 GAP_MARK = "[…]"
 """The mark where text was left out."""
 _QUOTED = 60
-"""Characters of a text that stand in the place of its name."""
+"""Characters of a text that take the place of its name."""
 
 
 def headers(passages: Sequence[Passage], *, separator: str = "\n\n") -> list[str]:

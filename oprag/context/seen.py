@@ -29,7 +29,7 @@ _Piece: TypeAlias = tuple[Span | None, str]
 without a known place."""
 
 _NO_CHANCE = 40
-"""Characters that do not stand twice in one document by chance."""
+"""Characters that do not occur twice in one document by chance."""
 
 
 class Seen:

@@ -1,4 +1,4 @@
-"""Metadata of where chunks stand in their source, if that is proved."""
+"""Metadata for the places of chunks in their source, if proved."""
 
 from __future__ import annotations
 
@@ -136,9 +136,9 @@ def _order(name: str, part: SourcePart) -> list[int]:
 def _refuse_likeness(
     name: str, part: SourcePart, order: list[int], locations: Sequence[Location]
 ) -> None:
-    """Chunks that differ in white space alone must stand where theirs is.
+    """Refuse chunks that differ in white space alone and are not at their places.
 
-    Those that a splitter altered, so that they stand nowhere, are taken as given, if
+    Those that a splitter altered, so that they occur nowhere, are taken as given, if
     the others were given in the order of the text.
     """
     doubtful = exchangeable(part.text, part.chunks, locations)

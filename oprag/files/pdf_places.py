@@ -18,7 +18,7 @@ _COLOUR = (255, 214, 0)
 """Of a highlight: red, green, blue."""
 
 _SAME_LINE = 0.5
-"""Points between what two characters of one line stand on, at most."""
+"""Points between the base lines of two characters of one line, at most."""
 
 
 class PdfRectangle(NamedTuple):

@@ -22,7 +22,7 @@ text this many times over. Where nothing is unique, that keeps the time linear."
 
 
 def anchor(text: str, pieces: Sequence[str], *, complete: bool) -> list[Range | None]:
-    """Find where pieces stand that do not cover the text without a gap.
+    """Find the places of pieces that do not cover the text without a gap.
 
     Splitters that are applied one after another step back where the outer chunks
     overlap. How far is seen on the pieces that occur once; twice that is allowed

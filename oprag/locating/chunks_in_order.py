@@ -3,7 +3,7 @@
 The chunks are all that a splitter made of the text, in order, so each begins
 inside the one before it or right after it. That tells repeated text apart where
 searching for a chunk alone would not. A chunk's text may differ from the source in
-its white space. Nothing is guessed: a chunk that could stand in two places is
+its white space. Nothing is guessed: a chunk that could be in two places is
 reported, and so is one that was altered. The proofs are in `contiguity` and
 `anchoring`.
 """

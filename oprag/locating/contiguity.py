@@ -24,7 +24,7 @@ _LIMIT = 64
 def cover(
     text: str, pieces: Sequence[str], first: int, last: int, back: int = 0
 ) -> list[Range] | None:
-    """Find where each piece can stand if the pieces cover the text without a gap.
+    """Find the possible places of pieces that cover the text without a gap.
 
     How much any two pieces overlap is not known, but what all overlaps add up to
     is: the lengths of the pieces less the length of what they cover. So where

@@ -11,7 +11,7 @@ from oprag.locating.squeezing import squeeze
 def exchangeable(
     source: str, texts: Sequence[str], found: Sequence[Location]
 ) -> list[int]:
-    """Return the numbers of the chunks that may stand where another one was found.
+    """Return the numbers of the chunks that may be where another one was found.
 
     Places are found without regard to white space. So chunks that differ in nothing
     else are in doubt, unless each of them has the very text of its place. White space

@@ -20,21 +20,21 @@ from oprag.locating.contiguity import Range, cover, joined
 from oprag.locating.seeding import UNKNOWN, Seeds
 
 _WITNESSES = 8
-"""Chunks of known places that must stand in order for an order to be believed.
-Shuffled, so many stand in order once in 40,320 times."""
+"""Chunks of known places that must be in order for an order to be believed.
+Shuffled, so many are in order once in 40,320 times."""
 
 
 def given_order(flat: str, pieces: Sequence[str]) -> tuple[list[int] | None, list[int]]:
     """Find the order of all pieces of a text, from their places and the order given.
 
     Pieces are ordered by their places where all are known; else the order given is
-    believed where those whose places are known stand in it, and no two neighbours could
+    believed where those whose places are known are in it, and no two neighbours could
     be exchanged. Pieces that do not occur, and empty ones, stay behind the piece that
     precedes them.
 
     Returns:
         Numbers of all pieces in reading order, or None where it is not known; and
-        then the pieces that may stand elsewhere.
+        then the pieces that may be elsewhere.
     """
     as_given = list(range(len(pieces)))
     copies = Counter(piece for piece in pieces if piece)

@@ -58,7 +58,7 @@ class SqueezedText:
         return end
 
     def index(self, offset: int) -> int:
-        """Return how many characters of `flat` stand before `text[offset]`."""
+        """Return how many characters of `flat` are before `text[offset]`."""
         block = min(offset, len(self.text)) // _BLOCK
         rest = self.text[block * _BLOCK : max(offset, 0)]
         return self._before[block] + len(squeeze(rest))

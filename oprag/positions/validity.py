@@ -86,7 +86,7 @@ def check_positions(
 ) -> list[Chunk]:
     """Make sure that the positions of each document can all be true at once.
 
-    Two different texts cannot stand at one position, and overlapping spans must
+    Two different texts cannot be at one position, and overlapping spans must
     agree on the characters they share. Where they do not, the positions restart
     somewhere (per page, per section) or were found by a wrong search. One header, put
     before every chunk of the document, makes them disagree as well: such chunks are

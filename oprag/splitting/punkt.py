@@ -24,7 +24,7 @@ CANDIDATES = re.compile(
 the next sentence, and is None without white space before it."""
 
 CLOSING = re.compile(rf"""["')\]}}‘’“”«»]+?(?:{_SPACE}+|(?=--)|$)""", re.MULTILINE)
-"""Quotes and brackets that stand behind a sentence's end and belong to it."""
+"""Quotes and brackets that follow a sentence's end and belong to it."""
 
 _TOKENS = re.compile(
     rf"""{_MANY}

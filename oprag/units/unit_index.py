@@ -1,4 +1,4 @@
-"""The long units that retrieved chunks stand in.
+"""The long units that hold retrieved chunks.
 
 A unit ranks as its best chunk does (LongRAG, arXiv 2406.15319): one embedding of 4,000
 tokens says little about them, those of its chunks say more.
@@ -34,7 +34,7 @@ class FoundUnit(NamedTuple):
 
 
 class UnitIndex:
-    """Finds the units that chunks stand in.
+    """Finds the units that hold chunks.
 
     Args:
         units: As `group_documents` gives them.

@@ -67,7 +67,7 @@ class RunEstimate(NamedTuple):
     sampled: int
     """Questions of the sample."""
     questions: int
-    """Questions of the plan, that the figures stand for."""
+    """Questions of the plan, which the figures are for."""
     failed: tuple[str, ...]
     """Why arms cannot answer sampled questions, once for each: `dos-rag, 50: …`."""
     answers: int

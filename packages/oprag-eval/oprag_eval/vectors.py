@@ -102,6 +102,6 @@ class Vectors:
 
 
 def best_first(scores: Sequence[float] | Matrix) -> list[int]:
-    """Return the places of scores, the highest first; equal ones as they stand."""
+    """Return the places of scores, the highest first; equal ones in their order."""
     order: list[int] = np.argsort(-np.asarray(scores), kind="stable").tolist()
     return order

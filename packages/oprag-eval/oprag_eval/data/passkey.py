@@ -101,7 +101,7 @@ def make_passkey(
 def _hide(
     keys: list[int], depth: float, characters: int, rng: random.Random
 ) -> tuple[str, tuple[Span, ...]]:
-    """A text with the keys in their order of mention; where their sentences stand."""
+    """A text with the keys in their order of mention, and spans of their sentences."""
     filler: list[str] = []
     length = 0
     while length < characters:

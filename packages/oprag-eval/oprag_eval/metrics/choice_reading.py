@@ -87,7 +87,7 @@ def _leading_letter(reply: str, last: str) -> str | None:
 
 
 def _letters(reply: str, last: str) -> Iterator[re.Match[str]]:
-    """Capitals that stand alone, are not denied and are no article."""
+    """Capitals that are alone, are not denied and are no article."""
     for match in re.finditer(rf"(?<![\w'’])([A-{last}])(?![\w'’-]\w|\w)", reply):
         if _DENIED.search(reply[: match.start()]):
             continue

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 
 
 def wrong_order(places: Iterable[tuple[Hashable, float]]) -> float | None:
-    """Return the share of pairs of passages that stand in the wrong order.
+    """Return the share of pairs of passages that are in the wrong order.
 
     0 in document order, 1 in reverse, about a half in random or score order. Kendall's
     τ is 1 minus twice the share. Pairs of two documents have no order of their own and

@@ -28,8 +28,8 @@ class OfficialChunk(NamedTuple):
     text: str
     """Not always a slice of the source."""
     spans: tuple[Span, ...]
-    """The parts as they stand in the source, ascending; together they may be over
-    the limit, and other chunks may stand between them."""
+    """The parts in the order of the source; together they may be over
+    the limit, and other chunks may be between them."""
 
 
 def split_officially(

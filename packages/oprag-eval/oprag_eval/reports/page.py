@@ -1,7 +1,7 @@
 """The page of a run: one file that needs nothing else, and may run nothing else.
 
 Its content security policy allows the one script and the one style sheet by their
-hashes, and images that stand in the page itself.
+hashes, and images that are in the page itself.
 """
 
 from __future__ import annotations
