@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from oprag_eval.reports.comparing import MARGIN, Compared, sweet_spot
+from oprag_eval.reports.comparison import MARGIN, Compared, sweet_spot
 from oprag_eval.statistics import Comparison, Figure, Sampling
 
 Numbers = npt.NDArray[np.float64]

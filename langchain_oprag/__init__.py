@@ -31,8 +31,8 @@ from langchain_oprag.compressors import OrderPreservingCompressor
 from langchain_oprag.retrievers import OrderPreservingRetriever
 
 if _TYPE_CHECKING:
-    from langchain_oprag.annotating import annotate_positions
-    from langchain_oprag.diagnosing import diagnose
+    from langchain_oprag.annotator import annotate_positions
+    from langchain_oprag.diagnosis import diagnose
     from langchain_oprag.documents import document_source
     from langchain_oprag.evidence import EvidenceMiddleware
     from langchain_oprag.indexing import aindex_documents, index_documents
@@ -68,8 +68,8 @@ __all__ = [
 ]
 
 _NAMES = {
-    "annotating": ("annotate_positions",),
-    "diagnosing": ("diagnose",),
+    "annotator": ("annotate_positions",),
+    "diagnosis": ("diagnose",),
     "documents": ("document_source",),
     "evidence": ("EvidenceMiddleware",),
     "indexing": ("aindex_documents", "index_documents"),

@@ -12,7 +12,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.utils import AddableDict
 from pydantic import ConfigDict, SkipValidation, ValidationInfo, field_validator
 
-from langchain_oprag._answering import Answering, DrivenRunnable
+from langchain_oprag._answers import Answering, DrivenRunnable
 from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
 from langchain_oprag._prompts import Question, fill, long_prompts, read_question
 from langchain_oprag.results import as_documents, as_passages

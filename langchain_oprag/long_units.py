@@ -116,7 +116,7 @@ class LongUnitRetriever(WrappingRetriever):
     Example:
         >>> from langchain_core.embeddings import DeterministicFakeEmbedding
         >>> from langchain_core.vectorstores import InMemoryVectorStore
-        >>> from oprag.units.grouping_documents import group_documents
+        >>> from oprag.units.document_groups import group_documents
         >>> texts = {"a": "Ann built it.", "b": "It stands.", "c": "Far away."}
         >>> store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
         >>> ids = store.add_documents(

@@ -13,7 +13,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.utils import AddableDict
 from pydantic import ConfigDict, Field, SkipValidation, field_validator, model_validator
 
-from langchain_oprag._answering import Answering, DrivenRunnable, ModelCall
+from langchain_oprag._answers import Answering, DrivenRunnable, ModelCall
 from langchain_oprag._convert import document_of, hits_of
 from langchain_oprag._options import (
     A_MODEL,

@@ -30,7 +30,7 @@ from llamaindex_oprag.retrievers import OrderPreservingRetriever
 
 if _TYPE_CHECKING:
     from llamaindex_oprag.annotator import PositionAnnotator
-    from llamaindex_oprag.diagnosing import diagnose
+    from llamaindex_oprag.diagnosis import diagnose
     from llamaindex_oprag.documents import document_source
     from llamaindex_oprag.indexing import aindex_documents, index_documents
     from llamaindex_oprag.long_reader import LongReaderSynthesizer
@@ -66,7 +66,7 @@ __all__ = [
 
 _NAMES = {
     "annotator": ("PositionAnnotator",),
-    "diagnosing": ("diagnose",),
+    "diagnosis": ("diagnose",),
     "documents": ("document_source",),
     "indexing": ("aindex_documents", "index_documents"),
     "long_reader": ("LongReaderSynthesizer",),

@@ -14,7 +14,7 @@ from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 from llama_index.core.types import RESPONSE_TEXT_TYPE
 
-from llamaindex_oprag._answering import (
+from llamaindex_oprag._answers import (
     EMPTY_RESPONSE,
     Answering,
     DrivenSynthesizer,

@@ -18,13 +18,13 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import arrange, hit_of
+from llamaindex_oprag._neighbours import Neighbourhood, fused, store_of
 from llamaindex_oprag._searched import (
     check_retriever,
     search_filter,
     searched_index,
     verified_stores,
 )
-from llamaindex_oprag._widening import Neighbourhood, fused, store_of
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from oprag.context import (
     ALONE,

@@ -19,7 +19,7 @@ from llama_index.core.settings import Settings
 
 from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._searched import check_retriever, verified_stores
-from llamaindex_oprag._self_routing import SelfRouteOptions, SelfRouteSynthesizer
+from llamaindex_oprag._self_route import SelfRouteOptions, SelfRouteSynthesizer
 from llamaindex_oprag.documents import SourceLike
 from oprag.context import ContextOptions, OnProblem, Order
 from oprag.diagnosing import Verifiable, Verification

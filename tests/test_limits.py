@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from langchain_oprag import SelfRouteChain
-from langchain_oprag._answering import DrivenRunnable
+from langchain_oprag._answers import DrivenRunnable
 from llamaindex_oprag import SelfRouteQueryEngine
 from oprag.context import ContextOptions
 
@@ -31,7 +31,7 @@ LINES = {
     "packages/oprag-eval": 10_800,  # aim: 8,500
     "oprag/files": 1_150,  # came out of evaluation; no limit of its own before
     "oprag/scale": 470,  # aim: 450
-    "tests": 53_200,  # aim: 42,000; with places that people know
+    "tests": 53_250,  # aim: 42,000; with places that people know
 }
 NAMES = {"context": 40}
 """Of doors that are larger than `OTHER_NAMES` yet; of `context` the aim is 40."""

@@ -38,7 +38,7 @@ class Recipe:
 
 
 _NOW = Settings(3, 8, 0.5, 4, 4, around=True)
-"""As `oprag.context.expanding` has them; the defaults are what it had before."""
+"""As `oprag.context.recall` has them; the defaults are what it had before."""
 _ONE, _TWO = ("sentences-128",), ("sentences-64", "sentences-256")
 _CLOSE = ("sentences-64", "sentences-128")
 _RECURSIVE, _LLAMA_INDEX = ("recursive-1000",), ("llama_index-1024",)

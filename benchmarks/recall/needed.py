@@ -27,7 +27,7 @@ _MAX_GAP = 8
 
 @dataclass(frozen=True)
 class Settings:
-    """What text is worth: `oprag.context.expanding` has the first four fixed."""
+    """What text is worth: `oprag.context.recall` has the first four fixed."""
 
     head: float = 5
     reach: float = 3

@@ -13,7 +13,7 @@ from langchain_core.runnables.utils import AddableDict
 from langchain_oprag import SelfRouteChain
 from oprag.calls import well_formed
 from oprag.cli.chat_models import model_failure
-from oprag.cli.searching import Search, ordered_passages
+from oprag.cli.search import Search, ordered_passages
 from oprag.context import Order
 from oprag.errors import ContextWindowError, ModelCallError
 from oprag.routing import Rung

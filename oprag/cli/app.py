@@ -20,9 +20,9 @@ from oprag.cli.demo import demo
 from oprag.cli.doctor import doctor
 from oprag.cli.index_command import index
 from oprag.cli.mcp import mcp
+from oprag.cli.messages import note, stop
 from oprag.cli.play import play
 from oprag.cli.serve import serve
-from oprag.cli.telling import note, stop
 from oprag.errors import OpragError, OpragWarning
 
 

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from oprag.cli.messages import note, stop
 from oprag.cli.options import Files, Question, SearchOptions, takes
-from oprag.cli.telling import note, stop
 
 _NO_MODEL = (
     "No chat model is named. Name one as provider:model, with --model "
@@ -89,7 +89,7 @@ def ask(
     from oprag.calls import without_secrets
     from oprag.cli.answers import answer_by_self_route, answer_from_passages
     from oprag.cli.chat_models import load_chat_model
-    from oprag.cli.searching import search, search_values
+    from oprag.cli.search import search, search_values
 
     client = load_chat_model(model)
     found = search(files, question, options, citations=route is Route.RAG)

@@ -17,7 +17,7 @@ import chromadb
 from chromadb.config import Settings
 from chromadb.errors import ChromaError
 
-from oprag.cli.telling import stop
+from oprag.cli.messages import stop
 from oprag.diagnosing import Change
 from oprag.documents import ChromaChunks, StoredChunk
 from oprag.files import write_whole

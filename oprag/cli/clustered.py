@@ -19,7 +19,7 @@ from oprag.cli.embedding_models import (
     packaged_weights,
 )
 from oprag.cli.index import COLLECTION, COLLECTION_METADATA, to_index
-from oprag.cli.telling import stop
+from oprag.cli.messages import stop
 from oprag.errors import OpragError
 from oprag.files import FilesRead
 from oprag.indexing import IndexingReport, RemoveMissing, ShowProgress

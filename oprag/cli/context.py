@@ -24,7 +24,7 @@ def context(files: Files, question: Question, *, options: SearchOptions) -> None
       oprag context notes/ "What did we decide in May?" > passages.txt
       oprag context notes/ report.pdf "What is left to do?" --json
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
-    from oprag.cli.searching import search, search_values
+    from oprag.cli.search import search, search_values
 
     found = search(files, question, options)
     if options.as_json:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from oprag.chunk import Chunk, Span
     from oprag.cli.index import Index
-    from oprag.cli.searching import Retrieved
+    from oprag.cli.search import Retrieved
 
 
 _PREVIEW = 64
@@ -83,7 +83,7 @@ def demo(
     from oprag.cli.embedding_models import load_model
     from oprag.cli.index import own_index
     from oprag.cli.options import SearchOptions, cache_folder
-    from oprag.cli.searching import retrieve, tell_index
+    from oprag.cli.search import retrieve, tell_index
     from oprag.files import FilesRead, FileText
 
     text = language_reference()
@@ -179,7 +179,7 @@ def _colour(share: float) -> str:
 
 def to_json(name: str, text: str, index: Index, found: Sequence[Retrieved]) -> str:
     """The same as one JSON object, in ASCII."""
-    from oprag.cli.searching import retrieved_values
+    from oprag.cli.search import retrieved_values
 
     values = {
         "document": {

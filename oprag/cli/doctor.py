@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from oprag.cli.messages import note, stop
 from oprag.cli.options import AsJson, Collection
-from oprag.cli.telling import note, stop
 
 if TYPE_CHECKING:
     from oprag.cli.chroma_directory import ChromaDirectory

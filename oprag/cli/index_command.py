@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from oprag.cli.messages import stop
 from oprag.cli.options import (
     DEFAULT_EMBEDDING_MODEL,
     AsJson,
@@ -16,7 +17,6 @@ from oprag.cli.options import (
     EmbeddingModel,
     Files,
 )
-from oprag.cli.telling import stop
 
 if TYPE_CHECKING:
     from oprag.indexing import IndexingReport, RemoveMissing
@@ -110,7 +110,7 @@ def index(
     from oprag.cli.embedding_models import load_model
     from oprag.cli.index import index_label, own_index, update
     from oprag.cli.options import cache_folder
-    from oprag.cli.searching import read_told, real_names
+    from oprag.cli.search import read_told, real_names
 
     place = server_store(store, collection) if store else None
     notes = make_console(stderr=True)

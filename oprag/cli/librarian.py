@@ -15,8 +15,8 @@ from oprag.cli.chroma_directory import DATABASE
 from oprag.cli.display import make_console
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings, load_model
 from oprag.cli.library import Library, open_library
+from oprag.cli.messages import note, stop
 from oprag.cli.options import cache_folder
-from oprag.cli.telling import note, stop
 from oprag.errors import IndexingError
 from oprag.indexing import ShowProgress
 

@@ -176,7 +176,7 @@ def open_library(
 
     from oprag.cli.chroma_directory import DATABASE, open_directory
     from oprag.cli.index import open_chroma, own_index
-    from oprag.cli.searching import read_told, real_names
+    from oprag.cli.search import read_told, real_names
 
     # Chroma caches what it has read, even if another process writes to it.
     SharedSystemClient.clear_system_cache()

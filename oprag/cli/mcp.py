@@ -75,7 +75,7 @@ def mcp(
         return
 
     from oprag.cli.guard import Guard
-    from oprag.cli.listening import listen, run_server
+    from oprag.cli.listener import listen, run_server
 
     listener = listen("127.0.0.1", http, "Give --http another port.")
     librarian.start()

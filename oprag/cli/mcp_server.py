@@ -16,7 +16,7 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from oprag.calls import said_by, without_secrets
-from oprag.cli.telling import note
+from oprag.cli.messages import note
 from oprag.context import NOTHING_FOUND, Widen, render
 from oprag.errors import BudgetTooSmallError, OpragError
 

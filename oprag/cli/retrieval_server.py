@@ -24,7 +24,7 @@ from oprag.calls import keep_secret, said_by, without_secrets
 from oprag.chunk import Passage
 from oprag.cli.librarian import Librarian
 from oprag.cli.library import Library
-from oprag.cli.telling import note
+from oprag.cli.messages import note
 from oprag.context import Widen, headers
 from oprag.errors import IndexingError, OpragError
 from oprag.metadata import CITATION, DOCUMENT, END, RANK, START

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from oprag.cli.messages import note, stop
 from oprag.cli.options import (
     DEFAULT_EMBEDDING_MODEL,
     Collection,
@@ -15,7 +16,6 @@ from oprag.cli.options import (
     TokenBudget,
     Widened,
 )
-from oprag.cli.telling import note, stop
 
 _SHORTEST = 16
 """Characters of a key that is not guessed."""
@@ -64,7 +64,7 @@ def serve(
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     _check_key(api_key)
     from oprag.cli.librarian import librarian_of
-    from oprag.cli.listening import listen, run_server
+    from oprag.cli.listener import listen, run_server
 
     librarian = librarian_of(
         path,

@@ -1,15 +1,14 @@
 """From retrieved chunks to ordered passages within a budget; `arrange` does it."""
 
 from oprag.context.assembly import Arranged, arrange
-from oprag.context.awaiting import with_texts
-from oprag.context.budgeting import FetchPlan, SentText, too_small
+from oprag.context.async_texts import with_texts
+from oprag.context.budget import FetchPlan, SentText, too_small
 from oprag.context.evidence import (
     NOTHING_FOUND,
     Evidence,
     gather_evidence,
     search_description,
 )
-from oprag.context.expanding import lent_worth
 from oprag.context.fields import OwnErrors
 from oprag.context.from_texts import order_context
 from oprag.context.neighbours import ALONE, Neighbours, Widening, check_widening
@@ -32,10 +31,11 @@ from oprag.context.passages import (
     result_metadata,
     single_passage,
 )
-from oprag.context.placing import FindText, find_places
+from oprag.context.places import FindText, find_places
 from oprag.context.problems import Problems, warn
-from oprag.context.rendering import headers, numbered_text, render
+from oprag.context.recall import lent_worth
 from oprag.context.seen import Seen
+from oprag.context.text import headers, numbered_text, render
 
 __all__ = [
     "ALONE",

@@ -2,7 +2,7 @@
 
     hits -> chunks -> without duplicates -> selected -> in order -> passages
 
-What fits a token budget is decided in `budgeting.py`. `arrange` is the one door, for
+What fits a token budget is decided in `budget.py`. `arrange` is the one door, for
 plain Python and for both adapters.
 """
 
@@ -15,10 +15,10 @@ from operator import is_
 from typing import Generic, TypeVar
 
 from oprag.chunk import Chunk, Hit, Passage
-from oprag.context.budgeting import BudgetFiller, SentText, finish
+from oprag.context.budget import BudgetFiller, SentText, finish
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.options import ContextOptions, TextsByName
-from oprag.context.placing import find_places
+from oprag.context.places import find_places
 from oprag.context.problems import Problems
 from oprag.context.seen import Seen
 from oprag.errors import (
@@ -158,7 +158,7 @@ def _kept(
         listed = kept
         if options.selection == "recall":
             # Imported here: most contexts do not need it.
-            from oprag.context.expanding import expanded_order
+            from oprag.context.recall import expanded_order
 
             listed = expanded_order(kept, hits=first, budget=budget)
         kept, passages = BudgetFiller(options, sent_text).filled(listed, budget)

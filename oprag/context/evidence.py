@@ -16,14 +16,8 @@ from oprag.context.assembly import Arranged, arrange
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.options import ContextOptions
 from oprag.context.passages import merge_neighbours
-from oprag.context.rendering import (
-    GAP_MARK,
-    cited_text,
-    named_place,
-    pointer,
-    with_pointers,
-)
 from oprag.context.seen import Seen
+from oprag.context.text import GAP_MARK, cited_text, named_place, pointer, with_pointers
 from oprag.errors import BudgetTooSmallError
 from oprag.ordering import document_order
 from oprag.tokens import resolve_token_counter

@@ -17,8 +17,8 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit
-from oprag.context.expanding import lent_worth
 from oprag.context.options import ContextOptions, Widen
+from oprag.context.recall import lent_worth
 from oprag.documents import StoredChunk, chunk_key
 from oprag.errors import InvalidOptionError
 from oprag.metadata import (

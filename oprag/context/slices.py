@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Span
-from oprag.context.budgeting import LONG_TOKEN
+from oprag.context.budget import LONG_TOKEN
 from oprag.context.neighbours import outward
 from oprag.context.options import ContextOptions, Widen
 from oprag.context.passages import proved_source

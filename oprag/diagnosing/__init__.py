@@ -1,9 +1,9 @@
 """The doctor: can an index be put in order, what is wrong, how is it repaired."""
 
 from oprag.diagnosing.doctor import RepairPlan, diagnose, plan_repair
-from oprag.diagnosing.repairing import Change
+from oprag.diagnosing.repair import Change
 from oprag.diagnosing.report import Diagnosis, Problem
-from oprag.diagnosing.verifying import Verifiable, Verification, verified_stores
+from oprag.diagnosing.verification import Verifiable, Verification, verified_stores
 
 __all__ = [
     "Change",

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from oprag.chunk import Hit
 from oprag.diagnosing.checks import Group, agrees, check_group, group_chunks, keys_of
-from oprag.diagnosing.proving import ProvedDocument, prove
-from oprag.diagnosing.repairing import Change, plan_changes
+from oprag.diagnosing.proofs import ProvedDocument, prove
+from oprag.diagnosing.repair import Change, plan_changes
 from oprag.diagnosing.report import (
     EMPTY,
     EXAMPLES,
@@ -25,7 +25,7 @@ from oprag.diagnosing.report import (
     Proofs,
     Verdict,
 )
-from oprag.diagnosing.sampling import Sample, take_sample
+from oprag.diagnosing.sample import Sample, take_sample
 from oprag.diagnosing.sources import Sources
 from oprag.diagnosing.wholeness import check_documents
 from oprag.documents import SourceLike, StoredChunk

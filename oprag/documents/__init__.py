@@ -1,13 +1,12 @@
 """Whole documents: from where an application keeps them, or out of a store's chunks."""
 
-from oprag.documents.annotating import SourcePart, annotate_chunks, replaced
+from oprag.documents.annotation import SourcePart, annotate_chunks, replaced
 from oprag.documents.bm25 import Bm25
 from oprag.documents.chroma_chunks import ChromaChunks
 from oprag.documents.copies import ForeignChunks, is_own, name_of_key
 from oprag.documents.entries import check_entries
 from oprag.documents.folders import count_files, read_folder
 from oprag.documents.qdrant_chunks import QdrantChunks
-from oprag.documents.rebuilding import by_version, rebuild
 from oprag.documents.search_filters import (
     SearchFilter,
     inner_retrievers,
@@ -34,6 +33,7 @@ from oprag.documents.stored_chunks import (
     unknown_store,
     wanted_of,
 )
+from oprag.documents.whole_text import by_version, rebuild
 
 __all__ = [
     "Bm25",

@@ -12,8 +12,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from oprag.chunk import Hit
-from oprag.documents.rebuilding import rebuild
 from oprag.documents.stored_chunks import StoredChunk
+from oprag.documents.whole_text import rebuild
 from oprag.errors import OpragError
 from oprag.locating import held, squeeze
 from oprag.metadata import DOC_KEY, DOC_URI, document_key

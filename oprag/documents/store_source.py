@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 
 from oprag.chunk import FullText
-from oprag.documents.rebuilding import rebuild
 from oprag.documents.search_filters import SearchFilter
 from oprag.documents.searched_chunks import SearchedChunks
 from oprag.documents.sources import DocumentSource
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk
+from oprag.documents.whole_text import rebuild
 from oprag.errors import (
     ConflictingPositionsError,
     DocumentNotFoundError,

@@ -86,7 +86,7 @@ class ChunkStore(ABC):
     """Reads the chunks of one vector store, unverified.
 
     Stores truncate, ignore filters and keep no order: anyone who reads from here
-    checks what came (`oprag.documents.rebuilding`). A subclass needs `name` and
+    checks what came (`oprag.documents.whole_text`). A subclass needs `name` and
     `read`.
     """
 

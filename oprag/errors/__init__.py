@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from oprag.errors.wording import did_you_mean, named, users_level, written
+from oprag.errors.words import did_you_mean, named, users_level, written
 
 __all__ = [
     "BudgetTooSmallError",

@@ -6,7 +6,7 @@ until a file of this format is read.
 
 from oprag.files.html import Shown, shown_text
 from oprag.files.pdf_places import PdfRectangle, pdf_page_image, pdf_places
-from oprag.files.reading import (
+from oprag.files.reader import (
     HTML_ENDINGS,
     FilesRead,
     FileText,

@@ -1,6 +1,6 @@
 """A vector store that holds documents as they are now."""
 
-from oprag.indexing.chunking import Framework, Piece
+from oprag.indexing.chunks import Framework, Piece
 from oprag.indexing.flat import UnsupportedMetadata
 from oprag.indexing.given import (
     Documents,
@@ -28,7 +28,7 @@ from oprag.indexing.report import (
 )
 from oprag.indexing.run import Part
 from oprag.indexing.stored import StoredBefore
-from oprag.indexing.updating import (
+from oprag.indexing.update import (
     IndexingKeywords,
     aindex_target,
     aupdate_index,
@@ -36,7 +36,7 @@ from oprag.indexing.updating import (
     update_index,
     write_part,
 )
-from oprag.indexing.writing import ChunkWriter, IndexTarget, Snapshot, in_thread
+from oprag.indexing.writer import ChunkWriter, IndexTarget, Snapshot, in_thread
 
 __all__ = [
     "REFUSALS",

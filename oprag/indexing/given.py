@@ -16,7 +16,7 @@ from oprag.errors import (
     UnreadableFileError,
     invalid_option,
 )
-from oprag.indexing.chunking import Framework, chunks_of
+from oprag.indexing.chunks import Framework, chunks_of
 from oprag.indexing.flat import UnsupportedMetadata, is_storable
 from oprag.indexing.plan import WantedDocument
 from oprag.indexing.report import REFUSALS, FailedDocument, Readable, SkippedFile

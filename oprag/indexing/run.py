@@ -4,7 +4,7 @@ For each document, the new chunks are embedded and added first; once all are sto
 old ones are deleted. Their ids differ, so both coexist until then, and a reader gets
 the old version or the new one. A failure affects one document; the others go on. The
 next run finds what is there and does the rest. Generators decide what is to be done;
-`oprag.indexing.updating` does it.
+`oprag.indexing.update` does it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from oprag.indexing.report import (
     too_many,
 )
 from oprag.indexing.stored import StoredBefore
-from oprag.indexing.writing import ChunkWriter, Snapshot
+from oprag.indexing.writer import ChunkWriter, Snapshot
 from oprag.metadata import document_key
 from oprag.tokens import Do, Steps
 

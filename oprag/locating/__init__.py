@@ -4,8 +4,8 @@ from oprag.locating.chunks_in_any_order import Order, Placement, cover_by_place,
 from oprag.locating.chunks_in_order import Location, locate
 from oprag.locating.likeness import exchangeable
 from oprag.locating.proved_order import given_order
-from oprag.locating.seeding import held
-from oprag.locating.squeezing import squeeze
+from oprag.locating.seeds import held
+from oprag.locating.squeezed_text import squeeze
 from oprag.locating.text_index import place_some
 
 __all__ = [

@@ -24,7 +24,7 @@ from oprag.chunk import Span
 from oprag.locating.chunks_in_order import Location, locate
 from oprag.locating.likeness import exchangeable
 from oprag.locating.proved_order import given_order
-from oprag.locating.squeezing import squeeze
+from oprag.locating.squeezed_text import squeeze
 from oprag.locating.text_index import TextIndex
 
 

@@ -5,7 +5,7 @@ inside the one before it or right after it. That tells repeated text apart where
 searching for a chunk alone would not. A chunk's text may differ from the source in
 its white space. Nothing is guessed: a chunk that could be in two places is
 reported, and so is one that was altered. The proofs are in `contiguity` and
-`anchoring`.
+`anchors`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from oprag.chunk import Span
-from oprag.locating.anchoring import anchor
+from oprag.locating.anchors import anchor
 from oprag.locating.contiguity import Range, cover
-from oprag.locating.squeezing import SqueezedText, squeeze
+from oprag.locating.squeezed_text import SqueezedText, squeeze
 
 
 class Location(NamedTuple):

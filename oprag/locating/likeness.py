@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from oprag.locating.chunks_in_order import Location
-from oprag.locating.squeezing import squeeze
+from oprag.locating.squeezed_text import squeeze
 
 
 def exchangeable(

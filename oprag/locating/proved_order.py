@@ -17,7 +17,7 @@ from itertools import pairwise
 from operator import itemgetter
 
 from oprag.locating.contiguity import Range, cover, joined
-from oprag.locating.seeding import UNKNOWN, Seeds
+from oprag.locating.seeds import UNKNOWN, Seeds
 
 _WITNESSES = 8
 """Chunks of known places that must be in order for an order to be believed.

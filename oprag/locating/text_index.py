@@ -11,8 +11,8 @@ from threading import Lock
 
 from oprag.chunk import Span
 from oprag.locating.chunks_in_order import Location, locate, placed_at
-from oprag.locating.seeding import SEED, UNKNOWN, Seeds, Stretch, stretch_at
-from oprag.locating.squeezing import SqueezedText, squeeze
+from oprag.locating.seeds import SEED, UNKNOWN, Seeds, Stretch, stretch_at
+from oprag.locating.squeezed_text import SqueezedText, squeeze
 
 _MOST_KEPT = 8_000_000
 """Characters of the texts whose indexes are kept: some 50 MB of memory."""

@@ -22,8 +22,8 @@ from oprag.positions.parts import (
     source_name,
 )
 from oprag.positions.place import Place, is_unchanged, place_of, placed, read_spans
-from oprag.positions.reading import read_by_others, read_chunks
-from oprag.positions.stamping import (
+from oprag.positions.reader import read_by_others, read_chunks
+from oprag.positions.stamps import (
     Stamp,
     qualified_name,
     splitter_settings,

@@ -1,7 +1,7 @@
 """Self-Route: retrieved chunks first, the full documents if the model refuses."""
 
-from oprag.routing.answering import Routed, route
-from oprag.routing.declining import Decline, declines, word_in_reply
+from oprag.routing.answers import Routed, route
+from oprag.routing.decline import Decline, declines, word_in_reply
 from oprag.routing.driver import Answering, ModelCall, aanswer, answer
 from oprag.routing.options import (
     DEFAULT_RUNGS,

@@ -28,7 +28,7 @@ from oprag.calls import (
     advance,
 )
 from oprag.documents import DocumentSource
-from oprag.routing.declining import Decline, DeclineDetector
+from oprag.routing.decline import Decline, DeclineDetector
 from oprag.tokens import NamedTokenCounter, in_thread
 
 OutT = TypeVar("OutT")

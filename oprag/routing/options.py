@@ -9,7 +9,7 @@ from typing import Any
 from oprag.calls import as_prices
 from oprag.context import ContextOptions, SentText, check_option
 from oprag.errors import InvalidOptionError, invalid_option
-from oprag.routing.declining import Decline
+from oprag.routing.decline import Decline
 
 DEFAULT_RUNGS = ("retrieved", "full")
 """The two steps of the paper."""

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from oprag.errors import InvalidOptionError, PositionError, invalid_option, named
-from oprag.splitting.fitting import boundary_at_or_before, longest_prefix
 from oprag.splitting.sentences import punkt_sentence_spans
+from oprag.splitting.token_fit import boundary_at_or_before, longest_prefix
 from oprag.splitting.windows import TextChunk, token_windows
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, splitting_counter
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from oprag.splitting.fitting import (
+from oprag.splitting.token_fit import (
     boundary_after,
     boundary_at_or_before,
     longest_prefix,

@@ -1,6 +1,6 @@
 """A suite for authors of stores: subclass it in your own tests."""
 
-from oprag.testing.running import failures
+from oprag.testing.runner import failures
 from oprag.testing.store_suite import StoreSuite
 from oprag.testing.under_test import StoreUnderTest
 

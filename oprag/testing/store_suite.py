@@ -13,7 +13,7 @@ from unittest import SkipTest
 from oprag.context import order_context
 from oprag.documents import StoredChunk, StoreSource, wanted_of
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, OWN_KEYS
-from oprag.testing.running import expect, expect_none
+from oprag.testing.runner import expect, expect_none
 from oprag.testing.samples import (
     CHUNKS,
     OWN,

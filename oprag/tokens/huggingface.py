@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from oprag.errors import TokenizerError, did_you_mean
 from oprag.optional import require
-from oprag.tokens.fetching import SECONDS, within
+from oprag.tokens.fetch import SECONDS, within
 from oprag.tokens.tiktoken_files import TIKTOKEN_NAMES
 
 if TYPE_CHECKING:

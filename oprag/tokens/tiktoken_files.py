@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from oprag.errors import MissingDependencyError, TokenizerError
 from oprag.optional import bundled_folder, require
-from oprag.tokens.fetching import SECONDS, within
+from oprag.tokens.fetch import SECONDS, within
 
 if TYPE_CHECKING:
     import tiktoken

@@ -1,6 +1,6 @@
 """LongRAG: documents grouped into long units, found by chunks, read in two calls."""
 
-from oprag.units.choosing import (
+from oprag.units.choice import (
     UNIT_DESCRIPTIONS,
     ChosenUnits,
     UnitKeywords,
@@ -8,14 +8,14 @@ from oprag.units.choosing import (
     chunks_for_units,
     read_units,
 )
-from oprag.units.grouping_documents import LongUnit, group_documents
+from oprag.units.document_groups import LongUnit, group_documents
 from oprag.units.long_prompts import (
     DIRECT_PROMPT,
     LONG_PROMPT,
     PROMPT_VARIABLES,
     SHORT_PROMPT,
 )
-from oprag.units.long_reading import (
+from oprag.units.long_reader import (
     READER_DESCRIPTIONS,
     Reading,
     check_reader_option,

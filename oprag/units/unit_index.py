@@ -23,7 +23,7 @@ from oprag.positions import (
     read_chunks,
     read_documents,
 )
-from oprag.units.grouping_documents import LongUnit
+from oprag.units.document_groups import LongUnit
 
 
 class FoundUnit(NamedTuple):

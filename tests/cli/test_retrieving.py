@@ -10,7 +10,7 @@ from oprag.cli.demo import jumps_back, language_reference
 from oprag.cli.embedding_models import load_embedding_model
 from oprag.cli.index import own_index
 from oprag.cli.options import SearchOptions
-from oprag.cli.searching import retrieve, retrieved_values
+from oprag.cli.search import retrieve, retrieved_values
 from oprag.files import FilesRead, FileText
 from oprag.tokens import resolve_token_counter
 

@@ -14,7 +14,7 @@ from oprag.cli import retrieval_server
 from oprag.cli.app import app
 from oprag.cli.librarian import Librarian
 from oprag.cli.mcp_server import make_server
-from oprag.cli.play.answering import Answering
+from oprag.cli.play.answers import Answering
 from oprag.cli.play.session import Session
 from oprag.errors import OpragError
 from tests.evaluation.small import HARBOUR

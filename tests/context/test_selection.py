@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from oprag.chunk import Chunk, Hit
 from oprag.context import FetchPlan
-from oprag.context.budgeting import fill_budget
+from oprag.context.budget import fill_budget
 from oprag.errors import BudgetTooSmallError
 
 

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 from oprag.calls import QA_VARIABLES, check_prompt
 from oprag.errors import InvalidOptionError
-from oprag_eval.asking import answer_call, number_options, read_reply
 from oprag_eval.catalogue import SYSTEMS, make_system
 from oprag_eval.data import Question
 from oprag_eval.metrics import bracketed_match
-from oprag_eval.wording import (
+from oprag_eval.question_words import (
     ANSWER_STYLES,
     BRIEF_PROMPT,
     CHOICE_PROMPT,
     EXPLAINED_PROMPT,
     TERSE_PROMPT,
 )
+from oprag_eval.requests import answer_call, number_options, read_reply
 from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four, set_of_one
 
 OPEN, CHOICE = set_of_four().questions[0], set_of_four().questions[2]

@@ -6,7 +6,7 @@ import pytest
 
 from oprag_eval.data import DATASETS
 from oprag_eval.published import AVERAGE, all_published, published_for
-from oprag_eval.reports.measuring import title_of
+from oprag_eval.reports.measures import title_of
 
 
 def test_every_figure_is_of_a_set_and_a_measure_that_exist():

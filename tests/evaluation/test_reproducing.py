@@ -7,7 +7,7 @@ import pytest
 from oprag.errors import InvalidOptionError
 from oprag_eval.data import DATASETS
 from oprag_eval.published import AVERAGE, Published, all_published
-from oprag_eval.reproducing import (
+from oprag_eval.reproduction import (
     Compared,
     Ours,
     agree,

@@ -13,7 +13,7 @@ from oprag_eval import metrics
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
-from oprag_eval.scoring import NOT_MEASURES, measures_of, score, score_answers
+from oprag_eval.scores import NOT_MEASURES, measures_of, score, score_answers
 from oprag_eval.systems.retrieved import dos_rag, vanilla_rag
 from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
 

@@ -9,10 +9,10 @@ import pytest
 
 from oprag.calls import SENTINEL
 from oprag.errors import InvalidOptionError
-from oprag_eval.asking import answer_call
 from oprag_eval.catalogue import make_system
 from oprag_eval.data import DATASETS, Dataset, Document, Question
-from oprag_eval.wording import TASKS, Wording, wording_for
+from oprag_eval.question_words import TASKS, Wording, wording_for
+from oprag_eval.requests import answer_call
 from tests.evaluation.small import Replies, bench_of, set_of_four
 
 OPEN, CHOICE = set_of_four().questions[0], set_of_four().questions[2]

@@ -23,7 +23,7 @@ MODULES = (
     "oprag_eval.cli.advice",
     "oprag.cli.app",
     "oprag_eval.cli.run",
-    "oprag.cli.searching",
+    "oprag.cli.search",
     "sentence_transformers",
 )
 

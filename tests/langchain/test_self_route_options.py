@@ -9,7 +9,7 @@ from langchain_core.runnables import ConfigurableField, RunnableLambda
 from pydantic import Field
 
 from langchain_oprag import SelfRouteChain
-from langchain_oprag._answering import facts_of
+from langchain_oprag._answers import facts_of
 from tests.langchain.corpus import ListRetriever, OtherStore
 from tests.langchain.routes import BOOK, RETRIEVED
 

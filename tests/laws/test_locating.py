@@ -8,10 +8,10 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from oprag.locating import Location, anchoring, locate, squeeze
+from oprag.locating import Location, anchors, locate, squeeze
 from oprag.locating.contiguity import cover
-from oprag.locating.seeding import ABSENT, UNKNOWN, Seeds
-from oprag.locating.squeezing import SqueezedText
+from oprag.locating.seeds import ABSENT, UNKNOWN, Seeds
+from oprag.locating.squeezed_text import SqueezedText
 
 SPACES = " \n\t\u00a0\u2003\u3000\x1c"
 """White space of several kinds; the last is a control character."""
@@ -127,7 +127,7 @@ def test_order_alone_proves_a_piece_exactly_where_all_orders_agree(
     ways = orders(flat, pieces, back)
 
     assert tuple(places[n][0] for n in numbers) in ways
-    assert anchoring._in_order(flat, pieces, [UNKNOWN] * size, back) == [
+    assert anchors._in_order(flat, pieces, [UNKNOWN] * size, back) == [
         (min(starts), max(starts)) for starts in zip(*ways, strict=True)
     ]
 

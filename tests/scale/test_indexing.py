@@ -302,7 +302,7 @@ def test_options_are_checked_before_the_cluster_is_asked(options, option):
 @pytest.mark.slow
 def test_the_workers_need_no_lock_and_a_second_run_waits_for_all(table, address):
     """The run of this process holds the store's lock while its workers write."""
-    from oprag.indexing.locking import only_run
+    from oprag.indexing.lock import only_run
 
     many = table("langchain")
     target = many.opened(many.embeddings())

@@ -79,8 +79,8 @@ def play(
         check_model(model)
     import nicegui  # noqa: F401 -- before anything is read: it may not be installed
 
-    from oprag.cli.listening import listen, run_server
-    from oprag.cli.play.serving import make_app
+    from oprag.cli.listener import listen, run_server
+    from oprag.cli.play.server import make_app
     from oprag.cli.play.session import Workshop
 
     workshop = Workshop(

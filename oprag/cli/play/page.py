@@ -12,8 +12,8 @@ from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 
 from oprag.cli.options import ReadingOrder, SearchOptions, Selected
-from oprag.cli.play.answering import Answering
-from oprag.cli.play.reading import LARGEST, too_large
+from oprag.cli.play.answers import Answering
+from oprag.cli.play.reader import LARGEST, too_large
 from oprag.cli.play.session import Session
 from oprag.cli.play.sources import source_view
 from oprag.cli.play.views import files_view, step_view

@@ -15,10 +15,10 @@ from oprag.calls import said_by, without_secrets
 from oprag.cli.display import make_console
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings, load_model
 from oprag.cli.index import Index, own_index
+from oprag.cli.messages import note
 from oprag.cli.options import SearchOptions
-from oprag.cli.play.reading import Shelf, read_shelf
-from oprag.cli.searching import Retrieved, real_names, retrieve
-from oprag.cli.telling import note
+from oprag.cli.play.reader import Shelf, read_shelf
+from oprag.cli.search import Retrieved, real_names, retrieve
 from oprag.errors import OpragError
 from oprag.files import FileText
 from oprag.tokens import resolve_token_counter

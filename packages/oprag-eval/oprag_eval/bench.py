@@ -15,9 +15,9 @@ from oprag_eval.artifacts import Artifacts
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.errors import check_one_of
 from oprag_eval.models import Model
+from oprag_eval.question_words import ANSWER_STYLES, AnswerStyle, Wording
 from oprag_eval.splittings import Splitting
 from oprag_eval.vectors import Matrix, Vectors, best_first
-from oprag_eval.wording import ANSWER_STYLES, AnswerStyle, Wording
 from oprag_eval.words import WordSearch
 
 Made = TypeVar("Made")

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from oprag.cli.app import app
 from oprag.cli.options import ReadingOrder, Selected
-from oprag.cli.play.answering import HOW, Answering
-from oprag.cli.play.reading import LARGEST, read_shelf
+from oprag.cli.play.answers import HOW, Answering
+from oprag.cli.play.reader import LARGEST, read_shelf
 from oprag.cli.play.session import Session, Workshop
 from oprag.cli.play.sources import source_view
 from oprag.cli.play.views import files_view, step_view

@@ -17,7 +17,7 @@ from oprag_eval.cli.options import (
     read_specs,
     read_temperature,
 )
-from oprag_eval.wording import ANSWER_STYLES
+from oprag_eval.question_words import ANSWER_STYLES
 from tests.evaluation.small import set_of_four
 
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from oprag.cli.app import app
 from oprag_eval.cli.reproduce import MISSED
 from oprag_eval.cli.run import FAILED
-from oprag_eval.reproducing import recipes
+from oprag_eval.reproduction import recipes
 from tests.evaluation.data.conftest import counts_differ
 from tests.evaluation.data.test_infinitebench import mc
 from tests.evaluation.data.test_papers import hub_row, longbench, longrag, quality

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from oprag.cli.app import app
 from oprag_eval.cli.advice import advice_lines
 from oprag_eval.cli.run import CAPPED
-from oprag_eval.reports.advising import advice_of
+from oprag_eval.reports.advice import advice_of
 from oprag_eval.reports.summary import ArmSummary, Difference, Summary, SweetSpot
 from oprag_eval.statistics import Figure
 from tests.evaluation.small import HARBOUR, MILL

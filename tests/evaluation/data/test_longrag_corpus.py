@@ -11,7 +11,7 @@ from oprag_eval.catalogue import make_system
 from oprag_eval.data import Dataset, load
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
-from oprag_eval.scoring import score
+from oprag_eval.scores import score
 from tests.evaluation.data.test_papers import longrag
 from tests.evaluation.small import Replies, bench_of
 

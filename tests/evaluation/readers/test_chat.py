@@ -8,9 +8,9 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from oprag.errors import ModelCallError
-from oprag_eval.asking import read_reply
 from oprag_eval.models import Call, Completion
 from oprag_eval.readers.chat import ChatModel
+from oprag_eval.requests import read_reply
 from tests.kit.openai_server import (
     Failure,
     Reply,

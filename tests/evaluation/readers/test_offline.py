@@ -18,11 +18,16 @@ from langchain_core.embeddings import Embeddings
 
 from oprag.cli.embedding_models import load_embedding_model, packaged_weights
 from oprag.splitting import punkt_sentence_spans
-from oprag_eval.asking import answer_call, read_reply
 from oprag_eval.data import Question
-from oprag_eval.making import gist_call, look_up_call, page_break_call, summary_call
+from oprag_eval.model_texts import (
+    gist_call,
+    look_up_call,
+    page_break_call,
+    summary_call,
+)
 from oprag_eval.models import Call
 from oprag_eval.readers.offline import OfflineReader, sentences_of
+from oprag_eval.requests import answer_call, read_reply
 from oprag_eval.vectors import Vectors
 from tests.evaluation.small import HARBOUR, MILL
 

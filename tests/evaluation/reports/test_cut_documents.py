@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from oprag_eval.reports.summarizing import summarize
+from oprag_eval.reports.summaries import summarize
 from oprag_eval.reports.tables import tables_of
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
-from oprag_eval.scoring import score
+from oprag_eval.scores import score
 from oprag_eval.systems.full_document import FullDocuments
 from oprag_eval.systems.retrieved import dos_rag
 from oprag_eval.systems.self_route import SelfRoute

@@ -124,7 +124,7 @@ def test_every_table_and_setting_is_there(page, reported):
 @pytest.fixture(scope="module")
 def lines(answered):
     from oprag_eval.running.run_directory import RunDirectory
-    from oprag_eval.scoring import score_answers
+    from oprag_eval.scores import score_answers
 
     answers = RunDirectory(answered).answers()
     return answers, list(score_answers(answers, ledgers()))

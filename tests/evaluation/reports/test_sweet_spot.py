@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oprag_eval.reports.comparing import MARGIN, Compared, sweet_spot
+from oprag_eval.reports.comparison import MARGIN, Compared, sweet_spot
 from oprag_eval.reports.summary import SweetSpot
 from oprag_eval.statistics import Sampling
 

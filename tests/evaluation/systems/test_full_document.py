@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from oprag_eval.asking import answer_call
 from oprag_eval.catalogue import make_system
+from oprag_eval.requests import answer_call
 from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
 
 WINDOW = 220

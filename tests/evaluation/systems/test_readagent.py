@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from oprag.errors import ModelCallError
 from oprag_eval.catalogue import make_system
-from oprag_eval.systems.paging import PagingRules, page_steps, parts_of
+from oprag_eval.systems.pages import PagingRules, page_steps, parts_of
 from oprag_eval.systems.readagent import named_pages
 from tests.evaluation.small import Replies, bench_of, set_of_one
 

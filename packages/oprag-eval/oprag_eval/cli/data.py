@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from oprag.cli.telling import note
+from oprag.cli.messages import note
 from oprag.files import read_files, unreadable
 from oprag_eval.data import Dataset, Document, Question, load, read_own
 from oprag_eval.running.run_directory import RunDirectory

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from oprag.calls import Price
 from oprag_eval.catalogue import SYSTEMS
 from oprag_eval.data import DATASETS
-from oprag_eval.estimating import RunEstimate, SystemEstimate, Taken
-from oprag_eval.reports.measuring import (
+from oprag_eval.estimate import RunEstimate, SystemEstimate, Taken
+from oprag_eval.reports.measures import (
     CONTEXT_MEASURES,
     figure_text,
     number_of,

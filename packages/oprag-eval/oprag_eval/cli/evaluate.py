@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from oprag.cli.messages import stop
 from oprag.cli.options import takes
-from oprag.cli.telling import stop
 from oprag_eval.cli.options import RunOptions, read_budgets, read_specs
 
 _NO_DATA = (
@@ -108,7 +108,7 @@ def evaluate(
     from oprag_eval.catalogue import make_system
     from oprag_eval.cli.data import load_data, load_own, restrict
     from oprag_eval.cli.run import perform
-    from oprag_eval.sweeping import sweep_measure, with_answer_recall
+    from oprag_eval.sweep import sweep_measure, with_answer_recall
 
     options.check()
     chosen = [make_system(spec) for spec in specs]

@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from oprag.calls import Price
+from oprag.cli.messages import stop
 from oprag.cli.options import DEFAULT_EMBEDDING_MODEL, EmbeddingModel
-from oprag.cli.telling import stop
 from oprag_eval.models import OFFLINE
 
 _NUMBER = re.compile(r"\s*\d*\.?\d+\s*")

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from oprag.cli.messages import stop
 from oprag.cli.options import takes
-from oprag.cli.telling import stop
 from oprag_eval.cli.options import RunOptions, Style
 
 if TYPE_CHECKING:
-    from oprag_eval.estimating import RunEstimate
-    from oprag_eval.reproducing import Recipe
+    from oprag_eval.estimate import RunEstimate
+    from oprag_eval.reproduction import Recipe
 
 MISSED = 5
 """Exit code where the table did not come out."""
@@ -85,7 +85,7 @@ def reproduce(
         raise stop(_NO_NAME, code=2)
 
     from oprag_eval.cli.reproduction_display import heading
-    from oprag_eval.reproducing import recipe_named
+    from oprag_eval.reproduction import recipe_named
 
     recipe = recipe_named(name)
     given = {key for key in vars(options) if _is_given(ctx, key)}
@@ -179,7 +179,7 @@ def _paths(recipe: Recipe, data: Sequence[str]) -> dict[str, str]:
 def _estimate(table: _Table) -> None:
     """Tell what it takes, of every set and of all together."""
     from oprag_eval.cli.display import estimate_lines
-    from oprag_eval.estimating import of_several
+    from oprag_eval.estimate import of_several
 
     found = [_run(table, name) for name in table.recipe.sets]
     if table.several:
@@ -198,7 +198,7 @@ def _carry_out(table: _Table, differs: Sequence[str]) -> None:
     from oprag.files import write_whole
     from oprag_eval.cli.reproduction_display import comparison_lines
     from oprag_eval.cli.run import FAILED
-    from oprag_eval.reproducing import as_json, compare, verdict_of
+    from oprag_eval.reproduction import as_json, compare, verdict_of
 
     recipe, reader = table.recipe, table.reader
     failed = None

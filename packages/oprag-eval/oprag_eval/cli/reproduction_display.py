@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from oprag_eval.cli.display import table_lines
 from oprag_eval.published import Published
-from oprag_eval.reports.measuring import number_of, title_of
-from oprag_eval.reproducing import (
+from oprag_eval.reports.measures import number_of, title_of
+from oprag_eval.reproduction import (
     DEVIATIONS,
     POINTS,
     Compared,

@@ -22,7 +22,7 @@ from rich.progress import (
 from oprag.cli import INTERRUPTED
 from oprag.cli.display import make_console
 from oprag.cli.embedding_models import load_model
-from oprag.cli.telling import note, stop
+from oprag.cli.messages import note, stop
 from oprag.files import alone_in
 from oprag.tokens import resolve_token_counter
 from oprag_eval.cli.advice import advice_lines
@@ -30,10 +30,10 @@ from oprag_eval.cli.display import estimate_lines, result_lines
 from oprag_eval.cli.options import RunOptions
 from oprag_eval.cli.setup import Evaluation, make_evaluation
 from oprag_eval.data import Dataset
-from oprag_eval.estimating import RunEstimate, estimate_run
+from oprag_eval.estimate import RunEstimate, estimate_run
 from oprag_eval.models import Model
 from oprag_eval.reports import write_reports
-from oprag_eval.reports.measuring import number_of
+from oprag_eval.reports.measures import number_of
 from oprag_eval.running.limits import CappedModel, Spending, less
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import RunReport, run

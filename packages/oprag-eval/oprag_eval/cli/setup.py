@@ -18,12 +18,12 @@ from oprag_eval.cli.data import data_facts
 from oprag_eval.cli.options import RunOptions
 from oprag_eval.data import Dataset
 from oprag_eval.models import Model
+from oprag_eval.question_words import AnswerStyle, wording_for
 from oprag_eval.readers.chat import ChatModel
 from oprag_eval.readers.offline import OfflineReader
 from oprag_eval.running.runner import Plan
 from oprag_eval.system import System
 from oprag_eval.vectors import Vectors
-from oprag_eval.wording import AnswerStyle, wording_for
 
 _PACKAGES = (
     "oprag",

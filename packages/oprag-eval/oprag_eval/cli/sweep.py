@@ -77,7 +77,7 @@ def sweep(
     from oprag_eval.catalogue import make_system
     from oprag_eval.cli.data import load_own, restrict
     from oprag_eval.cli.run import perform
-    from oprag_eval.sweeping import budgets_for, sweep_measure, with_answer_recall
+    from oprag_eval.sweep import budgets_for, sweep_measure, with_answer_recall
 
     options.check()
     chosen = [make_system(spec) for spec in specs]

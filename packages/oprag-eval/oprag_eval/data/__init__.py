@@ -6,7 +6,7 @@ and documents; `make_passkey` generates. Each gives a `Dataset` of `Question`s a
 from the papers' is said.
 """
 
-from oprag_eval.data.loading import DATASETS, load
+from oprag_eval.data.loader import DATASETS, load
 from oprag_eval.data.own import read_own
 from oprag_eval.data.passkey import make_passkey
 from oprag_eval.data.records import Dataset, Document, Question

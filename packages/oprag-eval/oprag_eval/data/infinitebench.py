@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
-from oprag_eval.data.building import Counts, add_text, finish
+from oprag_eval.data.builder import Counts, add_text, finish
 from oprag_eval.data.records import Dataset, Document, Question
 from oprag_eval.data.rows import Fields, Rows, Text, malformed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from oprag_eval.data.building import Counts, add_text, finish
+from oprag_eval.data.builder import Counts, add_text, finish
 from oprag_eval.data.records import Dataset, Document, Question
 from oprag_eval.data.rows import Fields, Rows, Text, malformed
 from oprag_eval.errors import check_one_of

@@ -8,7 +8,7 @@ from collections import Counter
 from pydantic import Field
 
 from oprag.files import shown_text
-from oprag_eval.data.building import Counts, finish
+from oprag_eval.data.builder import Counts, finish
 from oprag_eval.data.records import Dataset, Document, Question
 from oprag_eval.data.rows import Fields, Rows, Text
 from oprag_eval.errors import check_one_of

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from oprag.chunk import Span
 from oprag.errors import invalid_option
-from oprag_eval.data.building import finish
+from oprag_eval.data.builder import finish
 from oprag_eval.data.records import Dataset, Document, Question
 from oprag_eval.errors import check_one_of
 

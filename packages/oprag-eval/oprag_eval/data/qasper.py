@@ -9,7 +9,7 @@ from pathlib import Path
 import pydantic
 
 from oprag.chunk import Span
-from oprag_eval.data.building import Counts, finish
+from oprag_eval.data.builder import Counts, finish
 from oprag_eval.data.records import Dataset, Document, Question
 from oprag_eval.data.rows import Fields, Text, check_file, malformed, said
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from oprag_eval.data.building import Counts, finish
+from oprag_eval.data.builder import Counts, finish
 from oprag_eval.data.records import Dataset, Document, Question
 from oprag_eval.data.rows import Fields, Rows, Text, malformed
 

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 from oprag.errors import invalid_option
 from oprag_eval.errors import check_one_of
-from oprag_eval.metrics.choice_reading import reads_as
+from oprag_eval.metrics.choice_reader import reads_as
 
 ChoiceRules: TypeAlias = Literal["official", "fixed"]
 

@@ -14,7 +14,7 @@ from oprag.tokens import TokenCounter
 from oprag_eval.bench import Bench, query_text
 from oprag_eval.contexts import Context
 from oprag_eval.data import Document, Question
-from oprag_eval.reading import Reader
+from oprag_eval.single_call import Reader
 from oprag_eval.system import Piece
 from oprag_eval.vectors import Matrix, best_first
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from oprag.calls import Price, TokenUsage
 from oprag_eval.data import Dataset
-from oprag_eval.reports.measuring import corpus_scores
+from oprag_eval.reports.measures import corpus_scores
 from oprag_eval.reports.summary import ArmSummary, arm_label
 from oprag_eval.statistics import Figure, Sampling
 

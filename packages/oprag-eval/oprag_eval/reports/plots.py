@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from oprag_eval.reports.measuring import title_of
+from oprag_eval.reports.measures import title_of
 from oprag_eval.reports.summary import ArmSummary, Summary
 
 if TYPE_CHECKING:

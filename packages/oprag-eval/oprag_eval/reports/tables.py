@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from oprag_eval.reports.measuring import title_of
+from oprag_eval.reports.measures import title_of
 from oprag_eval.reports.summary import ArmSummary, Difference, Summary
 from oprag_eval.statistics import Figure
 

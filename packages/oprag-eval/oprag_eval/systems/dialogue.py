@@ -15,10 +15,10 @@ from oprag.calls import (
     advance,
 )
 from oprag.chunk import FullText
-from oprag_eval.asking import answer_call, read_reply
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
 from oprag_eval.models import Call
+from oprag_eval.requests import answer_call, read_reply
 from oprag_eval.system import Step
 
 _ResultT = TypeVar("_ResultT")

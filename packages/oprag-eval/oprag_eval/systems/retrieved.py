@@ -16,7 +16,7 @@ from oprag_eval.bench import Bench, Search
 from oprag_eval.contexts import Context, context_of
 from oprag_eval.data import Question
 from oprag_eval.official.dos_rag import OfficialRag
-from oprag_eval.reading import Reader
+from oprag_eval.single_call import Reader
 from oprag_eval.splittings import Splitting, SplitUnit
 from oprag_eval.system import Count, System
 

@@ -8,9 +8,9 @@ from typing import Any, Literal
 from oprag.calls import Ledger
 from oprag.context import ContextOptions, Order
 from oprag.routing import RouteOptions, RungContext, as_rungs, route
-from oprag_eval.asking import read_reply
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
+from oprag_eval.requests import read_reply
 from oprag_eval.splittings import Splitting, SplitUnit
 from oprag_eval.system import Attempt, Count, Piece, System
 from oprag_eval.systems.dialogue import BenchModel

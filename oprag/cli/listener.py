@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from typing import TYPE_CHECKING, Any
 
-from oprag.cli.telling import stop
+from oprag.cli.messages import stop
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

@@ -17,7 +17,7 @@ from oprag.errors import OpragError
 from oprag.tokens import TokenCounter
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
-from oprag_eval.making import WORDS_PER_TOKEN
+from oprag_eval.model_texts import WORDS_PER_TOKEN
 from oprag_eval.models import Call, CallKind, Completion, Model
 from oprag_eval.running.runner import Arm, Plan
 

@@ -189,7 +189,7 @@ def read_in_this_process(monkeypatch):
     def call(_: int, function, *given: object):
         return function(*given)
 
-    monkeypatch.setattr("oprag.files.reading.within_limits", call)
+    monkeypatch.setattr("oprag.files.reader.within_limits", call)
 
 
 @pytest.mark.usefixtures("read_in_this_process")

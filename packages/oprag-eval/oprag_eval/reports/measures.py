@@ -7,7 +7,7 @@ from typing import Any
 
 from oprag_eval import metrics
 from oprag_eval.data import Dataset
-from oprag_eval.scoring import CORPUS_MEASURES, NOT_MEASURES, scored_text
+from oprag_eval.scores import CORPUS_MEASURES, NOT_MEASURES, scored_text
 from oprag_eval.statistics import Figure
 
 _TITLES = {

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from oprag.errors import IndexingError
-from oprag.indexing.locking import aonly_run, only_run
+from oprag.indexing.lock import aonly_run, only_run
 from tests.documents.fake_store import FakeStore
 
 HOLD = """
 import sys, time
-from oprag.indexing.locking import only_run
+from oprag.indexing.lock import only_run
 from tests.documents.fake_store import FakeStore
 store = FakeStore()
 store.place = sys.argv[1]

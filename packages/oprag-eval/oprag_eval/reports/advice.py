@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from oprag_eval.reports.comparing import CONFIDENCE, MARGIN
-from oprag_eval.reports.measuring import figure_text, number_of, title_of
+from oprag_eval.reports.comparison import CONFIDENCE, MARGIN
+from oprag_eval.reports.measures import figure_text, number_of, title_of
 from oprag_eval.reports.summary import ArmSummary, Summary, SweetSpot
 from oprag_eval.statistics import Figure
 

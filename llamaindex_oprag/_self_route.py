@@ -15,7 +15,7 @@ from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from llamaindex_oprag._answering import (
+from llamaindex_oprag._answers import (
     EMPTY_RESPONSE,
     Answering,
     DrivenSynthesizer,

@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.options import ContextOptions, Selection
 from oprag.context.passages import merge_neighbours, single_passage
-from oprag.context.rendering import GAP_MARK, cited_text, headers
+from oprag.context.text import GAP_MARK, cited_text, headers
 from oprag.errors import BudgetTooSmallError
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 from oprag.ordering import document_order, rank_order

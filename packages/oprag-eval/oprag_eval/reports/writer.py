@@ -11,14 +11,14 @@ from typing import Any
 from oprag.calls import Price
 from oprag.files import write_whole
 from oprag_eval.data import Dataset
-from oprag_eval.reports.measuring import number_of
+from oprag_eval.reports.measures import number_of
 from oprag_eval.reports.page import as_page, page_data
 from oprag_eval.reports.plots import Plot, plots_of
-from oprag_eval.reports.summarizing import summarize
+from oprag_eval.reports.summaries import summarize
 from oprag_eval.reports.summary import Summary
 from oprag_eval.reports.tables import as_markdown, tables_of
 from oprag_eval.running.run_directory import RunDirectory
-from oprag_eval.scoring import score
+from oprag_eval.scores import score
 
 _DIGITS = 6
 

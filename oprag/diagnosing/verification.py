@@ -14,7 +14,7 @@ from oprag.context import ContextOptions, arrange, warn, with_texts
 from oprag.diagnosing.checks import Group, group_chunks, read_group
 from oprag.diagnosing.doctor import diagnose_sample
 from oprag.diagnosing.report import Diagnosis
-from oprag.diagnosing.sampling import take_sample
+from oprag.diagnosing.sample import take_sample
 from oprag.documents import ChunkStore, document_source
 from oprag.errors import InvalidOptionError, OpragError, PositionError, UnfitIndexError
 

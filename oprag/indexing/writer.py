@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 from oprag.documents import ChunkStore, StoredChunk, Wanted
-from oprag.indexing.chunking import Framework
+from oprag.indexing.chunks import Framework
 from oprag.indexing.plan import WantedChunk
 from oprag.metadata import DOC_KEY
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from oprag.chunk import Chunk, Hit, Span
 from oprag.context import ContextOptions, arrange, order_context
-from oprag.context.expanding import expanded_order
 from oprag.context.pieces import cut_into_lines
+from oprag.context.recall import expanded_order
 from oprag.errors import InvalidOptionError
 
 _ENDS = ("char_start", "char_end")

@@ -12,7 +12,7 @@ from oprag.routing import declines
 from oprag_eval.data import Question
 from oprag_eval.metrics import bracketed_option
 from oprag_eval.models import Call, CallKind
-from oprag_eval.wording import AnswerStyle, Wording
+from oprag_eval.question_words import AnswerStyle, Wording
 
 _STANDING_FIRST = re.compile(rf"\W*(?:answer\W+)?{SENTINEL}\b", re.IGNORECASE)
 

@@ -23,7 +23,7 @@ from statistics import median_high
 from typing import NamedTuple, overload
 
 from oprag.chunk import Chunk
-from oprag.context.budgeting import LONG_TOKEN
+from oprag.context.budget import LONG_TOKEN
 from oprag.context.pieces import Line, Piece, cut_into_lines
 
 # Chosen on five public question sets by leaving out one at a time (misses at six

@@ -6,10 +6,10 @@ from abc import abstractmethod
 from collections.abc import Mapping
 
 from oprag.calls import TokenUsage
-from oprag_eval.asking import answer_call, read_reply
 from oprag_eval.bench import Bench
 from oprag_eval.contexts import Context
 from oprag_eval.data import Question
+from oprag_eval.requests import answer_call, read_reply
 from oprag_eval.system import Attempt, Step, System
 
 _NO_USAGE: Mapping[str, TokenUsage] = {}

@@ -6,7 +6,7 @@ import time
 import pytest
 from hypothesis import given
 
-from oprag.splitting.fitting import boundary_after, boundary_at_or_before
+from oprag.splitting.token_fit import boundary_after, boundary_at_or_before
 from tests.kit.fresh_interpreter import run
 from tests.kit.strategies import awkward_texts
 
@@ -57,7 +57,7 @@ def test_the_time_for_a_row_of_flags_grows_as_the_row_does():
 
 def test_without_the_regex_package_code_points_are_boundaries():
     code = """
-from oprag.splitting.fitting import boundary_after, boundary_at_or_before
+from oprag.splitting.token_fit import boundary_after, boundary_at_or_before
 print(boundary_at_or_before("e\u0301", 1), boundary_after("e\u0301", 0))
 """
     assert run(code, without=["regex"]).split() == ["1", "1"]

@@ -7,9 +7,9 @@ from nicegui import ui
 from starlette.responses import PlainTextResponse, Response
 
 from oprag.cli.guard import Guard
-from oprag.cli.play.answering import Answering
+from oprag.cli.play.answers import Answering
 from oprag.cli.play.page import STYLE, Page
-from oprag.cli.play.reading import too_large
+from oprag.cli.play.reader import too_large
 from oprag.cli.play.session import Session, Workshop
 
 

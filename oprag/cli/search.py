@@ -18,8 +18,8 @@ from oprag.chunk import Chunk, Passage
 from oprag.cli.display import indexing_bar, make_console
 from oprag.cli.embedding_models import load_model
 from oprag.cli.index import Index, own_index
+from oprag.cli.messages import note
 from oprag.cli.options import SearchOptions, cache_folder
-from oprag.cli.telling import note
 from oprag.context import Order, Widen, order_context, render
 from oprag.files import FilesRead, read_files
 from oprag.tokens import resolve_token_counter

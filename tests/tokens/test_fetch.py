@@ -14,7 +14,7 @@ from time import monotonic
 import pytest
 
 from oprag.optional import bundled_folder
-from oprag.tokens.fetching import within
+from oprag.tokens.fetch import within
 from oprag.tokens.huggingface import _check_reachable
 from tests.kit.fresh_interpreter import run
 from tests.kit.openai_server import ScriptedServer

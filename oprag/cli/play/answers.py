@@ -67,7 +67,7 @@ class Answering:
     def _answer(self, step: Step) -> None:
         from oprag.cli.answers import answer_by_self_route
         from oprag.cli.chat_models import load_chat_model
-        from oprag.cli.searching import Search
+        from oprag.cli.search import Search
         from oprag.tokens import resolve_token_counter
 
         workshop, desk = self._workshop, step.desk

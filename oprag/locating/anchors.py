@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TypeGuard
 
 from oprag.locating.contiguity import STEP, Range, cover
-from oprag.locating.seeding import UNKNOWN, Seeds
+from oprag.locating.seeds import UNKNOWN, Seeds
 
 _REACH = 1 << 16
 _READINGS = 64

@@ -19,13 +19,13 @@ from oprag.indexing.given import (
     source_scope,
     wanted_documents,
 )
-from oprag.indexing.locking import aonly_run, only_run
+from oprag.indexing.lock import aonly_run, only_run
 from oprag.indexing.plan import RemoveMissing, Replace, RunOptions
 from oprag.indexing.progress import Progress, ShowProgress
 from oprag.indexing.report import IndexingReport, Readable, warn_of
 from oprag.indexing.run import Given, Run, indexing_steps
 from oprag.indexing.stored import StoredBefore
-from oprag.indexing.writing import ChunkWriter, IndexTarget, in_thread
+from oprag.indexing.writer import ChunkWriter, IndexTarget, in_thread
 from oprag.tokens import Do, Steps
 
 

@@ -295,7 +295,7 @@ class TestLaws:
 @pytest.mark.slow
 def test_the_same_under_every_hash_seed():
     code = (
-        "import random; from oprag.units.grouping_documents import group_documents\n"
+        "import random; from oprag.units.document_groups import group_documents\n"
         "r = random.Random(5); names = [f'n{i}' for i in range(300)]\n"
         "links = [(r.choice(names), r.choice(names)) for _ in range(900)]\n"
         "texts = {n: 'x' * r.randrange(900) for n in names}\n"

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from oprag.chunk import FullText, Span
 from oprag.diagnosing.checks import Examined, examine
-from oprag.diagnosing.proving import ProvedDocument, prove
+from oprag.diagnosing.proofs import ProvedDocument, prove
 from oprag.diagnosing.sources import Sources
 from oprag.documents import StoredChunk, rebuild, replaced
 from oprag.errors import OpragError

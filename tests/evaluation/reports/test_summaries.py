@@ -12,11 +12,11 @@ from oprag.calls import Price
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.metrics import corpus_bleu
 from oprag_eval.reports.arms import Arm, arms_of
-from oprag_eval.reports.measuring import main_measure
-from oprag_eval.reports.summarizing import summarize
+from oprag_eval.reports.measures import main_measure
+from oprag_eval.reports.summaries import summarize
 from oprag_eval.reports.tables import tables_of
 from oprag_eval.running.run_directory import FORMAT, RunDirectory
-from oprag_eval.scoring import score
+from oprag_eval.scores import score
 from oprag_eval.statistics import adjusted
 from oprag_eval.systems.retrieved import dos_rag
 from tests.evaluation.reports.runs import ask, ledgers

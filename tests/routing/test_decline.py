@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from oprag.calls import without_reasoning
 from oprag.routing import declines, word_in_reply
-from oprag.routing.declining import DeclineDetector
+from oprag.routing.decline import DeclineDetector
 from tests.routing.replies import ANSWERS, REFUSALS
 
 ROOT = Path(__file__).parents[2]

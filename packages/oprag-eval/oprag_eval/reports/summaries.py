@@ -9,10 +9,10 @@ from typing import Any
 from oprag.calls import Price
 from oprag_eval.data import Dataset
 from oprag_eval.metrics import meteor_unavailable
-from oprag_eval.reports.advising import advice_of
+from oprag_eval.reports.advice import advice_of
 from oprag_eval.reports.arms import arms_of, corpus_figures, figures_of, row_of
-from oprag_eval.reports.comparing import Compared, comparisons, routing, sweet_spot
-from oprag_eval.reports.measuring import in_order, main_measure, measures_in, number_of
+from oprag_eval.reports.comparison import Compared, comparisons, routing, sweet_spot
+from oprag_eval.reports.measures import in_order, main_measure, measures_in, number_of
 from oprag_eval.reports.summary import ArmSummary, Summary, arm_label
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.statistics import Sampling, clusters_of
