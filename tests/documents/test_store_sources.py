@@ -12,7 +12,7 @@ from oprag.errors import (
     PositionWarning,
 )
 from oprag.metadata import STAMP_KEYS, TEXT_HASH, document_key
-from tests.documents.test_rebuilding import NAME, annotated, at, inexact, stored
+from tests.documents.test_whole_text import NAME, annotated, at, inexact, stored
 
 
 class ListStore(ChunkStore):

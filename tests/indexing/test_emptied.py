@@ -13,7 +13,7 @@ from oprag.errors import InvalidOptionError
 from oprag.indexing import WantedDocument, update_index
 from tests.documents.fake_store import FakeStore, FakeWriter
 from tests.indexing.test_faults import attempt
-from tests.indexing.test_updating import content, document, expected, stored
+from tests.indexing.test_update import content, document, expected, stored
 
 
 def full(names: str) -> list[WantedDocument]:

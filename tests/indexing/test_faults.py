@@ -22,7 +22,7 @@ from oprag.indexing import IndexingReport, WantedChunk, WantedDocument, update_i
 from oprag.indexing.report import FailedDocument, SkippedFile
 from oprag.metadata import DOC_SCOPE
 from tests.documents.fake_store import FakeStore, FakeWriter
-from tests.indexing.test_updating import content, document, expected, stored
+from tests.indexing.test_update import content, document, expected, stored
 from tests.kit.effort import cases
 
 

@@ -17,7 +17,7 @@ from oprag.indexing import (
 from tests.documents.fake_store import FakeStore
 from tests.indexing.test_emptied import empty, full, holding
 from tests.indexing.test_faults import Particular
-from tests.indexing.test_updating import document
+from tests.indexing.test_update import document
 
 pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.OpragWarning")
 

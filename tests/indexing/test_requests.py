@@ -10,7 +10,7 @@ import pytest
 from oprag.documents import StoredChunk
 from oprag.indexing import update_index
 from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
-from tests.indexing.test_updating import content, document, stored
+from tests.indexing.test_update import content, document, stored
 
 WANTED = [document(name, ["one ", "two ", "three"]) for name in "ab"]
 
