@@ -91,9 +91,8 @@ def index_documents(
             scope. All of the store is looked through for them; else its first
             5,000 chunks are, and they are counted in the report.
         unsupported_metadata: `"error"`, or `"drop"`: leave out what not every store
-            keeps (lists, mappings, dates, numbers that are not finite, strings with
-            a NUL character). None is always left out. With `"error"` the document
-            fails.
+            keeps (lists, mappings, dates, numbers that are not finite, strings with a
+            NUL character). None is always left out. With `"error"` the document fails.
         batch_size: Chunks that are embedded and written at once.
         chunks: How the store's chunks are read; None for the stores that are known.
         show_progress: Draw a bar with tqdm on standard error, if that is a terminal,

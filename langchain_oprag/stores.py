@@ -32,8 +32,7 @@ def chunk_store(vectorstore: VectorStore | ChunkStore) -> ChunkStore:
             subclass; or a `ChunkStore`, which is returned as it is.
 
     Returns:
-        Its chunks by `read()`, not verified. Nothing is read
-        yet.
+        Its chunks by `read()`, not verified. Nothing is read yet.
 
     Raises:
         InvalidOptionError: It is another store. `VectorStore` has no way to read

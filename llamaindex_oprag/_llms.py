@@ -24,9 +24,8 @@ def check_llm(name: str, llm: Any) -> LLM:
 def window_of(llm: LLM) -> int | None:
     """Tokens of prompt and answer together that a model takes.
 
-    What an LLM class says of every model says nothing of this one (`OpenAILike`
-    says 3,900 whatever it talks to), so its default counts only where the user
-    wrote it.
+    What an LLM class says of every model says nothing of this one (`OpenAILike` says
+    3,900 whatever it talks to), so its default counts only where the user wrote it.
 
     Returns:
         The window, or None when it is not known.

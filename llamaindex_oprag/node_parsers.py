@@ -207,10 +207,9 @@ class OffsetTokenNodeParser(OffsetNodeParser):
 
     Documents of one file (`file_path`, `source`) are parts of one document: offsets
     count from the start of the part, `part_index` is its page, row or record from 0,
-    else its place among them; `chunk_index` runs on over the parts that are handed
-    over together. Sections that another parser cut before are parts in the order they
-    come; their nodes have no `start_char_idx`, because it is not known in the
-    document.
+    else its place among them; `chunk_index` runs on over the parts that are handed over
+    together. Sections that another parser cut before are parts in the order they come;
+    their nodes have no `start_char_idx`, because it is not known in the document.
 
     Node ids are stable: the same text, cut with the same settings, gets the same ids,
     and no other does, unless `id_func` is given.

@@ -41,8 +41,7 @@ def chunk_store(store: StoreLike) -> ChunkStore:
             far as the vector store tells.
 
     Returns:
-        Its chunks by `read()`, not verified. Nothing is read
-        yet.
+        Its chunks by `read()`, not verified. Nothing is read yet.
 
     Raises:
         InvalidOptionError: It is a vector store that keeps no texts, or one that is

@@ -26,9 +26,8 @@ class Span(NamedTuple):
 class Chunk(NamedTuple):
     """One retrieved chunk and its place in its document.
 
-    A named tuple rather than a frozen dataclass because hundreds are made for
-    every query and it is built three times as fast; sort it by explicit keys
-    only.
+    A named tuple rather than a frozen dataclass because hundreds are made for every
+    query and it is built three times as fast; sort it by explicit keys only.
     """
 
     text: str
@@ -71,9 +70,8 @@ class Chunk(NamedTuple):
     def exact(self) -> bool:
         """Whether the text has the length of the span, so that offsets hold in it.
 
-        False where the text was replaced after the span was taken (a sentence
-        window, a summary), where it was joined over a gap or changed, and where there
-        is no span.
+        False where the text was replaced after the span was taken (a sentence window, a
+        summary), where it was joined over a gap or changed, and where there is no span.
         """
         span = self.span
         return (

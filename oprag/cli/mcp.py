@@ -43,10 +43,9 @@ def mcp(
 ) -> None:
     """Let assistants and agents search and read your files (MCP).
 
-    Four tools, which only read: search, read, outline, documents. The files are
-    indexed while the client already is connected; the index is used again until one
-    of them changes. Needs no chat model, and no text leaves this machine but to the
-    client.
+    Four tools, which only read: search, read, outline, documents. The files are indexed
+    while the client already is connected; the index is used again until one of them
+    changes. Needs no chat model, and no text leaves this machine but to the client.
 
     \b
       oprag mcp notes/

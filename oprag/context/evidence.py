@@ -72,11 +72,10 @@ def gather_evidence(
         neighbours: As for `arrange`.
 
     Returns:
-        The same text for the same arguments. Lines for what is above are left
-        out, those of the worst first, where they took more than a quarter of the
-        budget; of nothing new, where they took more than all of it, but for one. Where
-        the best new text does not fit, others that do, and where none does, a line that
-        says so.
+        The same text for the same arguments. Lines for what is above are left out,
+        those of the worst first, where they took more than a quarter of the budget; of
+        nothing new, where they took more than all of it, but for one. Where the best
+        new text does not fit, others that do, and where none does, a line that says so.
 
     Raises:
         OpragError: See `arrange`; but no `BudgetTooSmallError`.

@@ -97,11 +97,10 @@ def expanded_order(
             than ten times, they lend less.
 
     Returns:
-        Chunks that do not overlap, best first. They are the candidates themselves
-        where nothing else begins or ends in them, else slices of them; their `rank`
-        is that of the candidate. Equal worth: the better candidate first, then
-        reading order (documents in the order of their best candidates). Made as
-        they are asked for.
+        Chunks that do not overlap, best first. They are the candidates themselves where
+        nothing else begins or ends in them, else slices of them; their `rank` is that
+        of the candidate. Equal worth: the better candidate first, then reading order
+        (documents in the order of their best candidates). Made as they are asked for.
 
     Source:
         This project's own. The settings were chosen on public data, and what was

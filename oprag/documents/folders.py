@@ -20,11 +20,10 @@ one of a file that could not be read has a `__cause__`: its text is not known.""
 def read_folder(folder: str | Path) -> Iterator[FolderFile]:
     """Read the text files of a folder and of the folders in it.
 
-    Files come sorted by name, those of a folder before the folders in it, with the
-    text as it is in the file (line breaks included). Hidden files and folders and
-    links to folders are passed over. HTML comes as it is, with its tags. A file that
-    is no text in UTF-8, or is a PDF, comes as an `UnreadableFileError` whose `path` is
-    its name.
+    Files come sorted by name, those of a folder before the folders in it, with the text
+    as it is in the file (line breaks included). Hidden files and folders and links to
+    folders are passed over. HTML comes as it is, with its tags. A file that is no text
+    in UTF-8, or is a PDF, comes as an `UnreadableFileError` whose `path` is its name.
 
     Args:
         folder: An existing folder. It is looked at when iteration begins.

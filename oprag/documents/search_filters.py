@@ -72,8 +72,7 @@ def inner_retrievers(
             a list.
 
     Returns:
-        Empty for a class that is not listed, subclasses included: they may do
-        anything.
+        Empty for a class that is not listed, subclasses included: they may do anything.
     """
     kind = type(retriever)
     attribute = inside.get((kind.__module__.partition(".")[0], kind.__name__))

@@ -50,8 +50,7 @@ def pdf_pages(data: bytes) -> list[PdfPage]:
     """Read the pages that hold text, in their order.
 
     Lines end with a line break, those that a hyphen ends too. What PDFium knows of a
-    page decides the rest: the order of columns and notes, blanks, ligatures as
-    letters.
+    page decides the rest: the order of columns and notes, blanks, ligatures as letters.
 
     Raises:
         MissingDependencyError: pypdfium2 is not installed.

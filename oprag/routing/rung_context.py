@@ -235,9 +235,8 @@ class RungContext:
 
         Yields:
             The excerpt, the retrieved chunks of its document, and its metadata: the
-            document's name as `doc_uri`, what these chunks agree on, and its place.
-            Its rank is that of the best of these chunks, or its place among the
-            excerpts.
+            document's name as `doc_uri`, what these chunks agree on, and its place. Its
+            rank is that of the best of these chunks, or its place among the excerpts.
         """
         chunks: dict[str, list[Chunk]] = {}
         for chunk in self.chunks:

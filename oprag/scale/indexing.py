@@ -66,8 +66,7 @@ def index_on_ray(
             name that follow one another are the parts of one document.
         make_store: Opens the store: `make_store()` returns a LangChain vector store or
             a LlamaIndex `VectorStoreIndex`, with the model that embeds. It is pickled,
-            and called in this process and in each worker, which need the same
-            packages.
+            and called in this process and in each worker, which need the same packages.
         address: `"HOST:PORT"` of the head node; `"auto"` for the cluster that this
             machine is a part of; `"local"` for one of this machine alone, which ends
             with the run. No `ray://`. A connection that this process has is used,

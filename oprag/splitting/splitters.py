@@ -48,10 +48,9 @@ def split_tokens(
             and below `chunk_size`: windows begin `chunk_size - chunk_overlap`
             tokens apart. The last is the first that reaches the text's end.
         tokenizer: Anything that `resolve_token_counter` takes; None for cl100k, and
-            never an approximation. A bare callable
-            gives no offsets: then each chunk is the longest piece from its start
-            on whose own count is at most `chunk_size` (one grapheme at least,
-            whatever it counts).
+            never an approximation. A bare callable gives no offsets: then each chunk is
+            the longest piece from its start on whose own count is at most `chunk_size`
+            (one grapheme at least, whatever it counts).
 
     Returns:
         The chunks in reading order.

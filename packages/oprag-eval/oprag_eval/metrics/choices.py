@@ -30,9 +30,8 @@ def choice_match(
     3. A reply that equals the letter or the option's text is right.
     4. Of line breaks and `" ' . , ? ! { }` blanks are made, runs of blanks become
        one. The first of `answer is:`, `answer:`, `answer is`, `option is` that occurs
-       (in that order, case-sensitive) decides: what follows it and one more
-       character must begin with the letter or the option's text. So *Answer: C* is
-       not read.
+       (in that order, case-sensitive) decides: what follows it and one more character
+       must begin with the letter or the option's text. So *Answer: C* is not read.
     5. The first word that is a part of `ABCD` is the choice.
 
     `"fixed"` reads `(C)`, `**C**`, *Answer: C*, *Certainly: A* and the option's text

@@ -84,12 +84,11 @@ _ROUGE_WORD = re.compile(r"[^\W_]+")
 def rouge_l(prediction: str, references: Sequence[str]) -> float:
     """Return ROUGE-L's F1, the best over the references.
 
-    With l the length of the longest common subsequence of words:
-    precision = l / words of the prediction, recall = l / words of the reference,
-    F1 = 2 · precision · recall / (precision + recall); 0 without a common word.
-    Words are runs of letters and digits in lower case, not stemmed. The library's
-    own words are ASCII only and would give every answer in another script 0; on
-    ASCII texts the two are the same.
+    With l the length of the longest common subsequence of words: precision = l / words
+    of the prediction, recall = l / words of the reference, F1 = 2 · precision · recall
+    / (precision + recall); 0 without a common word. Words are runs of letters and
+    digits in lower case, not stemmed. The library's own words are ASCII only and would
+    give every answer in another script 0; on ASCII texts the two are the same.
 
     Args:
         prediction: What the reader answered.
@@ -129,12 +128,11 @@ def meteor(prediction: str, references: Sequence[str], *, wordnet: Any = None) -
     """Return METEOR, the best over the references.
 
     Words are matched by form, then by stem (Porter), then by WordNet synonym (which
-    NLTK looks up by the stem, so that it misses those of words like *large*). With
-    m matches: P = m / words of the prediction, R = m / words of the reference,
-    F = P · R / (0.9 · P + 0.1 · R). The matches form c runs that stand together on
-    both sides: METEOR = F · (1 − 0.5 · (c / m)³); 0 without a match. Lower case;
-    words and punctuation by NLTK's Treebank tokenizer, the text taken as one
-    sentence.
+    NLTK looks up by the stem, so that it misses those of words like *large*). With m
+    matches: P = m / words of the prediction, R = m / words of the reference, F = P · R
+    / (0.9 · P + 0.1 · R). The matches form c runs that stand together on both sides:
+    METEOR = F · (1 − 0.5 · (c / m)³); 0 without a match. Lower case; words and
+    punctuation by NLTK's Treebank tokenizer, the text taken as one sentence.
 
     Args:
         prediction: What the reader answered.

@@ -46,8 +46,7 @@ class Arm:
             question_ids: In the order that the values are wanted in.
 
         Returns:
-            None for a question that was not answered, or that the measure does not
-            fit.
+            None for a question that was not answered, or that the measure does not fit.
         """
         found = self._values_by("question_id", measure)
         return [

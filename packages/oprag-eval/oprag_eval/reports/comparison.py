@@ -77,11 +77,10 @@ def sweet_spot(arms: Sequence[Compared], sampling: Sampling) -> SweetSpot | None
     As good: with `CONFIDENCE` at most `MARGIN` worse than whichever is the best. That
     no difference is seen does not show it, so with few questions nothing is chosen.
 
-    Arms are passed over where another has a higher mean for no more tokens; a
-    twentieth more tokens count as no more, because systems do not fill a budget
-    equally. Arms where half of the questions failed are left out altogether. The
-    best so far has the highest mean; of equal means the one with fewer tokens, then
-    the first.
+    Arms are passed over where another has a higher mean for no more tokens; a twentieth
+    more tokens count as no more, because systems do not fill a budget equally. Arms
+    where half of the questions failed are left out altogether. The best so far has the
+    highest mean; of equal means the one with fewer tokens, then the first.
 
     Args:
         arms: The arms.

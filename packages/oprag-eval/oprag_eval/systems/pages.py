@@ -82,8 +82,7 @@ def page_steps(
         such place, the page ends with the passage.
 
     Source:
-        ReadAgent (arXiv 2402.09727), section 3.1; the lengths are of the authors'
-        code.
+        ReadAgent (arXiv 2402.09727), section 3.1; the lengths are of the authors' code.
     """
     words = [len(text[start:end].split()) for start, end in parts]
     pages: list[Span] = []
