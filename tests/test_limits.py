@@ -27,7 +27,7 @@ LINES = {
     "core": 18_500,  # aim: 17,500; with places that people know
     "langchain_oprag": 4_450,  # with places that people know
     "llamaindex_oprag": 4_850,  # aim: 4,700, and places that models read
-    "oprag/cli": 4_900,  # aim: 4,800
+    "oprag/cli": 4_950,  # aim: 4,800, and places at first sight
     "packages/oprag-eval": 10_800,  # aim: 8,500
     "oprag/files": 1_150,  # came out of evaluation; no limit of its own before
     "oprag/scale": 470,  # aim: 450

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Annotated
 
 import typer
 
@@ -10,14 +11,23 @@ from oprag.cli.options import Files, Question, SearchOptions, takes
 
 
 @takes(SearchOptions)
-def context(files: Files, question: Question, *, options: SearchOptions) -> None:
+def context(
+    files: Files,
+    question: Question,
+    *,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Without numbers, places and gap marks.")
+    ] = False,
+    options: SearchOptions,
+) -> None:
     """Print the passages of your files that fit a question.
 
     The files are indexed the first time; the index is used again until one of them
     changes. Needs no chat model, and no text leaves this machine.
 
-    The passages stand in document order. Only they go to standard output, so they
-    can be kept or handed on:
+    The passages are in document order, each behind its number and place, with […]
+    where text was left out. Only they go to standard output, so they can be kept or
+    handed on:
 
     \b
       oprag context report.pdf "Who pays for repairs?"
@@ -26,7 +36,7 @@ def context(files: Files, question: Question, *, options: SearchOptions) -> None
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     from oprag.cli.search import search, search_values
 
-    found = search(files, question, options)
+    found = search(files, question, options, citations=not plain)
     if options.as_json:
         typer.echo(json.dumps(search_values(found), indent=2))
     else:

@@ -13,9 +13,10 @@ export default {
         <label class="op-range"><span>Budget <span aria-hidden="true">{{ number(set.token_budget) }} tokens</span></span>
           <input type="range" min="500" max="40000" step="500" v-model.number="set.token_budget"
               :aria-valuetext="set.token_budget + ' tokens'" @input="tell"></label>
-        <label class="op-range"><span>Candidates <span aria-hidden="true">{{ most }}</span></span>
+        <label class="op-range"><span>Chunks <span aria-hidden="true">{{ most }}</span></span>
           <input type="range" min="5" max="505" step="5" v-model.number="candidates"
-              :aria-valuetext="most" @input="tell"></label>
+              :aria-valuetext="most" @input="tell">
+          <small>What the search finds, best first.</small></label>
         <label><span>Order</span>
           <select v-model="set.order" @change="tell">
             <option value="document">in the document</option>
@@ -25,14 +26,16 @@ export default {
           <select v-model="set.selection" @change="tell">
             <option value="budget">the best that fit</option>
             <option value="recall">recall</option>
-          </select></label>
-        <label><span>Widening</span>
+          </select>
+          <small>Recall also takes chunks beside good ones.</small></label>
+        <label><span>Neighbours</span>
           <select v-model="set.widen" @change="tell">
             <option :value="null">none</option>
             <option :value="1">1 on each side</option>
             <option :value="2">2 on each side</option>
             <option value="fill">as many as fit</option>
-          </select></label>
+          </select>
+          <small>The text beside each chunk that was found.</small></label>
         <label class="op-check"><input type="checkbox" role="switch" v-model="set.merge"
             @change="tell"> <span>Join what touches</span></label>
       </div>

@@ -10,9 +10,9 @@ export default {
       </label>
       <p id="op-files-note" class="op-note">Text, Markdown, HTML, PDF; at most
         {{ limit / 1e6 }} MB each. They stay on this machine.</p>
-      <ul v-if="view.files.length" class="op-list" aria-label="Files that are read">
-        <li v-for="file in view.files" :key="file">
-          <span class="op-name">{{ file }}</span>
+      <ul v-if="view.files.length" class="op-list" aria-label="Files">
+        <li v-for="[file, waits] in view.files" :key="file">
+          <span><span class="op-name">{{ file }}</span> <i v-if="waits" class="op-note">waiting</i></span>
           <button type="button" class="op-plain" :aria-label="'Remove ' + file"
               title="Remove" @click="$emit('remove', file)">×</button>
         </li>

@@ -16,7 +16,7 @@ from oprag.cli.play.answers import Answering
 from oprag.cli.play.reader import LARGEST, too_large
 from oprag.cli.play.session import Session
 from oprag.cli.play.sources import source_view
-from oprag.cli.play.views import files_view, step_view
+from oprag.cli.play.views import files_view, sent_view, step_view
 
 STYLE = Path(__file__).with_name("page.css")
 _LOOKS = 0.2
@@ -82,7 +82,8 @@ class Page:
             with ui.element("div").classes("op-right"):
                 self._reader = _Reader()
         self._reader.props["tab"] = "context"
-        self._reader.props["source"] = _NOTHING
+        self._reader.props["source"] = self._reader.props["step"] = _NOTHING
+        self._reader.props["chosen"] = 0
         self._listen()
         self._draw()
         ui.timer(_LOOKS, self._look)
@@ -95,6 +96,8 @@ class Page:
         self._strips.on("choose", self._choose)
         self._passages.on("choose", self._choose)
         self._reader.on("tab", self._turn_to)
+        self._reader.on("choose", self._choose)
+        self._reader.on("page", self._leaf)
         self._reader.on("answer", self._answer)
 
     def _refuse(self, event: GenericEventArguments) -> None:
@@ -124,16 +127,22 @@ class Page:
             self._busy = False
 
     async def _choose(self, event: GenericEventArguments) -> None:
-        step, number = self._session.step, int(event.args)
+        await self._open(int(event.args))
+
+    async def _leaf(self, event: GenericEventArguments) -> None:
+        await self._open(int(self._reader.props["chosen"]), int(event.args))
+
+    async def _open(self, number: int, page: int | None = None) -> None:
+        step = self._session.step
         if step is None or not 1 <= number <= len(step.retrieved.passages):
             return
-        view = await run.io_bound(lambda: _json(source_view(step, number)))
+        view = await run.io_bound(lambda: _json(source_view(step, number, page)))
         self._reader.props["source"] = view
         self._reader.props["tab"] = "source"
         self._mark(number)
 
     def _mark(self, number: int) -> None:
-        for part in (self._strips, self._passages):
+        for part in (self._strips, self._passages, self._reader):
             part.props["chosen"] = number
 
     def _turn_to(self, event: GenericEventArguments) -> None:
@@ -163,7 +172,7 @@ class Page:
         return {
             "files": _json(files_view(session)),
             "step": _NOTHING if step is None else _json(step_view(step)),
-            "context": "" if step is None else step.retrieved.context,
+            "context": _json([] if step is None else sent_view(step)),
             "tokens": "" if step is None else f"{step.retrieved.tokens:,} tokens",
             "problem": session.problem,
             "answer": _json(self._answering.view()),
@@ -175,6 +184,7 @@ class Page:
         self._asking.props["problem"] = views["problem"]
         for part in (self._strips, self._passages):
             part.props["json"] = views["step"]
+        self._reader.props["step"] = views["step"]
         for name in ("context", "tokens", "answer"):
             self._reader.props[name] = views[name]
         if moved:

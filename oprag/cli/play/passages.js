@@ -8,7 +8,7 @@ export default {
           <button type="button" class="op-passage" :style="{ '--share': passage.share }"
               :aria-pressed="passage.number === chosen" @click="$emit('choose', passage.number)">
             <span class="op-place"><b>{{ passage.number }}</b> {{ passage.place }}</span>
-            <span class="op-note">best chunk: {{ passage.best }}. by score,
+            <span class="op-note">best chunk: rank {{ passage.best }},
               {{ passage.tokens }} tokens</span>
             <span class="op-preview">{{ passage.text }}</span>
           </button>

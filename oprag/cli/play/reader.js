@@ -6,6 +6,16 @@ const TABS = [
 
 const BLOCK = 2000;
 
+function blocksOf(text) {
+  // Only the blocks that are seen are laid out: a long text in one took too long.
+  const found = [];
+  for (let at = 0, end; at < text.length; at = end) {
+    end = text.indexOf("\n", at + BLOCK) + 1 || text.length;
+    found.push(text.slice(at, end));
+  }
+  return found;
+}
+
 export default {
   template: `
     <section class="op-card op-reader" aria-labelledby="op-reader-heading">
@@ -19,17 +29,23 @@ export default {
           :aria-labelledby="'op-tab-' + tab">
         <template v-if="tab === 'context'">
           <div class="op-bar"><span class="op-note op-tokens">{{ tokens }}</span>
-            <button type="button" :disabled="!context" @click="copy">{{ copied }}</button></div>
-          <pre v-if="context" class="op-text op-context"><span v-for="(block, at) in blocks"
-            :key="at">{{ block }}</span></pre>
-          <p v-else class="op-note">What a model would be sent appears here, to the character.</p>
+            <button type="button" :disabled="!sent.length" @click="copy">{{ copied }}</button></div>
+          <pre v-if="sent.length" class="op-text op-context"><span v-for="(piece, at) in sent"
+            :key="at" class="op-piece" :class="{ chosen: at + 1 === chosen }" :data-head="piece.head"
+            :style="{ '--share': shares[at] }" @click="$emit('choose', at + 1)"><span
+            v-for="(block, n) in piece.blocks" :key="n">{{ block }}</span></span></pre>
+          <p v-else class="op-note">What a model would be sent appears here, to the character,
+            with the place of each passage beside it.</p>
         </template>
         <template v-else-if="tab === 'source'">
           <p v-if="!place" class="op-note">Choose a passage to see its place.</p>
           <template v-else>
             <h3>Passage {{ place.number }}: {{ place.title }}</h3>
+            <div v-if="place.turns.length" class="op-bar">
+              <button v-for="[page, title] in place.turns" :key="page" type="button"
+                  @click="$emit('page', page)">{{ title }}</button></div>
             <img v-if="place.image" :src="place.image"
-                :alt="'The page with passage ' + place.number + ' marked; its text is below'">
+                :alt="place.shown + '; its text is below'">
             <pre class="op-text op-source"><template v-for="([text, marked], at) in place.parts"
               :key="at"><mark v-if="marked">{{ text }}</mark><template v-else>{{ text }}</template></template></pre>
           </template>
@@ -39,7 +55,7 @@ export default {
           <template v-else>
             <div class="op-bar"><span class="op-note">{{ said.model }}: the passages first, the
               full documents only if they do not hold the answer. They are sent to it.</span>
-              <button type="button" class="op-main" :disabled="said.working || !context"
+              <button type="button" class="op-main" :disabled="said.working || !sent.length"
                   @click="$emit('answer')">Answer</button></div>
             <h3 v-if="said.question">{{ said.question }}</h3>
             <div role="status">
@@ -54,6 +70,8 @@ export default {
     </section>`,
   props: {
     tab: String,
+    chosen: Number,
+    step: String,
     context: String,
     tokens: String,
     source: String,
@@ -61,14 +79,16 @@ export default {
   },
   data: () => ({ tabs: TABS, copied: "Copy" }),
   computed: {
-    blocks() {
-      // Only the blocks that are seen are laid out: a long text in one took too long.
-      const found = [];
-      for (let at = 0, end; at < this.context.length; at = end) {
-        end = this.context.indexOf("\n", at + BLOCK) + 1 || this.context.length;
-        found.push(this.context.slice(at, end));
-      }
-      return found;
+    sent() {
+      const pieces = JSON.parse(this.context);
+      // What is sent has a blank line between two passages; heads are not sent.
+      return pieces.map(({ text, ...rest }, at) => ({
+        ...rest,
+        blocks: blocksOf(at + 1 < pieces.length ? text + "\n\n" : text),
+      }));
+    },
+    shares() {
+      return JSON.parse(this.step)?.passages.map((passage) => passage.share) ?? [];
     },
     place() {
       return JSON.parse(this.source);
@@ -100,7 +120,8 @@ export default {
       document.getElementById("op-tab-" + names[at]).focus();
     },
     async copy() {
-      await navigator.clipboard.writeText(this.context);
+      const texts = this.sent.flatMap((piece) => piece.blocks);
+      await navigator.clipboard.writeText(texts.join(""));
       this.copied = "Copied";
       setTimeout(() => (this.copied = "Copy"), 1500);
     },

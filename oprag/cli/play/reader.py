@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,11 +24,12 @@ class Shelf(NamedTuple):
     """One for each file that cannot be used."""
 
 
-def read_shelf(paths: Iterable[tuple[Path, str]]) -> Shelf:
+def read_shelf(paths: Iterable[tuple[Path, str]], say: Callable[[str], None]) -> Shelf:
     """Read files and folders; what cannot be read gets a sentence.
 
     Args:
         paths: Each with what it is called on the page; empty for its path.
+        say: Called with what is done, file by file.
     """
     texts: list[FileText] = []
     skipped: list[UnreadableFileError] = []
@@ -39,6 +40,7 @@ def read_shelf(paths: Iterable[tuple[Path, str]]) -> Shelf:
             name = called or str(file)
             if name in named:
                 continue
+            say(f"Reading {name} …")
             try:
                 sentence = too_large(name, _size(file))
                 found = [] if sentence else read_file(file)

@@ -151,9 +151,7 @@ class Session:
 
     def remove(self, name: str) -> None:
         """Take a file away."""
-        if self.desk is None:
-            return
-        paths = self.desk.shelf.paths
+        paths = {} if self.desk is None else self.desk.shelf.paths
         with self._lock:
             read = [(path, called) for called, path in paths.items()]
             new = [each for each in self.given if not _is_read(each[0], paths.values())]
@@ -165,8 +163,7 @@ class Session:
         """Read and index what was given, in a thread."""
         with self._lock:
             self._wanted = True
-            self.status = Status(working=True, said="Reading the files …")
-            self.version += 1
+            self._say("Reading the files …")
             if self._worker is None:
                 self._worker = Thread(target=self._work, daemon=True)
                 self._worker.start()
@@ -185,7 +182,7 @@ class Session:
                 self.version += 1
 
     def _prepare(self, given: list[tuple[Path, str]]) -> None:
-        shelf = read_shelf(given)
+        shelf = read_shelf(given, self._say)
         self.refused = [*dict.fromkeys([*self.refused, *shelf.sentences])]
         with self._lock:
             # What could not be read has its sentence, and is not tried again. Others
@@ -203,11 +200,14 @@ class Session:
         as_named = [path for path, called in given if not called]
         own = len(as_named) < len(given) or as_named != list(workshop.paths)
         folder = self._folder if own else workshop.folder
+        self._say("Loading the embedding model …")
         with workshop.lock:
+            embeddings = workshop.embeddings()
+            self._tell(0, len(shelf.paths), 0)
             index = own_index(
                 ["play"] if own else real_names(workshop.paths),
                 shelf.read,
-                workshop.embeddings(),
+                embeddings,
                 folder=folder,
                 show_progress=self._tell,
             )
@@ -217,8 +217,12 @@ class Session:
         if self.question:
             self.ask(self.question)
 
+    def _say(self, doing: str) -> None:
+        self.status = Status(working=True, said=doing)
+        self.version += 1
+
     def _tell(self, documents: int, total: int | None, chunks: int) -> None:
-        said = f"Indexed {documents:,} of {total or 0:,} files, {chunks:,} chunks"
+        said = f"Indexing: {documents:,} of {total or 0:,} files, {chunks:,} chunks"
         self.status = Status(True, said, documents, total or 0)
         self.version += 1
 

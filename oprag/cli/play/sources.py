@@ -6,31 +6,49 @@ import base64
 from collections.abc import Sequence
 from typing import Any
 
-from oprag.chunk import Passage, Span
+from oprag.chunk import Span
 from oprag.cli.play.session import Desk, Step
 from oprag.errors import OpragError
-from oprag.files import pdf_page_image
+from oprag.files import FileText, pdf_page_image
 
 _AROUND = 1_500
 """Characters that are shown before and after a passage."""
 
 
-def source_view(step: Step, number: int) -> dict[str, Any]:
-    """Show the place of a passage.
+def source_view(step: Step, number: int, page: int | None = None) -> dict[str, Any]:
+    """Show the place of a passage, or another page of its document.
 
     Args:
         step: What is read.
         number: Of the passage, from 1.
+        page: Counted from 0; None for the passage's own.
     """
-    passage = step.retrieved.passages[number - 1]
-    given = step.desk.text_of(passage.uri, passage.part)
+    passage, desk = step.retrieved.passages[number - 1], step.desk
+    page = passage.part if page is None else page
+    spans = passage.spans if page == passage.part else ()
+    given = desk.text_of(passage.uri, page)
     text = passage.text if given is None else given.text
     return {
         "number": number,
         "title": passage.citation,
-        "parts": _marked(text, passage.spans, whole=passage.part is not None),
-        "image": _image(step.desk, passage),
+        "parts": _marked(text, spans, whole=page is not None),
+        "image": _image(desk, passage.uri, page, spans),
+        "shown": f"The page with passage {number} marked" if spans else "A page",
+        "turns": _turns(desk.shelf.read.by_file.get(passage.uri, []), page),
     }
+
+
+def _turns(pages: Sequence[FileText], page: int | None) -> list[tuple[int, str]]:
+    """The pages before and after one, each with what its button says."""
+    numbers = [each.page for each in pages]
+    if page not in numbers:
+        return []
+    at = numbers.index(page)
+    return [
+        (number, f"Page {pages[to].page_label}")
+        for to in (at - 1, at + 1)
+        if 0 <= to < len(pages) and (number := numbers[to]) is not None
+    ]
 
 
 def _marked(text: str, spans: Sequence[Span], *, whole: bool) -> list[list[Any]]:
@@ -52,13 +70,12 @@ def _marked(text: str, spans: Sequence[Span], *, whole: bool) -> list[list[Any]]
     return [part for part in parts if part[0]]
 
 
-def _image(desk: Desk, passage: Passage) -> str:
+def _image(desk: Desk, name: str, page: int | None, spans: Sequence[Span]) -> str:
     """The page of a PDF as the address of a picture; empty for other files."""
-    if passage.part is None or desk.text_of(passage.uri, passage.part) is None:
+    if page is None or desk.text_of(name, page) is None:
         return ""
     try:
-        data = desk.shelf.paths[passage.uri].read_bytes()
-        image = pdf_page_image(data, passage.part, passage.spans)
+        image = pdf_page_image(desk.shelf.paths[name].read_bytes(), page, spans)
     except (OpragError, OSError, ValueError, LookupError):
         return ""  # the text is shown, as it was read
     return f"data:image/png;base64,{base64.b64encode(image).decode('ascii')}"

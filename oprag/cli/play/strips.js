@@ -1,7 +1,7 @@
 export default {
   template: `
     <section class="op-card op-strips" aria-labelledby="op-strips-heading">
-      <h2 id="op-strips-heading">Where the passages stand</h2>
+      <h2 id="op-strips-heading">Where the passages are</h2>
       <p v-if="!view" class="op-note">Drop files and ask: the passages appear here.</p>
       <template v-else>
         <p class="op-note op-said">{{ view.said }}</p>

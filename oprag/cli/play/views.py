@@ -6,6 +6,7 @@ from typing import Any
 
 from oprag.cli.demo import jumps_back
 from oprag.cli.play.session import Desk, Session, Step
+from oprag.context import headers
 from oprag.ordering import document_order
 
 _PREVIEW = 160
@@ -15,8 +16,11 @@ _PREVIEW = 160
 def files_view(session: Session) -> dict[str, Any]:
     """The files, how far they are, and a sentence for each that is not there."""
     desk, status = session.desk, session.status
+    read = {} if desk is None else desk.shelf.paths
+    given = [name or str(path) for path, name in session.given if not path.is_dir()]
+    shown = dict.fromkeys([*read, *given])
     return {
-        "files": [] if desk is None else [*desk.shelf.paths],
+        "files": [[name, name not in read] for name in shown],
         "sentences": session.refused,
         "working": status.working,
         "said": status.said or _ready(desk),
@@ -62,6 +66,15 @@ def step_view(step: Step) -> dict[str, Any]:
         "by_score": [shares[id(chunk)] for chunk in by_score],
         "jumps": sum(jumps_back(turns[id(chunk)] for chunk in by_score)),
     }
+
+
+def sent_view(step: Step) -> list[dict[str, Any]]:
+    """The text of each passage that is sent, and what is shown beside it."""
+    passages = step.retrieved.passages
+    return [
+        {"text": passage.text, "head": head.rstrip()}
+        for passage, head in zip(passages, headers(passages), strict=True)
+    ]
 
 
 def _said(step: Step) -> str:

@@ -139,7 +139,8 @@ def set_budget(page, tokens: int) -> None:
 
 def printed(file: Path, index: Path, *options: str) -> str:
     """What `oprag context` prints for the same."""
-    command = ["context", str(file), QUESTION, "--directory", str(index), *options]
+    command = ["context", str(file), QUESTION, "--plain", "--directory", str(index)]
+    command += options
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 0, result.output
     return result.stdout_bytes.decode().removesuffix("\n")

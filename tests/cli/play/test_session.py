@@ -16,7 +16,7 @@ from oprag.cli.play.answers import HOW, Answering
 from oprag.cli.play.reader import LARGEST, read_shelf
 from oprag.cli.play.session import Session, Workshop
 from oprag.cli.play.sources import source_view
-from oprag.cli.play.views import files_view, step_view
+from oprag.cli.play.views import files_view, sent_view, step_view
 from tests.files.mixed_files import LEASE, make_folder, pdf
 from tests.kit.openai_server import Reply, ScriptedServer, Usage
 
@@ -77,7 +77,7 @@ def test_each_option_gives_what_oprag_context_prints(folder, workshop, tiny_mode
         session.arrange(session.with_options(**changed))
 
         fixed = ["--embedding-model", tiny_model, "--directory", workshop.folder]
-        command = ["context", folder, QUESTION, *arguments, *fixed]
+        command = ["context", folder, QUESTION, "--plain", *arguments, *fixed]
         printed = CliRunner().invoke(app, list(map(str, command)))
         assert printed.stdout_bytes.decode() == f"{session.step.retrieved.context}\n"
 
@@ -107,13 +107,45 @@ def test_every_file_that_cannot_be_used_has_a_sentence_and_the_others_go_on(
         "gone.md is not there.",
     ]
     assert "broken.pdf is a damaged PDF" in said[0]
-    assert files_view(session)["files"] == [str(tmp_path / "lease.md")]
+    assert files_view(session)["files"] == [[str(tmp_path / "lease.md"), False]]
+
+
+def test_a_file_is_shown_at_once_and_one_that_is_refused_before_the_model_is_there(
+    folder, workshop
+):
+    session = Session(workshop)
+    with workshop.lock:  # nothing is indexed meanwhile
+        for name in ("lease.md", "logo.png"):
+            place = session.place_for(name)
+            place.write_bytes((folder / name).read_bytes())
+            session.take(place, name)
+        assert ["lease.md", True] in files_view(session)["files"]
+        end = time.monotonic() + 2
+        while not files_view(session)["sentences"] and time.monotonic() < end:
+            time.sleep(0.01)
+        assert files_view(session)["sentences"] == ["logo.png is binary, not text."]
+
+    assert files_view(ready(session))["files"] == [["lease.md", False]]
+
+
+def test_what_is_sent_is_the_context_and_its_heads_are_beside_it(folder, workshop):
+    session = dropped(Session(workshop), folder / "report.pdf")
+    session.ask(QUESTION)
+
+    sent = sent_view(session.step)
+
+    joined = "\n\n".join(piece["text"] for piece in sent)
+    assert joined == session.step.retrieved.context
+    assert [piece["head"] for piece in sent] == [
+        "[1] report.pdf, page 1, characters 0-37",
+        "[…]\n\n[2] report.pdf, page 3, characters 0-29",
+    ]
 
 
 def test_a_file_at_the_limit_is_read(tmp_path):
     file = tmp_path / "long.txt"
     file.write_text("word " * (LARGEST // 5))
-    assert read_shelf([(file, "")]).sentences == ()
+    assert read_shelf([(file, "")], print).sentences == ()
 
 
 def test_a_pdf_passage_is_shown_on_its_page_and_in_its_text(folder, workshop):
@@ -128,6 +160,10 @@ def test_a_pdf_passage_is_shown_on_its_page_and_in_its_text(folder, workshop):
     ]
     assert all(view["image"].startswith("data:image/png;base64,") for view in views)
     assert ["The repair costs 4,000 euros.", True] in views[1]["parts"]
+    ((page, said),) = views[0]["turns"]
+    other = source_view(session.step, 1, page)
+    assert (page, said) == (2, "Page 3")
+    assert other["parts"] == [["The repair costs 4,000 euros.", False]]
 
 
 def test_the_text_around_a_passage_is_the_source(tmp_path, workshop):
@@ -162,7 +198,7 @@ def test_names_full_of_markup_stay_as_they_are(tmp_path, workshop):
     session = dropped(Session(workshop), file)
     session.ask("<b>what</b>?")
 
-    assert files_view(session)["files"] == [HOSTILE]
+    assert files_view(session)["files"] == [[HOSTILE, False]]
     assert step_view(session.step)["passages"][0]["place"].startswith(HOSTILE)
     assert session.step.retrieved.context == file.read_text()
 
@@ -174,7 +210,7 @@ def test_a_file_that_is_removed_is_no_longer_read(folder, workshop):
     session.remove("lease.md")
     ready(session)
 
-    assert files_view(session)["files"] == ["report.pdf"]
+    assert files_view(session)["files"] == [["report.pdf", False]]
     assert {p.name for p in session.step.retrieved.passages} == {"report.pdf"}
 
 
