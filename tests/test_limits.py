@@ -29,9 +29,9 @@ LINES = {
     "llamaindex_oprag": 4_850,  # aim: 4,700, and places that models read
     "oprag/cli": 4_950,  # aim: 4,800, and places at first sight
     "packages/oprag-eval": 10_800,  # aim: 8,500
-    "oprag/files": 1_150,  # came out of evaluation; no limit of its own before
+    "oprag/files": 1_250,  # came out of evaluation, and Word files
     "oprag/scale": 470,  # aim: 450
-    "tests": 53_250,  # aim: 42,000; with places that people know
+    "tests": 53_400,  # aim: 42,000; with places that people know, and Word files
 }
 NAMES = {"context": 40}
 """Of doors that may be larger than `OTHER_NAMES`."""

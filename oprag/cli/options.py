@@ -81,7 +81,7 @@ FolderOrIndex = Annotated[
     Path,
     typer.Argument(
         metavar="FOLDER|CHROMA_DIRECTORY",
-        help="Text, Markdown, HTML and PDF files, or an index that is there.",
+        help="Text, Markdown, HTML, PDF and Word files, or an index that is there.",
         show_default=False,
     ),
 ]
@@ -90,7 +90,7 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE",
-        help="Text, Markdown, HTML and PDF files, or folders of them.",
+        help="Text, Markdown, HTML, PDF and Word files, or folders of them.",
         show_default=False,
     ),
 ]

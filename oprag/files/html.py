@@ -19,6 +19,8 @@ _PARAGRAPHS = frozenset(
 )
 _LINES = frozenset(("br", "dd", "dt", "figcaption", "li", "option", "tr"))
 _CELLS = frozenset(("td", "th"))
+_HEADING = re.compile("h[1-6]")
+_EMPTY_HEADING = re.compile(r"^#+ *$\n*", re.MULTILINE)
 
 _DECLARED = (
     re.compile(rb"^\s*<\?[^>]*?encoding\s*=\s*['\"](.*?)['\"]"),
@@ -46,30 +48,40 @@ class Shown(NamedTuple):
 def html_text(data: bytes) -> str:
     """Read the text of a page: its title, unless the text begins with it, and the text.
 
+    Headings are as in Markdown. Navigation is left out; so is what is around the main
+    text, where the page says which that is.
+
     Args:
         data: The page, in the encoding that it declares, else in UTF-8.
 
     Raises:
         NoTextError: The page is not in the encoding that it should be in.
     """
-    title, body = shown_text(encodable(decode(data, _declared(data))))
+    page = encodable(decode(data, _declared(data)))
+    title, body = shown_text(page, document=True)
     # Most pages repeat their title as the first heading.
-    return body if body.startswith(title) else f"{title}\n\n{body}".strip()
+    repeated = body.lstrip("# ").startswith(title)
+    return body if repeated else f"{title}\n\n{body}".strip()
 
 
-def shown_text(page: str) -> Shown:
+def shown_text(page: str, *, document: bool = False) -> Shown:
     """Return what a page shows: no tags, scripts or styles; entities resolved.
 
     Blocks are separated by an empty line, lines and table rows by a line break. White
     space is one space, as browsers show it, but unchanged in `<pre>`.
+
+    Args:
+        page: The page.
+        document: Read it as a document: see `html_text`.
     """
-    parser = _Parser()
+    parser = _Parser(document=document)
     parser.feed(page)
     parser.close()
     body = re.sub(" +", " ", "".join(parser.body))
     body = _BREAKS.sub(
         lambda found: "\n\n" if _PARAGRAPH in found.group() else "\n", body
     )
+    body = _EMPTY_HEADING.sub("", body) if document else body
     body = body.strip().replace(_KEPT_SPACE, " ")
     return Shown(_SPACE.sub(" ", "".join(parser.title)).strip(), body)
 
@@ -83,8 +95,12 @@ def _declared(data: bytes) -> str | None:
 class _Parser(HTMLParser):
     """Collects what is seen, with marks where blocks and lines begin and end."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, document: bool) -> None:
         super().__init__(convert_charrefs=True)
+        self._document = document
+        self._hidden = _UNSEEN | {"nav"} if document else _UNSEEN
+        self._mains = 0
+        self._around = False
         self.title: list[str] = []
         self.body: list[str] = []
         self._titles = 0
@@ -92,18 +108,30 @@ class _Parser(HTMLParser):
         self._preformatted = 0
         self._in_title = False
 
+    @property
+    def _unread(self) -> bool:
+        return self._unseen > 0 or self._around
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         del attrs
         if tag == "body":  # a head that is not closed ends here
             self._unseen = 0
-        self._unseen += tag in _UNSEEN
+        self._unseen += tag in self._hidden
+        if tag == "main" and self._document and not self._unseen:
+            self._mains += 1
+            self._around = False
+            if self._mains == 1:
+                self.body.clear()
         self._preformatted += tag == "pre"
         self._titles += tag == "title"
         self._in_title = tag == "title" and self._titles == 1
         self._mark(tag)
+        if self._document and _HEADING.fullmatch(tag) and not self._unread:
+            self.body.append(f"{'#' * int(tag[1])} ")
 
     def handle_endtag(self, tag: str) -> None:
-        self._unseen -= tag in _UNSEEN and self._unseen > 0
+        self._unseen -= tag in self._hidden and self._unseen > 0
+        self._around |= tag == "main" and self._mains > 0
         self._preformatted -= tag == "pre" and self._preformatted > 0
         self._in_title = False
         self._mark(tag)
@@ -111,13 +139,13 @@ class _Parser(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._in_title:
             self.title.append(data)
-        elif not self._unseen and self._preformatted:
+        elif not self._unread and self._preformatted:
             self.body.append(data.replace(" ", _KEPT_SPACE))
-        elif not self._unseen:
+        elif not self._unread:
             self.body.append(_SPACE.sub(" ", data))
 
     def _mark(self, tag: str) -> None:
-        if self._unseen:
+        if self._unread:
             return
         if tag in _PARAGRAPHS:
             self.body.append(_PARAGRAPH)

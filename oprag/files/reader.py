@@ -13,10 +13,20 @@ from oprag.errors import MissingDependencyError, UnreadableFileError
 from oprag.files.html import html_text
 from oprag.files.pdf import pdf_pages
 from oprag.files.text import NoTextError, decode
+from oprag.files.word import word_text
 from oprag.files.worker import within_limits
 
 HTML_ENDINGS = (".html", ".htm", ".xhtml")
 _PDF_MAGIC = b"%PDF-"
+_AS_PDF = "save it as PDF"
+_OTHERS = {
+    **dict.fromkeys((".ppt", ".pptx", ".odp"), f"holds slides; {_AS_PDF}"),
+    **dict.fromkeys((".xls", ".xlsx", ".ods"), "is a spreadsheet; save it as CSV"),
+    **dict.fromkeys((".doc", ".odt", ".rtf"), "is no .docx; save it as one"),
+    **dict.fromkeys((".epub", ".mobi"), f"is an e-book; {_AS_PDF}"),
+    **dict.fromkeys((".zip", ".7z", ".rar"), "is an archive; unpack it"),
+}
+"""What is wrong with files of other kinds, by the end of their name."""
 _PAGE_BREAK = "\n\n"
 _JOINERS = "\u200c\u200d"
 """Invisible, and part of names in Persian and of emoji."""
@@ -87,7 +97,7 @@ def joined(pages: Sequence[FileText]) -> str:
 def read_files(
     paths: Sequence[Path], *, may_be_empty: bool = False, links_out: bool = True
 ) -> FilesRead:
-    """Read text, Markdown, HTML and PDF files, and folders of them.
+    """Read text, Markdown, HTML, PDF and Word files, and folders of them.
 
     Folders are read as `files_in` goes through them. A file that is named twice is
     read once.
@@ -153,14 +163,14 @@ def files_in(
 
 
 def read_file(path: Path) -> list[FileText]:
-    """Read one file. What is not called HTML and is no PDF is text in UTF-8.
+    """Read one file. What is not called HTML or Word and is no PDF is text in UTF-8.
 
     Returns:
         One text; of a PDF one for each page that holds text.
 
     Raises:
         UnreadableFileError: It is missing, unreadable, empty or binary, or in another
-            encoding; or a PDF, and pypdfium2 is not installed.
+            encoding; or what reads PDF or Word files is not installed.
     """
     try:
         # The process that reads may have another working directory.
@@ -171,7 +181,7 @@ def read_file(path: Path) -> list[FileText]:
         cause = None if error.nothing else error
         raise unreadable(path, str(error)) from cause
     except MissingDependencyError as error:
-        raise unreadable(path, f"is a PDF. {error}") from error
+        raise unreadable(path, f"is left out. {error}") from error
 
 
 def _size(path: Path) -> int:
@@ -191,15 +201,20 @@ def read_here(path: Path, name: str) -> list[FileText]:
     Raises:
         NoTextError: There is no text in it.
         OSError: It cannot be read.
-        MissingDependencyError: It is a PDF, and pypdfium2 is not installed.
+        MissingDependencyError: What reads PDF or Word files is not installed.
     """
     data = path.read_bytes()
     if not data.strip():
         raise NoTextError("is empty", "empty")
     if path.suffix.lower() == ".pdf" or data.startswith(_PDF_MAGIC):
         return [FileText(name, *page) for page in pdf_pages(data)]
-    is_html = path.suffix.lower() in HTML_ENDINGS
-    text = html_text(data) if is_html else decode(data)
+    ending = path.suffix.lower()
+    if ending in _OTHERS:
+        raise NoTextError(_OTHERS[ending], "binary")
+    if ending == ".docx":
+        text = word_text(data)
+    else:
+        text = html_text(data) if ending in HTML_ENDINGS else decode(data)
     if not text.strip():
         raise NoTextError("holds no text", "empty")
     return [FileText(name, text)]

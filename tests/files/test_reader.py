@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
+from docx import Document
 
 from oprag.errors import UnreadableFileError
-from oprag.files import read_files
+from oprag.files import read_file, read_files
 from oprag.files.html import html_text
 from oprag.files.pdf import pdf_pages
 from oprag.files.text import NoTextError, decode
@@ -118,7 +120,7 @@ def test_a_closed_folder_is_told(folder):
 
 def test_a_page_is_its_visible_text_in_blocks():
     assert html_text(PAGE.encode()) == (
-        "House rules\n\nRules\n\nRepairs are reported to the caretaker.\n\n"
+        "House rules\n\n# Rules\n\nRepairs are reported to the caretaker.\n\n"
         "No drums & horns.\nNo noise."
     )
 
@@ -126,7 +128,64 @@ def test_a_page_is_its_visible_text_in_blocks():
 def test_a_title_that_is_the_first_heading_too_is_there_once():
     page = b"<title>Rules</title><h1>Rules</h1><p>None.</p>"
 
-    assert html_text(page) == "Rules\n\nNone."
+    assert html_text(page) == "# Rules\n\nNone."
+
+
+def test_navigation_and_what_is_around_the_main_text_is_left_out():
+    nav = "<nav><h2>Menu</h2><a>Home</a></nav>"
+    around = f"<header>Shop</header>{nav}{{}}<footer>Imprint</footer>"
+    main = f"<main>{nav}<h2>Rules</h2><p>None.</p></main>"
+
+    assert html_text(around.format(main).encode()) == "## Rules\n\nNone."
+    unmarked = html_text(around.format("<h1></h1><p>None.</p>").encode())
+    assert unmarked == "Shop\n\nNone.\n\nImprint"
+
+
+def test_a_word_file_is_its_text_with_headings_tables_and_lists(tmp_path):
+    written = Document()
+    written.add_heading("Lease & more", 0)
+    written.add_heading("Repairs", 1)
+    written.add_paragraph("The landlord pays, \u00e9very time.")
+    table = written.add_table(2, 2)
+    for number, cell in enumerate(cell for row in table.rows for cell in row.cells):
+        cell.text = f"cell {number}"
+    written.add_paragraph("No drums.", style="List Bullet")
+    written.save(tmp_path / "lease.docx")
+
+    (text,) = read_file(tmp_path / "lease.docx")
+
+    assert text.text == (
+        "# Lease & more\n\n# Repairs\n\nThe landlord pays, \u00e9very time.\n\n"
+        "cell 0 cell 1\ncell 2 cell 3\n\nNo drums."
+    )
+
+
+@pytest.mark.parametrize("damage", ["cut", "no text", "no main part", "locked"])
+def test_a_damaged_word_file_is_named(damage, tmp_path):
+    whole, file = tmp_path / "whole.docx", tmp_path / "bad.docx"
+    Document().save(whole)
+    if damage == "cut":
+        file.write_bytes(whole.read_bytes()[:-100])
+    elif damage == "locked":  # Office puts it into a container of another kind
+        file.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\1" * 4000)
+    else:
+        with zipfile.ZipFile(whole) as old, zipfile.ZipFile(file, "w") as new:
+            for name in old.namelist():
+                text = old.read(name)
+                if name == "word/document.xml" and damage == "no text":
+                    text = text[: len(text) // 2]
+                if name != "word/document.xml" or damage == "no text":
+                    new.writestr(name, text)
+
+    with pytest.raises(UnreadableFileError, match="is a damaged Word file"):
+        read_file(file)
+
+
+def test_files_of_other_kinds_have_a_sentence_of_their_own(tmp_path):
+    (tmp_path / "talk.pptx").write_bytes(b"PK\3\4")
+
+    with pytest.raises(UnreadableFileError, match=r"talk.pptx' holds slides; save it"):
+        read_file(tmp_path / "talk.pptx")
 
 
 def test_preformatted_text_keeps_its_white_space_and_cells_stay_apart():

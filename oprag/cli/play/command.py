@@ -26,8 +26,8 @@ def play(
         list[Path] | None,
         typer.Argument(
             metavar="[FILE]...",
-            help="Text, Markdown, HTML and PDF files, or folders of them; more can be "
-            "dropped on the page.",
+            help="Text, Markdown, HTML, PDF and Word files, or folders of them; more "
+            "can be dropped on the page.",
             show_default=False,
         ),
     ] = None,

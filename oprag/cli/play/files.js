@@ -8,7 +8,7 @@ export default {
             @change="chosen">
         <span><b>Drop files here</b> or choose them</span>
       </label>
-      <p id="op-files-note" class="op-note">Text, Markdown, HTML, PDF; at most
+      <p id="op-files-note" class="op-note">Text, Markdown, HTML, PDF, Word; at most
         {{ limit / 1e6 }} MB each. They stay on this machine.</p>
       <ul v-if="view.files.length" class="op-list" aria-label="Files">
         <li v-for="[file, waits] in view.files" :key="file">

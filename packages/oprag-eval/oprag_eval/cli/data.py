@@ -32,7 +32,7 @@ def load_data(spec: str, split: str, corpus: str = "") -> Dataset:
 def load_own(
     paths: Sequence[Path], questions: Path, out: Path | None = None
 ) -> Dataset:
-    """Read one's own questions on text, Markdown, HTML and PDF files.
+    """Read one's own questions on text, Markdown, HTML, PDF and Word files.
 
     Args:
         paths: Files and folders; see `own_documents` for their names.

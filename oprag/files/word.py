@@ -1,0 +1,48 @@
+"""The text of a Word file."""
+
+from __future__ import annotations
+
+import io
+import re
+import zlib
+from xml.parsers.expat import ExpatError
+from zipfile import BadZipFile
+
+from oprag.files.html import shown_text
+from oprag.files.text import NoTextError
+from oprag.optional import require
+from oprag.tokens import encodable
+
+_STYLES = "p[style-name='Title'] => h1:fresh"
+"""The one style that mammoth does not know; it knows the headings."""
+_CELL = re.compile("(<t[dh][^>]*>)<p>|</p>(</t[dh]>)")
+"""The paragraph that mammoth puts into each cell."""
+_COMPLAINTS = (
+    *(BadZipFile, ExpatError, zlib.error, OSError, EOFError, ValueError, LookupError),
+    *(RuntimeError, AttributeError, TypeError),
+)
+"""What mammoth and the standard library raise for damaged and for locked files."""
+
+
+def word_text(data: bytes) -> str:
+    """Read the text of a Word file (.docx).
+
+    Headings are as in Markdown, a table has a line for each row, notes follow the text.
+    Deleted text, comments, and what is repeated on each page are left out.
+
+    Raises:
+        MissingDependencyError: mammoth is not installed.
+        NoTextError: It is damaged, or locked.
+    """
+    mammoth = require("mammoth", extra="cli", purpose="Reading Word files")
+    # A picture would become characters, millions of them.
+    no_picture = mammoth.images.img_element(lambda _: {"src": ""})
+    try:
+        page = mammoth.convert_to_html(
+            io.BytesIO(data), style_map=_STYLES, convert_image=no_picture
+        ).value
+    except _COMPLAINTS as error:
+        message = "is a damaged Word file, or is locked by a password"
+        raise NoTextError(message) from error
+    page = _CELL.sub(r"\1\2", page)
+    return shown_text(encodable(page), document=True).body
