@@ -24,7 +24,7 @@ from oprag.metadata import OF_ONE_TEXT, PROBLEM, RESULT_KEYS
 _OF_ITS_TEXT = frozenset((*OF_ONE_TEXT, *RESULT_KEYS)) - {PROBLEM}
 _PARTS = 3
 """A long candidate falls into more pieces than this."""
-_SENTENCE_END = re.compile(r"""[.!?]["')\]”’]*\s+|[。！？]|\n\s*""")
+_SENTENCE_END = re.compile(r"""[.!?]["')\]”’]*\s+|[。！？।؟]\s*|\n\s*""")
 
 
 class Piece(NamedTuple):

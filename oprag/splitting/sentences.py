@@ -7,12 +7,16 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 from oprag.errors import TokenizerError
 from oprag.optional import bundled_folder
 from oprag.splitting.punkt import CANDIDATES, CLOSING, PunktModel
 
+OTHER_ENDS = "。！？｡।॥؟۔።"
+"""Marks that end a sentence whatever is around them, and that Punkt does not know."""
+_OTHER_END = re.compile(rf"[{OTHER_ENDS}]+[\"'”’»」』）)\]]*\s*")
 _BLANKS = " \n\t\r\v\f"
 _KEPT = 1 << 14
 """Contexts whose decisions are kept: the same ones end many sentences."""
@@ -28,7 +32,8 @@ def punkt_sentence_spans(text: str, language: str = "english") -> list[tuple[int
 
     The spans are those of `PunktTokenizer.span_tokenize` in nltk 3.10.4, whichever
     nltk is installed or none (older ones differ at typographic quotes), found sooner,
-    and in texts of any length: nltk itself gives up after five seconds.
+    and in texts of any length: nltk itself gives up after five seconds. Besides, the
+    marks of other scripts (。！？ । ؟ ۔ ።) end a sentence with every model.
 
     Args:
         text: Any text.
@@ -46,7 +51,13 @@ def punkt_sentence_spans(text: str, language: str = "english") -> list[tuple[int
         Kiss and Strunk 2006, "Unsupervised Multilingual Sentence Boundary
         Detection"; what DOS RAG (arXiv 2506.03989) cuts its chunks with.
     """
-    return _finder(language).spans(text)
+    find = _finder(language).spans
+    ends = (match.end() for match in _OTHER_END.finditer(text))
+    return [
+        (start + first, start + last)
+        for start, end in pairwise([0, *ends, len(text)])
+        for first, last in find(text[start:end])
+    ]
 
 
 @lru_cache(maxsize=8)
