@@ -24,7 +24,7 @@ OUTER = ("cli", "files", "scale")
 """Rooms of `oprag` that are not its core."""
 
 LINES = {
-    "core": 18_500,  # aim: 17,500; with places that people know
+    "core": 18_560,  # aim: 17,500; with places that people know, also when read again
     "langchain_oprag": 4_450,  # with places that people know
     "llamaindex_oprag": 4_850,  # aim: 4,700, and places that models read
     "oprag/cli": 4_950,  # aim: 4,800, and places at first sight

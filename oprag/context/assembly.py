@@ -132,9 +132,9 @@ def _marked(chunks: list[Chunk], problems: Mapping[str, OpragError]) -> list[Chu
             chunk, kind = without_place(chunk), MissingDocumentError.kind  # noqa: PLW2901 -- the same chunk
         elif chunk.position is None and chunk.document in problems:
             kind = problems[chunk.document].kind
-        metadata = {**chunk.metadata, PROBLEM: kind}
+        metadata = {PROBLEM: kind, **chunk.metadata}
         marked.append(chunk._replace(metadata=metadata) if kind else chunk)
-    return marked
+    return without_duplicates(marked)
 
 
 def _kept(
@@ -240,7 +240,6 @@ def _checked_chunks(
     chunks = read_chunks(
         hits, documents, position_keys=options.position_keys, problems=collected
     )
-    chunks = [_unmarked(c) if PROBLEM in c.metadata else c for c in chunks]
     chunks = within_one_version(without_duplicates(chunks))
     recorded = {c.rank: c.span for c in chunks if c.part is None} if texts else {}
     chunks = check_positions(chunks, problems=collected)
@@ -252,11 +251,13 @@ def _checked_chunks(
         texts.check()
     if found and not warns:
         raise next(iter(found.values()))
-    return chunks, found
+    return [_unmarked(c) if PROBLEM in c.metadata else c for c in chunks], found
 
 
 def _unmarked(chunk: Chunk) -> Chunk:
-    """The chunk without the problem that an earlier component noted."""
+    """The chunk, without the problem of an earlier component if it has a place now."""
+    if chunk.position is None and HASH in chunk.metadata:
+        return chunk
     metadata = {k: v for k, v in chunk.metadata.items() if k != PROBLEM}
     return chunk._replace(metadata=metadata)
 

@@ -62,7 +62,8 @@ def result_metadata(
             described the first object alone.
     """
     first = passage.chunks[0].metadata
-    metadata = without_reserved_keys(first) if HASH in first else dict(first)
+    ours = HASH in first or PROBLEM in first
+    metadata = without_reserved_keys(first) if ours else dict(first)
     if not whole:
         for key in OF_ONE_CHUNK.intersection(metadata):
             del metadata[key]

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Span
 from oprag.errors import OpragError, PositionError
-from oprag.metadata import HASH
+from oprag.metadata import HASH, PROBLEM, START
 from oprag.positions.errors import no_position, unscoped
 from oprag.positions.keys import (
     ATTRIBUTES,
@@ -99,22 +99,37 @@ def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
 
 
 def _with_results(
-    document: str, hits: Sequence[Hit], ranks: Sequence[int], *how: Any
+    document: str,
+    hits: Sequence[Hit],
+    ranks: Sequence[int],
+    position_keys: PositionKeys | None,
+    problems: dict[str, OpragError] | None,
 ) -> list[_Place]:
-    """Keep the places oprag wrote on hits, if all others are in characters."""
+    """Keep the places oprag wrote on hits, if all others are in characters.
+
+    A hit that oprag marked as one without a place has none again.
+    """
     ours = [HASH in hit.metadata for hit in hits]
     if True not in ours:
-        return _places(document, hits, ranks, *how)
+        return _places(document, hits, ranks, position_keys, problems)
     found = [placed(hit.metadata, hit.text) for hit in hits]
-    others = [number for number, its in enumerate(ours) if not its]
-    if all(found[number][0] for number, its in enumerate(ours) if its):
-        beside = [hits[number] for number in others]
-        read = _places(document, beside, [ranks[number] for number in others], *how)
-        for number, place in zip(others, read, strict=True):
+    rest, marked = list[int](), list[int]()
+    for number, its in enumerate(ours):
+        is_marked = its and not found[number][0] and PROBLEM in hits[number].metadata
+        (marked if is_marked else rest).append(number)
+    unknown = [n for n in rest if not (ours[n] and found[n][0])]
+    for numbers in [unknown, rest] if len(unknown) < len(rest) else [rest]:
+        members = [hits[number] for number in numbers]
+        of_these = [ranks[number] for number in numbers]
+        read = _places(document, members, of_these, position_keys, problems)
+        for number, place in zip(numbers, read, strict=True):
             found[number] = place
         if {len(position) for position, _, _ in found if position} <= {_SPAN_NUMBERS}:
-            return found
-    return _places(document, hits, ranks, *how)
+            break
+    if marked and len({hit.text for hit in hits}) > 1:
+        lacking = [(hits[number], ranks[number]) for number in marked]
+        _tell(no_position(lacking, document, position_keys), document, problems)
+    return found
 
 
 def _places(
@@ -140,10 +155,16 @@ def _places(
         rows = zip(hits, ranks, places, strict=True)
         lacking = [(hit, rank) for hit, rank, place in rows if place is _NOWHERE]
         problem = no_position(lacking, document, position_keys)
+    _tell(problem, document, problems)
+    return places
+
+
+def _tell(
+    problem: PositionError, document: str, problems: dict[str, OpragError] | None
+) -> None:
     if problems is None:
         raise problem
     problems.setdefault(document, problem)
-    return places
 
 
 def _read(
@@ -156,7 +177,10 @@ def _read(
     """Places of all chunks, or `partly` of those that have one."""
     if position_keys is not None:
         return [_named_place(hit, as_list(position_keys)) for hit in hits]
+    uncounted = any(HASH in h.metadata and START not in h.metadata for h in hits)
     for scheme in SCHEMES:
+        if uncounted and scheme.characters:
+            continue  # these were no places when oprag read more of the document
         try:
             places = _by_scheme(document, hits, scheme, partly=partly)
         except PositionError:
@@ -310,7 +334,7 @@ def _named_place(hit: Hit, keys: Sequence[Any]) -> _Place:
     position = tuple(number for number in numbers if number is not None)
     if len(position) < len(numbers):
         return _NOWHERE
-    if keys[-1] not in _CHARACTERS:
+    if keys[-1] not in _CHARACTERS or position[-1] % 1:
         return position, None, None
     *scope, start = position
     position, span = (*position, start), Span(int(start), int(start))

@@ -16,6 +16,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 import langchain_oprag as in_langchain
 import llamaindex_oprag as in_llamaindex
 from oprag import Place, Span, order_context, place_of
+from oprag.errors import MissingPositionError
 from oprag.metadata import RESULT_KEYS
 from tests.kit.effort import cases
 
@@ -183,6 +184,52 @@ def test_a_changed_result_is_put_in_order_and_claims_no_end():
     assert in_langchain.as_documents(passages) == [before, behind]
     (chunk,) = order_context(["Sun."], [second.metadata])[0].chunks
     assert (chunk.span, chunk.position, chunk.exact) == ((46, 46), (0, 46, 46), False)
+
+
+CONFLICTING = [
+    Document("The rent is due.", metadata={"source": "a", "start_index": 0}),
+    Document("The roof leaks.", metadata={"source": "a", "start_index": 0}),
+]
+
+
+@pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
+class TestMarkedResults:
+    def ordered(self, given, **options):
+        component = in_langchain.OrderPreservingCompressor(**options)
+        return component.compress_documents(given, "?")
+
+    def test_one_has_no_place_alone_either(self):
+        first, _ = self.ordered(CONFLICTING, on_problem="warn")
+
+        (alone,) = self.ordered([first])
+
+        assert alone.metadata == first.metadata
+        assert alone.metadata["oprag_problem"] == "conflicting_text"
+
+    def test_several_are_an_error_unless_a_warning_is_asked_for(self):
+        with pytest.raises(MissingPositionError):
+            self.ordered(self.ordered(CONFLICTING, on_problem="warn"))
+
+    def test_full_texts_prove_their_places(self):
+        texts = {"a": "The roof leaks. The rent is due."}
+
+        marked = self.ordered(CONFLICTING, on_problem="warn")
+        found = self.ordered(marked, documents=texts)
+
+        assert [each.metadata["oprag_start"] for each in found] == [0, 16]
+        assert not any("oprag_problem" in each.metadata for each in found)
+
+
+def test_what_was_ordered_by_numbers_is_not_placed_in_characters():
+    first = {"source": "a", "chunk_index": 1, "start_index": 4}
+    numbered = [
+        Document("one", metadata=first),
+        Document("two", metadata={"source": "a", "chunk_index": 2}),
+    ]
+    best = in_langchain.OrderPreservingCompressor(top_n=1)
+    once = best.compress_documents(numbered, "?")
+
+    assert best.compress_documents(once, "?") == once
 
 
 def test_splitters_leave_the_keys_out_and_keep_the_place():

@@ -5,6 +5,8 @@ Through the components of both frameworks, on generated retrievals.
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
@@ -108,6 +110,30 @@ OVERLAPPING = Retrieval(
 )
 def test_a_component_on_its_own_output_changes_nothing(way, given, options):
     once = put(way, found(given, way), options)
+
+    assert places(put(way, once, options)) == places(once)
+
+
+NUMBERS = ("start_index", "char_start", "char_end", "chunk_index", "page", "split_id")
+ODD = (None, -1, 0, 2, 7.5, "4", "iv", True, float("nan"), 10**30, "", ["a"])
+odd = st.dictionaries(st.sampled_from(NUMBERS), st.sampled_from(ODD), max_size=2)
+unnamed = odd.map(lambda metadata: metadata | {"source": None})
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
+@MANY
+@given(retrieved, st.lists(odd | odd | unnamed, min_size=1), st.booleans())
+@example((OVERLAPPING, "own"), [{"char_start": 1}, {}, {"char_start": None}], True)
+@example((OVERLAPPING, "own"), [{"char_start": 0}], True)
+def test_what_it_marked_as_without_a_place_is_so_again(way, given, odds, merge):
+    objects = found(given, way)
+    texts = dict.fromkeys(given[0].texts)
+    by_text = dict(zip(texts, itertools.cycle(odds), strict=False))
+    for text, each in zip(given[0].texts, objects, strict=True):
+        getattr(each, "node", each).metadata.update(by_text[text])
+    options = {"on_problem": "warn", "merge": merge}
+    once = put(way, objects, options)
 
     assert places(put(way, once, options)) == places(once)
 

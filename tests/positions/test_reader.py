@@ -421,6 +421,10 @@ class TestNamedPositions:
             (12.5,)
         ]
 
+    def test_a_fraction_is_no_character(self):
+        (chunk,) = _read([Hit("a", {"start_index": 2.5})], position_keys="start_index")
+        assert chunk.span is None
+
     def test_a_known_character_key_says_where_a_chunk_begins_alone(self):
         hit = Hit("text", {"v": 2, "start_index": 5, "Header 1": "x"})
 
