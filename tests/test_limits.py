@@ -31,7 +31,7 @@ LINES = {
     "packages/oprag-eval": 10_800,  # aim: 8,500
     "oprag/files": 1_250,  # came out of evaluation, and Word files
     "oprag/scale": 470,  # aim: 450
-    "tests": 53_400,  # aim: 42,000; with places that people know, and Word files
+    "tests": 53_450,  # aim: 42,000; with places that people know, and Word files
 }
 NAMES = {"context": 40}
 """Of doors that may be larger than `OTHER_NAMES`."""

@@ -56,7 +56,7 @@ def doctor(
     repair: Annotated[
         bool,
         typer.Option(
-            "--repair", help="Show what proved positions a repair would write."
+            "--repair", help="Show the proved positions that a repair would write."
         ),
     ] = False,
     write: Annotated[
@@ -70,7 +70,7 @@ def doctor(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Return whether an index can be put in order, and repair it.
+    """Check whether an index can be put in order, and repair it.
 
     Reads any Chroma directory: written with LangChain, LlamaIndex or chromadb. With
     the files at hand every position is proved; a repair writes only proved ones, and

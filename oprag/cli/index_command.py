@@ -83,10 +83,10 @@ def index(
     directory: Directory = None,
     as_json: AsJson = False,
 ) -> None:
-    """Index files, so that they can be asked at once.
+    """Index files ahead, so that questions are answered at once.
 
-    A file that is indexed as it is is left alone, one that changed is indexed anew.
-    If this is stopped, the next run does the rest. No text leaves this machine.
+    Unchanged files are skipped. If it is stopped, the next run goes on. No text leaves
+    this machine.
 
     \b
       oprag index notes/

@@ -1,6 +1,11 @@
-"""Errors and notes as one line each on stderr."""
+"""Errors and notes on stderr: one line each; on a terminal, lines that fit it."""
 
 from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from typing import Any
 
 import typer
 
@@ -12,17 +17,24 @@ def stop(message: str, code: int = 1) -> typer.Exit:
         message: What was found and what to do.
         code: The exit code: 1, or 2 for a command that was given wrongly.
     """
-    label = typer.style("Error: ", fg="red", bold=True)
-    typer.echo(label + _one_line(message), err=True)
+    _print("Error:", message, fg="red", bold=True)
     return typer.Exit(code)
 
 
 def note(message: str) -> None:
     """Print a note; the command goes on."""
-    typer.echo(typer.style("Note: ", fg="yellow") + _one_line(message), err=True)
+    _print("Note:", message, fg="yellow")
 
 
-def _one_line(message: str) -> str:
+def _print(label: str, message: str, **style: Any) -> None:
     from oprag.calls import well_formed, without_secrets
 
-    return without_secrets(well_formed(" ".join(message.split())))
+    line = without_secrets(well_formed(" ".join([label, *message.split()])))
+    if sys.stderr.isatty():  # which would break lines inside words
+        columns = shutil.get_terminal_size().columns
+        whole_words = textwrap.TextWrapper(
+            columns, break_long_words=False, break_on_hyphens=False
+        )
+        line = whole_words.fill(line)
+    shown = typer.style(label, **style) + line.removeprefix(label)
+    typer.echo(shown, err=True)

@@ -117,8 +117,7 @@ class SearchOptions:
         ),
     ] = Selected.BUDGET
     order: Annotated[
-        ReadingOrder,
-        typer.Option(help="As the passages stand in their documents, or best first."),
+        ReadingOrder, typer.Option(help="Document order, or best first.")
     ] = ReadingOrder.DOCUMENT
     merge: Annotated[
         bool,

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from oprag.cli.demo import jumps_back
 from oprag.cli.display import make_console, progress_bar
+from oprag.cli.messages import stop
 
 
 def test_without_a_terminal_a_console_is_100_columns_wide_and_plain(capsys):
@@ -19,6 +20,26 @@ def test_without_a_terminal_a_console_is_100_columns_wide_and_plain(capsys):
     printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) in range(90, 101)
     assert "\x1b" not in printed
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("screen", "lines"), [(Terminal, 4), (io.StringIO, 1)])
+def test_an_error_breaks_between_words_on_a_terminal_and_nowhere_else(
+    screen, lines, monkeypatch
+):
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setattr("sys.stderr", written := screen())
+
+    stop("/a/long/path/that/has/no/blank/in/it.txt is not well-formed text: it ends.")
+
+    shown = re.sub(r"\x1b\[[\d;]*m", "", written.getvalue())
+    assert len(shown.splitlines()) == lines
+    assert "well-formed" in shown
+    assert "/a/long/path/that/has/no/blank/in/it.txt" in shown
 
 
 def test_progress_is_drawn_on_a_terminal():
