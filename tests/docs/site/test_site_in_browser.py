@@ -46,9 +46,13 @@ def page(browser, served, request):
     page.close()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing_and_no_page_is_wider_than_the_screen(page, served, name):
+def test_axe_finds_nothing_and_no_page_is_wider_than_the_screen(
+    page, served, name, scheme
+):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page.emulate_media(color_scheme=scheme)
     page.goto(f"{served}/{name}.html")
     page.wait_for_load_state("networkidle")
 
