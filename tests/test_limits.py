@@ -27,10 +27,10 @@ LINES = {
     "core": 18_560,  # aim: 17,500; with places that people know, also when read again
     "langchain_oprag": 4_450,  # with places that people know
     "llamaindex_oprag": 4_850,  # aim: 4,700, and places that models read
-    "oprag/cli": 4_950,  # aim: 4,800, and places at first sight
+    "oprag/cli": 4_880,  # 4,800, and places at first sight
     "packages/oprag-eval": 10_800,  # aim: 8,500
     "oprag/files": 1_250,  # came out of evaluation, and Word files
-    "oprag/scale": 470,  # aim: 450
+    "oprag/scale": 450,
     "tests": 53_450,  # aim: 42,000; with places that people know, and Word files
 }
 NAMES = {"context": 40}

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from oprag.cli.messages import note, stop
-from oprag.cli.options import Files, Question, SearchOptions, takes
+from oprag.cli.options import (
+    ChatModelName,
+    Files,
+    Question,
+    SearchOptions,
+    Window,
+    takes,
+)
 
 _NO_MODEL = (
     "No chat model is named. Name one as provider:model, with --model "
@@ -19,44 +25,21 @@ _NO_MODEL = (
 )
 
 
-class Route(StrEnum):
-    """Values of `--route`."""
-
-    RAG = "rag"
-    SELF = "self"
-
-
 @takes(SearchOptions)
 def ask(
     files: Files,
     question: Question,
     *,
-    model: Annotated[
-        str,
-        typer.Option(
-            metavar="PROVIDER:MODEL",
-            envvar="OPRAG_MODEL",
-            help="The chat model, such as openai:gpt-4o-mini or ollama:llama3.2.",
-            show_default=False,
-        ),
-    ] = "",
+    model: ChatModelName = "",
     route: Annotated[
-        Route,
+        Literal["rag", "self"],
         typer.Option(
             "--route",
             help="Send the passages alone, or, if the model refuses, then the full "
             "documents.",
         ),
-    ] = Route.RAG,
-    max_context_tokens: Annotated[
-        int | None,
-        typer.Option(
-            "--max-context-tokens",
-            min=1,
-            help="Tokens that the model takes, prompt and answer together; for --route "
-            "self. Without it, what is known of the model.",
-        ),
-    ] = None,
+    ] = "rag",
+    max_context_tokens: Window = None,
     options: SearchOptions,
 ) -> None:
     """Ask a chat model about your files.
@@ -81,9 +64,9 @@ def ask(
       oprag ask notes/ "What did we decide in May?" --model openai:local
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     check_model(model)
-    if route is Route.SELF and not options.merge:
+    if route == "self" and not options.merge:
         raise stop("--route self joins passages that touch: leave out --no-merge.", 2)
-    if route is Route.RAG and max_context_tokens is not None:
+    if route == "rag" and max_context_tokens is not None:
         raise stop("--max-context-tokens is for --route self alone.", 2)
 
     from oprag.calls import without_secrets
@@ -92,17 +75,17 @@ def ask(
     from oprag.cli.search import search, search_values
 
     client = load_chat_model(model)
-    found = search(files, question, options, citations=route is Route.RAG)
+    found = search(files, question, options, citations=route == "rag")
     pen = _Pen(silent=options.as_json)
     try:
-        if route is Route.SELF:
+        if route == "self":
             answer = answer_by_self_route(
                 client,
                 model,
                 found,
                 pen.write,
                 token_budget=options.token_budget,
-                order=options.order.value,
+                order=options.order,
                 max_context_tokens=max_context_tokens,
             )
         else:
@@ -148,20 +131,17 @@ _UNSEEN = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10, 13}, "\ufffd")
 
 
 class _Pen:
-    """Writes an answer to stdout piece by piece, its last line ended."""
+    """Writes an answer to stdout piece by piece, unless it is silent."""
 
     def __init__(self, *, silent: bool) -> None:
         self._silent = silent
         self._last = "\n"
 
     def write(self, piece: str) -> None:
-        """Write a piece at once."""
         if not self._silent:
             typer.echo(piece.translate(_UNSEEN), nl=False)
             self._last = piece[-1]
 
     def end_line(self) -> None:
-        """End the line, if one was begun."""
         if self._last != "\n":
             typer.echo()
-            self._last = "\n"

@@ -101,19 +101,19 @@ def demo(
     options = SearchOptions(token_budget=token_budget, k=k)
     found = [retrieve(index.vectorstore, question, options) for question in QUESTIONS]
     if as_json:
-        typer.echo(to_json(REFERENCE_NAME, text, index, found))
+        typer.echo(to_json(text, index, found))
     else:
-        show(REFERENCE_NAME, text, found, token_budget=token_budget)
+        show(text, found, token_budget=token_budget)
 
 
-def show(
-    name: str, text: str, found: Sequence[Retrieved], *, token_budget: int
-) -> None:
+def show(text: str, found: Sequence[Retrieved], *, token_budget: int) -> None:
     """Print what was found, for people."""
     from oprag.cli.display import make_console
 
     console = make_console()
-    said = _INTRODUCTION.format(name=name, length=len(text), tokens=token_budget)
+    said = _INTRODUCTION.format(
+        name=REFERENCE_NAME, length=len(text), tokens=token_budget
+    )
     for paragraph in said.split("\n\n"):
         console.print(f"\n{fill(paragraph.strip(), console.width)}")
     for number, retrieved in enumerate(found, start=1):
@@ -177,13 +177,13 @@ def _colour(share: float) -> str:
     return f"rgb({red * 255:.0f},{green * 255:.0f},{blue * 255:.0f})"
 
 
-def to_json(name: str, text: str, index: Index, found: Sequence[Retrieved]) -> str:
+def to_json(text: str, index: Index, found: Sequence[Retrieved]) -> str:
     """The same as one JSON object, in ASCII."""
     from oprag.cli.search import retrieved_values
 
     values = {
         "document": {
-            "name": name,
+            "name": REFERENCE_NAME,
             "characters": len(text),
             "sha256": hashlib.sha256(text.encode()).hexdigest(),
         },

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import http.client
 import logging
-import urllib.error
-import urllib.request
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -108,9 +105,8 @@ def load_embedding_model(
         not_cached = error
     if name == DEFAULT_EMBEDDING_MODEL and packaged is not None:
         return _load(name, str(packaged), f"the package {_PACKAGE}")
-    constants = require(
-        "huggingface_hub.constants", extra="embeddings", purpose=_PURPOSE
-    )
+    from huggingface_hub import constants
+
     # Empty where the user said to stay offline.
     hub = "" if constants.HF_HUB_OFFLINE else str(constants.ENDPOINT)
     if not _answers(hub):
@@ -129,9 +125,14 @@ def load_model(name: str, console: Console) -> SentenceTransformerEmbeddings:
 def _load(
     name: str, source: str, origin: str, *, may_download: bool = False
 ) -> SentenceTransformerEmbeddings:
-    load = _loader()
+    package = require("sentence_transformers", extra="embeddings", purpose=_PURPOSE)
+    # What the loaders have to say concerns us, not the user: retries, shards, keys.
+    for logger in ("huggingface_hub", "sentence_transformers", "transformers"):
+        logging.getLogger(logger).setLevel(logging.CRITICAL)
+    transformers = require("transformers", extra="embeddings", purpose=_PURPOSE)
+    transformers.logging.disable_progress_bar()
     try:
-        model = load(source, local_files_only=not may_download)
+        model = package.SentenceTransformer(source, local_files_only=not may_download)
     except _LOADING_ERRORS as error:
         reason = " ".join(str(error).split())
         message = (
@@ -143,30 +144,14 @@ def _load(
     return SentenceTransformerEmbeddings(model, name=name, origin=origin)
 
 
-def _loader() -> Any:
-    """Return the class that loads models, with its logs turned off.
-
-    What the loaders have to say concerns us, not the user: retries, shards, keys.
-    """
-    package = require("sentence_transformers", extra="embeddings", purpose=_PURPOSE)
-    for name in ("huggingface_hub", "sentence_transformers", "transformers"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    transformers = require("transformers", extra="embeddings", purpose=_PURPOSE)
-    transformers.logging.disable_progress_bar()
-    return package.SentenceTransformer
-
-
 def _answers(address: str) -> bool:
-    if not address.startswith(("http://", "https://")):
-        return False
-    request = urllib.request.Request(address, method="HEAD")  # noqa: S310 -- checked
+    import httpx
+
     try:
-        with urllib.request.urlopen(request, timeout=_PATIENCE):  # noqa: S310 -- as above
-            return True
-    except urllib.error.HTTPError:  # an answer, if not a friendly one
-        return True
-    except (OSError, http.client.HTTPException):
+        httpx.head(address, timeout=_PATIENCE)
+    except (httpx.HTTPError, httpx.InvalidURL):
         return False
+    return True  # an answer, if not a friendly one
 
 
 def _unreachable(name: str, hub: str) -> ModelCallError:

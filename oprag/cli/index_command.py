@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -22,19 +21,7 @@ if TYPE_CHECKING:
     from oprag.indexing import IndexingReport, RemoveMissing
 
 
-class Missing(StrEnum):
-    """Values of `--remove-missing`."""
-
-    NO = "no"
-    YES = "yes"
-    ALL = "all"
-
-
-_MEANS: dict[Missing, RemoveMissing] = {
-    Missing.NO: False,
-    Missing.YES: True,
-    Missing.ALL: "all",
-}
+_MEANS: dict[str, RemoveMissing] = {"no": False, "yes": True, "all": "all"}
 
 
 def index(
@@ -72,13 +59,13 @@ def index(
         str, typer.Option(help="The collection or table in --chroma or --store.")
     ] = "",
     remove_missing: Annotated[
-        Missing,
+        Literal["no", "yes", "all"],
         typer.Option(
             help="With --chroma or --store: also delete what an earlier run put there "
             "of the same folders and is gone now; `all`, if that is more than half. "
             "An empty file counts as gone; while one cannot be read, none is deleted."
         ),
-    ] = Missing.NO,
+    ] = "no",
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
     directory: Directory = None,
     as_json: AsJson = False,
@@ -101,7 +88,7 @@ def index(
         raise stop("--chroma, --directory and --store are places; give one.", 2)
     if bool(ray) != bool(store):
         raise stop("--ray and --store belong together; give both.", 2)
-    if not (chroma or store) and (collection or remove_missing != Missing.NO):
+    if not (chroma or store) and (collection or remove_missing != "no"):
         message = "--collection and --remove-missing belong to --chroma and --store."
         raise stop(message, 2)
 
@@ -114,7 +101,7 @@ def index(
 
     place = server_store(store, collection) if store else None
     notes = make_console(stderr=True)
-    read = read_told(files, notes, may_be_empty=remove_missing != Missing.NO)
+    read = read_told(files, notes, may_be_empty=remove_missing != "no")
     embeddings = load_model(embedding_model, notes)
     names = real_names(files)
     with indexing_bar(notes) as bar:

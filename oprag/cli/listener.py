@@ -35,13 +35,7 @@ def listen(host: str, port: int, way_out: str) -> socket.socket:
 
 
 def run_server(app: ASGIApp, listener: socket.socket, **how: Any) -> None:
-    """Answer requests until the process is stopped.
-
-    Args:
-        app: The application.
-        listener: Where it listens; see `listen`.
-        **how: More settings of uvicorn.
-    """
+    """Answer requests until the process is stopped; `how` are settings of uvicorn."""
     import uvicorn
 
     config = uvicorn.Config(

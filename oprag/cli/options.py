@@ -4,30 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
-
-
-class ReadingOrder(StrEnum):
-    """Values of `--order`."""
-
-    DOCUMENT = "document"
-    SCORE = "score"
-
-
-class Selected(StrEnum):
-    """Values of `--selection`: see `oprag.context.Selection`."""
-
-    BUDGET = "budget"
-    RECALL = "recall"
-
 
 DEFAULT_EMBEDDING_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 
@@ -65,6 +47,25 @@ EmbeddingModel = Annotated[
     typer.Option(
         help="A sentence-transformers model: its name, or its folder. Two with a "
         "comma: for questions, and for texts."
+    ),
+]
+ChatModelName = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        metavar="PROVIDER:MODEL",
+        envvar="OPRAG_MODEL",
+        help="The chat model, such as openai:gpt-4o-mini or ollama:llama3.2.",
+        show_default=False,
+    ),
+]
+Window = Annotated[
+    int | None,
+    typer.Option(
+        "--max-context-tokens",
+        min=1,
+        help="Tokens that the model takes, prompt and answer together; for "
+        "Self-Route. Without it, what is known of the model.",
     ),
 ]
 Directory = Annotated[
@@ -110,15 +111,16 @@ class SearchOptions:
     k: MostChunks = None
     widen: Widened = None
     selection: Annotated[
-        Selected,
+        Literal["budget", "recall"],
         typer.Option(
             help="The best chunks that fit, or the text that is worth most by its own "
             "rank and its neighbours'."
         ),
-    ] = Selected.BUDGET
+    ] = "budget"
     order: Annotated[
-        ReadingOrder, typer.Option(help="Document order, or best first.")
-    ] = ReadingOrder.DOCUMENT
+        Literal["document", "score"],
+        typer.Option(help="Document order, or best first."),
+    ] = "document"
     merge: Annotated[
         bool,
         typer.Option(
@@ -165,12 +167,6 @@ def takes(kind: type[Any]) -> Callable[[Callable[..., None]], Callable[..., None
 
 def cache_folder() -> Path:
     """Return the folder for oprag in the user's cache folder, as each system has it."""
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    if Path(named).is_absolute():
-        return Path(named) / "oprag"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "oprag"
-    if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA")
-        return (Path(local) if local else Path.home()) / "oprag" / "cache"
-    return Path.home() / ".cache" / "oprag"
+    import platformdirs
+
+    return platformdirs.user_cache_path("oprag", appauthor=False)

@@ -35,6 +35,7 @@ _LARGEST = 1_000_000
 _SHOWN = ("page_label", RANK, START, END)
 """Metadata of a passage that a record carries, where it has them."""
 
+_ASK_FOR_KEY = {"WWW-Authenticate": "Bearer"}
 _BAD_HEADER, _WRONG_KEY, _UNKNOWN = 1001, 1002, 2001
 """Numbers of errors that Dify's documentation suggests; others are those of HTTP."""
 
@@ -109,9 +110,7 @@ def make_app(
 def _answer(status: int, content: object) -> Response:
     # In ASCII: what is repeated of a request need not be text that can be encoded.
     text = json.dumps(content, allow_nan=False)
-    headers = (
-        {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
-    )
+    headers = _ASK_FOR_KEY if status == HTTPStatus.UNAUTHORIZED else {}
     return Response(text, status, headers, media_type="application/json")
 
 

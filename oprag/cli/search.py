@@ -135,14 +135,14 @@ def retrieve(
         vectorstore=vectorstore,
         token_budget=options.token_budget,
         k=options.k,
-        selection=options.selection.value,
+        selection=options.selection,
         order="score",
         merge=False,
         widen=cast("Widen | None", options.widen),
     )
     passages = ordered_passages(
         retriever.invoke(question),
-        order=options.order.value,
+        order=options.order,
         merge=options.merge,
         token_budget=options.token_budget,
         citations=citations,

@@ -61,11 +61,7 @@ def connected(address: str) -> Iterator[Any]:
 
 
 def check_address(address: str) -> None:
-    """Refuse what is no address, and Ray's client, over which Ray Data does not run.
-
-    Raises:
-        InvalidOptionError: It is none of those that `index_on_ray` takes.
-    """
+    """Refuse what is no address, and Ray's client, over which Ray Data does not run."""
     host, _, port = str(address).rpartition(":")
     is_place = host and port.isdecimal() and "://" not in host
     if address not in {"auto", "local"} and not is_place:

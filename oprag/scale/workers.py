@@ -75,12 +75,8 @@ def opened(make_store: Callable[[], Any], splitter: Any) -> IndexTarget:
 class Worker:
     """Splits, embeds and writes documents, one block after the other.
 
-    Args:
-        make_store: See `index_on_ray`, as for the next two.
-        splitter: The same.
-        unsupported_metadata: The same.
-        before: What the store held before the run.
-        options: Those of the run; see `oprag.indexing.RunOptions`.
+    Args are those of `index_on_ray`; `before`: what the store held; `options`: of the
+    run, see `oprag.indexing.RunOptions`.
     """
 
     def __init__(
@@ -134,11 +130,7 @@ def _sendable(done: Any) -> Any:
 
 
 def documents_of(dataset: Any, framework: Framework[Any]) -> Iterator[Any]:
-    """Yield the rows of a Ray Dataset as documents, in their order.
-
-    Raises:
-        InvalidOptionError: A row has no text.
-    """
+    """Yield the rows of a Ray Dataset as documents, in their order."""
     options = dataset.context.execution_options
     before, options.preserve_order = options.preserve_order, True
     try:

@@ -77,7 +77,7 @@ class Answering:
             Search(desk.shelf.read, desk.index, step.retrieved),
             self._write,
             token_budget=step.options.token_budget,
-            order=step.options.order.value,
+            order=step.options.order,
             max_context_tokens=workshop.max_context_tokens,
         )
         names = {passage.uri for passage in step.retrieved.passages}

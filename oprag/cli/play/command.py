@@ -11,8 +11,10 @@ import typer
 
 from oprag.cli.options import (
     DEFAULT_EMBEDDING_MODEL,
+    ChatModelName,
     Directory,
     EmbeddingModel,
+    Window,
     cache_folder,
 )
 
@@ -32,24 +34,8 @@ def play(
         ),
     ] = None,
     *,
-    model: Annotated[
-        str,
-        typer.Option(
-            metavar="PROVIDER:MODEL",
-            envvar="OPRAG_MODEL",
-            help="A chat model, such as openai:gpt-4o-mini or ollama:llama3.2, to "
-            "answer the question with.",
-            show_default=False,
-        ),
-    ] = "",
-    max_context_tokens: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Tokens that the model takes, prompt and answer together. Without it, "
-            "what is known of the model.",
-        ),
-    ] = None,
+    model: ChatModelName = "",
+    max_context_tokens: Window = None,
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
     directory: Directory = None,
     port: Annotated[

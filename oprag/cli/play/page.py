@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from nicegui import run, ui
 from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 
-from oprag.cli.options import ReadingOrder, SearchOptions, Selected
+from oprag.cli.options import SearchOptions
 from oprag.cli.play.answers import Answering
 from oprag.cli.play.reader import LARGEST, too_large
 from oprag.cli.play.session import Session
@@ -203,8 +204,8 @@ def _settings(options: SearchOptions) -> str:
         {
             "token_budget": options.token_budget,
             "k": options.k,
-            "order": options.order.value,
-            "selection": options.selection.value,
+            "order": options.order,
+            "selection": options.selection,
             "widen": options.widen,
             "merge": options.merge,
         }
@@ -214,11 +215,12 @@ def _settings(options: SearchOptions) -> str:
 def _options(session: Session, given: dict[str, Any]) -> SearchOptions:
     """The options that the page sends; what it cannot send fails."""
     k, widen = given["k"], given["widen"]
-    return session.with_options(
+    return replace(
+        session.options,
         token_budget=min(max(int(given["token_budget"]), 1), 40_000),
         k=None if k is None else max(int(k), 1),
-        order=ReadingOrder(given["order"]),
-        selection=Selected(given["selection"]),
-        widen=widen if widen in (None, "fill") else max(int(widen), 1),
+        order=given["order"],
+        selection=given["selection"],
+        widen=widen if widen in (None, "fill") else max(int(widen), 1),  # type: ignore[arg-type]  # as the option's callback gives it
         merge=bool(given["merge"]),
     )

@@ -6,7 +6,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock, Thread
 from typing import NamedTuple
@@ -244,10 +244,6 @@ class Session:
             self.step = Step(options, found, desk)
 
         self.problem = attempt(read)
-
-    def with_options(self, **changed: object) -> SearchOptions:
-        """Return the options with some of them changed."""
-        return replace(self.options, **changed)  # type: ignore[arg-type]  # by name
 
 
 def attempt(work: Callable[[], None]) -> str:

@@ -61,7 +61,7 @@ def step_view(step: Step) -> dict[str, Any]:
         "said": _said(step),
         "documents": _documents(step, shares),
         "without": len(desk.whole) - len({p.uri for p in found.passages}),
-        "order": step.options.order.value,
+        "order": step.options.order,
         "in_order": [shares[id(chunk)] for chunk in in_order],
         "by_score": [shares[id(chunk)] for chunk in by_score],
         "jumps": sum(jumps_back(turns[id(chunk)] for chunk in by_score)),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from oprag.cli.app import app
-from oprag.cli.options import ReadingOrder, Selected
 from oprag.cli.play.answers import HOW, Answering
 from oprag.cli.play.reader import LARGEST, read_shelf
 from oprag.cli.play.session import Session, Workshop
@@ -58,12 +58,12 @@ OPTIONS = [
     ({}, []),
     ({"token_budget": 60}, ["--token-budget", "60"]),
     ({"k": 2}, ["--k", "2"]),
-    ({"order": ReadingOrder.SCORE}, ["--order", "score"]),
+    ({"order": "score"}, ["--order", "score"]),
     ({"merge": False}, ["--no-merge"]),
     ({"widen": 1, "k": 1}, ["--widen", "1", "--k", "1"]),
     ({"widen": "fill"}, ["--widen", "fill"]),
-    ({"selection": Selected.RECALL}, ["--selection", "recall"]),
-    ({"selection": Selected.RECALL, "k": 3}, ["--selection", "recall", "--k", "3"]),
+    ({"selection": "recall"}, ["--selection", "recall"]),
+    ({"selection": "recall", "k": 3}, ["--selection", "recall", "--k", "3"]),
 ]
 
 
@@ -74,7 +74,7 @@ def test_each_option_gives_what_oprag_context_prints(folder, workshop, tiny_mode
 
     for changed, arguments in OPTIONS:
         session.options = type(session.options)()
-        session.arrange(session.with_options(**changed))
+        session.arrange(replace(session.options, **changed))
 
         fixed = ["--embedding-model", tiny_model, "--directory", workshop.folder]
         command = ["context", folder, QUESTION, "--plain", *arguments, *fixed]
@@ -170,7 +170,7 @@ def test_the_text_around_a_passage_is_the_source(tmp_path, workshop):
     text = "".join(f"Sentence {number} is here. " for number in range(2_000))
     (tmp_path / "long.txt").write_text(text)
     session = dropped(Session(workshop), tmp_path / "long.txt")
-    session.arrange(session.with_options(token_budget=500, merge=False))
+    session.arrange(replace(session.options, token_budget=500, merge=False))
     session.ask("Sentence 1000")
 
     for number, passage in enumerate(session.step.retrieved.passages, start=1):
@@ -235,7 +235,7 @@ def test_what_was_dropped_goes_when_the_program_ends(folder, workshop):
 
 def test_a_budget_that_holds_nothing_is_said(folder, workshop):
     session = dropped(Session(workshop), folder / "lease.md")
-    session.arrange(session.with_options(token_budget=1))
+    session.arrange(replace(session.options, token_budget=1))
     session.ask(QUESTION)
 
     assert session.step is None
