@@ -27,6 +27,8 @@ from langchain_core.runnables import (
     RunnableSerializable,
     RunnableWithFallbacks,
 )
+from langchain_core.runnables.base import RunnableBindingBase
+from langchain_core.runnables.config import merge_configs
 from langchain_core.runnables.utils import (
     AddableDict,
     ConfigurableFieldSpec,
@@ -39,6 +41,7 @@ from langchain_oprag._prompts import Question
 from oprag import routing
 from oprag.calls import CallModel, TokenUsage, field_of, frame_tokens, text_of
 from oprag.errors import refuse_unknown
+from oprag.routing import DECLINE_TOOL
 from oprag.tokens import (
     NamedTokenCounter,
     Steps,
@@ -128,22 +131,19 @@ class ModelCall(routing.ModelCall):
     def __init__(self, answering: Answering, request: CallModel) -> None:
         tags = [f"{answering.kind}:{request.prompt}"]
         answering.run.tags = tags
-        self._answering = answering
-        self._prompt = request.prompt
+        self._reported = partial(answering.reported.__setitem__, request.prompt)
         self._usage: UsageMetadata | None = None
-        self._messages = answering.messages(request.prompt, request.values)
+        messages = answering.messages(request.prompt, request.values)
         # Not `merge_configs`, which brings back the callbacks of the run around it.
         config = answering.run.config
         tags = [*(config.get("tags") or []), *tags]
-        model = answering.llm(request.prompt)
+        model: Any = answering.llm(request.prompt)
+        if answering.decline == "tool":
+            model = with_tool(model, config)
+        ways = (model.invoke, model.ainvoke, model.stream, model.astream)
+        settings = {**config, "tags": tags}
         super().__init__(
-            answering.decline,
-            request.purpose,
-            answering.counter,
-            (
-                partial(way, self._messages, {**config, "tags": tags})
-                for way in (model.invoke, model.ainvoke, model.stream, model.astream)
-            ),
+            answering, request, (partial(way, messages, settings) for way in ways)
         )
 
     def read(self, piece: Any, *, whole: bool) -> str:
@@ -154,12 +154,11 @@ class ModelCall(routing.ModelCall):
             self.usage = TokenUsage.reported(self._usage)
         metadata = getattr(piece, "response_metadata", None) or {}
         if name := metadata.get("model_name"):
-            self._answering.reported[self._prompt] = name
+            self._reported(name)
+        for kind in ("tool_calls", "invalid_tool_calls"):
+            calls = getattr(piece, kind, ())
+            self.called.update(call["name"] for call in calls if call["name"])
         return text_of(piece)
-
-    def sent_tokens(self) -> int:
-        """Count the prompt."""
-        return self._answering.message_tokens(self._messages)
 
 
 class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
@@ -311,6 +310,42 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
             raise
 
 
+def with_tool(model: Any, config: RunnableConfig) -> Runnable[Any, Any] | None:
+    """Give a model the tool with which it declines, inside of all that wraps it.
+
+    Args:
+        model: The runnable that is called. Tools that were bound to it are not sent:
+            nobody would carry them out.
+        config: It decides configurable fields.
+
+    Returns:
+        What is called instead; None if it takes no tools, or something behind it
+        hides that it calls one.
+    """
+    if isinstance(model, RunnableBindingBase):
+        bound = with_tool(model.bound, merge_configs(model.config, config))
+        kwargs = {k: v for k, v in model.kwargs.items() if k not in _OF_TOOLS}
+        return bound and model.model_copy(update={"bound": bound, "kwargs": kwargs})
+    if isinstance(model, RunnableWithFallbacks):
+        given = [with_tool(each, config) for each in model.runnables]
+        changes = {"runnable": given[0], "fallbacks": given[1:]}
+        return None if None in given else model.model_copy(update=changes)
+    if isinstance(model, RunnableSequence):
+        last = with_tool(model.last, config)
+        return last and RunnableSequence(*model.steps[:-1], last)
+    inner, config, _ = unwrapped(model, config)
+    if inner is not model:
+        return with_tool(inner, config)
+    try:
+        bound = model.bind_tools([{"type": "function", "function": DECLINE_TOOL}])
+    except (AttributeError, NotImplementedError):
+        return None
+    given_tool: Runnable[Any, Any] = bound
+    return given_tool
+
+
+_OF_TOOLS = ("tools", "tool_choice", "tool_config", "functions", "function_call")
+"""What integrations call what `bind_tools` binds."""
 _NAMES = ("model_name", "model", "model_id")
 _ANSWER_LIMITS = (
     "max_completion_tokens",

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.messages.utils import convert_to_messages
 from langchain_core.prompts import BasePromptTemplate
 
-from oprag.calls import QA_PROMPT, QA_VARIABLES, check_prompt, text_of
+from oprag.calls import QA_VARIABLES, check_prompt, text_of
 from oprag.errors import InvalidOptionError, invalid_option, named
 from oprag.units import DIRECT_PROMPT, LONG_PROMPT, PROMPT_VARIABLES, SHORT_PROMPT
 
@@ -18,22 +18,25 @@ Prompt: TypeAlias = str | BasePromptTemplate[Any]
 _LONG_READER = {"long": LONG_PROMPT, "short": SHORT_PROMPT, "direct": DIRECT_PROMPT}
 
 
-def rung_prompts(given: Any, rungs: Mapping[str, bool]) -> dict[str, Prompt]:
+def rung_prompts(
+    given: Any, rungs: Mapping[str, bool], built_in: str
+) -> dict[str, Prompt]:
     """Return the prompts of Self-Route by rung.
 
     Args:
         given: As `SelfRouteChain(prompts=)` takes it.
         rungs: By name, whether the rung's prompt must let the model decline.
+        built_in: The prompt of rungs that have no other.
 
     Raises:
         InvalidOptionError: A prompt lacks a variable, has another one, or does not
             let the model decline.
     """
-    given = QA_PROMPT if given is None else given
+    given = built_in if given is None else given
     named = isinstance(given, Mapping)
     return {
         rung: _checked(
-            given.get(rung, QA_PROMPT) if named else given,
+            given.get(rung, built_in) if named else given,
             QA_VARIABLES,
             f"prompts[{rung!r}]" if named else "prompts",
             must_decline=must_decline,

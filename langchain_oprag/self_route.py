@@ -13,7 +13,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.utils import AddableDict
 from pydantic import ConfigDict, Field, SkipValidation, field_validator, model_validator
 
-from langchain_oprag._answers import Answering, DrivenRunnable, ModelCall
+from langchain_oprag._answers import Answering, DrivenRunnable, ModelCall, with_tool
 from langchain_oprag._convert import document_of, hits_of
 from langchain_oprag._options import (
     A_MODEL,
@@ -41,6 +41,8 @@ from oprag.routing import (
     Rung,
     RungContext,
     check_route,
+    no_tools,
+    qa_prompt,
     route,
     tokens_to_retrieve,
 )
@@ -69,7 +71,8 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
       without any context "unanswerable";
     - `route`: `rung`, the name of the step that the answer is from (None without
       any context), and `answered`, False for a refusal; `finish`, where the answer
-      was cut: `"length"` or `"filter"`;
+      did not end as it should: `"length"` or `"filter"` if it was cut, `"empty"`, or
+      `"call"` if the model called a tool that nobody carried out;
     - `usage`: what it took, see `oprag.calls.Ledger.to_dict`;
     - `messages`, where the input has them: the answer as an `AIMessage`, with the
       tokens of all steps in `usage_metadata` and the route in `response_metadata`.
@@ -132,9 +135,10 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     """Other models, by the rung's name: `{"full": long_context_model}`."""
     decline: Decline = "word"
     """How a refusal is recognised. `"word"`: the reply begins or ends with the word
-    *unanswerable*, alone. Or a function from the reply to a bool, such as
-    `oprag.routing.word_in_reply`, the paper's rule; a stream is then held back until
-    the reply ends."""
+    *unanswerable*, alone. `"tool"`: the model calls a tool instead of writing text; for
+    models with tool calling, and an answer streams from its first character. Or a
+    function from the reply to a bool, such as `oprag.routing.word_in_reply`, the
+    paper's rule; a stream is then held back until the reply ends."""
     prompts: SkipValidation[Prompt | Mapping[str, Prompt] | None] = None
     """Prompts in the place of the built-in one: one for all rungs, or prompts by the
     rung's name. A format string or a prompt template, with `{context}` and
@@ -183,14 +187,20 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
             answer_tokens=self.answer_tokens,
             prices=self.prices,
         )
+        models = {"llm": self.llm}
         for name, llm in (self.rung_llms or {}).items():
-            check_runnable(f"rung_llms[{name!r}]", llm, A_MODEL)
+            models[f"rung_llms[{name!r}]"] = llm
+        for option, llm in models.items():
+            check_runnable(option, llm, A_MODEL)
+            if self.decline == "tool" and with_tool(llm, {}) is None:
+                raise no_tools(option, llm)
         by_word = self.decline == "word"
         must_decline = {rung.name: by_word for rung in rungs[:-1]}
         names = "order", "on_problem", "position_keys", "document_key", "token_counter"
         given: Any = {name: getattr(self, name) for name in names}
         context = ContextOptions(**given)
-        prompts = rung_prompts(self.prompts, {**must_decline, rungs[-1].name: False})
+        must_decline[rungs[-1].name] = False
+        prompts = rung_prompts(self.prompts, must_decline, qa_prompt(self.decline))
         return RouteOptions(rungs=rungs, context=context), prompts
 
     def _verification(self) -> Verification:
@@ -295,8 +305,7 @@ class _SelfRouting(Answering):
         if not self.shown:
             yield AddableDict(context=self._read)
             yield AddableDict(answer=SENTINEL if result.text is None else result.text)
-        if result.problems:
-            self._chain._problems.tell(result.problems)  # noqa: SLF001 -- the chain's own
+        result.tell(self._chain._problems)  # noqa: SLF001 -- the chain's own
         self.facts = {"route": result.described()}
         yield AddableDict(self.facts)
         yield AddableDict(usage=self.ledger.to_dict())

@@ -24,12 +24,19 @@ from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
+from llama_index.core.tools import FunctionTool
 
-from llamaindex_oprag._llms import answer_tokens_of, name_of, reported_usage, window_of
+from llamaindex_oprag._llms import (
+    answer_tokens_of,
+    called_tools,
+    name_of,
+    reported_usage,
+    window_of,
+)
 from llamaindex_oprag._prompts import Sent, fill, sent_text
 from oprag import routing
 from oprag.calls import CallModel, frame_tokens
-from oprag.routing import aanswer, answer
+from oprag.routing import DECLINE_TOOL, aanswer, answer
 from oprag.tokens import in_thread
 
 EMPTY_RESPONSE = "Empty Response"
@@ -124,21 +131,32 @@ class Answering(routing.Answering[str]):
         return {**nodes, **self.facts(), "usage": self.ledger.to_dict()}
 
 
+def _decline(reason: str = "") -> str:
+    """Stand for the tool: nobody carries it out."""
+    return reason
+
+
+_TOOL = FunctionTool.from_defaults(
+    _decline, name=DECLINE_TOOL["name"], description=DECLINE_TOOL["description"]
+)
+
+
 class ModelCall(routing.ModelCall):
     """A call of an LLM."""
 
     def __init__(self, answering: Answering, request: CallModel) -> None:
         llm: Any = answering.llm(request.prompt)
-        self._sent = sent = answering.sent(request.prompt, request.values)
-        completes = isinstance(sent, str)
-        word, options = ("complete", {"formatted": True}) if completes else ("chat", {})
+        sent = answering.sent(request.prompt, request.values)
+        word = "chat"
+        given: list[Any] = [sent]
+        options: dict[str, Any] = {}
+        if isinstance(sent, str):
+            word, options = "complete", {"formatted": True}
+        elif answering.decline == "tool":
+            word, given = "chat_with_tools", [[_TOOL], None, sent]
         ways = (word, f"a{word}", f"stream_{word}", f"astream_{word}")
-        super().__init__(
-            answering.decline,
-            request.purpose,
-            answering.counter,
-            (partial(getattr(llm, way), sent, **options) for way in ways),
-        )
+        calls = (partial(getattr(llm, way), *given, **options) for way in ways)
+        super().__init__(answering, request, calls)
 
     def read(self, piece: Any, *, whole: bool) -> str:
         """Return the text of a reply or a piece; take note of what it reports.
@@ -147,14 +165,11 @@ class ModelCall(routing.ModelCall):
         every part report the sum so far.
         """
         self.usage = reported_usage(piece) or self.usage
+        self.called.update(called_tools(piece))
         if not whole:
             return piece.delta or ""
         message = getattr(piece, "message", None)
         return (piece.text if message is None else message.content) or ""
-
-    def sent_tokens(self) -> int:
-        """Count the prompt's text."""
-        return self._counter(sent_text(self._sent))
 
 
 def respond(answering: Answering, *, streaming: bool) -> Response | StreamingResponse:

@@ -57,6 +57,24 @@ def name_of(llm: LLM) -> str | None:
     return None if name in ("", unknown) else name
 
 
+def called_tools(response: Any) -> list[str]:
+    """Name the tools that a response calls, in whichever form its client keeps them.
+
+    That is a block of the message, or what the provider sent, in `additional_kwargs`:
+    OpenAI's with a `function`, Anthropic's and Google's with a `name` of their own.
+    """
+    message = getattr(response, "message", None)
+    calls = [*(getattr(message, "blocks", None) or ())]
+    calls += (getattr(message, "additional_kwargs", None) or {}).get("tool_calls") or ()
+    names = (
+        field_of(call, "tool_name")
+        or field_of(call, "name")
+        or field_of(field_of(call, "function"), "name")
+        for call in calls
+    )
+    return [name for name in names if name]
+
+
 def reported_usage(response: Any) -> TokenUsage | None:
     """Tokens of one call, cached ones included.
 

@@ -28,7 +28,7 @@ from llamaindex_oprag._searched import search_filter
 from llamaindex_oprag.documents import source_or_none
 from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
 from llamaindex_oprag.retrievers import Fetch, OrderPreservingRetriever
-from oprag.calls import QA_PROMPT, CallModel, Dialogue
+from oprag.calls import CallModel, Dialogue
 from oprag.context import ContextOptions, FetchPlan, Problems, single_passage
 from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError, ModelCallError
@@ -39,6 +39,8 @@ from oprag.routing import (
     RouteOptions,
     RungContext,
     check_route,
+    no_tools,
+    qa_prompt,
     route,
     tokens_to_retrieve,
 )
@@ -68,6 +70,14 @@ class SelfRouteOptions:
             rung: check_llm(f"rung_llms[{rung!r}]", each)
             for rung, each in (given["rung_llms"] or {}).items()
         }
+        for name, each in self.llms.items() if self.decline == "tool" else ():
+            if not (
+                each.metadata.is_chat_model
+                and each.metadata.is_function_calling_model
+                and hasattr(each, "chat_with_tools")
+            ):
+                option = "llm" if each is llm else f"rung_llms[{name!r}]"
+                raise no_tools(option, each)
         self.source = source_or_none(given["documents"])
         self.problems = Problems("SelfRouteQueryEngine")
         prompts = given["prompts"] or {}
@@ -75,7 +85,7 @@ class SelfRouteOptions:
             prompts = dict.fromkeys(self.llms, prompts)
         self.templates: dict[str, BasePromptTemplate] = {}
         for name in self.llms:
-            self.replace_prompt(name, prompts.get(name, QA_PROMPT))
+            self.replace_prompt(name, prompts.get(name, qa_prompt(self.decline)))
 
     @property
     def counter(self) -> NamedTokenCounter:
@@ -147,7 +157,7 @@ class SelfRouting(Answering):
         own words where there was nothing to read.
         """
         self._routed = result
-        self._options.problems.tell(result.problems)
+        result.tell(self._options.problems)
         if self.shown:
             return ()
         return (EMPTY_RESPONSE if result.rung is None else result.text or "",)

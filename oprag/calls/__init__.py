@@ -1,13 +1,6 @@
 """Model calls: dialogues, prompts, windows, usage, kinds of failure."""
 
-from oprag.calls.client_errors import (
-    carried,
-    hint_of,
-    is_of_connection,
-    is_window_overflow,
-    said_by,
-    status_of,
-)
+from oprag.calls.client_errors import carried, hint_of, is_window_overflow, said_by
 from oprag.calls.dialogue import (
     CALL_DESCRIPTIONS,
     CallModel,
@@ -30,6 +23,7 @@ from oprag.calls.prompts import (
     check_prompt,
 )
 from oprag.calls.replies import (
+    Finish,
     StreamEnd,
     field_of,
     may_be_reasoning,
@@ -47,6 +41,7 @@ __all__ = [
     "SENTINEL",
     "CallModel",
     "Dialogue",
+    "Finish",
     "Finished",
     "Ledger",
     "Price",
@@ -64,12 +59,10 @@ __all__ = [
     "field_of",
     "frame_tokens",
     "hint_of",
-    "is_of_connection",
     "is_window_overflow",
     "keep_secret",
     "may_be_reasoning",
     "said_by",
-    "status_of",
     "text_of",
     "well_formed",
     "without_reasoning",

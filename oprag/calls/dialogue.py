@@ -23,6 +23,7 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from oprag.calls.client_errors import is_window_overflow, said_by
 from oprag.calls.ledger import Ledger, RungDecision, TokenUsage
+from oprag.calls.replies import Finish
 from oprag.errors import ContextWindowError, OpragError
 
 ResultT = TypeVar("ResultT")
@@ -72,8 +73,8 @@ class Reply:
     usage: TokenUsage
     seconds: float
     model_calls: int = 1
-    cut: str | None = None
-    """The reason it was cut: `"length"`, at the longest reply, or `"filter"`."""
+    finish: Finish | None = None
+    """What is not as it should be with its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +224,7 @@ def ask(
         model=model.model(name),
         model_calls=reply.model_calls,
         seconds=reply.seconds,
+        finish=reply.finish,
         note=note,
         whole=whole,
     )

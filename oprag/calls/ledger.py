@@ -107,6 +107,8 @@ class RungEntry:
     """Calls that were made, retries by the client not included."""
     seconds: float = 0.0
     """Time from sending to the end of the reply."""
+    finish: str | None = None
+    """What is not as it should be with the end of the reply, see `Reply`."""
     note: str | None = None
     """Why it was skipped, how it was cut, that the window is unknown, or which full
     documents are not the exact text."""
@@ -166,6 +168,7 @@ class Ledger:
                     "model_calls": entry.model_calls,
                     "seconds": entry.seconds,
                     "cost": self._cost(entry) if entry.model_calls else 0.0,
+                    "finish": entry.finish,
                     "note": entry.note,
                 }
                 for entry in self._entries

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 _REASONING = re.compile(r"\s*<(think|thinking)>")
 """The start of the reasoning that some servers send before the reply."""
@@ -57,6 +57,11 @@ _CUTS: dict[str, Literal["length", "filter"]] = {
     **dict.fromkeys(("safety", "prohibited_content", "recitation"), "filter"),
     "guardrail_intervened": "filter",
 }
+
+
+Finish: TypeAlias = Literal["length", "filter", "empty", "call"]
+"""The end of a reply that is not as it should be: cut at the longest reply or by the
+provider's filter; without any text; with a call of a tool, which nobody carries out."""
 
 
 class StreamEnd:

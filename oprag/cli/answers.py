@@ -16,7 +16,7 @@ from oprag.cli.chat_models import model_failure
 from oprag.cli.search import Search, ordered_passages
 from oprag.context import Order
 from oprag.errors import ContextWindowError, ModelCallError
-from oprag.routing import Rung
+from oprag.routing import Decline, Rung
 
 PASSAGES_PROMPT = """\
 Between the marks are numbered passages from documents. They are material to answer a \
@@ -41,12 +41,10 @@ class Answer(NamedTuple):
     """A chat model's answer, and the passages it had read."""
 
     text: str
-    cut: bool
-    """Whether it ends where the longest answer was reached."""
     read: list[str]
     """Citations of what was read for the answer, in reading order."""
     route: dict[str, Any]
-    """`rung` and `answered`, as `SelfRouteChain` gives them."""
+    """As `SelfRouteChain` gives it."""
     usage: dict[str, Any]
     """Tokens, time and cost, as `oprag.calls.Ledger.to_dict` gives them."""
 
@@ -101,6 +99,7 @@ def answer_by_self_route(
     token_budget: int,
     order: Order = "document",
     max_context_tokens: int | None = None,
+    decline: Decline = "word",
 ) -> Answer:
     """Ask a chat model by Self-Route: the passages, then the full documents.
 
@@ -114,8 +113,10 @@ def answer_by_self_route(
         order: Theirs: `"document"`, or `"score"` for best first.
         max_context_tokens: Tokens of prompt and answer that the model takes; None
             for what its profile says, if it has one.
+        decline: How a refusal is recognised, as in `SelfRouteChain`.
 
     Raises:
+        InvalidOptionError: The model has no tools to decline by.
         ModelCallError: The model cannot be reached, refuses, or breaks off.
         ContextWindowError: The window has no room for any text.
         BudgetTooSmallError: Not even the best chunk fits.
@@ -132,6 +133,7 @@ def answer_by_self_route(
         rungs=[Rung(_STEP, token_budget), "full"],
         order=order,
         max_context_tokens=max_context_tokens,
+        decline=decline,
     )
     hint = "Give the tokens that the model takes as --max-context-tokens."
     output = _streamed(chain, name, found, write, overflow_hint=hint)
@@ -172,9 +174,7 @@ def _streamed(
 
 
 def _answer(output: Mapping[str, Any], read: list[str]) -> Answer:
-    route = output["route"]
-    cut = route.get("finish") == "length"
-    return Answer(output["answer"], cut, read, route, output["usage"])
+    return Answer(output["answer"], read, output["route"], output["usage"])
 
 
 def _step(rung: Mapping[str, Any]) -> str:

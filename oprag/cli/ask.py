@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from oprag.cli.messages import note, stop
+from oprag.cli.messages import stop
 from oprag.cli.options import (
     ChatModelName,
+    DeclinedBy,
     Files,
     Question,
     SearchOptions,
@@ -40,6 +41,7 @@ def ask(
         ),
     ] = "rag",
     max_context_tokens: Window = None,
+    decline: DeclinedBy = "word",
     options: SearchOptions,
 ) -> None:
     """Ask a chat model about your files.
@@ -68,6 +70,8 @@ def ask(
         raise stop("--route self joins passages that touch: leave out --no-merge.", 2)
     if route == "rag" and max_context_tokens is not None:
         raise stop("--max-context-tokens is for --route self alone.", 2)
+    if route == "rag" and decline == "tool":
+        raise stop("--decline is for --route self alone.", 2)
 
     from oprag.calls import without_secrets
     from oprag.cli.answers import answer_by_self_route, answer_from_passages
@@ -87,15 +91,12 @@ def ask(
                 token_budget=options.token_budget,
                 order=options.order,
                 max_context_tokens=max_context_tokens,
+                decline=decline,
             )
         else:
             answer = answer_from_passages(client, model, found, pen.write)
     finally:
         pen.end_line()
-    if not answer.text.strip():
-        note("The model sent an empty answer.")
-    if answer.cut:
-        note("The answer is cut off: the model had reached its longest answer.")
     if not options.as_json:
         typer.echo(f"\n{answer.report()}")
         return

@@ -68,6 +68,14 @@ Window = Annotated[
         "Self-Route. Without it, what is known of the model.",
     ),
 ]
+DeclinedBy = Annotated[
+    Literal["word", "tool"],
+    typer.Option(
+        "--decline",
+        help="For Self-Route, how the model refuses: by a word, or, if it can call "
+        "tools, by a call, which cannot be misread.",
+    ),
+]
 Directory = Annotated[
     Path | None,
     typer.Option(

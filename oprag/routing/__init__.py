@@ -1,7 +1,16 @@
 """Self-Route: retrieved chunks first, the full documents if the model refuses."""
 
-from oprag.routing.answers import Routed, route
-from oprag.routing.decline import Decline, declines, word_in_reply
+from oprag.routing.answers import FINISHES, Routed, route
+from oprag.routing.decline import (
+    BY_CALL,
+    BY_WORD,
+    DECLINE_TOOL,
+    Decline,
+    declines,
+    qa_prompt,
+    tool_tokens,
+    word_in_reply,
+)
 from oprag.routing.driver import Answering, ModelCall, aanswer, answer
 from oprag.routing.options import (
     DEFAULT_RUNGS,
@@ -10,6 +19,7 @@ from oprag.routing.options import (
     Rung,
     as_rungs,
     check_route,
+    no_tools,
     tokens_to_retrieve,
 )
 from oprag.routing.rung_context import (
@@ -21,7 +31,11 @@ from oprag.routing.rung_context import (
 )
 
 __all__ = [
+    "BY_CALL",
+    "BY_WORD",
+    "DECLINE_TOOL",
     "DEFAULT_RUNGS",
+    "FINISHES",
     "FIRST_TOKENS",
     "Answering",
     "Decline",
@@ -39,7 +53,10 @@ __all__ = [
     "chunks_of_documents",
     "context_of_documents",
     "declines",
+    "no_tools",
+    "qa_prompt",
     "route",
     "tokens_to_retrieve",
+    "tool_tokens",
     "word_in_reply",
 ]

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
-from oprag.calls import CallModel, Dialogue, Ledger, PromptedModel, ReadDocuments, ask
+from oprag.calls import (
+    CallModel,
+    Dialogue,
+    Finish,
+    Ledger,
+    PromptedModel,
+    ReadDocuments,
+    ask,
+)
 from oprag.chunk import Hit
+from oprag.context import Problems
 from oprag.errors import (
     BudgetTooSmallError,
     DocumentNotFoundError,
     ModelCallError,
     OpragError,
+    OpragWarning,
+    users_level,
 )
 from oprag.routing.options import RouteOptions, Rung
 from oprag.routing.rung_context import (
@@ -23,6 +35,15 @@ from oprag.routing.rung_context import (
     context_of_chunks,
     context_of_documents,
 )
+
+FINISHES: Final[dict[Finish, str]] = {
+    "length": "The answer is cut off: the model had reached its longest answer.",
+    "filter": "The answer is cut off: the provider's filter stopped it.",
+    "empty": "The model sent an empty answer.",
+    "call": "The model called a tool besides, or one that it was not given; the call "
+    "was ignored.",
+}
+"""What people are told of it."""
 
 _TOO_LONG = "Give the tokens that the model takes, or fewer, as max_context_tokens=."
 
@@ -39,8 +60,8 @@ class Routed:
     """The final reply, whatever it says; None without a rung."""
     answered: bool = False
     """False when the final reply declines, or when there is none."""
-    cut: str | None = None
-    """The place where the final reply was cut, see `Reply`."""
+    finish: Finish | None = None
+    """What is not as it should be with the end of the final reply."""
     problems: tuple[OpragError, ...] = ()
     """Problems of documents whose chunks are therefore in rank order."""
 
@@ -48,15 +69,24 @@ class Routed:
         """Say how it ended, as applications get it.
 
         Returns:
-            `rung` (its name, or None) and `answered`; `finish`, if the answer was cut:
-            `"length"` or `"filter"`; `exact`, False if a document's text is not proved.
+            `rung` (its name, or None) and `answered`; `finish`, if the final reply did
+            not end as it should; `exact`, False if a document's text is not proved.
         """
         return {
             "rung": self.rung.name if self.rung else None,
             "answered": self.answered,
-            **({"finish": self.cut} if self.cut else {}),
+            **({"finish": self.finish} if self.finish else {}),
             **({} if self.context.exact else {"exact": False}),
         }
+
+    def tell(self, problems: Problems) -> None:
+        """Warn of what is wrong with it, of each kind once."""
+        if self.problems:
+            problems.tell(self.problems)
+        if self.rung and self.finish and problems.is_new(self.finish):
+            where = f"{problems.component}, step {self.rung.name!r}"
+            message = f"{FINISHES[self.finish]} ({where})"
+            warnings.warn(message, OpragWarning, stacklevel=users_level())
 
 
 def route(
@@ -116,7 +146,7 @@ def route(
             note=context.note,
             whole=context.whole,
         )
-        routed = Routed(context, rung, reply.text, not reply.declined, reply.cut)
+        routed = Routed(context, rung, reply.text, not reply.declined, reply.finish)
         if routed.answered:
             break
     return replace(routed, problems=problems)

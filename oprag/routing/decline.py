@@ -1,27 +1,55 @@
-"""Whether a reply declines: it says one word, or a function says so; also streamed.
+"""Whether a reply declines: by a word, by a call, or as a function says; also streamed.
 
-A model is asked to write the word and nothing more. Models put it in quotes, behind a
-label, before or behind a reason. So it counts as the first or the last clause of the
-opening, which is two sentences or 200 characters, whichever is shorter.
+Asked for the word and nothing more, models put it in quotes, behind a label, before or
+behind a reason. So it counts as the first or the last clause of the opening, which is
+two sentences or 200 characters, whichever is shorter. A call cannot be misread: text is
+an answer, and a call of the tool instead of text a refusal.
 """
 
 from __future__ import annotations
 
 import itertools
+import json
 import re
-from collections.abc import Callable
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Collection
+from typing import Any, Final, Literal, TypeAlias
 
-from oprag.calls import SENTINEL, may_be_reasoning, without_reasoning
+from oprag.calls import QA_PROMPT, SENTINEL, may_be_reasoning, without_reasoning
+from oprag.tokens import NamedTokenCounter
 
-Decline: TypeAlias = Literal["word"] | Callable[[str], bool]
-"""The rule to recognise a refusal: the word, or a function of the whole reply."""
+Decline: TypeAlias = Literal["word", "tool"] | Callable[[str], bool]
+"""The rule to recognise a refusal: the word, a call of `DECLINE_TOOL`, or a function of
+the whole reply."""
+
+DECLINE_TOOL: Final[dict[str, Any]] = {
+    "name": "decline",
+    "description": "Say that the text does not hold the answer to the question.",
+    "parameters": {
+        "type": "object",
+        "properties": {"reason": {"type": "string", "description": "What it lacks."}},
+    },
+}
+"""The tool that a model is given with `decline="tool"`, with a JSON schema. Some
+providers refuse a tool without any parameter."""
+
+BY_WORD = f"write the following and nothing more: {SENTINEL}"
+BY_CALL = f"call the tool {DECLINE_TOOL['name']} and write nothing."
 
 LONGEST_OPENING = 200
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»*_)\]]*(?=\s)|(?<![。！？।])[。！？।]")
 _CLAUSE_END = re.compile(r"[\n.,:;!?…–—()\[\]{}<>。，、：；！？।؟،؛（）【】「」]|\s-\s")
 _END_TOKEN = re.compile(r"<[/|][^<>\s]*>")
 _JSON_ANSWER = re.compile(r'\s*(?:```\w*\s*)?\{.*?"answer"\s*:\s*"([^"]*)"', re.DOTALL)
+
+
+def qa_prompt(decline: Decline) -> str:
+    """Return the built-in prompt, which asks for a refusal as the rule knows it."""
+    return QA_PROMPT.replace(BY_WORD, BY_CALL) if decline == "tool" else QA_PROMPT
+
+
+def tool_tokens(decline: Decline, counter: NamedTokenCounter) -> int:
+    """Count what the tool adds to a prompt; 0 for another rule."""
+    return counter(json.dumps(DECLINE_TOOL)) if decline == "tool" else 0
 
 
 def opening_of(reply: str) -> tuple[str, bool]:
@@ -79,21 +107,28 @@ def word_in_reply(reply: str) -> bool:
 
 
 def declines(
-    reply: str | None, decline: Decline = "word", *, cut: bool = False
+    reply: str | None,
+    decline: Decline = "word",
+    *,
+    cut: bool = False,
+    called: Collection[str] = (),
 ) -> bool:
     """Say whether a whole reply declines to answer.
 
     Args:
         reply: As the model wrote it; reasoning blocks before it do not count. An
-            empty one declines.
+            empty one is no refusal, unless a function says so.
         decline: See `Decline`.
         cut: Whether it ends at the length limit or at a filter. Such a reply is no
             refusal, unless it had said the word before.
+        called: Names of the tools that it calls.
     """
     text = without_reasoning(reply or "")
+    if decline == "tool":
+        return DECLINE_TOOL["name"] in called and not text.strip()
     if decline == "word":
-        return says_word(text, cut=cut) or not (cut or text.strip())
-    return not cut and (not text.strip() or bool(decline(text)))
+        return says_word(text, cut=cut)
+    return not cut and bool(decline(text))
 
 
 class DeclineDetector:
@@ -102,7 +137,8 @@ class DeclineDetector:
     What `feed` and `finish` return, joined, is the answer without its reasoning
     block. The verdict is that of `declines` on the whole reply, wherever the pieces
     are cut. With `decline="word"` the opening is held back, two sentences or 200
-    characters; with a function, everything until the reply ends.
+    characters; with `"tool"` nothing but blanks; with a function, everything until the
+    reply ends.
 
     Args:
         decline: See `Decline`.
@@ -122,7 +158,7 @@ class DeclineDetector:
 
     @property
     def text(self) -> str:
-        """All text so far, held back or not, without reasoning."""
+        """All text so far, held back or not, without reasoning; the word for a call."""
         return without_reasoning(self._reply)
 
     def feed(self, delta: str) -> str:
@@ -132,21 +168,25 @@ class DeclineDetector:
         text = self.text if self._begun else ""
         if may_be_reasoning(text):
             return ""
-        judged = self.declined is not None or self._decline != "word"
-        if not judged and opening_of(text)[1]:
+        if self.declined is None and self._decline == "tool":
+            self.declined = False
+        elif self.declined is None and self._decline == "word" and opening_of(text)[1]:
             self.declined = says_word(text)
         return self._fresh(text)
 
-    def finish(self, *, cut: bool = False) -> str:
+    def finish(self, *, cut: bool = False, called: Collection[str] = ()) -> str:
         """End the reply; return the rest of what may be shown.
 
         Args:
             cut: Whether it ends at the length limit or at a filter.
+            called: Names of the tools that it calls.
         """
-        text = self.text
         if self.declined is None:
-            self.declined = declines(text, self._decline, cut=cut)
-        return self._fresh(text)
+            facts: Any = {"cut": cut, "called": called}
+            self.declined = declines(self.text, self._decline, **facts)
+            if self.declined and self._decline == "tool":
+                self._reply = SENTINEL
+        return self._fresh(self.text)
 
     def _fresh(self, text: str) -> str:
         if not self._final and self.declined is not False:

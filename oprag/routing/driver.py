@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 from oprag.calls import (
     CallModel,
     Dialogue,
+    Finish,
     Finished,
     Ledger,
     PromptSize,
@@ -28,7 +29,7 @@ from oprag.calls import (
     advance,
 )
 from oprag.documents import DocumentSource
-from oprag.routing.decline import Decline, DeclineDetector
+from oprag.routing.decline import Decline, DeclineDetector, tool_tokens
 from oprag.tokens import NamedTokenCounter, in_thread
 
 OutT = TypeVar("OutT")
@@ -42,34 +43,32 @@ class ModelCall(ABC):
     """A call of a model that is under way, and its reply as it comes.
 
     Args:
-        decline: How a refusal is recognised.
-        purpose: What becomes of the reply, see `CallModel`.
-        counter: Counts what the provider does not report.
+        answering: Whose call it is.
+        request: What is called for.
         ways: Ask for the whole reply, awaited and not, and for its pieces the same.
     """
 
     def __init__(
         self,
-        decline: Decline,
-        purpose: str,
-        counter: NamedTokenCounter,
+        answering: Answering[Any],
+        request: CallModel,
         ways: Iterable[Callable[[], Any]],
     ) -> None:
         self.usage: TokenUsage | None = None
         """As the provider reported it."""
+        self.called: set[str] = set()
+        """Names of the tools that the reply calls."""
+        self._answering = answering
+        self._request = request
         self._ask, self._aask, self._stream, self._astream = ways
         self._end = StreamEnd()
-        self._detector = DeclineDetector(decline, final=purpose != "attempt")
-        self._counter = counter
+        final = request.purpose != "attempt"
+        self._detector = DeclineDetector(answering.decline, final=final)
         self._began = time.perf_counter()
 
     @abstractmethod
     def read(self, piece: Any, *, whole: bool) -> str:
         """Return the text of a reply or a piece; take note of what it reports."""
-
-    @abstractmethod
-    def sent_tokens(self) -> int:
-        """Count the prompt."""
 
     @property
     def text(self) -> str:
@@ -80,9 +79,7 @@ class ModelCall(ABC):
         """Call the model; yield what of its reply may be shown."""
         for piece in self._stream() if streaming else [self._ask()]:
             yield self._shown(piece, whole=not streaming)
-        if streaming:
-            self._end.check()
-        yield self._detector.finish(cut=self._end.cut is not None)
+        yield self._last(streaming=streaming)
 
     async def atexts(self, *, streaming: bool) -> AsyncGenerator[str, None]:
         """Async version of `texts`."""
@@ -97,23 +94,32 @@ class ModelCall(ABC):
                 # One that is left must be closed here, not whenever it is collected.
                 if isinstance(pieces, AsyncGenerator):
                     await pieces.aclose()
-            self._end.check()
         else:
             yield self._shown(await self._aask(), whole=True)
-        yield self._detector.finish(cut=self._end.cut is not None)
+        yield self._last(streaming=streaming)
 
     def _shown(self, piece: Any, *, whole: bool) -> str:
         self._end.see(piece)
         return self._detector.feed(self.read(piece, whole=whole))
 
+    def _last(self, *, streaming: bool) -> str:
+        if streaming:
+            self._end.check()
+        cut = self._end.cut is not None
+        return self._detector.finish(cut=cut, called=self.called)
+
     def reply(self) -> Reply:
         """Return the whole reply, after the last text."""
         seconds, usage = time.perf_counter() - self._began, self.usage
+        answering, request, text = self._answering, self._request, self.text
         if usage is None:
-            tokens = self.sent_tokens(), self._counter(self.text)
-            usage = TokenUsage(*tokens, estimated=True)
+            sent = answering.size(request.prompt).tokens(request.values)
+            usage = TokenUsage(sent, answering.counter(text), estimated=True)
         declined = self._detector.declined is True
-        return Reply(self.text, declined, usage, seconds, cut=self._end.cut)
+        by_call = declined and answering.decline == "tool"
+        rest: Finish | None = None if declined or text.strip() else "empty"
+        rest = "call" if self.called and not by_call else rest
+        return Reply(text, declined, usage, seconds, finish=self._end.cut or rest)
 
 
 class Answering(ABC, Generic[OutT]):
@@ -173,7 +179,12 @@ class Answering(ABC, Generic[OutT]):
         window = (given.get(prompt) if isinstance(given, Mapping) else given) or window
         answer = self._limits.answer_tokens or answer
         usual = min(_ANSWER_TOKENS, (window or math.inf) // _SHARE_OF_WINDOW)
-        return PromptSize(partial(self.tokens, prompt), window, answer or int(usual))
+        tool = tool_tokens(self.decline, self.counter)
+
+        def tokens(values: Mapping[str, str]) -> int:
+            return self.tokens(prompt, values) + tool
+
+        return PromptSize(tokens, window, answer or int(usual))
 
     def streams(self, request: CallModel) -> bool:
         """Say whether a reply may be streamed."""

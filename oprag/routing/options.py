@@ -8,7 +8,7 @@ from typing import Any
 
 from oprag.calls import as_prices
 from oprag.context import ContextOptions, SentText, check_option
-from oprag.errors import InvalidOptionError, invalid_option
+from oprag.errors import InvalidOptionError, invalid_option, named
 from oprag.routing.decline import Decline
 
 DEFAULT_RUNGS = ("retrieved", "full")
@@ -95,6 +95,15 @@ class RouteOptions:
     """Cuts full documents that do not fit the window; None for `largest_selection`."""
 
 
+def no_tools(option: str, model: Any) -> InvalidOptionError:
+    """Return the error for a model that cannot decline by a tool."""
+    message = (
+        f'decline="tool" needs a model that calls tools, and {option}= is '
+        f'{named(model)} that takes none. Give decline="word", which all models can.'
+    )
+    return InvalidOptionError(message, option="decline", value="tool")
+
+
 def check_route(
     rungs: Sequence[str | int | Rung],
     *,
@@ -112,8 +121,8 @@ def check_route(
         InvalidOptionError: As `as_rungs`; or one is not possible.
     """
     made = as_rungs(rungs)
-    if decline != "word" and not callable(decline):
-        takes = 'It takes "word", or a function of the reply that returns a bool.'
+    if decline not in ("word", "tool") and not callable(decline):
+        takes = 'It takes "word", "tool", or a function of the reply to a bool.'
         raise invalid_option("decline", decline, takes)
     as_prices(prices)
     check_option("answer_tokens", answer_tokens)

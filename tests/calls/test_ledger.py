@@ -88,6 +88,7 @@ def test_the_dict_is_plain_json():
         "model_calls": 1,
         "seconds": 0.5,
         "cost": pytest.approx(0.00104),
+        "finish": None,
         "note": None,
     }
     assert account["model_calls"] == 2

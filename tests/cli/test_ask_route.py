@@ -14,6 +14,7 @@ from tests.kit.openai_server import (
     Failure,
     Reply,
     ScriptedServer,
+    ToolCall,
     Usage,
     context_overflow,
 )
@@ -151,6 +152,16 @@ def test_a_model_that_refuses_is_one_line_and_nothing_on_stdout(ask, script, tol
     assert told in last
 
 
+def test_a_model_with_tools_declines_by_a_call(ask):
+    script = [Reply("", tool_calls=[ToolCall("decline")]), "Unanswerable? Never."]
+
+    result, requests = ask(script, "--decline", "tool")
+
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("Unanswerable? Never.\n")
+    assert len(requests) == 2
+
+
 def test_an_answer_that_breaks_off_ends_its_line_and_is_no_success(ask):
     result, _ = ask([Reply(deltas=["The landlord. He pays. ", "Half"], broken=True)])
 
@@ -162,6 +173,7 @@ def test_an_answer_that_breaks_off_ends_its_line_and_is_no_success(ask):
 @pytest.mark.parametrize(
     ("more", "told"),
     [
+        (["--route", "rag", "--decline", "tool"], "is for --route self alone"),
         (["--no-merge"], "leave out --no-merge"),
         (["--route", "rag", "--max-context-tokens", "9"], "is for --route self alone"),
     ],

@@ -76,10 +76,15 @@ def test_self_route_takes_at_least_the_first_step_and_at_most_all():
     asked = plan("self-route:k=1,size=20")
 
     found = estimated(asked)
+    by_call = estimated(plan("self-route:k=1,size=20,decline=tool"))
 
     assert found.low.usage.input_tokens == sent(asked, "A")
     assert found.high.usage.input_tokens == sent(asked, "unanswerable")
     assert found.low.usage.input_tokens < found.high.usage.input_tokens
+    assert (by_call.low.calls, by_call.high.calls) == (
+        found.low.calls,
+        found.high.calls,
+    )
 
 
 def test_a_sample_stands_for_all_questions():

@@ -74,7 +74,9 @@ def streaming_model(*replies: str | AIMessage) -> StreamingModel:
     )
 
 
-def chain_over(*replies: str, wrap=lambda model: model, **options) -> SelfRouteChain:
+def chain_over(
+    *replies: str | AIMessage, wrap=lambda model: model, **options
+) -> SelfRouteChain:
     settings = {
         "llm": wrap(streaming_model(*replies)),
         "retriever": ListRetriever(documents=list(RETRIEVED)),
@@ -114,6 +116,12 @@ def shown(parts: list, node: str = "answer") -> list[str]:
     ]
 
 
+CALL = {"name": "decline", "args": {}, "id": "1", "type": "tool_call"}
+both_rules = pytest.mark.parametrize(
+    ("decline", "refusal"),
+    [("word", REFUSAL), ("tool", AIMessage("", tool_calls=[CALL]))],
+    ids=["word", "tool"],
+)
 both_ways = pytest.mark.parametrize("way", ["stream", "astream"])
 every_model = pytest.mark.parametrize(
     "wrap",
@@ -131,8 +139,9 @@ every_model = pytest.mark.parametrize(
 
 @both_ways
 @every_model
-async def test_a_node_shows_the_answer_once_and_no_refusal(way, wrap):
-    graph = graph_with(chain_over(REFUSAL, ANSWER, wrap=wrap))
+@both_rules
+async def test_a_node_shows_the_answer_once_and_no_refusal(way, wrap, decline, refusal):
+    graph = graph_with(chain_over(refusal, ANSWER, wrap=wrap, decline=decline))
 
     parts = await parts_of(graph, {"input": QUESTION}, way)
 
@@ -153,9 +162,12 @@ def text_of_events(events: list[dict[str, Any]]) -> list[str]:
 
 
 @every_model
+@both_rules
 @pytest.mark.parametrize("in_a_graph", [False, True])
-async def test_events_show_the_answer_once_and_no_refusal(wrap, in_a_graph):
-    chain = chain_over(REFUSAL, ANSWER, wrap=wrap)
+async def test_events_show_the_answer_once_and_no_refusal(
+    wrap, in_a_graph, decline, refusal
+):
+    chain = chain_over(refusal, ANSWER, wrap=wrap, decline=decline)
     runnable = graph_with(chain) if in_a_graph else chain
 
     stream = runnable.astream_events({"input": QUESTION}, version="v2")

@@ -38,7 +38,7 @@ class TestTheLedger:
 
         (rung,) = asked.usage["rungs"]
         assert rung["estimated"] is True
-        assert rung["input_tokens"] == count_words(server.requests[0].prompt)
+        assert rung["input_tokens"] == count_words(server.requests[0].prompt) + 7
         assert rung["output_tokens"] == 2
 
 

@@ -74,20 +74,6 @@ async def test_no_refusal_is_shown_and_no_answer_lost(number, case):
 
 
 @EVERY_WAY
-@pytest.mark.parametrize(
-    ("cut", "finish"), [("length", "length"), ("content_filter", "filter")]
-)
-async def test_a_reply_that_was_cut_is_marked_and_no_refusal(
-    framework, way, cut, finish
-):
-    with ScriptedServer([Reply("", finish_reason=cut)]) as server:
-        found = await asked(framework, way, server)
-
-    assert found.answer == ""
-    assert found.route == {"rung": "retrieved", "answered": True, "finish": finish}
-
-
-@EVERY_WAY
 async def test_a_failure_of_the_last_rung_carries_what_came_before(framework, way):
     with (
         ScriptedServer([REFUSAL, server_error()]) as server,

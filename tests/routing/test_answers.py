@@ -219,7 +219,7 @@ def test_a_context_is_compared_with_all_before_it():
 
 
 def test_a_reply_that_was_cut_is_an_answer_and_says_so():
-    cut = Reply("It was bu", False, TokenUsage(10, 3), 0.5, cut="length")
+    cut = Reply("It was bu", False, TokenUsage(10, 3), 0.5, finish="length")
     driven = Driven([cut], hit(0, 4))
 
     assert driven.outcome.described() == {

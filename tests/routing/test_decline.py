@@ -46,7 +46,7 @@ def test_what_each_rule_recognises_and_loses():
         "a reason, then the word": 18,
         "in a sentence": 1,
         "as JSON": 7,
-        "without the word": 2,
+        "without the word": 0,
     }
     assert {n for n, lost in counted(ANSWERS, declines).items() if lost} == {
         "the word inside"
@@ -92,8 +92,9 @@ def test_what_is_behind_the_opening_changes_nothing(reply):
 
 
 @pytest.mark.parametrize("reply", ["", " \n", None, "<think>So be it.</think>\n"])
-def test_an_empty_reply_declines(reply):
-    assert declines(reply)
+def test_an_empty_reply_is_no_refusal(reply):
+    assert not declines(reply)
+    assert declines(reply, lambda reply: not reply.strip())
 
 
 @pytest.mark.parametrize(
@@ -120,8 +121,27 @@ def test_a_function_is_asked_for_whole_replies_and_no_others():
     assert declines("Nicht da.", lambda reply: "Nicht" in reply)
     assert not declines("unanswerable", lambda reply: "Nicht" in reply)
     assert declines("<think>a</think>b", lambda reply: reply == "b")
-    assert declines(" ", never)
     assert not declines("Nicht d", never, cut=True)
+
+
+def test_a_call_instead_of_text_declines_and_text_is_an_answer():
+    for text in ("", " \n", "<think>So be it.</think>\n"):
+        for final in (False, True):
+            detector = DeclineDetector("tool", final=final)
+
+            assert [*map(detector.feed, text)] == [""] * len(text)
+            assert detector.finish(called={"decline"}) == "unanswerable" * final
+            assert detector.declined
+        assert not declines(text, "tool", called={"search"})
+        assert not declines(text, "tool")
+    for reply in filter(str.strip, ALL):
+        detector = DeclineDetector("tool")
+        shown = [detector.feed(character) for character in reply]
+
+        assert not declines(reply, "tool", called={"decline"})
+        text = "".join(shown) + detector.finish(called={"decline"})
+        assert text == without_reasoning(reply)
+        assert shown == list(reply) or reply[0] in "< \n"
 
 
 # Streams.

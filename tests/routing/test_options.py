@@ -68,7 +68,7 @@ SOUND = {
         ("rung_llms", {"fool": 1}, "rungs= only"),
         ("rung_llms", 7, "by the name of the rung"),
         ("prompts", {"fool": "{context} {question}"}, "rungs= only"),
-        ("decline", "lenient", 'takes "word", or a function'),
+        ("decline", "lenient", 'takes "word", "tool", or a function'),
         ("max_context_tokens", 0, "from 1 on"),
         ("max_context_tokens", {"full": -1}, "from 1 on"),
         ("max_context_tokens", {"fool": 100}, "rungs= only"),
@@ -100,8 +100,9 @@ def test_what_the_user_says_of_a_model_comes_before_what_it_says_itself(
     windows, answers, expected
 ):
     limits = SimpleNamespace(max_context_tokens=windows[0], answer_tokens=answers[0])
+    known = windows[1], answers[1]
     asked = SimpleNamespace(
-        _limits=limits, known_limits=lambda prompt: (windows[1], answers[1]), tokens=len
+        _limits=limits, known_limits=lambda prompt: known, decline="word", counter=len
     )
 
     size = Answering.size(asked, "full")

@@ -68,6 +68,7 @@ class Answering:
         from oprag.cli.answers import answer_by_self_route
         from oprag.cli.chat_models import load_chat_model
         from oprag.cli.search import Search
+        from oprag.routing import FINISHES
         from oprag.tokens import resolve_token_counter
 
         workshop, desk = self._workshop, step.desk
@@ -79,6 +80,7 @@ class Answering:
             token_budget=step.options.token_budget,
             order=step.options.order,
             max_context_tokens=workshop.max_context_tokens,
+            decline=workshop.decline,
         )
         names = {passage.uri for passage in step.retrieved.passages}
         whole = sum(map(resolve_token_counter(), [desk.whole[name] for name in names]))
@@ -87,5 +89,5 @@ class Answering:
             "",
             f"The full documents alone: {whole:,} tokens in.",
         ]
-        if answer.cut:
-            self.facts.append("The answer is cut off: its longest length was reached.")
+        if finish := answer.route.get("finish"):
+            self.facts.append(FINISHES[finish])

@@ -12,6 +12,7 @@ import typer
 from oprag.cli.options import (
     DEFAULT_EMBEDDING_MODEL,
     ChatModelName,
+    DeclinedBy,
     Directory,
     EmbeddingModel,
     Window,
@@ -36,6 +37,7 @@ def play(
     *,
     model: ChatModelName = "",
     max_context_tokens: Window = None,
+    decline: DeclinedBy = "word",
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
     directory: Directory = None,
     port: Annotated[
@@ -75,6 +77,7 @@ def play(
         folder=directory or cache_folder(),
         chat_model=model,
         max_context_tokens=max_context_tokens,
+        decline=decline,
     )
     listener = listen(_HOST, port, "Give another --port, or 0 for any that is free.")
     port = listener.getsockname()[1]

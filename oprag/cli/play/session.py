@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock, Thread
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from oprag.calls import said_by, without_secrets
 from oprag.cli.display import make_console
@@ -38,6 +38,8 @@ class Workshop:
     """The folder of their index, as `oprag context` keeps it."""
     chat_model: str = ""
     max_context_tokens: int | None = None
+    decline: Literal["word", "tool"] = "word"
+    """The form of a refusal."""
     lock: Lock = field(default_factory=Lock)
     """Held while a model is loaded, and while files are indexed."""
     _embeddings: SentenceTransformerEmbeddings | None = None

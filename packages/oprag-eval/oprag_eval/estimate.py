@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from oprag.calls import SENTINEL, TokenUsage
 from oprag.errors import OpragError
+from oprag.routing import DECLINE_TOOL
 from oprag.tokens import TokenCounter
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
@@ -167,6 +168,8 @@ class _Counting(Model):
         else:
             self.of_questions += usage
             self.calls_of_questions += 1
+        if call.tool and self._declines:
+            return Completion("", usage, (DECLINE_TOOL["name"],))
         return Completion(text, usage)
 
     def _text(self, call: Call) -> str:

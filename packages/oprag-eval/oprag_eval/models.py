@@ -55,6 +55,8 @@ class Call:
     facts: Mapping[str, Any] = field(default_factory=dict)
     """The facts in the prompt, see `CallKind`; for models that do not read
     prompts, such as the offline reader."""
+    tool: bool = False
+    """Whether the model is given the tool to decline by."""
     max_output_tokens: int | None = None
     """Longest reply, in tokens; None for the model's own limit."""
 
@@ -67,6 +69,8 @@ class Completion:
     """The reply, as it came; without a reasoning block in front of it."""
     usage: TokenUsage
     """As the provider reported it; else counted, and marked as estimated."""
+    called: tuple[str, ...] = ()
+    """Names of the tools that it calls."""
 
 
 class Model(ABC):
@@ -74,6 +78,8 @@ class Model(ABC):
 
     name: str
     """As the user named it: `provider:model`, or `offline`."""
+    calls_tools = False
+    """Whether it can be given tools."""
 
     @abstractmethod
     async def complete(self, call: Call) -> Completion:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from oprag.calls import SENTINEL, without_reasoning
-from oprag.routing import declines
+from oprag.routing import BY_CALL, BY_WORD, Decline, declines
 from oprag_eval.data import Question
 from oprag_eval.metrics import bracketed_option
 from oprag_eval.models import Call, CallKind
@@ -34,7 +34,7 @@ class Reading(NamedTuple):
     prediction: str
     """The reply without blanks around it; empty when it declines."""
     answered: bool
-    """False when it declines."""
+    """False when it declines, or is empty."""
 
 
 _OWN = Wording()
@@ -47,6 +47,7 @@ def answer_call(
     wording: Wording = _OWN,
     *,
     routing: bool = False,
+    decline: Decline = "word",
 ) -> Call:
     """Ask a question of a context. All systems of a run ask with the same words.
 
@@ -56,16 +57,21 @@ def answer_call(
         style: How the answer is to be written.
         wording: In which words it is asked.
         routing: Whether a refusal leads on to another step: it may always be refused.
+        decline: `"tool"` for a refusal by a call instead of by the word.
     """
     facts = {"question": question.question, "context": context}
     given = bool(question.options)
     template = wording.template(style, options=given, routing=routing)
+    tool = decline == "tool" and SENTINEL in template
+    if tool:
+        for by_word in (BY_WORD, f"write: {SENTINEL}"):
+            template = template.replace(by_word, BY_CALL)
     if not given:
-        return Call("answer", template.format(**facts), facts)
+        return Call("answer", template.format(**facts), facts, tool)
     options = _written(question.options, style)
     kind: CallKind = "explained_choice" if style == "brackets" else "choice"
     prompt = template.format(options=options, **facts)
-    return Call(kind, prompt, {**facts, "options": question.options})
+    return Call(kind, prompt, {**facts, "options": question.options}, tool)
 
 
 def choice_question(question: Question, style: AnswerStyle = "letter") -> str:
@@ -92,6 +98,7 @@ def read_reply(
     explained = style == "brackets" and question is not None and question.options
     chosen = bool(explained) and bracketed_option(said) is not None
     answered = not declines(reply) or (chosen and not _STANDING_FIRST.match(said))
+    answered = answered and bool(said.strip())
     return Reading(said.strip() if answered else "", answered)
 
 

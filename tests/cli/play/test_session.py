@@ -242,13 +242,15 @@ def test_a_budget_that_holds_nothing_is_said(folder, workshop):
     assert session.problem.startswith("token_budget=1 holds no chunk")
 
 
+@pytest.mark.filterwarnings("ignore:The answer is cut off")
 def test_an_answer_streams_with_its_route_and_tokens(folder, workshop, monkeypatch):
-    workshop.chat_model = "openai:scripted"
+    workshop.chat_model, workshop.decline = "openai:scripted", "tool"
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     session = dropped(Session(workshop), folder / "lease.md")
     session.ask(QUESTION)
     answering = Answering(session)
-    with ScriptedServer([Reply("The landlord.", usage=Usage(200, 3))]) as server:
+    cut = Reply("The landlord.", usage=Usage(200, 3), finish_reason="length")
+    with ScriptedServer([cut]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         answering.start()
         while answering.working:
@@ -259,7 +261,9 @@ def test_an_answer_streams_with_its_route_and_tokens(folder, workshop, monkeypat
     assert view["problem"] == ""
     assert view["facts"][1].strip().startswith("lease.md, characters")
     assert "retrieved: answered, 200 tokens in, 3 out" in "".join(view["facts"])
-    assert view["facts"][-1].startswith("The full documents alone: ")
+    assert server.requests[0].body["tools"][0]["function"]["name"] == "decline"
+    assert view["facts"][-2].startswith("The full documents alone: ")
+    assert view["facts"][-1].startswith("The answer is cut off")
 
 
 def test_without_a_model_it_says_how_to_name_one(workshop):

@@ -5,9 +5,15 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from langchain_openai import ChatOpenAI
 
+from oprag.errors import InvalidOptionError
 from oprag_eval.catalogue import make_system
-from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
+from oprag_eval.cli.options import RunOptions
+from oprag_eval.cli.setup import make_evaluation
+from oprag_eval.readers.chat import ChatModel
+from tests.evaluation.small import HARBOUR, Replies, WordVectors, bench_of, set_of_four
+from tests.kit.openai_server import Reply, ScriptedServer, ToolCall
 
 QUESTION = set_of_four().questions[0]
 SPEC = "self-route:unit=words,size=10,k=2"
@@ -55,6 +61,29 @@ def test_the_last_reply_is_final_even_if_it_declines():
     assert attempt.prediction == ""
     assert attempt.reply == "unanswerable"
     assert attempt.route == "full"
+
+
+def test_a_call_of_the_tool_declines_and_any_text_answers():
+    replies = iter([Reply("", tool_calls=[ToolCall("decline")]), "It is unanswerable."])
+    with ScriptedServer(replies) as server:
+        client = ChatOpenAI(base_url=server.base_url, api_key="none", model="m")
+        bench = bench_of(ChatModel(client, "openai:m"))
+        system = make_system(f"{SPEC},decline=tool")
+        attempt = asyncio.run(system.attempt(QUESTION, None, bench))
+
+    assert (attempt.route, attempt.answered) == ("full", True)
+    assert attempt.prediction == "It is unanswerable."
+    assert [step.declined for step in attempt.steps] == [True, False]
+    for request in server.requests:
+        assert request.body["tools"][0]["function"]["name"] == "decline"
+        assert "call the tool decline" in request.prompt
+
+
+def test_a_model_without_tools_is_refused_before_anything_is_asked():
+    systems = [make_system("self-route:decline=tool")]
+    options = RunOptions(model="offline", embedding_model="words")
+    with pytest.raises(InvalidOptionError, match='decline="word"'):
+        make_evaluation(set_of_four(), systems, [100], options, WordVectors())
 
 
 @pytest.mark.parametrize("k", [1, 5, 10])

@@ -12,6 +12,7 @@ from langchain_core.embeddings import Embeddings
 
 from oprag.cli.chat_models import load_chat_model
 from oprag.cli.options import cache_folder
+from oprag.routing import no_tools
 from oprag.tokens import resolve_token_counter
 from oprag_eval.bench import Bench
 from oprag_eval.cli.data import data_facts
@@ -63,7 +64,8 @@ def make_evaluation(
 
     Raises:
         ModelCallError: See `load_chat_model`.
-        InvalidOptionError: Two systems have one name, or there is nothing to ask.
+        InvalidOptionError: Two systems have one name, there is nothing to ask, or a
+            system needs a model that calls tools.
     """
     style: AnswerStyle = options.answer_style.value
     decline = not options.no_decline
@@ -91,6 +93,9 @@ def make_evaluation(
     model: Model = OfflineReader(vectors)
     if not options.offline:
         model = _chat_model(options.model, options)
+    for system in systems:
+        if getattr(system, "decline", "word") == "tool" and not model.calls_tools:
+            raise no_tools("--model", model)
     index_model = options.index_model
     bench = Bench(
         dataset,

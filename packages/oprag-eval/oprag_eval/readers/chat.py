@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -19,6 +20,7 @@ from oprag.calls import (
     without_secrets,
 )
 from oprag.errors import ModelCallError
+from oprag.routing import DECLINE_TOOL
 from oprag.tokens import TokenizerSpec, resolve_token_counter
 from oprag_eval.models import Call, Completion, Model
 
@@ -41,6 +43,11 @@ class ChatModel(Model):
         self.name = name
         self._client = client
         self._count = resolve_token_counter(token_counter)
+        self._declining: Any = None
+        with contextlib.suppress(NotImplementedError):  # as LangChain says it
+            tool = {"type": "function", "function": DECLINE_TOOL}
+            self._declining = client.bind_tools([tool])
+        self.calls_tools = self._declining is not None
         fields = type(client).model_fields
         names = {*fields, *(field.alias for field in fields.values())}
         self._limit = next((name for name in _LIMITS if name in names), _LIMITS[0])
@@ -60,9 +67,8 @@ class ChatModel(Model):
         limit: dict[str, Any] = {} if most is None else {self._limit: most}
         prompt = well_formed(call.prompt)
         try:
-            message: AIMessage = await self._client.ainvoke(
-                [HumanMessage(prompt)], **limit
-            )
+            client: Any = self._declining if call.tool else self._client
+            message: AIMessage = await client.ainvoke([HumanMessage(prompt)], **limit)
         except Exception as error:  # the clients have no error in common
             raise self._failure(error) from error
         text = without_secrets(well_formed(text_of(message)))
@@ -81,7 +87,8 @@ class ChatModel(Model):
                 "it longer replies.",
                 model=self.name,
             )
-        return Completion(text, usage)
+        called = tuple(each["name"] for each in message.tool_calls)
+        return Completion(text, usage, called)
 
     def _failure(self, error: Exception) -> ModelCallError:
         said = said_by(error)

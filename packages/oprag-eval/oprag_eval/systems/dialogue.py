@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from oprag.calls import (
+    SENTINEL,
     Dialogue,
     Finished,
     PromptedModel,
@@ -15,6 +16,7 @@ from oprag.calls import (
     advance,
 )
 from oprag.chunk import FullText
+from oprag.routing import Decline, declines, tool_tokens
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
 from oprag_eval.models import Call
@@ -34,6 +36,7 @@ class BenchModel(PromptedModel):
         calls: Makes the call of a prompt out of its values; None for the question
             asked of the `context`, whatever the prompt is called.
         routing: Prompts of such calls that must let the model decline.
+        decline: How it does so: `"word"`, or `"tool"`.
     """
 
     def __init__(
@@ -42,7 +45,9 @@ class BenchModel(PromptedModel):
         bench: Bench,
         reserved: int,
         calls: Callable[[str, Mapping[str, str]], Call] | None = None,
+        *,
         routing: Collection[str] = (),
+        decline: Decline = "word",
     ) -> None:
         self._question = question
         self._bench = bench
@@ -56,6 +61,7 @@ class BenchModel(PromptedModel):
                 bench.answer_style,
                 bench.wording,
                 routing=prompt in routing,
+                decline=decline,
             )
         )
 
@@ -63,7 +69,9 @@ class BenchModel(PromptedModel):
         """Say how long a prompt is, and may be."""
 
         def tokens(values: Mapping[str, str]) -> int:
-            return self._bench.counter(self._call(prompt, values).prompt)
+            call = self._call(prompt, values)
+            tool = tool_tokens("tool" if call.tool else "word", self._bench.counter)
+            return self._bench.counter(call.prompt) + tool
 
         return PromptSize(tokens, self._bench.window, self._reserved)
 
@@ -87,9 +95,12 @@ class BenchModel(PromptedModel):
             else:
                 call = self._call(request.prompt, request.values)
                 completion = await bench.model.complete(call)
-                text = completion.text
+                text, usage = completion.text, completion.usage
                 reading = read_reply(text, self._question, bench.answer_style)
-                declined, usage = not reading.answered, completion.usage
+                declined = bool(text.strip()) and not reading.answered
+                if call.tool:
+                    declined = declines(text, "tool", called=completion.called)
+                    text = SENTINEL if declined else text
                 self.steps.append(Step(request.prompt, text, declined, usage))
                 # Seconds differ from run to run, and no answer holds them.
                 answer = Reply(text, declined, usage, seconds=0)

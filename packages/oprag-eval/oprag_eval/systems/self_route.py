@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from oprag.calls import Ledger
+from oprag.calls import Ledger, without_reasoning
 from oprag.context import ContextOptions, Order
 from oprag.routing import RouteOptions, RungContext, as_rungs, route
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
-from oprag_eval.requests import read_reply
 from oprag_eval.splittings import Splitting, SplitUnit
 from oprag_eval.system import Attempt, Count, Piece, System
 from oprag_eval.systems.dialogue import BenchModel
@@ -41,6 +40,8 @@ class SelfRoute(System):
     """Of the chunks, in that unit."""
     rungs: tuple[Literal["retrieved", "full"], ...] = ("retrieved", "full")
     """The steps; `retrieved` alone is plain retrieval."""
+    decline: Literal["word", "tool"] = "word"
+    """How the model declines: by a word, or by a call, if it calls tools."""
     reserved: Count = REPLY_TOKENS
     """Tokens of the window that are kept for the reply."""
 
@@ -62,6 +63,7 @@ class SelfRoute(System):
             "order": self.order,
             "splitting": self.splitting.settings(),
             "rungs": list(self.rungs),
+            "decline": self.decline,
             "reserved": self.reserved,
         }
 
@@ -84,13 +86,16 @@ class SelfRoute(System):
             named=False,  # as in the papers
         )
         hits = bench.ranked(question, self.splitting)[: self.k]
-        model = BenchModel(question, bench, self.reserved, routing=self.rungs[:-1])
+        routing, decline = self.rungs[:-1], self.decline
+        model = BenchModel(
+            question, bench, self.reserved, routing=routing, decline=decline
+        )
         steps = route(hits, options, model, ledger=ledger)
         routed = await model.carry_out(steps)
-        reading = read_reply(routed.text or "", question, bench.answer_style)
+        said = without_reasoning(routed.text or "").strip() if routed.answered else ""
         return Attempt(
-            prediction=reading.prediction,
-            answered=routed.answered,
+            prediction=said,
+            answered=bool(said),
             reply=routed.text or "",
             pieces=_pieces(routed.context),
             context_tokens=bench.counter(routed.context.text),

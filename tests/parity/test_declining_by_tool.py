@@ -1,0 +1,261 @@
+"""Refusals by a call of the tool, through Self-Route in both frameworks."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from langchain_core.language_models import BaseChatModel, FakeListChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.runnables import RunnableLambda
+from llama_index.core.llms import ChatMessage, MockFunctionCallingLLM, MockLLM
+from pydantic import Field
+
+from oprag.calls import SENTINEL, without_reasoning
+from oprag.errors import InvalidOptionError, OpragWarning
+from tests.kit.openai_server import Reply, ScriptedServer, ToolCall
+from tests.langchain import routes
+from tests.llamaindex import self_routing
+from tests.parity.test_self_route_calls import EVERY_WAY, WAYS, Answered
+from tests.routing.replies import ANSWERS, REFUSALS
+
+ignored = pytest.mark.filterwarnings("ignore:The model called a tool")
+
+
+def call(reason: str = "", name: str = "decline") -> ToolCall:
+    return ToolCall(name, {"reason": reason} if reason else {})
+
+
+BLANKS = (None, "", "\n\n", "<think>It lacks it.</think>\n")
+NO_TEXT = itertools.cycle(BLANKS)
+DECLINED = [
+    Reply(next(NO_TEXT), tool_calls=[call(text)])
+    for text in itertools.chain(*REFUSALS.values())
+]
+"""Calls, for 150 reasons, without text before them."""
+BESIDE = itertools.cycle([(), (call("The rest."),), (call(name="search"),)])
+ANSWERED = [
+    Reply(text, tool_calls=next(BESIDE)) for text in itertools.chain(*ANSWERS.values())
+]
+"""150 texts; after every third a call of the tool, after every third of another."""
+
+
+async def asked(
+    framework: str, way: str, server: ScriptedServer, decline: str = "tool"
+) -> Answered:
+    options: Any = {"decline": decline}
+    if framework == "c":
+        chain = routes.chain_of(server, **options)
+        found = await routes.ask(chain, way=way)
+        return Answered(found["answer"], found["route"], found["usage"]["rungs"])
+    streaming = way.endswith("stream")
+    llm = self_routing.scripted_llm(
+        server, streaming=streaming, is_function_calling_model=True
+    )
+    response = await self_routing.ask(server, way, llm=llm, **options)
+    return Answered(response.answer, response.route, response.usage["rungs"])
+
+
+@pytest.mark.slow
+@ignored
+@pytest.mark.parametrize(("number", "case"), [*enumerate(WAYS)])
+async def test_300_replies_are_read_as_they_are_meant(number, case):
+    assert len(DECLINED) == len(ANSWERED) == 150
+    for reply in DECLINED[number :: len(WAYS)]:
+        with ScriptedServer([reply, "In 1912."]) as server:
+            found = await asked(*case, server)
+
+        assert found.answer == "In 1912.", reply
+        assert found.route == {"rung": "full", "answered": True}
+        assert [rung["finish"] for rung in found.rungs] == [None, None]
+    for reply in ANSWERED[number :: len(WAYS)]:
+        with ScriptedServer([reply]) as server:
+            found = await asked(*case, server)
+
+        marked = {"finish": "call"} if reply.tool_calls else {}
+        assert found.answer == without_reasoning(reply.content or ""), reply
+        assert found.route == {"rung": "retrieved", "answered": True, **marked}
+        assert found.rungs[0]["finish"] == marked.get("finish")
+
+
+@EVERY_WAY
+async def test_the_last_step_may_decline_too(framework, way):
+    with ScriptedServer([DECLINED[0], DECLINED[1]]) as server:
+        found = await asked(framework, way, server)
+
+    assert found.answer == SENTINEL
+    assert found.route == {"rung": "full", "answered": False}
+    for request in server.requests:
+        (tool,) = request.body["tools"]
+        assert tool["function"]["name"] == "decline"
+        assert "call the tool decline and write nothing" in request.prompt
+        assert SENTINEL not in request.prompt
+
+
+@EVERY_WAY
+@pytest.mark.parametrize("decline", ["word", "tool"])
+@pytest.mark.parametrize(
+    ("reply", "finish", "told"),
+    [
+        (Reply("In", finish_reason="length"), "length", "longest answer"),
+        (Reply("", finish_reason="content_filter"), "filter", "filter stopped"),
+        (Reply(""), "empty", "empty answer"),
+        (Reply("", tool_calls=[call(name="search")]), "call", "not given"),
+    ],
+)
+async def test_what_is_no_refusal_is_marked_and_told_once(
+    framework, way, decline, reply, finish, told
+):
+    with (
+        ScriptedServer([reply]) as server,
+        pytest.warns(OpragWarning, match=told) as warned,
+    ):
+        found = await asked(framework, way, server, decline)
+
+    assert len(warned) == 1
+    assert found.answer == reply.content
+    assert found.route == {"rung": "retrieved", "answered": True, "finish": finish}
+    assert found.rungs[0]["finish"] == finish
+
+
+# What a client makes of the replies of other providers.
+
+ANTHROPIC = {"type": "tool_use", "id": "toolu_1", "name": "decline", "input": {}}
+CALL: Any = {"name": "decline", "args": {}, "id": "1", "type": "tool_call"}
+PART: Any = {"name": "decline", "args": "", "id": "1", "index": 0}
+REST: Any = {"name": None, "args": '{"reason": "No', "id": None, "index": 0}
+GOOGLE = {"function_call": {"name": "decline", "arguments": "{}"}}
+CHUNKS = {
+    "anthropic": [
+        AIMessageChunk(""),
+        AIMessageChunk([ANTHROPIC], tool_call_chunks=[PART]),
+        AIMessageChunk(
+            [{"type": "input_json_delta", "partial_json": REST["args"], "index": 0}],
+            tool_call_chunks=[REST],
+        ),
+        AIMessageChunk("", response_metadata={"stop_reason": "tool_use"}),
+    ],
+    "google": [
+        AIMessageChunk(
+            "",
+            additional_kwargs=GOOGLE,
+            tool_call_chunks=[{**PART, "args": "{}", "index": None}],
+            response_metadata={"finish_reason": "STOP"},
+        )
+    ],
+}
+WHOLE = {
+    "anthropic": AIMessage([ANTHROPIC], tool_calls=[CALL]),
+    "google": AIMessage("", additional_kwargs=GOOGLE, tool_calls=[CALL]),
+}
+NODES = {
+    "anthropic": [{**ANTHROPIC, "input": "{}"}],
+    "google": [{"name": "decline", "args": {}}],
+}
+
+
+class Recorded(BaseChatModel):
+    """Declines in a provider's form, and then answers."""
+
+    provider: str
+    calls: list[Any] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return self.provider
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+        return self.bind(tools=tools)
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs) -> ChatResult:
+        self.calls.append(kwargs["tools"])
+        first = len(self.calls) == 1
+        message = WHOLE[self.provider] if first else AIMessage("In 1912.")
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def _stream(
+        self, messages, stop=None, run_manager=None, **kwargs
+    ) -> Iterator[ChatGenerationChunk]:
+        self.calls.append(kwargs["tools"])
+        first = len(self.calls) == 1
+        for chunk in CHUNKS[self.provider] if first else [AIMessageChunk("In 1912.")]:
+            yield ChatGenerationChunk(message=chunk)
+
+
+def block_of(provider: str) -> ChatMessage:
+    from llama_index.core.base.llms.types import ToolCallBlock
+
+    return ChatMessage(blocks=[ToolCallBlock(tool_name="decline")])
+
+
+@EVERY_WAY
+@pytest.mark.parametrize("provider", ["anthropic", "google"])
+async def test_the_forms_of_other_providers_decline_too(framework, way, provider):
+    if framework == "c":
+        llm = Recorded(provider=provider)
+        with ScriptedServer([]) as server:
+            chain = routes.chain_of(server, llm=llm, decline="tool")
+        found = await routes.ask(chain, way=way)
+        assert (found["answer"], found["route"]["rung"]) == ("In 1912.", "full")
+        return
+    kept = ChatMessage(additional_kwargs={"tool_calls": NODES[provider]})
+    for message in (kept, block_of(provider)):
+        replies = iter([message, ChatMessage("In 1912.")])
+        mock = MockFunctionCallingLLM(
+            is_chat_model=True,
+            response_generator=lambda *_, left=replies, **__: next(left),
+        )
+        with ScriptedServer([]) as server:
+            response = await self_routing.ask(server, way, llm=mock, decline="tool")
+        assert (response.answer, response.route["rung"]) == ("In 1912.", "full")
+
+
+# Models that cannot.
+
+
+def test_a_model_without_tools_is_an_error_that_names_the_word():
+    bare = FakeListChatModel(responses=["x"])
+    with ScriptedServer([]) as server:
+        able = routes.chat_model(server)
+        for option, llm in [
+            ("llm", {"llm": bare}),
+            ("llm", {"llm": bare.with_retry()}),
+            ("llm", {"llm": able.with_fallbacks([bare])}),
+            ("llm", {"llm": able | RunnableLambda(lambda message: message.text)}),
+            (r"rung_llms\['full'\]", {"rung_llms": {"full": bare}}),
+        ]:
+            with pytest.raises(InvalidOptionError, match=option) as caught:
+                routes.chain_of(server, decline="tool", **llm)
+            assert 'decline="word"' in str(caught.value)
+        for llm in (MockLLM(), self_routing.scripted_llm(server)):
+            with pytest.raises(InvalidOptionError, match='decline="word"'):
+                self_routing.engine_over(server, llm=llm, decline="tool")
+
+
+@pytest.mark.parametrize("way", ["invoke", "stream"])
+async def test_tools_that_were_bound_before_are_not_sent(way):
+    with ScriptedServer([DECLINED[0], "In 1912."]) as server:
+        llm: Any = routes.chat_model(server).bind_tools(
+            [{"type": "function", "function": {"name": "search", "parameters": {}}}]
+        )
+        chain = routes.chain_of(server, llm=llm.with_retry(), decline="tool")
+        found = await routes.ask(chain, way=way)
+
+    assert found["route"]["rung"] == "full"
+    tools = [request.body["tools"] for request in server.requests]
+    assert [tool["function"]["name"] for (tool,) in tools] == ["decline"] * 2
+
+
+def test_the_tool_counts_in_the_window():
+    with ScriptedServer([Reply("In 1912.", reports_usage=False)] * 2) as server:
+        first, second = (
+            routes.chain_of(server, decline=decline).invoke("Q?")["usage"]
+            for decline in ("word", "tool")
+        )
+
+    sent = [len(request.prompt.split()) for request in server.requests]
+    apart = second["input_tokens"] - first["input_tokens"]
+    assert apart > sent[1] - sent[0] + 20
