@@ -2,7 +2,6 @@
 
 import math
 from fractions import Fraction
-from itertools import islice
 
 import pytest
 from nltk.translate import bleu_score as nltk_bleu
@@ -86,11 +85,6 @@ def test_the_penalty_takes_the_shortest_reference():
     assert score == pytest.approx(math.exp(1 - 4 / 3))
 
 
-def test_case_and_punctuation_count_in_bleu():
-    assert bleu("Paris", ["paris"], max_order=1) == 0
-    assert bleu("Paris.", ["Paris"], max_order=1) == pytest.approx(1 / 2)
-
-
 def test_the_bleu_of_a_set_is_not_the_mean():
     # 1 of 1 and 0 of 3 tokens known: 1/4, where the mean would be 1/2.
     score = corpus_bleu(["a", "x y z"], [["a"], ["p q r"]], max_order=1)
@@ -128,22 +122,9 @@ def test_bleu_equals_an_independent_count_on_random_sentences(order):
     assert len(seen) > 20
 
 
-def test_the_bleu_of_sets_equals_an_independent_count():
-    rng = seeded(10)
-    for _ in range(100):
-        groups = list(islice(sentences(rng.random(), shortest=1), rng.randint(2, 12)))
-        predictions = [first for first, *_ in groups]
-        references = [rest for _, *rest in groups]
-        for order in (1, 2, 4):
-            score = corpus_bleu(predictions, references, max_order=order)
-            assert score == pytest.approx(_bleu(predictions, references, order))
-
-
 def test_bleu_says_what_it_cannot_take():
     with pytest.raises(ValueError, match="empty"):
         corpus_bleu([], [])
-    with pytest.raises(InvalidOptionError, match="1 to 4"):
-        bleu("a", ["a"], max_order=5)
     with pytest.raises(InvalidOptionError, match="It takes a list"):
         corpus_bleu(["a"], ["a"])
 
@@ -184,12 +165,6 @@ def test_meteor_of_a_hand_worked_answer():
     # METEOR = F · (1 − 0.5 · (2/3)³).
     score = meteor("The vessel sank walking", ["the boat walked"], wordnet=LEXICON)
     assert score == pytest.approx(0.75 / 0.775 * (1 - 0.5 * (2 / 3) ** 3))
-
-
-def test_meteor_without_a_match_is_0_and_takes_the_best_reference():
-    assert meteor("x", ["y"], wordnet=LEXICON) == 0
-    assert meteor("", ["y"], wordnet=LEXICON) == 0
-    assert meteor("a b", ["y", "a b"], wordnet=LEXICON) > 0.9
 
 
 def _meteor(prediction, reference):

@@ -45,15 +45,6 @@ def test_f1_of_a_hand_worked_answer():
     assert score == pytest.approx(4 / 7)
 
 
-def test_f1_counts_a_word_as_often_as_both_sides_have_it():
-    # dog dog | dog dog dog: 2 in common; 2 · (1 · 2/3) / (1 + 2/3) = 4/5.
-    assert token_f1("dog dog", ["dog, dog; dog"]) == pytest.approx(4 / 5)
-
-
-def test_f1_takes_the_best_reference():
-    assert token_f1("Xiu Li", ["Dai Yongge", "xiu li"]) == 1
-
-
 def test_punctuation_goes_before_articles_and_splits_nothing():
     assert token_f1("U.S.", ["us"]) == 1
     assert token_f1("a.n cat", ["cat"]) == 1  # "a.n" is "an", an article

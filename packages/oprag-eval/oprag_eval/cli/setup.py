@@ -90,7 +90,7 @@ def make_evaluation(
         "seed": options.seed,
         "versions": _versions(options),
     }
-    model: Model = OfflineReader(vectors)
+    model: Model = OfflineReader()
     if not options.offline:
         model = _chat_model(options.model, options)
     for system in systems:

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from oprag.errors import UnreadableFileError, invalid_option
-from oprag_eval.metrics.answers import check_answers
-
-_LONGEST = 4
+from oprag.errors import UnreadableFileError
+from oprag_eval.metrics.short_answers import check_answers
 
 
 def corpus_bleu(
@@ -39,7 +37,6 @@ def corpus_bleu(
         From 0 to 1.
 
     Raises:
-        InvalidOptionError: See `check_answers`; or the order is not 1 to 4.
         ValueError: The two lists differ in length, or are empty.
 
     Source:
@@ -47,8 +44,6 @@ def corpus_bleu(
         the shortest reference, as the `evaluate` library of the DOS RAG paper
         (arXiv:2506.03989, appendix A.4) does; sacrebleu itself takes the closest.
     """
-    if max_order not in range(1, _LONGEST + 1):
-        raise invalid_option("max_order", max_order, f"It takes 1 to {_LONGEST}.")
     for answers in references:
         check_answers(answers)
     most = max(len(answers) for answers in references)
@@ -97,9 +92,6 @@ def rouge_l(prediction: str, references: Sequence[str]) -> float:
     Returns:
         From 0 to 1.
 
-    Raises:
-        InvalidOptionError: See `check_answers`.
-
     Source:
         Lin 2004, through the package `rouge-score`, as the `evaluate` library of
         the DOS RAG paper (arXiv:2506.03989, appendix A.4) calls it.
@@ -142,9 +134,6 @@ def meteor(prediction: str, references: Sequence[str], *, wordnet: Any = None) -
 
     Returns:
         From 0 to 1.
-
-    Raises:
-        InvalidOptionError: See `check_answers`.
         UnreadableFileError: WordNet's data is not installed or damaged. Never a
             score without synonyms instead: it would be lower without a word.
 

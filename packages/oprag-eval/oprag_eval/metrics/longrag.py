@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from oprag_eval.metrics.answers import check_answers
+from oprag_eval.metrics.short_answers import check_answers
 
 _WORD = "LNM"
 _UNSEEN = "ZC"
@@ -65,9 +65,6 @@ def longrag_match(prediction: str, references: Sequence[str]) -> bool:
     Args:
         prediction: The short answer.
         references: Answers that are right, at least one; never a bare string.
-
-    Raises:
-        InvalidOptionError: See `check_answers`.
     """
     check_answers(references)
     predicted = plain_tokens(prediction)
@@ -91,9 +88,6 @@ def answer_recall(context: str, answers: Sequence[str]) -> bool:
     Args:
         context: The text that the reader was given.
         answers: Answers that are right, at least one; never a bare string.
-
-    Raises:
-        InvalidOptionError: See `check_answers`.
 
     Source:
         LongRAG (arXiv:2406.15319), answer recall; its `has_correct_answer`.

@@ -8,7 +8,19 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
-from oprag_eval.metrics.answers import check_answers
+from oprag.errors import invalid_option
+
+
+def check_answers(references: Sequence[str], *, name: str = "references") -> None:
+    """Refuse a bare string, which would be read letter by letter, and no answers.
+
+    Raises:
+        InvalidOptionError: It is one of these.
+    """
+    if isinstance(references, str) or not references:
+        takes = "It takes a list of answers, each of which would be right."
+        raise invalid_option(name, references, takes)
+
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -43,9 +55,6 @@ def token_f1(prediction: str, references: Sequence[str]) -> float:
     Returns:
         From 0 to 1.
 
-    Raises:
-        InvalidOptionError: See `check_answers`.
-
     Source:
         ∞Bench (arXiv:2402.13718), `qa_f1_score`; the rule is SQuAD's.
     """
@@ -79,9 +88,6 @@ def exact_match(prediction: str, references: Sequence[str]) -> bool:
         prediction: What the reader answered.
         references: Answers that are right, at least one; never a bare string.
 
-    Raises:
-        InvalidOptionError: See `check_answers`.
-
     Source:
         SQuAD's exact match with the NFD step of LongRAG's `single_ans_em`.
     """
@@ -105,9 +111,6 @@ def first_number_match(prediction: str, references: Sequence[str]) -> bool:
     Args:
         prediction: What the reader answered.
         references: Numbers that are right, at least one; never a bare string.
-
-    Raises:
-        InvalidOptionError: See `check_answers`.
 
     Source:
         ∞Bench (arXiv:2402.13718), `get_score_one_passkey`.
