@@ -9,13 +9,17 @@ from oprag_eval.data import DATASETS
 from oprag_eval.published import AVERAGE, Published, all_published
 from oprag_eval.reproduction import (
     Compared,
-    Ours,
     agree,
     compare,
     recipe_named,
     recipes,
     verdict_of,
 )
+from oprag_eval.statistics import Figure
+
+
+def measured(mean, low=None, high=None, deviation=None) -> Figure:
+    return Figure(mean, low, high, 0, 0, deviation)
 
 
 def figure(value: float, deviation: float | None = None) -> Published:
@@ -26,17 +30,17 @@ def figure(value: float, deviation: float | None = None) -> Published:
     ("ours", "published", "passes"),
     [
         # In our interval, however small the paper's deviation.
-        (Ours(0.80, 0.74, 0.86), figure(0.86), True),
-        (Ours(0.80, 0.74, 0.86), figure(0.87), False),
-        (Ours(0.80, 0.74, 0.86), figure(0.75, 0.001), True),
+        (measured(0.80, 0.74, 0.86), figure(0.86), True),
+        (measured(0.80, 0.74, 0.86), figure(0.87), False),
+        (measured(0.80, 0.74, 0.86), figure(0.75, 0.001), True),
         # Two deviations, of both together: 2 * hypot(0.3, 0.4) = 1.0 points.
-        (Ours(0.80, 0.80, 0.80, 0.004), figure(0.8099, 0.003), True),
-        (Ours(0.80, 0.80, 0.80, 0.004), figure(0.8101, 0.003), False),
-        (Ours(0.80), figure(0.806, 0.003), True),
-        (Ours(0.80), figure(0.807, 0.003), False),
+        (measured(0.80, 0.80, 0.80, 0.004), figure(0.8099, 0.003), True),
+        (measured(0.80, 0.80, 0.80, 0.004), figure(0.8101, 0.003), False),
+        (measured(0.80), figure(0.806, 0.003), True),
+        (measured(0.80), figure(0.807, 0.003), False),
         # Neither is known: two points.
-        (Ours(0.80), figure(0.82), True),
-        (Ours(0.80), figure(0.821), False),
+        (measured(0.80), figure(0.82), True),
+        (measured(0.80), figure(0.821), False),
     ],
 )
 def test_a_figure_came_out_within_the_interval_or_two_deviations(
@@ -48,10 +52,10 @@ def test_a_figure_came_out_within_the_interval_or_two_deviations(
 
 
 def test_a_table_passes_when_all_its_figures_do():
-    good = Compared("a", "token_f1", Ours(0.8), figure(0.8))
-    bad = Compared("b", "token_f1", Ours(0.1), figure(0.8))
+    good = Compared("a", "token_f1", measured(0.8), figure(0.8))
+    bad = Compared("b", "token_f1", measured(0.1), figure(0.8))
     missing = Compared("c", "meteor", None, figure(0.8))
-    without = Compared("d", "token_f1", Ours(0.8), None)
+    without = Compared("d", "token_f1", measured(0.8), None)
 
     assert verdict_of([good, without]) == "pass"
     assert verdict_of([good, missing]) == "not measured"
@@ -111,9 +115,10 @@ def test_a_table_that_is_not_there_is_told_those_there_are():
 
 
 def summary(mean: float, measure: str = "token_f1") -> dict:
-    measured = {"mean": mean, "low": mean - 0.03, "high": mean + 0.04}
+    found = {"mean": mean, "low": mean - 0.03, "high": mean + 0.04}
+    found |= {"questions": 5, "documents": 1, "deviation": None}
     arm = {"system": "full-document", "budget": None}
-    arm["measures"] = {measure: {**measured, "deviation": None}}
+    arm["measures"] = {measure: found}
     routed = {"arm": "self-route-5, cut", "answerable": mean, "token_share": None}
     return {"measure": measure, "arms": [arm], "routing": [routed]}
 
@@ -131,5 +136,5 @@ def test_the_mean_over_sets_has_the_interval_of_a_mean():
     assert ours.low == pytest.approx(0.55 - 0.03 / 3)
     assert ours.high == pytest.approx(0.55 + 0.04 / 3)
     answerable = by["self-route-5", "answerable"]
-    assert answerable.ours == Ours(pytest.approx(0.55))
+    assert answerable.ours == measured(pytest.approx(0.55))
     assert by["self-route-5", "token_share"].verdict == "not measured"

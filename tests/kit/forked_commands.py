@@ -20,7 +20,7 @@ from oprag.cli import main
 ROOT = Path(__file__).parents[2]
 MODULES = (
     "matplotlib.pyplot",
-    "oprag_eval.cli.advice",
+    "oprag_eval.cli.display",
     "oprag.cli.app",
     "oprag_eval.cli.run",
     "oprag.cli.search",

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from oprag.calls import CONTEXT_PART, SENTINEL
-from oprag.errors import InvalidOptionError, invalid_option
+from oprag.errors import InvalidOptionError
 from oprag_eval.data import Dataset
 
 AnswerStyle: TypeAlias = Literal["letter", "brackets"]
@@ -248,7 +248,7 @@ class Wording:
 
 def wording_for(
     dataset: Dataset,
-    source: str = "own",
+    source: WordingSource = "own",
     *,
     decline: bool = True,
     style: AnswerStyle = "letter",
@@ -262,7 +262,7 @@ def wording_for(
         style: How answers are to be written.
 
     Raises:
-        InvalidOptionError: No paper asks this set, or there is no such source.
+        InvalidOptionError: No paper asks this set.
     """
     name = dataset.name
     if name not in TASKS:
@@ -270,12 +270,10 @@ def wording_for(
     task = TASKS.get(name, _NO_TASK)
     if source == "own":
         return Wording(decline=decline, form=_OWN_FORMS.get(name, ""))
-    if source == "paper":
-        if not task.material and style == "letter":
-            message = (
-                f"prompts='paper': no paper asks the questions of {dataset.name!r} for "
-                "letters or short answers. Give own."
-            )
-            raise InvalidOptionError(message, option="prompts", value=source)
-        return Wording("paper", decline=decline, task=task)
-    raise invalid_option("prompts", source, "It takes own or paper.")
+    if not task.material and style == "letter":
+        message = (
+            f"prompts='paper': no paper asks the questions of {dataset.name!r} for "
+            "letters or short answers. Give own."
+        )
+        raise InvalidOptionError(message, option="prompts", value=source)
+    return Wording("paper", decline=decline, task=task)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -19,6 +20,7 @@ from oprag.errors import invalid_option
 from oprag_eval.catalogue import make_system
 from oprag_eval.published import AVERAGE, Published, published_for
 from oprag_eval.reports.summary import arm_label
+from oprag_eval.statistics import Figure
 from oprag_eval.system import System
 
 Verdict: TypeAlias = Literal["pass", "fail", "not measured", "no figure"]
@@ -135,24 +137,12 @@ def recipe_named(name: str) -> Recipe:
 
 
 @dataclass(frozen=True)
-class Ours:
-    """The measurement of our run."""
-
-    mean: float
-    low: float | None = None
-    """Lower end of the 95 % interval."""
-    high: float | None = None
-    deviation: float | None = None
-    """Over runs."""
-
-
-@dataclass(frozen=True)
 class Compared:
     """One figure of a table beside ours."""
 
     arm: str
     measure: str
-    ours: Ours | None
+    ours: Figure | None
     published: Published | None
 
     @property
@@ -165,7 +155,7 @@ class Compared:
         return "pass" if agree(self.ours, self.published) else "fail"
 
 
-def agree(ours: Ours, published: Published) -> bool:
+def agree(ours: Figure, published: Published) -> bool:
     """Say whether a published figure came out.
 
     It did if it lies in the 95 % interval of our run, or if the two are no more than
@@ -243,40 +233,55 @@ def _measured(
     budget: int | None,
     measure: str,
     recipe: Recipe,
-) -> Ours | None:
+) -> Figure | None:
     """Return the measurement of an arm; for `average` by the set's own measure."""
     if measure in _OF_ROUTING:
         labels = [arm_label(system, budget, cut=cut) for cut in (False, True)]
-        found = [row[measure] for row in summary["routing"] if row["arm"] in labels]
-        return Ours(found[0]) if found and found[0] is not None else None
+        found = [row for row in summary["routing"] if row["arm"] in labels]
+        value = found[0][measure] if found else None
+        return None if value is None else Figure(value, None, None, 0, 0)
     name = summary["measure"] if measure == "average" else measure
     name = recipe.scored_by.get(name, name)
     for arm in summary["arms"]:
         if (arm["system"], arm["budget"]) == (system, budget):
             figure = arm["measures"].get(name)
-            kept = ("mean", "low", "high", "deviation")
-            return figure and Ours(*(figure[key] for key in kept))
+            return figure and Figure(**figure)
     return None
 
 
-def _mean(found: Sequence[Ours | None]) -> Ours | None:
+def as_figure(published: Published) -> Figure:
+    """Return a published figure as ours are; it has no interval."""
+    return Figure(published.value, None, None, 0, 0, published.deviation)
+
+
+def _mean(found: Sequence[Figure | None]) -> Figure | None:
     """The mean over sets, whose runs have nothing to do with one another."""
     known = [each for each in found if each is not None]
     if len(known) < len(found):
         return None
     if len(known) == 1:
         return known[0]
-    count = len(known)
-    mean = sum(each.mean for each in known) / count
-    low = [each.mean - each.low for each in known if each.low is not None]
-    high = [each.high - each.mean for each in known if each.high is not None]
-    deviations = [each.deviation for each in known if each.deviation is not None]
-    return Ours(
+    mean = fmean(each.mean for each in known)
+    below = _hypot([_apart(each.mean, each.low) for each in known])
+    above = _hypot([_apart(each.mean, each.high) for each in known])
+    return Figure(
         mean,
-        mean - math.hypot(*low) / count if len(low) == count else None,
-        mean + math.hypot(*high) / count if len(high) == count else None,
-        math.hypot(*deviations) / count if len(deviations) == count else None,
+        None if below is None else mean - below,
+        None if above is None else mean + above,
+        sum(each.questions for each in known),
+        sum(each.documents for each in known),
+        _hypot([each.deviation for each in known]),
     )
+
+
+def _apart(mean: float, end: float | None) -> float | None:
+    return None if end is None else abs(end - mean)
+
+
+def _hypot(errors: Sequence[float | None]) -> float | None:
+    """Return the error of a mean; None where one of them is not known."""
+    known = [error for error in errors if error is not None]
+    return math.hypot(*known) / len(known) if len(known) == len(errors) else None
 
 
 def as_json(

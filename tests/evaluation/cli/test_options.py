@@ -11,13 +11,11 @@ from oprag.calls import Price
 from oprag_eval.cli.data import data_facts, load_own, restrict
 from oprag_eval.cli.display import table_lines
 from oprag_eval.cli.options import (
-    Style,
     read_budgets,
     read_price,
     read_specs,
     read_temperature,
 )
-from oprag_eval.question_words import ANSWER_STYLES
 from tests.evaluation.small import set_of_four
 
 
@@ -37,10 +35,6 @@ from tests.evaluation.small import set_of_four
 )
 def test_settings_belong_to_the_system_before_them(written, specs):
     assert read_specs(written) == specs
-
-
-def test_every_style_of_answers_can_be_written():
-    assert tuple(style.value for style in Style) == ANSWER_STYLES
 
 
 def test_budgets_are_ascending_and_each_once():

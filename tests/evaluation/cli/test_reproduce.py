@@ -104,7 +104,7 @@ def test_a_run_made_to_match_passes_beside_the_papers_figures(ask, articles, tmp
     row = re.search(r"^dos-rag:compat=official, 500 .*$", result.stdout, re.MULTILINE)
     assert row[0].split() == [
         *("dos-rag:compat=official,", "500", "accuracy"),
-        *("80.0", "[41.3,", "100.0]", "74.1", "±", "0.3", "pass"),
+        *("80.00", "[41.3,", "100.0]", "74.10", "±", "0.30", "pass"),
     ]
     assert "figures of GPT-4o" in result.stdout
     assert "--runs is 1, in the paper 5" in result.stdout
@@ -182,7 +182,7 @@ def test_the_sweep_over_chunks_has_figures_where_the_paper_prints_them(ask, tmp_
     rows = re.findall(
         r"^op-rag-(\d+) +F1 +\S+ .* (\S+) +pass$", result.stdout, re.MULTILINE
     )
-    assert rows == [("128", "44.4"), ("192", "45.5"), ("384", "47.2")]
+    assert rows == [("128", "44.43"), ("192", "45.45"), ("384", "47.25")]
     assert re.search(r"^op-rag-8 +F1 .* -$", result.stdout, re.MULTILINE)
 
 
@@ -245,10 +245,10 @@ def test_long_units_are_compared_by_their_match_and_their_recall(ask, tmp_path):
 
     assert len(requests) == 2 * 3
     assert re.search(
-        r"^longrag +LongRAG's match .* 62\.7 ", result.stdout, re.MULTILINE
+        r"^longrag +LongRAG's match .* 62\.70 ", result.stdout, re.MULTILINE
     )
     assert re.search(
-        r"^longrag +answer recall +100\.0 .* 86\.3 ", result.stdout, re.MULTILINE
+        r"^longrag +answer recall +100\.00 .* 86\.30 ", result.stdout, re.MULTILINE
     )
 
 
@@ -258,7 +258,7 @@ def test_hotpotqa_is_compared_by_the_titles_too(ask, tmp_path):
     write(path, rows)
     result, _ = ask(lambda _: "Mara", "longrag/hotpotqa", "--data", path)
 
-    assert re.search(r"(?m)^longrag +title recall +50\.0 .* 74\.7 ", result.stdout)
+    assert re.search(r"(?m)^longrag +title recall +50\.00 .* 74\.71 ", result.stdout)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
-from oprag_eval.cli.advice import advice_lines
+from oprag_eval.cli.display import advice_lines
 from oprag_eval.cli.run import CAPPED
 from oprag_eval.reports.advice import advice_of
 from oprag_eval.reports.summary import ArmSummary, Difference, Summary, SweetSpot
@@ -86,7 +86,7 @@ def test_with_a_model_its_answers_are_measured(shared, tmp_path, monkeypatch):
 
     assert result.exit_code == 0, result.output
     assert re.search(
-        r"F1 1\.000 \[0\.\d+, 1\.000\] on 6 questions about 6 documents", result.stdout
+        r"F1 100\.00 \[[\d.]+, 100\.0\] on 6 questions about 6 documents", result.stdout
     )
     assert "LongRAG" not in result.stdout
 
@@ -184,9 +184,9 @@ def test_advice_names_the_setting_the_evidence_and_what_is_lost():
 Use 1,000 tokens with op-rag.
   In your code: OffsetTokenSplitter(chunk_size=128), \
 OrderPreservingRetriever(token_budget=1000)
-  Why: evidence recall 0.920 [0.880, 0.960] on 60 questions about 12 documents, at \
+  Why: evidence recall 92.00 [88.0, 96.0] on 60 questions about 12 documents, at \
 most 2 points worse than the best, with 90 % confidence.
-  The best, dos-rag, 4,000, has 0.930 [0.900, 0.960] for 4,100 tokens instead of \
+  The best, dos-rag, 4,000, has 93.00 [90.0, 96.0] for 4,100 tokens instead of \
 1,100. On the same questions the difference is -1.0 points [-1.8, -0.2]; worse on 3, \
 better on 1 of 60."""
     )
@@ -202,7 +202,7 @@ def test_where_nothing_is_shown_it_says_so_and_how_many_more_questions_would():
         == """
 Cannot tell; about 1,300 more questions.
   No setting is shown to be at most 2 points worse than the best, with 90 % confidence.
-  Highest so far: dos-rag, 4,000, with evidence recall 0.930 [0.900, 0.960] on 60 \
+  Highest so far: dos-rag, 4,000, with evidence recall 93.00 [90.0, 96.0] on 60 \
 questions about 12 documents. It may be 7.1 points below another.
   Where the scores stay as they are, about 1,300 more questions would show it, on more \
 documents."""

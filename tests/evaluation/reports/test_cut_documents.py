@@ -39,7 +39,7 @@ def test_a_row_says_that_it_was_cut_and_how_often(tmp_path):
     rows = {row[0]: dict(zip(table.headings, row, strict=True)) for row in table.rows}
 
     # The harbour, of two questions, does not fit; the mill does.
-    assert rows["dos-rag"]["read whole"] == "–"
+    assert rows["dos-rag"]["read whole"] == "-"
     assert rows["full-document, cut"]["read whole"] == "2 of 4"
     assert rows["self-route, cut"]["read whole"] == "2 of 4"
     assert [arm.label for arm in summary.arms][1] == "full-document, cut"

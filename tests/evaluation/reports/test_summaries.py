@@ -253,7 +253,7 @@ class TestACountedSet:
         (table, *_) = tables_of(summary)
 
         assert "METEOR" in table.headings
-        assert table.rows[0][table.headings.index("METEOR")] == "–"
+        assert table.rows[0][table.headings.index("METEOR")] == "-"
         assert any("METEOR is not computed: NLTK's" in note for note in summary.notes)
 
     def test_one_document_is_said_to_be_one(self, directory, dataset):

@@ -8,13 +8,9 @@ from oprag.calls import Price
 from oprag_eval.catalogue import SYSTEMS
 from oprag_eval.data import DATASETS
 from oprag_eval.estimate import RunEstimate, SystemEstimate, Taken
-from oprag_eval.reports.measures import (
-    CONTEXT_MEASURES,
-    figure_text,
-    number_of,
-    title_of,
-)
-from oprag_eval.reports.summary import ArmSummary, Summary
+from oprag_eval.reports.measures import CONTEXT_MEASURES, number_of
+from oprag_eval.reports.summary import Summary
+from oprag_eval.reports.tables import results
 from oprag_eval.running.limits import less
 
 
@@ -57,18 +53,17 @@ def estimate_lines(
 
 def result_lines(summary: Summary) -> Iterator[str]:
     """Tell what each system scored at each budget, and what it took."""
-    measures = [summary.measure] if summary.measure else []
     shown = {name for arm in summary.arms for name in arm.measures}
-    measures += [n for n in CONTEXT_MEASURES if n in shown and n != summary.measure]
+    wanted = dict.fromkeys([summary.measure, *CONTEXT_MEASURES])
+    table = results(summary, [name for name in wanted if name in shown])
     yield (
         f"{summary.dataset}: {number_of(summary.questions, 'question')} on "
         f"{number_of(summary.documents, 'document')}"
     )
     yield ""
-    head = ("system", "budget", *map(title_of, measures), "tokens", "declined")
-    yield from table_lines([head, *(_row(arm, measures) for arm in summary.arms)])
+    yield from table_lines([table.headings, *table.rows])
     yield ""
-    yield "In brackets the 95 % interval; tokens: sent for a question, on average."
+    yield table.note
     for text in summary.notes:
         yield f"Note: {text}"
 
@@ -82,13 +77,6 @@ def table_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield "  ".join(cells).rstrip()
-
-
-def _row(arm: ArmSummary, measures: Sequence[str]) -> tuple[str, ...]:
-    figures = [figure_text(arm.measures.get(measure)) for measure in measures]
-    budget = "" if arm.budget is None else f"{arm.budget:,}"
-    share = f"{arm.declined / arm.answers:.0%}" if arm.answers else ""
-    return (arm.name, budget, *figures, f"{arm.tokens:,.0f}", share)
 
 
 def _range(low: int, high: int) -> str:
@@ -128,3 +116,39 @@ def _told(value: object) -> str:
     if value is None:
         return "none"
     return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+_USE = {
+    "dos-rag": "OffsetSentenceSplitter(chunk_size=100), "
+    "OrderPreservingRetriever(token_budget={budget})",
+    "op-rag": "OffsetTokenSplitter(chunk_size=128), "
+    "OrderPreservingRetriever(token_budget={budget})",
+    "recommended": "OffsetSentenceSplitter(chunk_size=128) and one of 64 in one index, "
+    "OrderPreservingRetriever(token_budget={budget}, bm25=True, "
+    'selection="recall")',
+    "full-document": "no retrieval: send the whole documents",
+    "langchain-default": "LangChain as it is: "
+    "RecursiveCharacterTextSplitter(chunk_size=1000, chunk_overlap=200), "
+    "as_retriever()",
+    "llamaindex-default": "LlamaIndex as it is: SentenceSplitter(), as_query_engine()",
+}
+"""Code for an application, by system."""
+
+
+def advice_lines(summary: Summary) -> list[str]:
+    """Lay the advice of a report out for the terminal.
+
+    Returns:
+        An empty line, the advice, and indented below it what it is in code and why.
+    """
+    advice, *why = summary.advice
+    return ["", advice, *(f"  {line}" for line in [*_in_code(summary), *why])]
+
+
+def _in_code(summary: Summary) -> list[str]:
+    chosen = summary.sweet_spot.chosen if summary.sweet_spot else None
+    for arm in summary.arms:
+        if arm.label == chosen and summary.advice[0].startswith("Use "):
+            use = None if arm.cut else _USE.get(arm.system)
+            return [f"In your code: {use.format(budget=arm.budget)}"] if use else []
+    return []

@@ -9,20 +9,13 @@ import typer
 
 from oprag.cli.messages import stop
 from oprag.cli.options import takes
-from oprag_eval.cli.options import RunOptions, read_budgets, read_specs
+from oprag_eval.cli.options import RunOptions, Systems, read_budgets, read_specs
 
-_NO_DATA = (
-    "No questions are named. Give --data NAME=PATH (`oprag evaluate --list` shows the "
-    "names), or your own with --questions FILE --documents FOLDER."
+_DATA = (
+    "Name one kind of questions: --data NAME=PATH (`oprag evaluate --list` shows the "
+    "names), with --corpus for a set of LongRAG; or your own, with both --questions "
+    "FILE and --documents FOLDER."
 )
-
-Systems = Annotated[
-    list[str],
-    typer.Option(
-        metavar="NAME[:KEY=VALUE,…],…",
-        help="Systems, separated by commas; --list shows them.",
-    ),
-]
 
 _SYSTEMS = [
     "langchain-default,llamaindex-default,vanilla-rag,op-rag,dos-rag,full-document"
@@ -100,8 +93,9 @@ def evaluate(
         typer.echo("\n".join(listing()))
         return
     specs, tokens = read_specs(systems), read_budgets(budgets)
-    if wrong := _wrong_data(data, corpus, questions, documents):
-        raise stop(wrong, code=2)
+    given = bool(questions), bool(documents)
+    if given != ((False, False) if data else (True, True)) or (corpus and not data):
+        raise stop(_DATA, code=2)
     if out is None and not options.dry_run:
         raise stop("No folder is named for the run: give --out FOLDER.", code=2)
 
@@ -122,21 +116,3 @@ def evaluate(
         dataset = with_answer_recall(dataset)
     folder = None if options.dry_run else out
     perform(dataset, chosen, tokens, options, folder, measure=measure)
-
-
-def _wrong_data(
-    data: str, corpus: str, questions: Path | None, documents: list[Path] | None
-) -> str | None:
-    """Return the problem with the options that name the data; None: there is none."""
-    if corpus and not data:
-        return "--corpus belongs to a set of the papers: give --data longrag/nq."
-    if data and (questions or documents):
-        return (
-            "--data is given beside --questions or --documents: give a set of the "
-            "papers, or questions and documents of your own."
-        )
-    if questions and not documents:
-        return "--documents is missing: the files or folders the questions are about."
-    if documents and not questions:
-        return "--questions is missing: a CSV or JSON Lines file."
-    return None if data or questions else _NO_DATA

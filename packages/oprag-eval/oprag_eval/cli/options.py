@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -17,13 +16,6 @@ from oprag_eval.models import OFFLINE
 
 _NUMBER = re.compile(r"\s*\d*\.?\d+\s*")
 _PRICE_PARTS = (2, 3)
-
-
-class Style(StrEnum):
-    """Values of `--answer-style`."""
-
-    LETTER = "letter"
-    BRACKETS = "brackets"
 
 
 def read_temperature(written: str | float) -> float | None:
@@ -58,6 +50,15 @@ def read_price(text: str) -> Price | None:
     return Price(float(parts[0]), float(parts[-2]), float(parts[-1]))
 
 
+Systems = Annotated[
+    list[str],
+    typer.Option(
+        metavar="NAME[:KEY=VALUE,…],…",
+        help="Systems, separated by commas; `oprag evaluate --list` shows them.",
+    ),
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
     """Options of a run, apart from the data and the systems."""
@@ -78,18 +79,17 @@ class RunOptions:
         ),
     ] = ""
     answer_style: Annotated[
-        Style,
+        Literal["letter", "brackets"],
         typer.Option(
             help="How options are answered: by letter, or as in DOS RAG with an "
             "explanation and [[n]]; open questions then in 1 to 20 words."
         ),
-    ] = Style.LETTER
+    ] = "letter"
     prompts: Annotated[
-        str,
+        Literal["own", "paper"],
         typer.Option(
-            metavar="own|paper",
             help="Words of the prompts: own; or paper, with the content of the papers' "
-            "prompts for the set.",
+            "prompts for the set."
         ),
     ] = "own"
     no_decline: Annotated[
@@ -127,7 +127,7 @@ class RunOptions:
         typer.Option(
             parser=read_price,
             metavar="INPUT,OUTPUT",
-            help="Price of --index-model.",
+            help="Price of --index-model; without it, --price.",
             show_default=False,
         ),
     ] = None
@@ -183,40 +183,24 @@ class RunOptions:
         Raises:
             typer.Exit: With code 2.
         """
-        if not self.offline and not _is_named(self.model):
-            message = (
-                f"--model {self.model!r} names no provider and model. Write "
-                "provider:model, such as openai:gpt-4o-mini, or offline."
-            )
-            raise stop(message, code=2)
-        self._check_index_model()
+        for option in ("model", "index_model"):
+            name = getattr(self, option)
+            provider, _, model = name.partition(":")
+            if name not in ("", OFFLINE) and not (provider.strip() and model.strip()):
+                message = (
+                    f"--{option.replace('_', '-')} {name!r} names no provider and "
+                    "model. Write provider:model, such as openai:gpt-4o-mini."
+                )
+                raise stop(message, code=2)
+        if self.index_model and self.offline:
+            raise stop("--index-model needs a --model beside it.", code=2)
         if self.max_cost is not None and self.price is None:
             raise stop("--max-cost needs --price: what a million tokens cost.", code=2)
-
-    def _check_index_model(self) -> None:
-        """Refuse an index model that cannot be, or whose cost would not be known."""
-        if self.index_model and (self.offline or not _is_named(self.index_model)):
-            message = (
-                f"--index-model {self.index_model!r} takes provider:model, and --model "
-                "beside it."
-            )
-            raise stop(message, code=2)
-        if bool(self.index_model and self.price) != bool(self.index_price):
-            message = (
-                "--index-price goes with --index-model and --price: give all three, or "
-                "no price at all."
-            )
-            raise stop(message, code=2)
 
     @property
     def prices(self) -> dict[str, Price]:
         """Prices of other models than the one that answers, by their names."""
         return {self.index_model: self.index_price} if self.index_price else {}
-
-
-def _is_named(model: str) -> bool:
-    provider, _, name = model.partition(":")
-    return bool(provider.strip() and name.strip())
 
 
 def read_budgets(text: str) -> list[int]:

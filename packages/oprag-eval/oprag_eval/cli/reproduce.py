@@ -12,7 +12,7 @@ import typer
 
 from oprag.cli.messages import stop
 from oprag.cli.options import takes
-from oprag_eval.cli.options import RunOptions, Style
+from oprag_eval.cli.options import RunOptions
 
 if TYPE_CHECKING:
     from oprag_eval.estimate import RunEstimate
@@ -132,8 +132,6 @@ def _under(
 ) -> tuple[RunOptions, list[str]]:
     """Put the recipe's conditions where the user gave none, and tell the others."""
     wanted: dict[str, Any] = {**recipe.readers[reader]._asdict(), **recipe.options}
-    if "answer_style" in wanted:
-        wanted["answer_style"] = Style(wanted["answer_style"])
     taken = {key: value for key, value in wanted.items() if key not in given}
     options = replace(options, **taken)
     unasked = options.offline and "index_model" not in given
@@ -142,21 +140,13 @@ def _under(
         wanted["index_model"] = ""
     kept = vars(options)
     differs = [
-        f"{_option(key)} is {_plain(kept[key])}, in the paper {_plain(value)}"
+        f"--{key.replace('_', '-')} is {kept[key]}, in the paper {value}"
         for key, value in wanted.items()
         if kept[key] != value
     ]
     if options.limit_questions is not None:
         differs.append(f"the first {options.limit_questions:,} questions alone")
     return options, differs
-
-
-def _option(key: str) -> str:
-    return f"--{key.replace('_', '-')}"
-
-
-def _plain(value: object) -> object:
-    return value.value if isinstance(value, Style) else value
 
 
 def _paths(recipe: Recipe, data: Sequence[str]) -> dict[str, str]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from oprag_eval.cli.display import table_lines
-from oprag_eval.published import Published
-from oprag_eval.reports.measures import number_of, title_of
+from oprag_eval.reports.measures import figure_text, number_of, title_of
 from oprag_eval.reproduction import (
     DEVIATIONS,
     POINTS,
     Compared,
-    Ours,
     Recipe,
+    as_figure,
     recipes,
     verdict_of,
 )
@@ -54,7 +53,7 @@ def comparison_lines(
     head = ("system", "measure", "ours", "published", "")
     yield from table_lines([head, *map(_row, rows)])
     yield ""
-    yield "In brackets the 95 % interval, behind ± the standard deviation over runs."
+    yield "In brackets the 95 % interval, ± the standard deviation over runs."
     yield _RULE
     verdicts = [row.verdict for row in rows]
     judged = [each for each in verdicts if each != "no figure"]
@@ -71,24 +70,6 @@ def comparison_lines(
 
 def _row(row: Compared) -> tuple[str, ...]:
     verdict = "" if row.verdict == "no figure" else row.verdict
-    ours, published = _ours(row.ours), _published(row.published)
-    return (row.arm, title_of(row.measure), ours, published, verdict)
-
-
-def _ours(ours: Ours | None) -> str:
-    if ours is None:
-        return "-"
-    text = f"{ours.mean * 100:.1f}"
-    if ours.low is not None and ours.high is not None:
-        text += f" [{ours.low * 100:.1f}, {ours.high * 100:.1f}]"
-    return text + _spread(ours.deviation)
-
-
-def _published(figure: Published | None) -> str:
-    if figure is None:
-        return "-"
-    return f"{figure.value * 100:.1f}{_spread(figure.deviation)}"
-
-
-def _spread(deviation: float | None) -> str:
-    return "" if deviation is None else f" ± {deviation * 100:.1f}"
+    of_paper = None if row.published is None else as_figure(row.published)
+    figures = figure_text(row.ours), figure_text(of_paper)
+    return (row.arm, title_of(row.measure), *figures, verdict)

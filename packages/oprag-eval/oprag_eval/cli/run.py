@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import typer
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from oprag.cli import INTERRUPTED
-from oprag.cli.display import make_console
+from oprag.cli.display import make_console, progress_bar
 from oprag.cli.embedding_models import load_model
 from oprag.cli.messages import note, stop
 from oprag.files import alone_in
 from oprag.tokens import resolve_token_counter
-from oprag_eval.cli.advice import advice_lines
-from oprag_eval.cli.display import estimate_lines, result_lines
+from oprag_eval.cli.display import advice_lines, estimate_lines, result_lines
 from oprag_eval.cli.options import RunOptions
 from oprag_eval.cli.setup import Evaluation, make_evaluation
 from oprag_eval.data import Dataset
@@ -127,10 +119,14 @@ def carry_out(
     record = spent_in or directory.spending_path
     spending = None if options.offline else _account(options, record)
     try:
-        with _answering(len(evaluation.plan), spending) as answered:
+        with progress_bar(make_console(stderr=True), "Answers") as bar:
+            counted = itertools.count(1)
             # In one event loop: clients keep their connections from call to call.
             report = asyncio.run(
-                _ask(evaluation, options, directory, spending, answered)
+                _ask(
+                    *(evaluation, options, directory, spending),
+                    lambda _: bar(next(counted), len(evaluation.plan)),
+                )
             )
     except KeyboardInterrupt as interrupt:
         note(f"Stopped. {_kept(evaluation, directory)}")
@@ -150,28 +146,6 @@ def carry_out(
         typer.echo("\n".join([*lines, "", f"Report: {out / 'report.html'}"]))
     if not report.complete:
         raise _incomplete(report, spending, out)
-
-
-@contextmanager
-def _answering(
-    total: int, spending: Spending | None
-) -> Iterator[Callable[[Mapping[str, Any]], None]]:
-    """A bar with the answers and what was spent on a terminal; nothing elsewhere.
-
-    Yields:
-        The function to call with each answer.
-    """
-    console = make_console(stderr=True)
-    columns = (
-        TextColumn("Answers"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda _: bar.update(task, advance=1, description=str(spending or ""))
 
 
 def _kept(evaluation: Evaluation, directory: RunDirectory) -> str:

@@ -19,7 +19,7 @@ from oprag_eval.cli.data import data_facts
 from oprag_eval.cli.options import RunOptions
 from oprag_eval.data import Dataset
 from oprag_eval.models import Model
-from oprag_eval.question_words import AnswerStyle, wording_for
+from oprag_eval.question_words import wording_for
 from oprag_eval.readers.chat import ChatModel
 from oprag_eval.readers.offline import OfflineReader
 from oprag_eval.running.runner import Plan
@@ -67,7 +67,7 @@ def make_evaluation(
         InvalidOptionError: Two systems have one name, there is nothing to ask, or a
             system needs a model that calls tools.
     """
-    style: AnswerStyle = options.answer_style.value
+    style = options.answer_style
     decline = not options.no_decline
     wording = wording_for(dataset, options.prompts, decline=decline, style=style)
     plan = Plan(systems, budgets, dataset.questions, runs=options.runs)

@@ -8,15 +8,7 @@ from typing import Annotated
 import typer
 
 from oprag.cli.options import Files, takes
-from oprag_eval.cli.options import RunOptions, read_budgets, read_specs
-
-Systems = Annotated[
-    list[str],
-    typer.Option(
-        metavar="NAME[:KEY=VALUE,…],…",
-        help="Systems, separated by commas; `oprag evaluate --list` shows them.",
-    ),
-]
+from oprag_eval.cli.options import RunOptions, Systems, read_budgets, read_specs
 
 _SYSTEMS = [
     "langchain-default,llamaindex-default,dos-rag,op-rag,recommended,full-document"

@@ -102,12 +102,15 @@ def corpus_scores(
 
 
 def figure_text(figure: Figure | None) -> str:
-    """A mean and its interval."""
+    """Write a mean times 100, its deviation over runs, and its interval."""
     if figure is None:
         return "-"
-    if figure.low is None or figure.high is None:
-        return f"{figure.mean:.3f}"
-    return f"{figure.mean:.3f} [{figure.low:.3f}, {figure.high:.3f}]"
+    text = f"{100 * figure.mean:.2f}"
+    if figure.deviation is not None:
+        text += f" ± {100 * figure.deviation:.2f}"
+    if figure.low is not None and figure.high is not None:
+        text += f" [{100 * figure.low:.1f}, {100 * figure.high:.1f}]"
+    return text
 
 
 def number_of(count: int, thing: str) -> str:

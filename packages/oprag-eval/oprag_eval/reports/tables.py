@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from oprag_eval.reports.measures import title_of
+from oprag_eval.reports.measures import figure_text, title_of
 from oprag_eval.reports.summary import ArmSummary, Difference, Summary
-from oprag_eval.statistics import Figure
 
-_NONE = "–"
+_NONE = "-"
 
 
 class Table(NamedTuple):
@@ -25,7 +24,7 @@ class Table(NamedTuple):
 def tables_of(summary: Summary) -> list[Table]:
     """Make every table that a summary has rows for."""
     made = [
-        _results(summary),
+        results(summary, summary.measures),
         _tokens(summary),
         _comparisons(summary),
         _routing(summary),
@@ -45,17 +44,19 @@ def as_markdown(table: Table) -> str:
     return "\n".join([f"## {table.title}", "", table.note, "", *body, ""])
 
 
-def _results(summary: Summary) -> Table:
-    measures = summary.measures
-    several = any(arm.runs > 1 for arm in summary.arms)
+def results(summary: Summary, measures: Sequence[str]) -> Table:
+    """Return the scores of each arm by some measures."""
     note = (
-        "Scores times 100, with 95 % intervals over "
-        f"{summary.unit} ({summary.groups:,} of them) in brackets"
-        + (", ± the standard deviation over runs" if several else "")
-        + "; n is the number of questions. Wrong order is the share of pairs of "
-        "passages that the reader got in the wrong order."
+        f"Scores times 100, with 95 % intervals over {summary.unit} "
+        f"({summary.groups:,} of them) in brackets, ± the standard deviation over "
+        "runs. Tokens are those sent for a question, n is the number of questions."
     )
-    further = ["declined"]
+    if "wrong_order" in measures:
+        note += (
+            " Wrong order is the share of pairs of passages that the reader got in the "
+            "wrong order."
+        )
+    further = ["tokens", "declined"]
     if any(arm.read_whole or arm.cut for arm in summary.arms):
         further.append("read whole")
     headings = ("system", "budget", "n", *map(title_of, measures), *further)
@@ -64,8 +65,10 @@ def _results(summary: Summary) -> Table:
             arm.name,
             _count(arm.budget),
             _count(arm.questions),
-            *(_figure(arm.measures.get(measure)) for measure in measures),
-            *(_count(arm.declined), _read_whole(arm))[: len(further)],
+            *(figure_text(arm.measures.get(measure)) for measure in measures),
+            *(f"{arm.tokens:,.0f}", _count(arm.declined), _read_whole(arm))[
+                : len(further)
+            ],
         )
         for arm in summary.arms
     )
@@ -153,17 +156,6 @@ def _routing(summary: Summary) -> Table:
     return Table(
         "Self-Route", note, ("arm", "answerable", "of", "tokens", "over"), rows
     )
-
-
-def _figure(figure: Figure | None) -> str:
-    if figure is None:
-        return _NONE
-    text = f"{100 * figure.mean:.2f}"
-    if figure.deviation is not None:
-        text += f" ± {100 * figure.deviation:.2f}"
-    if figure.low is not None and figure.high is not None:
-        text += f" [{100 * figure.low:.1f}, {100 * figure.high:.1f}]"
-    return text
 
 
 def _read_whole(arm: ArmSummary) -> str:

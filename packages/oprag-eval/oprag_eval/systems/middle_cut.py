@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from oprag.chunk import Chunk, Span
-from oprag.errors import invalid_option
 from oprag.routing import Excerpt, FullDocument, RouteOptions
 from oprag.tokens import resolve_token_counter
 
@@ -24,9 +22,9 @@ def cut_middle(
     if room <= counter(separator):
         return []
     text = separator.join(document.text for document in documents)
-    cut = truncate_middle(text, room, counter, mark=separator)
+    head, tail = middle_of(text, room, counter, mark=separator)
     found = []
-    for start, end in ((0, cut.head), (cut.tail, len(text))):
+    for start, end in ((0, head), (tail, len(text))):
         begin = 0
         for document in documents:
             first, last = max(start - begin, 0), min(end - begin, len(document.text))
@@ -36,58 +34,30 @@ def cut_middle(
     return found
 
 
-class MiddleCut(NamedTuple):
-    """A text without its middle."""
-
-    text: str
-    """The beginning, the mark and the end; the text itself where it fits."""
-    head: int
-    """The start of the middle, in characters of the whole text."""
-    tail: int
-    """Its end; the same as `head` where nothing is cut."""
-
-
-def truncate_middle(
+def middle_of(
     text: str, limit: int, token_counter: Callable[[str], int], *, mark: str = ""
-) -> MiddleCut:
-    """Keep the beginning and the end of a text, each half of a token limit.
+) -> tuple[int, int]:
+    """Return the middle to leave out, so that a limit of tokens holds.
 
-    Args:
-        text: Any text.
-        limit: Tokens that the result may take, at least 1. The first half is
-            rounded down.
-        token_counter: Counts tokens. It need not be additive: what is returned
-            was counted as a whole.
-        mark: Put where the middle was; it counts towards the limit.
-
-    Returns:
-        The text itself if it fits. Otherwise a beginning, the mark and an end of
-        it, cut between characters, never more than `limit` tokens.
-
-    Raises:
-        InvalidOptionError: The limit is below 1, or the mark alone exceeds it.
+    Beginning and end get half of the limit each, the mark in the place of the middle
+    its share. The counter need not be additive: the result was counted as a whole.
 
     Source:
-        ∞Bench (arXiv 2402.13718) cuts its prompts to the first and last half of
-        the window, in tokens. We differ: the cuts fall between characters, so
-        that any counter will do.
+        ∞Bench (arXiv 2402.13718) cuts its prompts to the first and last half of the
+        window, in tokens. We differ: the cuts fall between characters, so that any
+        counter will do.
     """
     room = limit - token_counter(mark)
-    if limit < 1 or room < 0:
-        least = f"at least 1 token and the {limit - room} of the mark"
-        raise invalid_option("limit", limit, f"It takes {least}.")
-    if token_counter(text) <= limit:
-        return MiddleCut(text, len(text), len(text))
     while True:
         head = _largest(lambda n: token_counter(text[:n]), len(text), room // 2)
         left = room - token_counter(text[:head])
         most = len(text) - head
-        kept = _largest(lambda n: token_counter(text[len(text) - n :]), most, left)
-        tail = len(text) - kept
-        result = text[:head] + mark + text[tail:]
-        excess = token_counter(result) - limit
+        tail = len(text) - _largest(
+            lambda n: token_counter(text[len(text) - n :]), most, left
+        )
+        excess = token_counter(text[:head] + mark + text[tail:]) - limit
         if excess <= 0 or room == 0:
-            return MiddleCut(result, head, tail)
+            return head, tail
         # Where the pieces meet, tokens may be cut differently.
         room = max(0, room - excess)
 
