@@ -123,7 +123,7 @@ def demo(folder: Path) -> None:
     command = ("demo", "--directory", str(folder / "index"))
     subprocess.run([*OPRAG, *command], check=True, capture_output=True)
     written = Text.from_ansi(f"$ oprag demo\n{on_a_terminal(*command)}")
-    end = written.plain.rindex("\n─", 0, written.plain.index("2 of 3: "))
+    end = written.plain.rindex("\n-", 0, written.plain.index("2 of 3: "))
     (IMAGES / "demo.svg").write_text(drawn(written[:end], "oprag demo"), "utf-8")
 
 

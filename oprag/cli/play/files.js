@@ -10,13 +10,16 @@ export default {
       </label>
       <p id="op-files-note" class="op-note">Text, Markdown, HTML, PDF, Word; at most
         {{ limit / 1e6 }} MB each. They stay on this machine.</p>
-      <ul v-if="view.files.length" class="op-list" aria-label="Files">
+      <details v-if="view.files.length" :open="view.files.length <= 6">
+        <summary>{{ view.files.length }} {{ view.files.length === 1 ? "file" : "files" }}</summary>
+        <ul class="op-list">
         <li v-for="[file, waits] in view.files" :key="file">
           <span><span class="op-name">{{ file }}</span> <i v-if="waits" class="op-note">waiting</i></span>
           <button type="button" class="op-plain" :aria-label="'Remove ' + file"
               title="Remove" @click="$emit('remove', file)">×</button>
         </li>
-      </ul>
+        </ul>
+      </details>
       <div role="status">
         <p v-if="sending || view.said" class="op-note op-said">{{ sending || view.said }}</p>
         <ul v-if="view.sentences.length" class="op-list op-problems">
