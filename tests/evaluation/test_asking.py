@@ -53,27 +53,12 @@ def test_a_choice_is_asked_for_by_number_in_brackets():
     assert "letter" not in call.prompt
 
 
-def test_an_open_question_is_asked_for_a_few_words():
-    call = answer_call(OPEN, HARBOUR, "brackets")
-
-    assert call.kind == "answer"
-    assert "1 to 20 words" in call.prompt
-    assert "[[" not in call.prompt
-
-
 def test_the_prompts_of_published_figures_are_what_they_were():
     """Figures are compared over releases, and replies are kept by their prompt."""
     prompts = (TERSE_PROMPT + CHOICE_PROMPT).encode()
 
     assert "in as few words as it takes" in answer_call(OPEN, HARBOUR).prompt
     assert hashlib.sha256(prompts).hexdigest()[:16] == "cd770349ab92b951"
-
-
-def test_without_a_style_the_letter_is_asked_for():
-    for question in (OPEN, CHOICE):
-        plain = answer_call(question, HARBOUR)
-        assert plain == answer_call(question, HARBOUR, "letter")
-        assert "[[" not in plain.prompt
 
 
 @pytest.mark.parametrize("name", sorted(SYSTEMS))
@@ -133,20 +118,6 @@ def test_a_look_up_numbers_pages_and_letters_options():
     (look_up,) = [call for call in model.calls if call.kind == "look_up"]
 
     assert "A. iron\nB. oak" in look_up.prompt
-
-
-def test_the_length_of_a_prompt_is_that_of_the_style():
-    text = HARBOUR
-    tokens = len(answer_call(CHOICE, "", "brackets").prompt.split())
-    model = Replies(lambda _: "[[2]]")
-    # Room for the prompt, the reply and ten words of the document.
-    bench = bench_of(model, answer_style="brackets", window=tokens + 1024 + 10)
-    system = make_system("full-document")
-    attempt = asyncio.run(system.attempt(CHOICE, None, bench))
-
-    (call,) = model.calls
-    assert len(call.prompt.split()) + 1024 <= tokens + 1024 + 10
-    assert 0 < attempt.context_tokens <= 10 < len(text.split())
 
 
 @pytest.mark.parametrize(

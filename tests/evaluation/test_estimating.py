@@ -61,17 +61,6 @@ def test_prompts_are_as_many_tokens_as_are_sent(runs):
     assert found.failed == ()
 
 
-def test_answers_with_an_explanation_are_estimated_as_they_are_asked_for():
-    asked = plan("dos-rag", "full-document")
-
-    found = estimated(asked, answer_style="brackets")
-
-    assert found.low.usage.input_tokens == sent(asked, "[[2]]", answer_style="brackets")
-    assert found.low.usage.input_tokens != estimated(asked).low.usage.input_tokens
-    # Two budgets and the full document: one question of four has options.
-    assert found.low.usage.output_tokens == 3 * (3 * 20 + 60)
-
-
 def test_self_route_takes_at_least_the_first_step_and_at_most_all():
     asked = plan("self-route:k=1,size=20")
 

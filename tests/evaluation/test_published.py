@@ -75,25 +75,9 @@ def test_a_set_that_was_loaded_has_the_figures_of_its_split(name, loaded):
     assert published_for(f"{loaded}/train") == ()
 
 
-def test_a_set_without_figures_has_none():
-    assert published_for("mine") == ()
-
-
 def test_figures_have_the_deviations_that_their_papers_give():
     figures = [f for f in published_for("quality") if f.model == "GPT-4o"]
 
     assert {f.deviation for f in figures if f.tokens == 500} == {0.002, 0.003}
     assert all(figure.deviation is not None for figure in figures)
     assert {figure.deviation for figure in published_for("narrativeqa")} == {None}
-
-
-def test_routing_and_all_measures_of_a_table_have_figures():
-    routed = published_for("longbench/hotpotqa")
-    wanted = ("GPT-4o", "Self-Route")
-    assert {(f.measure, f.value) for f in routed if (f.model, f.method) == wanted} == {
-        ("token_f1", 0.6214),
-        ("answerable", 0.525),
-        ("token_share", 0.6579),
-    }
-    stories = published_for("narrativeqa")
-    assert len(stories) == (3 * 6 + 1) * 5

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 from oprag.chunk import Span
@@ -49,18 +47,6 @@ def test_a_question_of_no_document_is_of_all():
     assert budgets_for(dataset({"a": 400, "b": 700}, ()), words) == [250, 500, 1000]
 
 
-def test_a_document_is_counted_once():
-    counted: list[str] = []
-
-    def count(text: str) -> int:
-        counted.append(text)
-        return len(counted)
-
-    budgets_for(dataset({"a": 3, "b": 4}, ("a",), ("a", "b"), (), ("b",)), count)
-
-    assert len(counted) == 2
-
-
 ANSWERED = {"answers": ("w",)}
 
 
@@ -85,9 +71,3 @@ class TestWhatIsMeasured:
             own = dataset({"a": 5}, ("a",), **facts)
             assert with_answer_recall(own) is own
             assert sweep_measure(own, offline=True) == ""
-
-    def test_a_set_that_names_it_stays_as_it_is(self):
-        own = dataset({"a": 5}, ("a",), **ANSWERED)
-        named = dataclasses.replace(own, metrics=("longrag_match",))
-
-        assert with_answer_recall(named) is named

@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from oprag.calls import SENTINEL, TokenUsage
 from oprag.errors import InvalidOptionError
 from oprag_eval import metrics
 from oprag_eval.data import Dataset, Question
-from oprag_eval.running.run_directory import RunDirectory, key_of
+from oprag_eval.metrics.choices import ChoiceRules
+from oprag_eval.running.run_directory import AnswerKey, RunDirectory, key_of
 
 Score: TypeAlias = float | bool | None
 """None: the measure does not fit this question, or lacks its data."""
@@ -20,16 +22,8 @@ Measure: TypeAlias = Callable[[str, Question], Score]
 
 NOT_MEASURES = frozenset(
     {
-        "answered",
-        "budget",
-        "context_tokens",
-        "doc_ids",
-        "question_id",
-        "route",
-        "run",
-        "system",
-        "usage",
-        "whole",
+        *AnswerKey._fields,
+        *("answered", "context_tokens", "doc_ids", "route", "usage", "whole"),
     }
 )
 """Fields of a line of `scores.jsonl` that are no measures."""
@@ -64,8 +58,8 @@ def measures_of(dataset: Dataset, style: str = "letter") -> dict[str, Measure]:
         if name == unread:
             continue
         if name in _OF_OPTIONS:
-            wanted[name] = _OF_OPTIONS[name]("fixed")
-            wanted[f"{name}_official"] = _OF_OPTIONS[name]("official")
+            wanted[name] = partial(_OF_OPTIONS[name], rules="fixed")
+            wanted[f"{name}_official"] = partial(_OF_OPTIONS[name], rules="official")
         elif name == "meteor" and metrics.meteor_unavailable() is not None:
             wanted[name] = lambda _text, _question: None
         elif name in _BY_REFERENCE:
@@ -155,12 +149,11 @@ def _usage(answer: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 _BY_REFERENCE: dict[str, Callable[[str, Sequence[str]], float | bool]] = {
-    "exact_match": metrics.exact_match,
-    "first_number_match": metrics.first_number_match,
-    "longrag_match": metrics.longrag_match,
-    "meteor": metrics.meteor,
-    "rouge_l": metrics.rouge_l,
-    "token_f1": metrics.token_f1,
+    name: getattr(metrics, name)
+    for name in (
+        *("exact_match", "first_number_match", "longrag_match", "meteor"),
+        *("rouge_l", "token_f1"),
+    )
 }
 
 
@@ -171,27 +164,18 @@ def _referenced(score: Callable[[str, Sequence[str]], float | bool]) -> Measure:
     return measure
 
 
-def _choice(rules: metrics.choices.ChoiceRules) -> Measure:
-    def measure(text: str, question: Question) -> Score:
-        letter, option = question.gold_letter, question.gold_text
-        official = rules == "official"
-        if letter is None or option is None or (official and letter > "D"):
-            return None  # the official rules know four letters
-        return metrics.choice_match(
-            text, gold_letter=letter, gold_text=option, rules=rules
-        )
-
-    return measure
+def _choice(text: str, question: Question, rules: ChoiceRules) -> Score:
+    letter, option = question.gold_letter, question.gold_text
+    if letter is None or option is None or (rules == "official" and letter > "D"):
+        return None  # the official rules know four letters
+    return metrics.choice_match(text, gold_letter=letter, gold_text=option, rules=rules)
 
 
-def _bracketed(rules: metrics.choices.ChoiceRules) -> Measure:
-    def measure(text: str, question: Question) -> Score:
-        gold = question.gold_option
-        if gold is None:
-            return None
-        return metrics.bracketed_match(text, gold_option=gold, rules=rules)
-
-    return measure
+def _bracketed(text: str, question: Question, rules: ChoiceRules) -> Score:
+    if question.gold_option is None:
+        return None
+    gold = question.gold_option
+    return metrics.bracketed_match(text, gold_option=gold, rules=rules)
 
 
 _OF_OPTIONS = {"choice_match": _choice, "bracketed_match": _bracketed}

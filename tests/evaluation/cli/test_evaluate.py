@@ -17,7 +17,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
-from oprag.tokens import resolve_token_counter
 from oprag_eval.catalogue import SYSTEMS as KNOWN
 from oprag_eval.cli.run import CAPPED, FAILED, INTERRUPTED
 from oprag_eval.data import DATASETS
@@ -126,16 +125,6 @@ def test_an_offline_run_ends_with_a_table_and_a_report(offline):
     assert len((folder / "answers.jsonl").read_text().splitlines()) == ANSWERS
 
 
-def test_the_same_command_again_asks_nothing_and_gives_the_same_bytes(offline, shared):
-    folder, first = offline
-    before = files(folder)
-
-    again = run(*shared, *SYSTEMS, "--out", folder)
-
-    assert (again.exit_code, again.stdout) == (0, first.stdout)
-    assert files(folder) == before
-
-
 def test_a_run_without_what_was_cached_gives_the_same_bytes(offline, shared, tmp_path):
     cold = ["--out", tmp_path / "cold", "--cache", tmp_path / "cache"]
 
@@ -216,18 +205,6 @@ def test_a_dry_run_sends_and_writes_nothing(ask, tmp_path):
     assert [line.split()[0] for line in lines[3:]] == [
         *("vanilla-rag", "small", "full-document", "together")
     ]
-
-
-def test_the_estimate_is_what_is_sent(ask, tmp_path):
-    systems = ["--systems", "dos-rag,op-rag"]
-    estimated, _ = ask([], "--dry-run", systems=systems)
-    _, requests = ask(lambda _: "A", "--out", tmp_path / "run", systems=systems)
-
-    told = re.search(r"together +(\d+) +([\d,]+) ", estimated.stdout)
-    count = resolve_token_counter(None)
-    assert told is not None
-    assert int(told[1]) == len(requests)
-    assert int(told[2].replace(",", "")) == sum(count(r.prompt) for r in requests)
 
 
 @pytest.mark.slow
@@ -339,13 +316,6 @@ def test_options_asked_for_in_brackets_are_compared_by_them(
     result, requests = ask(lambda _: "B", *options_of_the_mill, *out)
     assert (result.exit_code, requests) == (1, [])
     assert "answer_style was 'brackets' and now is 'letter'" in result.stderr
-
-
-def test_other_settings_need_another_folder(offline, shared):
-    result = run(*shared, *SYSTEMS, "--out", offline[0], "--seed", "7")
-
-    assert result.exit_code == 1
-    assert "holds a run with other settings: seed was 42 and now is 7" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -272,19 +272,6 @@ def test_nothing_but_zeros_and_a_run_cut_off_are_no_ground_for_advice():
     assert cut_off.startswith("No advice: the run was stopped")
 
 
-def test_a_budget_below_the_smallest_chunk_is_told_before_the_first_call(
-    shared, tmp_path, monkeypatch
-):
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    with ScriptedServer(lambda _: Reply("900")) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        model = ["--model", "openai:scripted", "--systems", "dos-rag", "--dry-run"]
-        result = run(*shared, *model, "--budgets", "2,250")
-
-        assert "Cannot be asked: dos-rag, 2: token_budget=2 holds" in result.stdout
-        assert not server.requests
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a full disk")
 def test_on_a_full_disk_it_says_what_is_kept_and_goes_on_when_there_is_room(
     shared, tmp_path

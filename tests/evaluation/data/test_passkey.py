@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from oprag.errors import InvalidOptionError
 from oprag_eval.data import DATASETS, load, make_passkey
 from tests.kit.fresh_interpreter import run
 
@@ -74,12 +73,3 @@ def test_one_seed_gives_one_set_under_every_hash_seed():
 def test_generated_sets_need_no_path():
     assert load("passkey/larger").name == "passkey/larger"
     assert {f"passkey/{variant}" for variant in VARIANTS} <= set(DATASETS)
-
-
-@pytest.mark.parametrize(
-    "options", [{"questions": 0}, {"characters": 0}, {"variant": "smaller"}]
-)
-def test_options_without_a_meaning_are_errors(options):
-    with pytest.raises(InvalidOptionError) as caught:
-        make_passkey(**{"variant": "literal", **options})
-    assert caught.value.option in options

@@ -114,18 +114,3 @@ def test_a_reply_that_was_cut_within_its_reasoning_is_an_error_and_no_refusal():
     error, _ = fail([cut])
 
     assert "reached its 30 tokens before its reply began" in error.message
-
-
-def test_an_address_is_told_without_the_password_in_it(monkeypatch):
-    with ScriptedServer([]) as server:
-        port = server.base_url.rsplit(":", 1)[1]
-    address = f"http://anna:sesame@127.0.0.1:{port}"
-    monkeypatch.setenv("OPENAI_BASE_URL", address)
-    client = ChatOpenAI(base_url=address, api_key=KEY, model="m", max_retries=0)
-    reader = ChatModel(client, "openai:m")
-
-    with pytest.raises(ModelCallError, match="Check that its server runs") as caught:
-        asyncio.run(reader.complete(CALL))
-
-    assert "//***@127.0.0.1" in caught.value.message
-    assert "sesame" not in caught.value.message

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import json
 
 import pytest
 
@@ -15,11 +14,10 @@ from oprag_eval.reports.arms import Arm, arms_of
 from oprag_eval.reports.measures import main_measure
 from oprag_eval.reports.summaries import summarize
 from oprag_eval.reports.tables import tables_of
-from oprag_eval.running.run_directory import FORMAT, RunDirectory
+from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.scores import score
 from oprag_eval.statistics import adjusted
-from oprag_eval.systems.retrieved import dos_rag
-from tests.evaluation.reports.runs import ask, ledgers
+from tests.evaluation.reports.runs import ledgers
 
 
 def summarized(directory, dataset=None, **options):
@@ -47,20 +45,6 @@ def test_routing_is_reported_against_the_full_documents(reported):
     assert 0 < len(early) < 45
     assert routing.answerable == pytest.approx(len(early) / 45)
     assert routing.token_share == pytest.approx(used / alone)
-
-
-def test_another_measure_is_compared_by(run_of):
-    summary = summarized(run_of, measure="evidence_recall")
-
-    assert summary.measure == summary.measures[0] == "evidence_recall"
-
-
-def test_two_arms_are_compared_once(run_of):
-    pairs = [(d.first, d.second) for d in summarized(run_of).comparisons]
-
-    assert len({frozenset(pair) for pair in pairs}) == len(pairs)
-    assert ("dos-rag, 30", "vanilla-rag, 30") in pairs
-    assert ("self-route", "full-document") in pairs
 
 
 def test_only_planned_pairs_of_the_same_budget_are_compared(run_of):
@@ -306,44 +290,6 @@ class TestACountedSet:
 )
 def test_arms_are_compared_by_what_the_set_names_first(named, measures, expected):
     assert main_measure(Dataset("s", (), {}, named), measures) == expected
-
-
-def with_options(directory: RunDirectory, style: str, reply: str) -> Dataset:
-    """Rewrite a run as if its questions had had options, and this were every reply."""
-    dataset = ledgers()
-    chosen = tuple(
-        dataclasses.replace(q, options=("iron", *q.answers), gold_option=1)
-        for q in dataset.questions
-    )
-    directory.write_text(
-        "run.json", json.dumps({"format": FORMAT, "answer_style": style})
-    )
-    answers = [a | {"prediction": reply, "answered": True} for a in directory.answers()]
-    directory.write_lines("answers.jsonl", answers)
-    metrics = ("choice_match", "bracketed_match")
-    return dataclasses.replace(dataset, questions=chosen, metrics=metrics)
-
-
-@pytest.mark.parametrize(
-    ("style", "reply", "measure", "mean"),
-    [
-        ("brackets", "A sailor told it: [[2]]", "bracketed_match", 1.0),
-        ("brackets", "A sailor told it.", "bracketed_match", 0.0),  # still asked for
-        ("letter", "B", "choice_match", 1.0),
-        ("letter", "B [[1]]", "choice_match", 1.0),  # not asked for
-    ],
-)
-def test_options_are_compared_by_what_was_asked_for(
-    tmp_path, style, reply, measure, mean
-):
-    directory, _ = ask(tmp_path / "run", [dos_rag(size=15)])
-    dataset = with_options(directory, style, reply)
-    summary = summarized(directory, dataset)
-
-    assert summary.measure == measure
-    assert {arm.measures[measure].mean for arm in summary.arms} == {mean}
-    assert ("choice_match" in summary.measures) == (style == "letter")
-    assert ("bracketed_match" in summary.measures) == (style == "brackets")
 
 
 def test_few_documents_are_said_to_be_few(run_of):

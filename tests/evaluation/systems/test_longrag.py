@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from oprag.errors import ContextWindowError, InvalidOptionError, ModelCallError
+from oprag.errors import InvalidOptionError
 from oprag_eval.catalogue import make_system
 from oprag_eval.data import Dataset, Document, Question
 from tests.evaluation.small import HARBOUR, MILL, Replies, bench_of
@@ -52,14 +52,6 @@ def test_a_short_context_takes_one_call():
 
     assert call.kind == "answer"
     assert attempt.prediction == "from the answer"
-
-
-def test_a_choice_is_made_from_the_long_answer():
-    dataset = of_documents(options=("keeper", "miller"), long=LONG)
-    _, (long, choice) = attempt_of(dataset)
-
-    assert "A. keeper\nB. miller" in long.prompt
-    assert (choice.kind, choice.facts["context"]) == ("choice", "from the long_answer")
 
 
 def test_the_best_units_are_read_in_document_order():
@@ -111,13 +103,3 @@ def test_where_the_official_grouping_loses_everything_nothing_is_asked():
     assert calls == []
     assert not attempt.answered
     assert attempt.pieces == ()
-
-
-def test_units_that_do_not_fit_the_window_are_an_error():
-    with pytest.raises(ContextWindowError):
-        attempt_of(of_documents(a=LONG), ":reserved=10", window=1000)
-
-
-def test_an_empty_reply_is_an_error():
-    with pytest.raises(ModelCallError):
-        attempt_of(of_documents(a=LONG), rule=lambda _: " ")

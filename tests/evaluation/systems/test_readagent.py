@@ -166,15 +166,6 @@ def test_tokens_stand_by_stage_and_are_the_same_from_the_cache(tmp_path):
     assert attempts[0].usage["index"].input_tokens == sent
 
 
-def test_other_page_lengths_are_other_pages(tmp_path):
-    for spec, pages in (("readagent", 3), ("readagent:page_words=300", 5)):
-        model = Replies(rule)
-        bench = bench_of(model, set_of_one(TEXT), cache=tmp_path)
-        question = bench.dataset.questions[0]
-        attempt = asyncio.run(make_system(spec).attempt(question, None, bench))
-        assert len(attempt.pieces) == pages
-
-
 def test_gists_that_came_before_a_failure_are_not_asked_for_again(tmp_path):
     class Failing(Replies):
         async def complete(self, call):
@@ -210,15 +201,3 @@ def test_a_blank_document_has_no_pages():
 
     assert attempt.pieces == ()
     assert attempt.usage["index"].input_tokens == 0
-
-
-def test_the_model_is_told_what_follows_the_passage():
-    model = Replies(rule)
-    bench = bench_of(model, set_of_one(TEXT))
-    system = make_system("readagent")
-    asyncio.run(system.attempt(bench.dataset.questions[0], None, bench))
-    first, second = [call for call in model.calls if call.kind == "page_break"]
-
-    assert f"It goes on with:\n\n{sentence(6, 100)}" in first.prompt
-    assert first.facts["after"].strip() == sentence(6, 100)
-    assert f"The page before it:\n\n{sentence(0, 100)}" in second.prompt

@@ -86,16 +86,6 @@ def test_a_model_without_tools_is_refused_before_anything_is_asked():
         make_evaluation(set_of_four(), systems, [100], options, WordVectors())
 
 
-@pytest.mark.parametrize("k", [1, 5, 10])
-def test_k_chunks_are_read(k):
-    attempt, (context,), _ = attempt_of(["in May"], f"{SPEC.replace('k=2', f'k={k}')}")
-    held = words(HARBOUR)
-
-    assert attempt.context_tokens == words(context)
-    # Chunks have 10 words, the last of the document fewer.
-    assert min(10 * k, held) - 9 <= words(context) <= 10 * k
-
-
 def test_in_score_order_each_chunk_stands_behind_its_number():
     attempt, (context,), _ = attempt_of(["in May"], f"{SPEC},order=score")
     texts = [HARBOUR[piece.start : piece.end] for piece in attempt.pieces]

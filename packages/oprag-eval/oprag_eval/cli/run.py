@@ -116,7 +116,7 @@ def carry_out(
     """
     out = directory.path
     # No language model, no account.
-    record = spent_in or directory.spending_path
+    record = spent_in or directory.path / "spending.jsonl"
     spending = None if options.offline else _account(options, record)
     try:
         with progress_bar(make_console(stderr=True), "Answers") as bar:

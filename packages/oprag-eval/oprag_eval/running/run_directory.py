@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from oprag.errors import InvalidOptionError, UnreadableFileError
-from oprag.files import LineFile, encoded, json_line, write_whole
+from oprag.files import encoded, json_line, write_whole
 
 _SETTINGS = "run.json"
-_ANSWERS = "answers.jsonl"
-_ERRORS = "errors.jsonl"
+ANSWERS = "answers.jsonl"
+ERRORS = "errors.jsonl"
+"""Questions without an answer; absent where all have one."""
 _OF_A_RUN = {"data", "systems", "budgets"}
 _VERSION = "format"
 FORMAT = 3
@@ -53,21 +54,6 @@ class RunDirectory:
         except (OSError, ValueError):
             return False
         return isinstance(found, dict) and found.keys() >= _OF_A_RUN
-
-    @property
-    def answers_path(self) -> Path:
-        """The file of the answers."""
-        return self.path / _ANSWERS
-
-    @property
-    def spending_path(self) -> Path:
-        """The tokens of every model call."""
-        return self.path / "spending.jsonl"
-
-    @property
-    def errors_path(self) -> Path:
-        """The file of questions without an answer; absent when all have one."""
-        return self.path / _ERRORS
 
     def begin(self, settings: Mapping[str, Any]) -> None:
         """Begin a run, or go on with the one that is there.
@@ -122,11 +108,7 @@ class RunDirectory:
         Raises:
             UnreadableFileError: A line other than the last is damaged.
         """
-        return self.lines(_ANSWERS)
-
-    def open_answers(self) -> LineFile:
-        """Open the file to add answers; a half-written last line is cut off."""
-        return LineFile(self.answers_path)
+        return self.lines(ANSWERS)
 
     def lines(self, name: str) -> list[dict[str, Any]]:
         """Return the lines of one of its files; none where the file is not there.
@@ -163,14 +145,14 @@ class RunDirectory:
     def write_errors(self, errors: Sequence[Mapping[str, Any]]) -> None:
         """Write what could not be answered; without errors, remove the file."""
         if errors:
-            self.write_lines(_ERRORS, errors)
+            self.write_lines(ERRORS, errors)
         else:
-            self.errors_path.unlink(missing_ok=True)
+            (self.path / ERRORS).unlink(missing_ok=True)
 
     def arrange(self, keys: Sequence[AnswerKey]) -> None:
         """Put the answers that are there in the order of the plan."""
         found = {key_of(answer): answer for answer in self.answers()}
-        self.write_lines(_ANSWERS, (found[key] for key in keys if key in found))
+        self.write_lines(ANSWERS, (found[key] for key in keys if key in found))
 
 
 def key_of(answer: Mapping[str, Any]) -> AnswerKey:

@@ -8,10 +8,11 @@ from typing import Any
 
 from oprag.calls import said_by, without_secrets
 from oprag.errors import InvalidOptionError, OpragError, invalid_option
+from oprag.files import LineFile
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
 from oprag_eval.errors import SpendingCapError
-from oprag_eval.running.run_directory import AnswerKey, RunDirectory, key_of
+from oprag_eval.running.run_directory import ANSWERS, AnswerKey, RunDirectory, key_of
 from oprag_eval.system import Attempt, System
 from oprag_eval.workers import map_concurrently
 
@@ -132,7 +133,7 @@ async def run(
         for arm in plan.arms
         if arm.key(question) not in known
     ]
-    with directory.open_answers() as file:
+    with LineFile(directory.path / ANSWERS) as file:
 
         async def ask(task: tuple[Arm, Question]) -> None:
             arm, question = task

@@ -38,14 +38,11 @@ _ENOUGH = 11
 _SEPARATOR = "\n\n"
 
 
-@dataclass(frozen=True)
-class Tree:
+class Tree(NamedTuple):
     """The nodes above the chunks of a document."""
 
     summaries: tuple[str, ...]
     """Layer by layer from below."""
-    children: tuple[tuple[int, ...], ...]
-    """Nodes that each is of: the chunks are numbered first, then the summaries."""
     usage: TokenUsage
     """Tokens of all calls for it, made now or before."""
 
@@ -77,19 +74,13 @@ async def tree_of(document: Document, system: Raptor, bench: Bench) -> Tree:
         },
         make,
     )
-    return Tree(
-        tuple(made["summaries"]),
-        tuple(map(tuple, made["children"])),
-        TokenUsage(**made["usage"]),
-    )
+    return Tree(tuple(made["summaries"]), TokenUsage(**made["usage"]))
 
 
 async def _built(document: Document, system: Raptor, bench: Bench) -> Facts:
     layer = [leaf.text for leaf in system.leaves(document, bench)]
     vectors = system.leaf_vectors(document, bench)
-    below = 0
     summaries: list[str] = []
-    children: list[list[int]] = []
     usage = TokenUsage()
 
     async def summary(members: Sequence[int]) -> Completion:
@@ -106,13 +97,11 @@ async def _built(document: Document, system: Raptor, bench: Bench) -> Facts:
             seed=bench.seed,
         )
         written = await map_concurrently(summary, clusters)
-        children += [[below + one for one in each] for each in clusters]
-        below += len(layer)
         layer = [each.text.strip() for each in written]
         summaries += layer
         usage = sum((each.usage for each in written), usage)
         vectors = bench.vectors.of_texts(layer)
-    return {"summaries": summaries, "children": children, "usage": usage.to_dict()}
+    return {"summaries": summaries, "usage": usage.to_dict()}
 
 
 class Node(NamedTuple):
