@@ -15,26 +15,21 @@ from oprag.errors import InvalidOptionError
 from oprag_eval.catalogue import SYSTEMS, make_system
 from oprag_eval.data import Question
 from oprag_eval.metrics import bracketed_match
-from oprag_eval.question_words import (
-    ANSWER_STYLES,
-    BRIEF_PROMPT,
-    CHOICE_PROMPT,
-    EXPLAINED_PROMPT,
-    TERSE_PROMPT,
-)
+from oprag_eval.question_words import ANSWER_STYLES, Wording
 from oprag_eval.requests import answer_call, number_options, read_reply
 from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four, set_of_one
 
 OPEN, CHOICE = set_of_four().questions[0], set_of_four().questions[2]
+own = Wording().template
 MAKING = {"page_break": "<1>", "look_up": "[1]", "gist": "gist", "summary": "summary"}
 
 
 @pytest.mark.parametrize(
     ("prompt", "variables"),
     [
-        (TERSE_PROMPT, QA_VARIABLES),
-        (BRIEF_PROMPT, QA_VARIABLES),
-        (EXPLAINED_PROMPT, ("context", "question", "options")),
+        (own("letter", options=False), QA_VARIABLES),
+        (own("brackets", options=False), QA_VARIABLES),
+        (own("brackets", options=True), ("context", "question", "options")),
     ],
 )
 def test_the_prompts_can_be_filled_and_let_the_model_decline(prompt, variables):
@@ -55,10 +50,10 @@ def test_a_choice_is_asked_for_by_number_in_brackets():
 
 def test_the_prompts_of_published_figures_are_what_they_were():
     """Figures are compared over releases, and replies are kept by their prompt."""
-    prompts = (TERSE_PROMPT + CHOICE_PROMPT).encode()
+    prompts = own("letter", options=False) + own("letter", options=True)
 
     assert "in as few words as it takes" in answer_call(OPEN, HARBOUR).prompt
-    assert hashlib.sha256(prompts).hexdigest()[:16] == "cd770349ab92b951"
+    assert hashlib.sha256(prompts.encode()).hexdigest()[:16] == "cd770349ab92b951"
 
 
 @pytest.mark.parametrize("name", sorted(SYSTEMS))

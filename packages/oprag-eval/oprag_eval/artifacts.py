@@ -43,9 +43,6 @@ class Artifacts:
 
         Returns:
             The thing; a copy of one's own.
-
-        Raises:
-            UnreadableFileError: Its file is damaged.
         """
         source = json.dumps(of, sort_keys=True, ensure_ascii=True)
         key = f"{kind}-{hashlib.sha256(source.encode('ascii')).hexdigest()}"

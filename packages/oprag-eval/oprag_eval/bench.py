@@ -54,9 +54,6 @@ class Bench:
         answer_style: How answers are asked for; reports read it from the run's
             settings, where it has the same name.
         wording: In which words it is asked; None: our own.
-
-    Raises:
-        InvalidOptionError: There is no such style.
     """
 
     def __init__(

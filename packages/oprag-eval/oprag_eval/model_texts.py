@@ -129,14 +129,6 @@ async def kept_reply(bench: Bench, call: Call) -> Completion:
     """Reply to a call, from the cache where the model was asked the same before.
 
     A tree or a set of gists that was interrupted goes on where it was.
-
-    Args:
-        bench: Its model replies, its artifacts keep the reply.
-        call: A reply is kept for the model's name, the prompt and the longest reply.
-
-    Raises:
-        ModelCallError: The model failed, or wrote an empty summary or gist.
-        SpendingCapError: The run may not spend more.
     """
 
     async def make() -> Facts:

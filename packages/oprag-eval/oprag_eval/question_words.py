@@ -42,50 +42,15 @@ _CHOICE_REFUSAL = f"""
 If the text does not show which option is right, write the following and nothing \
 more: {SENTINEL}
 """
-CHOICE_PROMPT = (
-    CONTEXT_PART
-    + _CHOICE_REFUSAL
-    + """\
-Otherwise write the letter of the right option and nothing more.
-
-Question: {question}
-{options}
-Answer:"""
-)
-"""For multiple-choice questions."""
 _ASKED = "\n\nQuestion: {question}\n"
 _OPTIONS = "{options}\n"
 _ANSWER = "Answer:"
 _TERSE = "alone, in as few words as it takes"
 _BRIEF = "in 1 to 20 words, and nothing beyond it"
 _LETTER = "the letter of the right option and nothing more"
-_NUMBER_LAST = """\
-and after that write the number of the right option in double square brackets, [[1]] \
-for the first."""
-_EXPLAINED = f"say in a sentence or two what the text shows, {_NUMBER_LAST}"
-
-
-def _written(refusal: str, form: str) -> str:
-    """Our own prompt for an open question."""
-    write = "Otherwise write" if refusal else "\nWrite"
-    return f"{CONTEXT_PART}{refusal}{write} the answer {form}.{_ASKED}{_ANSWER}"
-
-
-TERSE_PROMPT = _written(_OPEN_REFUSAL, _TERSE)
-"""Of open questions in the style `"letter"`; `{context}` and `{question}`. Measures
-compare words, so that each word beyond the answer would count against it."""
-
-BRIEF_PROMPT = _written(_OPEN_REFUSAL, _BRIEF)
-"""Of open questions in the style `"brackets"`."""
-
-EXPLAINED_PROMPT = (
-    f"{CONTEXT_PART}{_CHOICE_REFUSAL}Otherwise {_EXPLAINED}{_ASKED}{_OPTIONS}{_ANSWER}"
-)
-"""Of multiple choice in that style; `{options}` numbered from 1."""
-
-_FORCED_EXPLAINED = f"{CONTEXT_PART}\nFirst {_EXPLAINED}{_ASKED}{_OPTIONS}{_ANSWER}"
-_FORCED_LETTER = f"{CONTEXT_PART}\nWrite {_LETTER}.{_ASKED}{_OPTIONS}{_ANSWER}"
-
+_EXPLAINED = """\
+say in a sentence or two what the text shows, and after that write the number of the \
+right option in double square brackets, [[1]] for the first."""
 _PAPER_CHOICE_RULE = f"Exactly one option is right: write {_LETTER}."
 _PAPER_EXPLAINED = (
     CONTEXT_PART
@@ -199,15 +164,15 @@ class Wording:
         may = self.decline or routing
         if self.source == "paper":
             return self._of_paper(style, options=options, may=may, routing=routing)
-        if options:
-            explained, letter = (
-                (EXPLAINED_PROMPT, CHOICE_PROMPT)
-                if may
-                else (_FORCED_EXPLAINED, _FORCED_LETTER)
-            )
-            return explained if style == "brackets" else letter
+        explained = options and style == "brackets"
         form = self.form or (_BRIEF if style == "brackets" else _TERSE)
-        return _written(_OPEN_REFUSAL if may else "", form)
+        task = f"write {_LETTER if options else f'the answer {form}'}."
+        task = _EXPLAINED if explained else task
+        if may:
+            task = f"{_CHOICE_REFUSAL if options else _OPEN_REFUSAL}Otherwise {task}"
+        else:
+            task = "\n" + (f"First {task}" if explained else task.replace("w", "W", 1))
+        return f"{CONTEXT_PART}{task}{_ASKED}{_OPTIONS if options else ''}{_ANSWER}"
 
     def _of_paper(
         self, style: AnswerStyle, *, options: bool, may: bool, routing: bool

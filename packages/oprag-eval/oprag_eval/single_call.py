@@ -23,15 +23,7 @@ async def read(
     step: Step | None = None,
     usage: Mapping[str, TokenUsage] = _NO_USAGE,
 ) -> Attempt:
-    """Have a context read, and the question answered from it.
-
-    Args:
-        question: With options it is asked as a multiple-choice question.
-        context: What is read.
-        bench: Holds the model.
-        step: The call before, if there was one for this question.
-        usage: Of the stages before, by name.
-    """
+    """Have a context read, and the question answered from it."""
     style = bench.answer_style
     call = answer_call(question, context.text, style, bench.wording)
     completion = await bench.model.complete(call)

@@ -45,10 +45,8 @@ def with_answer_recall(dataset: Dataset) -> Dataset:
 def sweep_measure(dataset: Dataset, *, offline: bool) -> str:
     """Name the measure that systems and budgets are compared by.
 
-    Args:
-        dataset: What is asked; in a sweep after `with_answer_recall`.
-        offline: Whether no language model answers. Then answers say little, and what
-            the contexts hold is measured: the evidence, else the answer's text.
+    Offline answers say little, so what contexts hold is measured: the evidence, else
+    the answer's text.
 
     Returns:
         Empty for the set's own, by which a model's answers are measured.

@@ -29,12 +29,6 @@ class WordSearch:
     def fused(self, question: str, found: Sequence[int], k: int) -> list[int]:
         """Fuse what a vector search found with what the question's words find.
 
-        Args:
-            question: Its words are looked for.
-            found: Places of the chunks that were found, best first; empty: words
-                alone rank.
-            k: Chunks to find by their words, at most.
-
         Returns:
             Places, best first; see `oprag.documents.Bm25.fused`.
         """

@@ -17,13 +17,7 @@ from oprag_eval.running.run_directory import RunDirectory
 
 
 def load_data(spec: str, split: str, corpus: str = "") -> Dataset:
-    """Read a set of the papers.
-
-    Args:
-        spec: `NAME=PATH`, or `NAME` alone: from the hub, or generated.
-        split: Where there are several; empty: the papers'.
-        corpus: Path of LongRAG's units, or `hub`; empty: none.
-    """
+    """Read a set of the papers."""
     name, _, path = spec.partition("=")
     where = path.strip() or None
     return load(name.strip(), where, split=split, corpus=corpus or None)
@@ -32,13 +26,7 @@ def load_data(spec: str, split: str, corpus: str = "") -> Dataset:
 def load_own(
     paths: Sequence[Path], questions: Path, out: Path | None = None
 ) -> Dataset:
-    """Read one's own questions on text, Markdown, HTML, PDF and Word files.
-
-    Args:
-        paths: Files and folders; see `own_documents` for their names.
-        questions: A CSV or JSON Lines file. It is no document, wherever it lies.
-        out: The folder of the run, which holds no documents either; None: none.
-    """
+    """Read one's own questions on text, Markdown, HTML, PDF and Word files."""
     return read_own(questions, own_documents(paths, questions, out))
 
 
@@ -87,9 +75,6 @@ def own_documents(
     Returns:
         Each by its path in the folder that was given, or by its file's name; where
         two would have one name, all by the paths that were given. In reading order.
-
-    Raises:
-        UnreadableFileError: See `read_files`; or nothing is left.
     """
     roots = {_real(path) for path in paths}
     apart = {_real(path) for path in (questions, out) if path is not None}

@@ -19,11 +19,7 @@ _PRICE_PARTS = (2, 3)
 
 
 def read_temperature(written: str | float) -> float | None:
-    """Read a number from 0 on; `default`: None, it is left to the provider.
-
-    Raises:
-        typer.Exit: It is neither.
-    """
+    """Read a number from 0 on; `default`: None, it is left to the provider."""
     text = str(written)
     if text == "default":
         return None
@@ -33,11 +29,7 @@ def read_temperature(written: str | float) -> float | None:
 
 
 def read_price(text: str) -> Price | None:
-    """Read `2.5,10` or `2.5,1.25,10`; empty: no price.
-
-    Raises:
-        typer.Exit: It is not two or three numbers from 0 on.
-    """
+    """Read `2.5,10` or `2.5,1.25,10`; empty: no price."""
     if not text:
         return None
     parts = text.split(",")
@@ -178,11 +170,7 @@ class RunOptions:
         return self.model == OFFLINE
 
     def check(self) -> None:
-        """Refuse what cannot be, before anything is loaded.
-
-        Raises:
-            typer.Exit: With code 2.
-        """
+        """Refuse what cannot be, before anything is loaded."""
         for option in ("model", "index_model"):
             name = getattr(self, option)
             provider, _, model = name.partition(":")
@@ -204,11 +192,7 @@ class RunOptions:
 
 
 def read_budgets(text: str) -> list[int]:
-    """Read `500,1000` as numbers of tokens, ascending, each once.
-
-    Raises:
-        typer.Exit: One is no number from 1 on.
-    """
+    """Read `500,1000` as numbers of tokens, ascending, each once."""
     parts = text.replace(",", " ").split()
     if not parts or not all(part.isdecimal() and int(part) for part in parts):
         message = f"--budgets {text!r}: it takes numbers of tokens, such as 500,1000."

@@ -180,11 +180,7 @@ def _estimate(table: _Table) -> None:
 
 
 def _carry_out(table: _Table, differs: Sequence[str]) -> None:
-    """Run every set, and compare.
-
-    Raises:
-        typer.Exit: As `evaluation_run.perform`; or with `MISSED`.
-    """
+    """Run every set, and compare."""
     from oprag.files import write_whole
     from oprag_eval.cli.reproduction_display import comparison_lines
     from oprag_eval.cli.run import FAILED

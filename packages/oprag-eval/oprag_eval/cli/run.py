@@ -55,10 +55,6 @@ def perform(
 
     Returns:
         The estimate of a run that is not carried out.
-
-    Raises:
-        UnreadableFileError: Another process carries out a run in that folder.
-        typer.Exit: See `carry_out`; and where the disk is full.
     """
     if options.offline:
         dataset = replace(dataset, notes=(_OFFLINE, *dataset.notes))
@@ -110,9 +106,6 @@ def carry_out(
 
     Systems are compared by `measure`; empty: the set's own. What is spent is entered
     in `spent_in`, so that several runs share one cap; None: in the run's folder.
-
-    Raises:
-        typer.Exit: With `FAILED`, `CAPPED` or `INTERRUPTED` where answers are missing.
     """
     out = directory.path
     # No language model, no account.

@@ -60,13 +60,7 @@ def make_evaluation(
     options: RunOptions,
     embeddings: Embeddings,
 ) -> Evaluation:
-    """Make a run ready.
-
-    Raises:
-        ModelCallError: See `load_chat_model`.
-        InvalidOptionError: Two systems have one name, there is nothing to ask, or a
-            system needs a model that calls tools.
-    """
+    """Make a run ready."""
     style = options.answer_style
     decline = not options.no_decline
     wording = wording_for(dataset, options.prompts, decline=decline, style=style)

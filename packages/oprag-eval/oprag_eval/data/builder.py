@@ -61,9 +61,6 @@ def finish(
         metrics: Names of the measures that fit.
         published: Sizes that papers give; none: nothing to compare.
         notes: What was left out or is doubtful.
-
-    Raises:
-        UnreadableFileError: Two questions have one id.
     """
     seen = set()
     for question in questions:

@@ -12,15 +12,7 @@ from oprag_eval.data.rows import Rows, table_rows
 
 
 def hub_file(repository: str, name: str) -> Path:
-    """Fetch one file of a data set, once; it is kept in the hub's cache.
-
-    Args:
-        repository: `owner/name`.
-        name: The file's path inside it.
-
-    Raises:
-        UnreadableFileError: The hub cannot be reached or does not have it.
-    """
+    """Fetch one file of a data set, once; it is kept in the hub's cache."""
     import huggingface_hub as hub
 
     try:
@@ -30,16 +22,7 @@ def hub_file(repository: str, name: str) -> Path:
 
 
 def hub_table(repository: str, *, config: str | None, split: str) -> Rows:
-    """Fetch a table of a data set, once.
-
-    Args:
-        repository: `owner/name`.
-        config: Name of the table; None for the only one.
-        split: Name of the split.
-
-    Raises:
-        UnreadableFileError: The hub cannot be reached or does not have it.
-    """
+    """Fetch a table of a data set, once."""
     import datasets
     import huggingface_hub as hub
 
@@ -52,14 +35,7 @@ def hub_table(repository: str, *, config: str | None, split: str) -> Rows:
 
 
 def parquet_rows(files: Sequence[Path]) -> Rows:
-    """Open Parquet files as one table.
-
-    Args:
-        files: In their order, at least one.
-
-    Raises:
-        UnreadableFileError: One is not there or no Parquet file.
-    """
+    """Open Parquet files as one table."""
     import datasets
 
     name = str(files[0]) if len(files) == 1 else f"{files[0].parent}/*.parquet"

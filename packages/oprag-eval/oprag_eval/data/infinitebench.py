@@ -60,16 +60,7 @@ class _Asked(Fields):
 
 
 def read_infinitebench(task: str, rows: Rows) -> Dataset:
-    """Read a task of ∞Bench.
-
-    Args:
-        task: `"en.qa"`, `"en.mc"` or `"passkey"`.
-        rows: The rows of the task's file.
-
-    Raises:
-        UnreadableFileError: A row lacks a field, or its answer is none of its four
-            options.
-    """
+    """Read a task of ∞Bench."""
     documents: dict[str, Document] = {}
     questions = []
     chosen = task == "en.mc"

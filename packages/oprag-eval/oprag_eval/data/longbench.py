@@ -32,13 +32,6 @@ def read_longbench(task: str, rows: Rows) -> Dataset:
 
     The several documents of the multi-hop sets stand in one context, headed
     *Passage 1:* and so on: they are one document here, as in the papers.
-
-    Args:
-        task: One of `TASKS`.
-        rows: The rows of its file.
-
-    Raises:
-        UnreadableFileError: A row lacks a field.
     """
     documents: dict[str, Document] = {}
     questions = [

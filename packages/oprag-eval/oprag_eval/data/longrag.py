@@ -39,17 +39,8 @@ def read_longrag(
 ) -> Dataset:
     """Read the questions of a LongRAG set.
 
-    Args:
-        task: `"nq"` or `"hotpot_qa"`.
-        rows: Its questions.
-        split: `"full"`, `"subset_1000"` or `"subset_100"`: the count to compare with.
-        corpus: Its units, one document each, shared by all questions. None:
-            every question's document is its own `context`, which repeats the authors'
-            reading without their retrieval.
-
-    Raises:
-        InvalidOptionError: There is no such split here.
-        UnreadableFileError: A row lacks a field, or two units have one id.
+    Without a corpus every question's document is its own `context`, which repeats the
+    authors' reading without their retrieval.
     """
     sizes = {"full": _FULL[task], **_SUBSETS}
     check_one_of("split", split, sizes)

@@ -54,14 +54,6 @@ def read_narrativeqa(rows: Rows, *, split: str = "test") -> Dataset:
 
     Of a story that is a web page the shown text is taken. Questions on an empty story
     are left out, and the set's notes say how many.
-
-    Args:
-        rows: The rows of the split.
-        split: Which count to compare with.
-
-    Raises:
-        InvalidOptionError: There is no such split.
-        UnreadableFileError: A row lacks a field.
     """
     check_one_of("split", split, _PUBLISHED)
     documents: dict[str, Document] = {}

@@ -80,14 +80,6 @@ def read_qasper(path: Path, *, split: str = "dev") -> Dataset:
     and figures are not in the text, and without such an annotator the evidence is not
     known. Questions that nobody answered are left out, and the set's notes say how
     many.
-
-    Args:
-        path: The file: one JSON object, paper id to paper.
-        split: `"train"`, `"dev"` or `"test"`: which count to compare with.
-
-    Raises:
-        UnreadableFileError: The file is not there or no JSON, or a paper lacks a
-            field; the error names the paper.
     """
     check_file(path)
     try:

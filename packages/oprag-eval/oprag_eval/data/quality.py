@@ -37,14 +37,6 @@ def read_quality(rows: Rows, *, split: str = "dev") -> Dataset:
 
     Every line is the questions of one writer on one article; two lines share an
     article.
-
-    Args:
-        rows: The rows of the file.
-        split: `"train"` or `"dev"`: which count to compare with.
-
-    Raises:
-        UnreadableFileError: A line lacks a field, such as the labels of the test set,
-            or gives an article another text.
     """
     documents: dict[str, Document] = {}
     questions: list[Question] = []

@@ -48,11 +48,7 @@ class Rows:
     """The line, or the row of a table, from 1; and the fields by name."""
 
     def of(self, fields: type[FieldsT]) -> Iterator[tuple[int | None, FieldsT]]:
-        """Return each line with the fields that are wanted.
-
-        Raises:
-            UnreadableFileError: A line lacks a field, or has another kind of value.
-        """
+        """Return each line with the fields that are wanted."""
         for line, values in self.values:
             try:
                 yield line, fields.model_validate(values)
@@ -81,20 +77,13 @@ def json_rows(path: Path) -> Rows:
     """Read a JSON Lines file: one object per line, blank lines skipped, UTF-8.
 
     One line at a time is in memory.
-
-    Raises:
-        UnreadableFileError: It is not there.
     """
     check_file(path)
     return Rows(str(path), _json_values(_lines(path), str(path)))
 
 
 def zip_rows(path: Path, member: str) -> Rows:
-    """Read a JSON Lines file inside a zip file.
-
-    Raises:
-        UnreadableFileError: The zip file is not there or damaged, or lacks the file.
-    """
+    """Read a JSON Lines file inside a zip file."""
     check_file(path)
     name = f"{path}/{member}"
     try:
@@ -107,12 +96,7 @@ def zip_rows(path: Path, member: str) -> Rows:
 
 
 def csv_rows(path: Path) -> Rows:
-    """Read a CSV file with a heading line, UTF-8, whole into memory.
-
-    Raises:
-        UnreadableFileError: It is not there or no CSV, or a line has more or fewer
-            fields than the heading.
-    """
+    """Read a CSV file with a heading line, UTF-8, whole into memory."""
     check_file(path)
     found: list[tuple[int, dict[str, Any]]] = []
     with path.open(encoding="utf-8-sig", newline="") as file:
@@ -135,11 +119,7 @@ def table_rows(path: str, table: Any) -> Rows:
 
 
 def check_file(path: Path) -> None:
-    """Make sure that a file is there.
-
-    Raises:
-        UnreadableFileError: It is not.
-    """
+    """Make sure that a file is there."""
     if not path.is_file():
         what = "is a folder, not a file" if path.is_dir() else "is not there"
         raise unreadable(path, what)

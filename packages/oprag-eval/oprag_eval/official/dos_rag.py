@@ -176,11 +176,7 @@ class OfficialRag(Reader):
         return {"compat": "official", "size": self.size, "order": self.order}
 
     def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
-        """Choose and order.
-
-        Raises:
-            BudgetTooSmallError: The authors' rules choose nothing.
-        """
+        """Choose and order."""
         chunks: list[tuple[str, OfficialChunk]] = []
         scores: list[float] = []
         query = bench.vectors.of_query(query_text(question))
@@ -225,11 +221,7 @@ def official_vectors(document: Document, size: int, bench: Bench) -> Matrix:
 def official_choice(
     ranked: Sequence[tuple[Ranked, str]], budget: int | None, bench: Bench
 ) -> list[Ranked]:
-    """Choose as `fill_officially` does; without a budget, all.
-
-    Raises:
-        BudgetTooSmallError: The authors' rules choose nothing.
-    """
+    """Choose as `fill_officially` does; without a budget, all."""
     if budget is None:
         return [chosen for chosen, _ in ranked]
     kept = fill_officially(ranked, budget, bench.counter)

@@ -57,11 +57,6 @@ class ChatModel(Model):
 
         Prompt and reply are text that every file takes, and the reply holds no secret
         of the environment.
-
-        Raises:
-            ModelCallError: It failed for good, or all it may write went into its
-                reasoning. Says so where the prompt is longer than the model's
-                window. What the client raised is the `__cause__`.
         """
         most = call.max_output_tokens
         limit: dict[str, Any] = {} if most is None else {self._limit: most}

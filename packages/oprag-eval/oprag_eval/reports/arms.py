@@ -41,10 +41,6 @@ class Arm:
     def values(self, measure: str, question_ids: Sequence[str]) -> list[float | None]:
         """Return a measure of each question, the mean over its runs.
 
-        Args:
-            measure: One of the line's measures.
-            question_ids: In the order that the values are wanted in.
-
         Returns:
             None for a question that was not answered, or that the measure does not fit.
         """
@@ -100,15 +96,7 @@ def row_of(
     price: Price | None,
     index_price: Price | None,
 ) -> ArmSummary:
-    """Summarise one arm.
-
-    Args:
-        arm: Its scores.
-        figures: Its measures.
-        expected: Answers that it should have.
-        price: None: no cost is shown.
-        index_price: Of what was made beforehand; None: the same.
-    """
+    """Summarise one arm."""
     asked = [TokenUsage(**line["usage"]["asked"]) for line in arm.lines]
     index = arm.index()
     of_index = index_price or price

@@ -80,10 +80,6 @@ def corpus_scores(
 ) -> dict[str, float]:
     """Return the measures of one run's answers of an arm together.
 
-    Args:
-        answers: Lines of `answers.jsonl`; questions without references are left out.
-        dataset: The set that they answer.
-
     Returns:
         Empty where the set names no such measure, or nothing can be scored.
     """

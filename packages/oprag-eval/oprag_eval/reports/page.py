@@ -31,14 +31,7 @@ def as_page(
     plots: Sequence[Plot],
     questions: Mapping[str, Any],
 ) -> str:
-    """Write the page.
-
-    Args:
-        summary: Of the run.
-        tables: Of the summary.
-        plots: Of the summary.
-        questions: See `page_data`.
-    """
+    """Write the page."""
     import jinja2
     from jinja2 import utils
 

@@ -60,9 +60,6 @@ class RunDirectory:
 
         Args:
             settings: Everything that decides the answers, as plain JSON values.
-
-        Raises:
-            InvalidOptionError: A run with other settings is there.
         """
         if not (self.path / _SETTINGS).exists():
             self.path.mkdir(parents=True, exist_ok=True)
@@ -79,11 +76,7 @@ class RunDirectory:
             raise InvalidOptionError(message, option=key.partition(":")[0], value=now)
 
     def settings(self) -> dict[str, Any]:
-        """The settings that the run was begun with.
-
-        Raises:
-            UnreadableFileError: There is no run here, or one of another version.
-        """
+        """The settings that the run was begun with."""
         path = self.path / _SETTINGS
         try:
             read: dict[str, Any] = json.loads(path.read_text("utf-8"))
@@ -103,19 +96,11 @@ class RunDirectory:
         return read
 
     def answers(self) -> list[dict[str, Any]]:
-        """All answers so far, in the order of the file.
-
-        Raises:
-            UnreadableFileError: A line other than the last is damaged.
-        """
+        """All answers so far, in the order of the file."""
         return self.lines(ANSWERS)
 
     def lines(self, name: str) -> list[dict[str, Any]]:
-        """Return the lines of one of its files; none where the file is not there.
-
-        Raises:
-            UnreadableFileError: A line other than the last is damaged.
-        """
+        """Return the lines of one of its files; none where the file is not there."""
         path = self.path / name
         if not path.exists():
             return []

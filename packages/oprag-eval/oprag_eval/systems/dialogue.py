@@ -29,14 +29,8 @@ _ResultT = TypeVar("_ResultT")
 class BenchModel(PromptedModel):
     """The model of a bench, asked one question.
 
-    Args:
-        question: The question.
-        bench: Model, counter, window, documents.
-        reserved: Tokens kept free for a reply.
-        calls: Makes the call of a prompt out of its values; None for the question
-            asked of the `context`, whatever the prompt is called.
-        routing: Prompts of such calls that must let the model decline.
-        decline: How it does so: `"word"`, or `"tool"`.
+    `calls` makes the call of a prompt out of its values; without it the question is
+    asked of the `context`. The model may decline the prompts of `routing`.
     """
 
     def __init__(
@@ -80,11 +74,7 @@ class BenchModel(PromptedModel):
         return self._bench.model.name
 
     async def carry_out(self, dialogue: Dialogue[_ResultT]) -> _ResultT:
-        """Do what a dialogue asks for; return its result.
-
-        Raises:
-            OpragError: As the model or the dialogue raises it.
-        """
+        """Do what a dialogue asks for; return its result."""
         bench = self._bench
         request = advance(dialogue)
         while not isinstance(request, Finished):

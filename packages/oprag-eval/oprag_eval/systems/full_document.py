@@ -41,11 +41,7 @@ class FullDocuments(Reader):
         budget: int | None,  # noqa: ARG002 -- it has none
         bench: Bench,
     ) -> Context:
-        """Return what is read.
-
-        Raises:
-            ContextWindowError: Nothing of them fits.
-        """
+        """Return what is read."""
         size = BenchModel(question, bench, self.reserved).size("full")
         documents = [FullDocument(d.doc_id, d.text) for d in bench.documents(question)]
         route = RouteOptions(

@@ -52,10 +52,6 @@ async def tree_of(document: Document, system: Raptor, bench: Bench) -> Tree:
 
     It is kept by content and settings: the text, the splitting, the counter, both
     models, the seed.
-
-    Raises:
-        ModelCallError: A summary cannot be had.
-        SpendingCapError: The run may not spend more.
     """
 
     async def make() -> Facts:
@@ -161,12 +157,7 @@ class Raptor(System):
     async def attempt(
         self, question: Question, budget: int | None, bench: Bench
     ) -> Attempt:
-        """Build the trees if they are not there, choose nodes, and answer.
-
-        Raises:
-            BudgetTooSmallError: Not even the best node fits.
-            ModelCallError: See `tree_of`.
-        """
+        """Build the trees if they are not there, choose nodes, and answer."""
         nodes: list[Node] = []
         scores: list[float] = []
         usage = TokenUsage()

@@ -24,9 +24,6 @@ class SelfRoute(System):
     The steps, the fit to the window and the account are the core's
     (`oprag.routing.route`). The last rung's reply is final. The defaults are the
     paper's two steps: 5 chunks of 300 words, then the full documents.
-
-    Raises:
-        InvalidOptionError: The rungs are not possible.
     """
 
     name: str = "self-route"
@@ -73,11 +70,7 @@ class SelfRoute(System):
         budget: int | None,  # noqa: ARG002 -- it has none
         bench: Bench,
     ) -> Attempt:
-        """Climb the ladder.
-
-        Raises:
-            ContextWindowError: See `oprag.routing.route`.
-        """
+        """Climb the ladder."""
         ledger = Ledger()
         options = RouteOptions(
             rungs=as_rungs(self.rungs),
