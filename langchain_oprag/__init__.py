@@ -19,7 +19,7 @@ _require_version(
     _require(
         "langchain_core", extra="langchain", purpose="langchain_oprag"
     ).__version__,
-    "0.3.68",
+    "0.3.81",
     framework="langchain-core",
     extra="langchain",
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import json
+from asyncio import timeout
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -31,6 +32,8 @@ from oprag.metadata import CITATION, DOCUMENT, END, RANK, START
 
 _LARGEST = 1_000_000
 """Bytes of a request at most."""
+WITHIN = 10.0
+"""Seconds for a request to arrive whole."""
 
 _SHOWN = ("page_label", RANK, START, END)
 """Metadata of a passage that a record carries, where it has them."""
@@ -136,11 +139,16 @@ def _check_key(header: str, api_key: str) -> None:
 
 async def _body(request: Request) -> bytes:
     body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > _LARGEST:
-            message = f"The request has more than {_LARGEST:,} bytes."
-            raise _RefusedError(413, message)
+    try:
+        async with timeout(WITHIN):
+            async for part in request.stream():
+                body += part
+                if len(body) > _LARGEST:
+                    message = f"The request has more than {_LARGEST:,} bytes."
+                    raise _RefusedError(413, message)
+    except TimeoutError as error:
+        message = f"The request did not arrive within {WITHIN:.0f} seconds."
+        raise _RefusedError(408, message) from error
     return body
 
 
