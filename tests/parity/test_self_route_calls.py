@@ -24,12 +24,13 @@ from tests.langchain import routes
 from tests.langchain.compat import IS_1X
 from tests.llamaindex import self_routing
 from tests.routing.replies import ANSWERS, REFUSALS
+from tests.routing.test_decline import REAL
 
 pytestmark = pytest.mark.slow
 
 QUESTION = "When was the bridge built?"
 REFUSAL = "Unanswerable. The text does not say so."
-REPLIES = [*itertools.chain(*REFUSALS.values(), *ANSWERS.values())]
+REPLIES = [*itertools.chain(*REFUSALS.values(), *ANSWERS.values(), dict(REAL))]
 STREAMS = [(framework, way) for framework in "ci" for way in ("stream", "astream")]
 WAYS = [*STREAMS, ("c", "invoke"), ("c", "ainvoke"), ("i", "query"), ("i", "aquery")]
 EVERY_WAY = pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +19,9 @@ from oprag.routing.decline import DeclineDetector
 from tests.routing.replies import ANSWERS, REFUSALS
 
 ROOT = Path(__file__).parents[2]
-ALL = [*itertools.chain(*REFUSALS.values(), *ANSWERS.values())]
+REAL = json.loads(Path(__file__).with_name("smollm2_replies.json").read_text("utf-8"))
+"""What SmolLM2-135M wrote to the built-in prompts, and how it ended."""
+ALL = [*itertools.chain(*REFUSALS.values(), *ANSWERS.values(), dict(REAL))]
 LONGEST = 200
 
 
@@ -54,6 +57,13 @@ def test_what_each_rule_recognises_and_loses():
     assert counted(ANSWERS, declines)["the word inside"] == 3
     assert sum(counted(REFUSALS, word_in_reply).values()) == 131
     assert sum(counted(ANSWERS, word_in_reply).values()) == 53
+
+
+def test_what_a_small_model_really_wrote_is_an_answer_however_it_ended():
+    assert len(dict(REAL)) == 30
+    for reply, finish in REAL:
+        for decline in ("word", "tool"):
+            assert not declines(reply, decline, cut=finish == "length")
 
 
 def test_the_page_says_what_a_refusal_is():

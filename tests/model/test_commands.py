@@ -1,0 +1,94 @@
+"""A real model behind `oprag ask`, `evaluate` and `sweep`."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from oprag.cli.app import app
+from tests.evaluation.small import HARBOUR, MILL, set_of_four
+
+MODEL = ["--model", "openai:smollm2"]
+QUESTION = "When did the harbour open?"
+SMALL = ["--max-reply", "16", "--window", "2000"]
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory) -> Path:
+    """Two small files, and five questions on them."""
+    folder = tmp_path_factory.mktemp("notes") / "notes"
+    folder.mkdir()
+    (folder / "harbour.txt").write_text(HARBOUR)
+    (folder / "mill.txt").write_text(MILL)
+    with (folder.parent / "q.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["question", "document", "answer"])
+        for question in set_of_four().questions:
+            rows.writerow([question.question, question.doc_id, question.answers[0]])
+        rows.writerow(["Who swept the harbour?", "harbour", "nobody"])
+    return folder
+
+
+@pytest.fixture
+def run(tiny_model, tmp_path):
+    """Run a command of the program."""
+
+    def command(*arguments: object) -> Result:
+        settings = ["--embedding-model", str(tiny_model), *MODEL]
+        return CliRunner().invoke(app, [*map(str, arguments), *settings])
+
+    return command
+
+
+@pytest.mark.parametrize(
+    "route",
+    [["rag"], ["self"], ["self", "--decline", "tool"]],
+    ids=["rag", "word", "tool"],
+)
+def test_ask_prints_what_the_model_said_and_its_tokens(
+    asked, run, notes, tmp_path, route
+):
+    folder = ["--directory", tmp_path, "--k", "1", "--json"]
+
+    result = run("ask", notes / "harbour.txt", QUESTION, *folder, "--route", *route)
+
+    assert result.exit_code == 0, result.output
+    printed = json.loads(result.stdout)
+    assert printed["answer"] == asked[-1].text
+    assert all(exchange.body["stream"] for exchange in asked)
+    counted = [
+        (rung["input_tokens"], rung["output_tokens"])
+        for rung in printed["usage"]["rungs"]
+        if rung["model_calls"]
+    ]
+    assert counted == [exchange.usage for exchange in asked]
+
+
+@pytest.mark.parametrize(
+    ("command", "systems"),
+    [
+        ("evaluate", "dos-rag,self-route:k=1,decline=tool,name=routed"),
+        ("sweep", "dos-rag,vanilla-rag"),
+    ],
+)
+def test_five_questions_are_asked_and_every_token_is_counted(
+    asked, run, notes, tmp_path, command, systems
+):
+    out = tmp_path / "run"
+    files = [notes] if command == "sweep" else ["--documents", notes]
+    questions = ["--questions", notes.parent / "q.csv"]
+    options = ["--budgets", "100,150", "--systems", systems, "--out", out, *SMALL]
+
+    result = run(command, *files, *questions, *options, "--cache", tmp_path / "cache")
+
+    assert result.exit_code == 0, result.output
+    lines = (out / "answers.jsonl").read_text().splitlines()
+    used = [usage for line in lines for usage in json.loads(line)["usage"].values()]
+    for place, name in enumerate(("input_tokens", "output_tokens")):
+        counted = sum(usage[name] for usage in used)
+        assert counted == sum(exchange.usage[place] for exchange in asked)
+    assert (out / "report.html").exists()
