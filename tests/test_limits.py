@@ -31,7 +31,7 @@ LINES = {
     "packages/oprag-eval": 10_200,  # aim: 8,500; with refusals by a call
     "oprag/files": 1_250,  # came out of evaluation, and Word files
     "oprag/scale": 450,
-    "tests": 53_730,  # aim: 42,000; places, files, LightRAG, tool calls, a real model
+    "tests": 53_790,  # aim: 42,000; places, files, LightRAG, tool calls, a real model
 }
 NAMES = {"context": 40}
 """Of doors that may be larger than `OTHER_NAMES`."""
