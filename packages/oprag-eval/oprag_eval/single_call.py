@@ -7,10 +7,9 @@ from collections.abc import Mapping
 
 from oprag.calls import TokenUsage
 from oprag_eval.bench import Bench
-from oprag_eval.contexts import Context
 from oprag_eval.data import Question
 from oprag_eval.requests import answer_call, read_reply
-from oprag_eval.system import Attempt, Step, System
+from oprag_eval.system import Attempt, Context, Step, System
 
 _NO_USAGE: Mapping[str, TokenUsage] = {}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 from pydantic import Field
 
@@ -31,6 +31,18 @@ class Piece:
     """One past the last character; None as above."""
     note: str = ""
     """The kind of such a text: `summary`, `gist`."""
+
+
+class Context(NamedTuple):
+    """The context of one call."""
+
+    text: str
+    pieces: tuple[Piece, ...]
+    """Its pieces, in that order."""
+    tokens: int
+    """Of the whole text, separators included."""
+    whole: bool | None = None
+    """See `Attempt`."""
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from oprag.cli.app import app
 from oprag.errors import UnreadableFileError
 from oprag_eval.cli.data import load_own, own_documents
 
@@ -64,20 +62,3 @@ def test_a_run_does_not_go_among_the_documents(folder):
     (folder / "a" / "run.json").write_text(RUN)
     with pytest.raises(UnreadableFileError, match="'a' holds no documents beside"):
         load_own([Path("a")], Path("q.csv"))
-
-
-def test_the_questions_alone_are_no_documents(folder):
-    with pytest.raises(UnreadableFileError, match="holds no documents beside"):
-        own_documents([Path("q.csv")], Path("q.csv"))
-
-
-@pytest.mark.parametrize(
-    "arguments", [["sweep", "."], ["evaluate", "--documents", "."]]
-)
-@pytest.mark.usefixtures("folder")
-def test_both_commands_keep_the_run_apart(arguments):
-    questions = ["--questions", "q.csv", "--out", "."]
-    result = CliRunner().invoke(app, [*arguments, *questions])
-
-    assert result.exit_code == 1
-    assert "holds no documents beside" in result.stderr

@@ -9,7 +9,6 @@ import typer
 
 from oprag.calls import Price
 from oprag_eval.cli.data import data_facts, load_own, restrict
-from oprag_eval.cli.display import table_lines
 from oprag_eval.cli.options import (
     read_budgets,
     read_price,
@@ -107,7 +106,3 @@ def test_another_text_and_another_kind_of_evidence_are_another_set():
     for name, other in changed.items():
         of_other = data_facts(other)
         assert {key for key in facts if facts[key] != of_other[key]} == {name}
-
-
-def test_columns_stand_below_one_another():
-    assert list(table_lines([("a", "bb"), ("ccc", "d")])) == ["a    bb", "ccc   d"]

@@ -77,15 +77,6 @@ def test_older_files_have_other_field_names(en_mc):
     assert found.documents[found.questions[0].doc_id].text == BOOK
 
 
-@pytest.mark.usefixtures("counts_differ")
-def test_the_passkey_task(write_jsonl):
-    rows = [{"id": 0, "context": BOOK, "input": "What is it?", "answer": ["71432"]}]
-    found = load("infinitebench/passkey", write_jsonl("passkey.jsonl", rows))
-
-    assert found.questions[0].answers == ("71432",)
-    assert found.metrics == ("first_number_match",)
-
-
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [

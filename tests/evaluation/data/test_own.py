@@ -90,14 +90,6 @@ def test_a_bad_line_of_json_is_named(write_jsonl, line, reason):
     assert caught.value.line == 3  # blank lines are skipped and counted
 
 
-def test_bytes_that_are_no_text_are_named_by_line(tmp_path):
-    path = tmp_path / "mine.jsonl"
-    path.write_bytes(b'\xef\xbb\xbf{"question": "a"}\n\xff\n')
-    with pytest.raises(UnreadableFileError, match="no JSON") as caught:
-        read_own(path, {"a": "text"})
-    assert caught.value.line == 2
-
-
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
@@ -136,16 +128,6 @@ def test_headings_may_have_capitals_and_spaces(tmp_path):
 
     assert (question.question, question.question_id) == ("Who?", "x")
     assert question.answers == ("Mara", "She")
-
-
-def test_only_numbered_answers_are_answers(write_csv):
-    row = {"question": "Who?", "answer": "Mara", "answer_source": "page 3"}
-    with pytest.warns(OpragWarning, match="'answer_source' is not used"):
-        found = read_own(write_csv("mine.csv", [row]), {"a": "text"})
-
-    (question,) = found.questions
-    assert question.answers == ("Mara",)
-    assert found.notes == ("the field 'answer_source' is not used",)
 
 
 def test_all_evidence_is_needed_unless_it_is_said(write_jsonl):

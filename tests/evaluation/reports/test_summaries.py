@@ -11,7 +11,6 @@ from oprag.calls import Price
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.metrics import corpus_bleu
 from oprag_eval.reports.arms import Arm, arms_of
-from oprag_eval.reports.measures import main_measure
 from oprag_eval.reports.summaries import summarize
 from oprag_eval.reports.tables import tables_of
 from oprag_eval.running.run_directory import RunDirectory
@@ -276,20 +275,6 @@ class TestACountedSet:
         # 600 fresh at 2, 400 cached at 1, 50 out at 10, per million.
         assert summary.arms[0].cost == pytest.approx((1_200 + 400 + 500) / 1e6)
         assert any("counted here" in note for note in summary.notes)
-
-
-@pytest.mark.parametrize(
-    ("named", "measures", "expected"),
-    [
-        (("token_f1", "exact_match"), ["exact_match", "token_f1"], "token_f1"),
-        (("bracketed_match", "choice_match"), ["choice_match"], "choice_match"),
-        (("corpus_bleu", "rouge_l"), ["rouge_l"], "rouge_l"),
-        ((), ["evidence_coverage", "evidence_recall"], "evidence_recall"),
-        ((), ["wrong_order"], ""),
-    ],
-)
-def test_arms_are_compared_by_what_the_set_names_first(named, measures, expected):
-    assert main_measure(Dataset("s", (), {}, named), measures) == expected
 
 
 def test_few_documents_are_said_to_be_few(run_of):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import errno
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ from oprag_eval.cli.options import RunOptions
 from oprag_eval.cli.setup import Evaluation, make_evaluation
 from oprag_eval.data import Dataset
 from oprag_eval.estimate import RunEstimate, estimate_run
-from oprag_eval.models import Model
 from oprag_eval.reports import write_reports
 from oprag_eval.reports.measures import number_of
 from oprag_eval.running.limits import CappedModel, Spending, less
@@ -111,25 +111,32 @@ def carry_out(
     # No language model, no account.
     record = spent_in or directory.path / "spending.jsonl"
     spending = None if options.offline else _account(options, record)
+    plan, bench, counted = evaluation.plan, evaluation.bench, itertools.count(1)
+    if spending is not None:
+        cap = partial(CappedModel, spending=spending, longest_reply=options.max_reply)
+        bench.model, bench.index_model = cap(bench.model), cap(bench.index_model)
     try:
         with progress_bar(make_console(stderr=True), "Answers") as bar:
-            counted = itertools.count(1)
-            # In one event loop: clients keep their connections from call to call.
-            report = asyncio.run(
-                _ask(
-                    *(evaluation, options, directory, spending),
-                    lambda _: bar(next(counted), len(evaluation.plan)),
-                )
+            asking = run(
+                plan,
+                bench,
+                directory,
+                # The offline reader never waits. One after the other, every run embeds
+                # the same texts together, and gets the same vectors to the last digit.
+                concurrency=1 if options.offline else options.concurrency,
+                answered=lambda _: bar(next(counted), len(plan)),
             )
+            # In one event loop: clients keep their connections from call to call.
+            report = asyncio.run(asking)
     except KeyboardInterrupt as interrupt:
         note(f"Stopped. {_kept(evaluation, directory)}")
         raise typer.Exit(INTERRUPTED) from interrupt
     finally:
-        evaluation.bench.vectors.close()
+        bench.vectors.close()
     if report.known or report.asked:
         summary = write_reports(
             directory,
-            evaluation.bench.dataset,
+            bench.dataset,
             price=options.price,
             index_price=options.index_price,
             measure=measure,
@@ -157,34 +164,6 @@ def _account(options: RunOptions, record: Path | None = None) -> Spending:
         price=options.price,
         prices=options.prices,
         record=record,
-    )
-
-
-async def _ask(
-    evaluation: Evaluation,
-    options: RunOptions,
-    directory: RunDirectory,
-    spending: Spending | None,
-    answered: Callable[[Mapping[str, Any]], None],
-) -> RunReport:
-    """Ask everything within the caps."""
-    bench = evaluation.bench
-
-    def capped(model: Model) -> Model:
-        if spending is None:
-            return model
-        return CappedModel(model, spending, longest_reply=options.max_reply)
-
-    bench.index_model = capped(bench.index_model)
-    bench.model = capped(bench.model)
-    return await run(
-        evaluation.plan,
-        bench,
-        directory,
-        # The offline reader never waits. One after the other, every run embeds the
-        # same texts together, and so gets the same vectors to the last digit.
-        concurrency=1 if options.offline else options.concurrency,
-        answered=answered,
     )
 
 

@@ -175,9 +175,7 @@ def _wordnet() -> Any:
     try:
         corpus.ensure_loaded()
     except (LookupError, OSError) as error:
-        missing = isinstance(error, LookupError)
-        what = "is not installed" if missing else "is damaged"
-        reason = f"NLTK's WordNet data {what}"
+        reason = "NLTK's WordNet data is not installed, or is damaged"
         message = (
             f"METEOR is not available: {reason}. With a network: "
             "python -m nltk.downloader wordnet; without one, unpack wordnet.zip into "

@@ -12,10 +12,9 @@ from oprag.errors import BudgetTooSmallError
 from oprag.splitting import punkt_sentence_spans
 from oprag.tokens import TokenCounter
 from oprag_eval.bench import Bench, query_text
-from oprag_eval.contexts import Context
 from oprag_eval.data import Document, Question
 from oprag_eval.single_call import Reader
-from oprag_eval.system import Piece
+from oprag_eval.system import Context, Piece
 from oprag_eval.vectors import Matrix, best_first
 
 _CLAUSE_END = re.compile(r"(?<=[,;:])\s")

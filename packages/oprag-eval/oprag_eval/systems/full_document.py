@@ -8,10 +8,9 @@ from typing import Any
 from oprag.context import ContextOptions
 from oprag.routing import FullDocument, RouteOptions, context_of_documents
 from oprag_eval.bench import Bench
-from oprag_eval.contexts import Context
 from oprag_eval.data import Question
 from oprag_eval.single_call import Reader
-from oprag_eval.system import Count, Piece
+from oprag_eval.system import Context, Count, Piece
 from oprag_eval.systems.dialogue import BenchModel
 from oprag_eval.systems.middle_cut import cut_middle
 

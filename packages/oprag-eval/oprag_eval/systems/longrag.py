@@ -23,12 +23,11 @@ from oprag.units import (
     reading_order,
 )
 from oprag_eval.bench import Bench
-from oprag_eval.contexts import Context
 from oprag_eval.data import Question
 from oprag_eval.models import Call
 from oprag_eval.requests import answer_call, choice_question, read_reply
 from oprag_eval.splittings import Splitting
-from oprag_eval.system import Attempt, Count, Piece, System
+from oprag_eval.system import Attempt, Context, Count, Piece, System
 from oprag_eval.systems.dialogue import BenchModel
 from oprag_eval.systems.full_document import REPLY_TOKENS
 from oprag_eval.systems.retrieved import Compat

@@ -15,7 +15,6 @@ from oprag.errors import invalid_option
 from oprag.tokens import NamedTokenCounter
 from oprag_eval.artifacts import Facts
 from oprag_eval.bench import Bench, query_text
-from oprag_eval.contexts import Context
 from oprag_eval.data import Document, Question
 from oprag_eval.model_texts import kept_reply, summary_call
 from oprag_eval.models import Completion
@@ -27,7 +26,7 @@ from oprag_eval.official.dos_rag import (
 )
 from oprag_eval.single_call import read
 from oprag_eval.splittings import Splitting, SplitUnit
-from oprag_eval.system import Attempt, Count, Piece, System
+from oprag_eval.system import Attempt, Context, Count, Piece, System
 from oprag_eval.systems.clusters import soft_clusters
 from oprag_eval.systems.retrieved import Compat
 from oprag_eval.vectors import Matrix, best_first

@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 from oprag.calls import TokenUsage
 from oprag.chunk import Span
 from oprag_eval.bench import Bench
-from oprag_eval.contexts import Context
 from oprag_eval.data import Question
 from oprag_eval.model_texts import gist_call, kept_reply, look_up_call, page_break_call
 from oprag_eval.requests import choice_question
 from oprag_eval.single_call import read
-from oprag_eval.system import Attempt, Count, Piece, Step, System
+from oprag_eval.system import Attempt, Context, Count, Piece, Step, System
 from oprag_eval.systems.pages import Break, PageUnit, PagingRules, page_steps, parts_of
 from oprag_eval.workers import map_concurrently
 

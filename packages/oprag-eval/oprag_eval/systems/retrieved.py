@@ -10,15 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from oprag.context import ContextOptions, FetchPlan, Order
+from oprag.context import ContextOptions, FetchPlan, Order, arrange
 from oprag.errors import invalid_option
 from oprag_eval.bench import Bench, Search
-from oprag_eval.contexts import Context, context_of
 from oprag_eval.data import Question
 from oprag_eval.official.dos_rag import OfficialRag
 from oprag_eval.single_call import Reader
 from oprag_eval.splittings import Splitting, SplitUnit
-from oprag_eval.system import Count, System
+from oprag_eval.system import Context, Count, Piece, System
 
 Compat: TypeAlias = Literal["fixed", "official"]
 """`"official"`: as the authors' code does it, losses included."""
@@ -69,7 +68,12 @@ class Retrieved(Reader):
             plan = FetchPlan(options.needed_budget() or 1, "recall")
             k = plan.k
         ranked = bench.ranked(question, *self.splittings, search=self.search, k=k)
-        return context_of(ranked, options, bench.counter)
+        passages = arrange(ranked, options).passages
+        text = options.separator.join(passage.text for passage in passages)
+        pieces = tuple(
+            Piece(passage.uri, *span) for passage in passages for span in passage.spans
+        )
+        return Context(text, pieces, bench.counter(text))
 
 
 def _best_chunks(default: str, order: Order) -> Callable[..., System]:
