@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.calls import QA_VARIABLES, check_prompt
-from oprag.errors import InvalidOptionError
 from oprag_eval.catalogue import SYSTEMS, make_system
 from oprag_eval.data import Question
 from oprag_eval.metrics import bracketed_match
-from oprag_eval.question_words import ANSWER_STYLES, Wording
+from oprag_eval.question_words import Wording
 from oprag_eval.requests import answer_call, number_options, read_reply
 from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four, set_of_one
 
@@ -164,10 +163,3 @@ def test_the_number_of_an_option_is_that_of_its_index_and_one(options):
     ]
     asked = Question("q", ("d",), "Which?", (), tuple(options), 0)
     assert number_options(options) in answer_call(asked, "text", "brackets").prompt
-
-
-def test_a_style_that_there_is_not_is_refused():
-    assert ANSWER_STYLES == ("letter", "brackets")
-    with pytest.raises(InvalidOptionError, match="letter, brackets") as caught:
-        bench_of(Replies(), answer_style="number")
-    assert (caught.value.option, caught.value.value) == ("answer_style", "number")

@@ -13,9 +13,8 @@ from oprag.metadata import chunk_metadata
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag_eval.artifacts import Artifacts
 from oprag_eval.data import Dataset, Document, Question
-from oprag_eval.errors import check_one_of
 from oprag_eval.models import Model
-from oprag_eval.question_words import ANSWER_STYLES, AnswerStyle, Wording
+from oprag_eval.question_words import AnswerStyle, Wording
 from oprag_eval.splittings import Splitting
 from oprag_eval.vectors import Matrix, Vectors, best_first
 from oprag_eval.words import WordSearch
@@ -70,7 +69,6 @@ class Bench:
         wording: Wording | None = None,
         index_model: Model | None = None,
     ) -> None:
-        check_one_of("answer_style", answer_style, ANSWER_STYLES)
         self.dataset = dataset
         self.model = model
         self.index_model = index_model or model

@@ -129,11 +129,11 @@ async def estimate_run(plan: Plan, bench: Bench, *, sample: int = 10) -> RunEsti
         for declines in (False, True):
             counting = _Counting(bench.model.name, bench.counter, declines=declines)
             failed |= await _go_through(first_runs, questions, bench.trial(counting))
-            made = _times(counting.of_documents, documents)
-            calls = counting.calls_of_questions * asked
-            calls += counting.calls_of_documents * documents
-            usage = _times(counting.of_questions, asked) + made
-            bounds.append(Taken(usage, made, round(calls)))
+            made, answered = counting.taken[True], counting.taken[False]
+            of_documents = _times(made.usage, documents)
+            usage = _times(answered.usage, asked) + of_documents
+            calls = round(answered.calls * asked + made.calls * documents)
+            bounds.append(Taken(usage, of_documents, calls))
         systems.append(SystemEstimate(name, *bounds))
     return RunEstimate(
         tuple(systems),
@@ -151,9 +151,8 @@ class _Counting(Model):
         self.name = name
         self.count = count
         self._declines = declines
-        self.of_documents = TokenUsage(estimated=True)
-        self.of_questions = TokenUsage(estimated=True)
-        self.calls_of_documents = self.calls_of_questions = 0
+        self.taken = {True: Taken(), False: Taken()}
+        """By whether it was made of documents."""
 
     async def complete(self, call: Call) -> Completion:
         """Reply as a model might that declines always, or never."""
@@ -162,12 +161,7 @@ class _Counting(Model):
         said = max(self.count(text), _REPLY_TOKENS.get(call.kind, _OTHER_REPLY))
         said = said if most is None else min(said, most)
         usage = TokenUsage(self.count(call.prompt), said, estimated=True)
-        if call.kind in _OF_DOCUMENTS:
-            self.of_documents += usage
-            self.calls_of_documents += 1
-        else:
-            self.of_questions += usage
-            self.calls_of_questions += 1
+        self.taken[call.kind in _OF_DOCUMENTS] += Taken(usage, calls=1)
         if call.tool and self._declines:
             return Completion("", usage, (DECLINE_TOOL["name"],))
         return Completion(text, usage)

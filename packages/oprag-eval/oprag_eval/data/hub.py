@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from oprag.calls import said_by
 from oprag.errors import UnreadableFileError
-from oprag_eval.data.rows import Rows, table_rows
+from oprag_eval.data.rows import Rows
 
 
 def hub_file(repository: str, name: str) -> Path:
     """Fetch one file of a data set, once; it is kept in the hub's cache."""
     import huggingface_hub as hub
 
-    try:
+    with _fetching(f"{repository}/{name}"):
         return Path(hub.hf_hub_download(repository, name, repo_type="dataset"))
-    except _failures(hub) as error:
-        raise _failed(f"{repository}/{name}", error) from error
 
 
 def hub_table(repository: str, *, config: str | None, split: str) -> Rows:
     """Fetch a table of a data set, once."""
     import datasets
-    import huggingface_hub as hub
 
     name = "/".join(part for part in (repository, config, split) if part)
-    try:
+    with _fetching(name):
         table = datasets.load_dataset(repository, config, split=split)
-    except _failures(hub) as error:
-        raise _failed(name, error) from error
-    return table_rows(name, table)
+    return Rows(name, enumerate(table, 1))
+
+
+@contextmanager
+def _fetching(name: str) -> Iterator[None]:
+    """Tell what to do without a network, or without the set."""
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        yield
+    except (OSError, RuntimeError, ValueError, HfHubHTTPError) as error:
+        said = said_by(error).removesuffix(".")
+        reason = f"it cannot be fetched from the Hugging Face hub ({said})"
+        remedy = "Connect to the network once, or download the files and give"
+        message = f"{name}: {reason}. {remedy} their path."
+        raise UnreadableFileError(message, path=name, reason=reason) from error
 
 
 def parquet_rows(files: Sequence[Path]) -> Rows:
@@ -48,23 +58,4 @@ def parquet_rows(files: Sequence[Path]) -> Rows:
         raise UnreadableFileError(
             f"{name!r}: {reason}.", path=name, reason=reason
         ) from error
-    return table_rows(name, table)
-
-
-def unavailable(name: str, reason: str, remedy: str) -> UnreadableFileError:
-    """Return the error for a set that cannot be had; the remedy names the local way."""
-    return UnreadableFileError(f"{name}: {reason}. {remedy}", path=name, reason=reason)
-
-
-def _failures(hub: Any) -> tuple[type[Exception], ...]:
-    """Return the errors of the two packages without a network or without the set."""
-    return (OSError, RuntimeError, ValueError, hub.errors.HfHubHTTPError)
-
-
-def _failed(name: str, error: Exception) -> UnreadableFileError:
-    said = said_by(error).removesuffix(".")
-    return unavailable(
-        name,
-        f"it cannot be fetched from the Hugging Face hub ({said})",
-        "Connect to the network once, or download the files and give their path.",
-    )
+    return Rows(name, enumerate(table, 1))

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from oprag.errors import invalid_option
+from oprag.errors import UnreadableFileError, invalid_option
 from oprag_eval.data import infinitebench, longbench, longrag
-from oprag_eval.data.hub import hub_file, hub_table, parquet_rows, unavailable
+from oprag_eval.data.hub import hub_file, hub_table, parquet_rows
 from oprag_eval.data.narrativeqa import read_narrativeqa
 from oprag_eval.data.passkey import PasskeyVariant, make_passkey
 from oprag_eval.data.qasper import read_qasper
@@ -93,7 +93,7 @@ def _longbench(task: str, path: Path | None, _: str) -> Dataset:
         file = hub_file(_LONGBENCH, "data.zip")
     else:
         file = _file(path, name, member, "data.zip")
-    rows: Rows = zip_rows(file, member) if file.suffix == ".zip" else json_rows(file)
+    rows = zip_rows(file, member) if file.suffix == ".zip" else json_rows(file)
     return longbench.read_longbench(task, rows)
 
 
@@ -134,14 +134,15 @@ def _narrativeqa(_: str, path: Path | None, split: str) -> Dataset:
 
 def _quality(_: str, path: Path | None, split: str) -> Dataset:
     name = f"QuALITY.v1.0.1.htmlstripped.{split}"
-    here = _here(path, "quality", f"the file {name} of github.com/nyu-mll/quality")
-    return read_quality(json_rows(_file(here, name)), split=split)
+    file = _own_file(path, "quality", name, "github.com/nyu-mll/quality")
+    return read_quality(json_rows(file), split=split)
 
 
 def _qasper(_: str, path: Path | None, split: str) -> Dataset:
     name = f"qasper-{split}-v0.3.json"
-    here = _here(path, "qasper", f"the file {name} of allenai.org/data/qasper")
-    return read_qasper(_file(here, name), split=split)
+    return read_qasper(
+        _own_file(path, "qasper", name, "allenai.org/data/qasper"), split=split
+    )
 
 
 def _passkey(variant: str, _path: Path | None, _split: str) -> Dataset:
@@ -149,12 +150,13 @@ def _passkey(variant: str, _path: Path | None, _split: str) -> Dataset:
     return make_passkey(variant)  # type: ignore[arg-type]  # checked by the caller
 
 
-def _here(path: Path | None, name: str, what: str) -> Path:
-    """Return the path of a set that is not on the hub; it must be given."""
+def _own_file(path: Path | None, name: str, file: str, source: str) -> Path:
+    """Return the file of a set that is not on the hub; its path must be given."""
     if path is None:
         reason = "its authors' files are not on the Hugging Face hub"
-        raise unavailable(name, reason, f"Give the path of {what}.")
-    return path
+        message = f"{name}: {reason}. Give the path of the file {file} of {source}."
+        raise UnreadableFileError(message, path=name, reason=reason)
+    return _file(path, file)
 
 
 _SETS = {

@@ -73,26 +73,22 @@ def said(error: ValueError) -> str:
     return f"{where!r}: {found['msg']}" if where else found["msg"]
 
 
-def json_rows(path: Path) -> Rows:
+def json_rows(path: Path | zipfile.Path) -> Rows:
     """Read a JSON Lines file: one object per line, blank lines skipped, UTF-8.
 
     One line at a time is in memory.
     """
     check_file(path)
-    return Rows(str(path), _json_values(_lines(path), str(path)))
+    return Rows(str(path), _json_values(path))
 
 
 def zip_rows(path: Path, member: str) -> Rows:
     """Read a JSON Lines file inside a zip file."""
     check_file(path)
-    name = f"{path}/{member}"
     try:
-        with zipfile.ZipFile(path) as archive:
-            lines = archive.read(member).split(b"\n")
-    except (KeyError, zipfile.BadZipFile) as error:
-        reason = f"has no {member} that can be read ({error})"
-        raise unreadable(path, reason) from error
-    return Rows(name, _json_values(lines, name))
+        return json_rows(zipfile.Path(path, member))
+    except zipfile.BadZipFile as error:
+        raise unreadable(path, f"is no zip file ({error})") from error
 
 
 def csv_rows(path: Path) -> Rows:
@@ -113,33 +109,22 @@ def csv_rows(path: Path) -> Rows:
     return Rows(str(path), found)
 
 
-def table_rows(path: str, table: Any) -> Rows:
-    """Take the rows of a table of the package `datasets`, one at a time."""
-    return Rows(path, enumerate(table, 1))
-
-
-def check_file(path: Path) -> None:
+def check_file(path: Path | zipfile.Path) -> None:
     """Make sure that a file is there."""
     if not path.is_file():
         what = "is a folder, not a file" if path.is_dir() else "is not there"
-        raise unreadable(path, what)
+        raise unreadable(Path(str(path)), what)
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def _json_values(path: Path | zipfile.Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     with path.open("rb") as file:
-        yield from file
-
-
-def _json_values(
-    lines: Iterable[bytes], path: str
-) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(lines, 1):
-        if not (written := line.removeprefix(_BOM).strip()):
-            continue
-        try:
-            values = json.loads(written)
-        except ValueError as error:
-            raise malformed(path, number, f"no JSON: {error}") from error
-        if not isinstance(values, dict):
-            raise malformed(path, number, f"{written[:20]!r} has no fields")
-        yield number, values
+        for number, line in enumerate(file, 1):
+            if not (written := line.removeprefix(_BOM).strip()):
+                continue
+            try:
+                values = json.loads(written)
+            except ValueError as error:
+                raise malformed(str(path), number, f"no JSON: {error}") from error
+            if not isinstance(values, dict):
+                raise malformed(str(path), number, f"{written[:20]!r} has no fields")
+            yield number, values

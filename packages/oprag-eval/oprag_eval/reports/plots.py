@@ -12,16 +12,16 @@ from oprag_eval.reports.summary import ArmSummary, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLOURS = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#e69f00",
-    "#56b4e9",
-    "#6a3d9a",
-    "#4d4d4d",
-)
+_COLOURS = [
+    "0072b2",
+    "d55e00",
+    "009e73",
+    "cc79a7",
+    "e69f00",
+    "56b4e9",
+    "6a3d9a",
+    "4d4d4d",
+]
 """Okabe and Ito's, which the colour-blind can tell apart, and two more."""
 _MARKERS = "osD^vPX*"
 _APART = 0.012
@@ -120,14 +120,18 @@ def _curves(axes: Axes, summary: Summary, place: Callable[[ArmSummary], float]) 
         x = [place(arm) * moved for arm in shown]
         figures = [arm.measures[summary.measure] for arm in shown]
         y = [100 * f.mean for f in figures]
-        below = [100 * (f.mean - (f.mean if f.low is None else f.low)) for f in figures]
-        above = [
-            100 * ((f.mean if f.high is None else f.high) - f.mean) for f in figures
+        ends = [
+            [100 * (f.mean if end is None else end) for end in (f.low, f.high)]
+            for f in figures
+        ]
+        lengths = [
+            (max(0.0, mean - low), max(0.0, high - mean))
+            for mean, (low, high) in zip(y, ends, strict=True)
         ]
         axes.errorbar(
             x,
             y,
-            yerr=[[max(0.0, e) for e in below], [max(0.0, e) for e in above]],
+            yerr=[*zip(*lengths, strict=True)],
             color=_COLOURS[number % len(_COLOURS)],
             marker=_MARKERS[number % len(_MARKERS)],
             linestyle=("-", "--", ":")[number // len(_COLOURS) % 3],
@@ -139,12 +143,6 @@ def _curves(axes: Axes, summary: Summary, place: Callable[[ArmSummary], float]) 
         )
         for arm, across, up in zip(shown, x, y, strict=True):
             if arm.label == ring:
-                axes.plot(
-                    [across],
-                    [up],
-                    "o",
-                    markersize=18,
-                    fillstyle="none",
-                    color="#222222",
-                    zorder=5,
+                axes.scatter(
+                    [across], [up], s=324, facecolors="none", edgecolors="#222222"
                 )
