@@ -13,14 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _COLOURS = [
-    "0072b2",
-    "d55e00",
-    "009e73",
-    "cc79a7",
-    "e69f00",
-    "56b4e9",
-    "6a3d9a",
-    "4d4d4d",
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"),
+    *("#6a3d9a", "#4d4d4d"),
 ]
 """Okabe and Ito's, which the colour-blind can tell apart, and two more."""
 _MARKERS = "osD^vPX*"
@@ -143,6 +137,7 @@ def _curves(axes: Axes, summary: Summary, place: Callable[[ArmSummary], float]) 
         )
         for arm, across, up in zip(shown, x, y, strict=True):
             if arm.label == ring:
+                face, edge = "none", "#222222"
                 axes.scatter(
-                    [across], [up], s=324, facecolors="none", edgecolors="#222222"
+                    across, up, 324, facecolors=face, edgecolors=edge, zorder=5
                 )
