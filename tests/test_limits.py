@@ -24,7 +24,7 @@ OUTER = ("cli", "files", "scale")
 """Rooms of `oprag` that are not its core."""
 
 LINES = {
-    "core": 18_630,  # aim: 17,500; with known places, and refusals by a call
+    "core": 18_605,  # aim: 17,500; with known places, and refusals by a call
     "langchain_oprag": 4_450,  # with places that people know, refusals by a call
     "llamaindex_oprag": 4_870,  # aim: 4,700, and places, refusals by a call
     "oprag/cli": 4_900,  # 4,800, and places at first sight, refusals by a call

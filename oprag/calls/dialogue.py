@@ -72,7 +72,6 @@ class Reply:
     declined: bool
     usage: TokenUsage
     seconds: float
-    model_calls: int = 1
     finish: Finish | None = None
     """What is not as it should be with its end."""
 
@@ -202,7 +201,7 @@ def ask(
         reply: Reply = yield call
     except Exception as error:  # models share no error class; all go up again
         called = model.model(name)
-        ledger.record(name, "failed", model=called, model_calls=1, note=note)
+        ledger.record(name, "failed", model=called, note=note)
         if isinstance(error, OpragError):
             raise
         said = said_by(error)
@@ -222,7 +221,6 @@ def ask(
         decision(reply),
         usage=reply.usage,
         model=model.model(name),
-        model_calls=reply.model_calls,
         seconds=reply.seconds,
         finish=reply.finish,
         note=note,

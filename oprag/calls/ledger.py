@@ -103,8 +103,6 @@ class RungEntry:
     """Tokens of all its model calls."""
     model: str | None = None
     """The model's name, as the prices name it; None when unknown."""
-    model_calls: int = 0
-    """Calls that were made, retries by the client not included."""
     seconds: float = 0.0
     """Time from sending to the end of the reply."""
     finish: str | None = None
@@ -114,6 +112,11 @@ class RungEntry:
     documents are not the exact text."""
     whole: bool = False
     """Whether it sent the whole documents."""
+
+    @property
+    def model_calls(self) -> int:
+        """Calls that were made, retries by the client not included."""
+        return 0 if self.decision == "skipped" else 1
 
 
 class Ledger:

@@ -26,7 +26,6 @@ from oprag.routing.rung_context import (
     Excerpt,
     FullDocument,
     RungContext,
-    chunks_of_documents,
     context_of_documents,
 )
 
@@ -50,7 +49,6 @@ __all__ = [
     "answer",
     "as_rungs",
     "check_route",
-    "chunks_of_documents",
     "context_of_documents",
     "declines",
     "no_tools",

@@ -6,9 +6,9 @@ import bisect
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from oprag.calls import PromptSize
 from oprag.chunk import Chunk, Hit, Passage, Span
@@ -58,10 +58,6 @@ class Excerpt(NamedTuple):
     def text(self) -> str:
         """The characters of the slice."""
         return self.document.text[self.span.start : self.span.end]
-
-
-_Piece: TypeAlias = tuple[int, int, int]
-"""Index of the document, start and end."""
 
 
 def excerpts_that_fit(
@@ -138,24 +134,37 @@ def largest_selection(
     """
     counter = resolve_token_counter(options.context.token_counter)
     found = _found(documents, chunks)
-
-    def key(piece: _Piece) -> tuple[float, float, _Piece]:
-        place, start, end = piece
-        apart = [
-            max(-1, span.start - end, start - span.end) if at == place else math.inf
-            for at, span in found
-        ]
-        rank = next((n for n, far in enumerate(apart) if far < 0), math.inf)
-        return rank, min(apart, default=math.inf), piece
-
     size = min(max(_CHARACTERS * room // _PIECES, _SMALLEST), _LARGEST)
-    pieces = sorted(_pieces(documents, found, size), key=key)
+    part = re.compile(
+        rf".{{1,{size}}}(?:(?<=\s)(?=\S)|\Z)|.{{1,{size}}}", flags=re.DOTALL
+    )
+    pieces = []
+    for place, text in enumerate(document.text for document in documents):
+        near = [(rank, span) for rank, (at, span) in enumerate(found) if at == place]
+        edges = sorted({0, len(text)}.union(*(span for _, span in near)))
+        cuts = itertools.pairwise(edges)
+        for piece in itertools.chain(*(part.finditer(text, *cut) for cut in cuts)):
+            start, end = piece.span()
+            apart = [max(-1, s.start - end, start - s.end) for _, s in near]
+            over = [rank for rank, s in near if s.start < end and start < s.end]
+            first = min(over, default=math.inf), min(apart, default=math.inf)
+            pieces.append((*first, place, start, end))
+    pieces.sort()
+
+    def excerpts(number: int) -> list[Excerpt]:
+        """Return the best pieces in document order, those that touch made one."""
+        spans: list[tuple[int, Span]] = []
+        for place, start, end in sorted(piece[2:] for piece in pieces[:number]):
+            touches = spans and spans[-1][0] == place and spans[-1][1].end == start
+            first = spans.pop()[1].start if touches else start
+            spans.append((place, Span(first, end)))
+        return [Excerpt(documents[place], span) for place, span in spans]
 
     def tokens(number: int) -> int:
-        return counter(joined(_in_order(pieces[:number], documents), options))
+        return counter(joined(excerpts(number), options))
 
     more = bisect.bisect_right(range(len(pieces) + 1), room, key=tokens)
-    return _in_order(pieces[: more - 1], documents)
+    return excerpts(more - 1)
 
 
 def _found(
@@ -179,32 +188,6 @@ def _found(
         if span is not None:
             found.append((place, Span(*span)))
     return found
-
-
-def _pieces(
-    documents: Sequence[FullDocument], found: Sequence[tuple[int, Span]], size: int
-) -> Iterator[_Piece]:
-    """Cut the documents behind white space, and where a chunk begins or ends."""
-    part = re.compile(
-        rf".{{1,{size}}}(?:(?<=\s)(?=\S)|\Z)|.{{1,{size}}}", flags=re.DOTALL
-    )
-    for place, text in enumerate(document.text for document in documents):
-        edges = {0, len(text)}.union(*(span for at, span in found if at == place))
-        for first, last in itertools.pairwise(sorted(edges)):
-            for match in part.finditer(text, first, last):
-                yield place, *match.span()
-
-
-def _in_order(
-    pieces: Iterable[_Piece], documents: Sequence[FullDocument]
-) -> list[Excerpt]:
-    """Return the pieces in document order, those that touch made one."""
-    spans: list[tuple[int, Span]] = []
-    for place, start, end in sorted(pieces):
-        touches = spans and spans[-1][0] == place and spans[-1][1].end == start
-        first = spans.pop()[1].start if touches else start
-        spans.append((place, Span(first, end)))
-    return [Excerpt(documents[place], span) for place, span in spans]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,19 +16,13 @@ def routed() -> Ledger:
     """A question that the small model declined and the large one answered."""
     ledger = Ledger(PRICES)
     ledger.record(
-        "retrieved",
-        "declined",
-        usage=TokenUsage(1_000, 10),
-        model="small",
-        model_calls=1,
-        seconds=0.5,
+        "retrieved", "declined", usage=TokenUsage(1_000, 10), model="small", seconds=0.5
     )
     ledger.record(
         "full",
         "answered",
         usage=TokenUsage(100_000, 20, cached_tokens=60_000),
         model="large",
-        model_calls=1,
         seconds=2.0,
         whole=True,
     )
@@ -50,9 +44,7 @@ def test_costs_follow_the_prices():
 
 def test_one_unknown_price_makes_the_cost_unknown():
     ledger = routed()
-    ledger.record(
-        "more", "answered", usage=TokenUsage(1, 1), model="other", model_calls=1
-    )
+    ledger.record("more", "answered", usage=TokenUsage(1, 1), model="other")
 
     assert ledger.cost is None
     assert ledger.to_dict()["rungs"][2]["cost"] is None

@@ -11,7 +11,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import ConfigurableField, RunnableLambda
 from langchain_core.tools import tool
 from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import Field
@@ -132,8 +132,9 @@ every_model = pytest.mark.parametrize(
         lambda model: model.with_retry(),
         lambda model: model.with_fallbacks([model]),
         lambda model: RunnableLambda(lambda messages: messages) | model,
+        lambda model: model.configurable_alternatives(ConfigurableField("llm")),
     ],
-    ids=["bare", "bind", "config", "retry", "fallbacks", "sequence"],
+    ids=["bare", "bind", "config", "retry", "fallbacks", "sequence", "configurable"],
 )
 
 

@@ -55,8 +55,12 @@ def test_what_each_rule_recognises_and_loses():
         "the word inside"
     }
     assert counted(ANSWERS, declines)["the word inside"] == 3
-    assert sum(counted(REFUSALS, word_in_reply).values()) == 131
-    assert sum(counted(ANSWERS, word_in_reply).values()) == 53
+    page = (ROOT / "docs/self_route.md").read_text(encoding="utf-8")
+    for name, rule in (('"word"', declines), ("word_in_reply", word_in_reply)):
+        found, lost = (
+            sum(counted(replies, rule).values()) for replies in (REFUSALS, ANSWERS)
+        )
+        assert f"| `decline={name}` | {found} | {lost} |" in page
 
 
 def test_what_a_small_model_really_wrote_is_an_answer_however_it_ended():
