@@ -34,6 +34,10 @@ class FaissChunks(ChunkStore):
         """Return the number of chunks in the index."""
         return len(self._store.index_to_docstore_id)
 
+    def sample(self) -> Iterator[StoredChunk]:
+        """Yield its chunks."""
+        return self.read()
+
     def takes_filter(self, where: Any) -> bool:
         """Return whether it is a dictionary, or a function of a chunk's metadata."""
         return isinstance(where, dict) or callable(where)

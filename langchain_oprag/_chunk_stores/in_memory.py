@@ -35,6 +35,10 @@ class InMemoryChunks(ChunkStore):
         """Return the number of entries."""
         return len(self._store.store)
 
+    def sample(self) -> Iterator[StoredChunk]:
+        """Yield its chunks."""
+        return self.read()
+
     def takes_filter(self, where: Any) -> bool:
         """Return whether it is a function of a `Document`."""
         return callable(where)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from llama_index.core.schema import BaseNode, Document
@@ -43,11 +44,19 @@ class DocstoreChunks(ChunkStore):
         # A copy: others may add while this is read.
         return wanted_of(self._found([*self._docstore.docs.values()]), wanted)
 
+    def sample(self) -> Iterable[StoredChunk]:
+        """Return nodes that are searched, where it is in memory and has no others."""
+        searched = searched_ids(self._vector_store) or ()
+        if len(searched) != self._kept():
+            return ()
+        return self.read(ids=[*islice(searched, 100)])
+
     def count(self) -> int | None:
         """Nodes that are searched; else nodes and documents, where in memory."""
         searched = searched_ids(self._vector_store)
-        if searched is not None:
-            return len(searched)
+        return self._kept() if searched is None else len(searched)
+
+    def _kept(self) -> int | None:
         kept = getattr(self._docstore, "_kvstore", None)
         if not isinstance(kept, MutableMappingKVStore):
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from itertools import islice
 
 from oprag.chunk import FullText
 from oprag.documents.search_filters import SearchFilter
@@ -14,8 +15,12 @@ from oprag.errors import (
     ConflictingPositionsError,
     DocumentNotFoundError,
     IncompleteDocumentError,
+    InvalidOptionError,
 )
-from oprag.metadata import document_key
+from oprag.metadata import DOC_KEY, document_key
+
+_SAMPLED = 100
+"""Chunks that are looked at when a source is made."""
 
 
 class StoreSource(DocumentSource):
@@ -27,9 +32,19 @@ class StoreSource(DocumentSource):
         store: The store.
         exact: See `oprag.documents.rebuild`. If not, `read` says of each text whether
             it is exact.
+
+    Raises:
+        InvalidOptionError: Its chunks are in memory, and oprag indexed none of them.
     """
 
     def __init__(self, store: ChunkStore, *, exact: bool = True) -> None:
+        sample = [*islice(store.sample(), _SAMPLED)]
+        if sample and not any(DOC_KEY in chunk.metadata for chunk in sample):
+            message = (
+                f"documents= is {store.name}, and no chunk there has a doc_key: no "
+                "document can be put together. Give the documents as they were loaded."
+            )
+            raise InvalidOptionError(message, option="documents", value=store.name)
         self._chunks = SearchedChunks(store)
         self._exact = exact
 

@@ -139,6 +139,10 @@ class ChunkStore(ABC):
         """
         return None
 
+    def sample(self) -> Iterable[StoredChunk]:
+        """Return chunks that are in memory; none where reading them takes time."""
+        return ()
+
     def takes_filter(self, where: Any) -> bool:  # noqa: ARG002 -- see Returns
         """Return whether `read` keeps to such a filter in `filters`.
 

@@ -58,12 +58,11 @@ async def test_a_document_is_preferred_to_its_chunks():
     assert await both(document_source(store)) == "the original"
 
 
-async def test_chunks_that_oprag_did_not_make_are_not_put_together():
-    source = document_source(
-        index(parser=SentenceSplitter(chunk_size=64, chunk_overlap=0))
-    )
+def test_chunks_that_oprag_did_not_make_are_read_where_documents_are_kept():
+    foreign = index(parser=SentenceSplitter(chunk_size=64, chunk_overlap=0))
+    foreign.docstore.add_documents([document(text="the original")])
 
-    await neither(source, "lease.txt", "no chunk there has")
+    assert document_source(foreign).get("lease.txt") == "the original"
 
 
 def test_what_gives_chunks_is_refused():

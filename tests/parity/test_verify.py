@@ -244,10 +244,16 @@ def test_self_route_refuses_chunks_whose_documents_cannot_be_put_together():
             for d in split.split_documents([Document(TEXT, metadata={"source": "a"})])
         ]
     )
+    with pytest.raises(InvalidOptionError, match="InMemoryVectorStore, and no chunk"):
+        langchain_oprag.SelfRouteChain(
+            llm=RecordingChatModel(), retriever=store.as_retriever(), documents=store
+        )
+    ours = langchain_oprag.OffsetTokenSplitter()
+    store.add_documents(ours.split_documents([Document("Ours.", id="b")]))
     chain = langchain_oprag.SelfRouteChain(
         llm=RecordingChatModel(), retriever=store.as_retriever(), documents=store
     )
-    with pytest.raises(UnfitIndexError, match="1 of 1 documents are refused"):
+    with pytest.raises(UnfitIndexError, match="1 of 2 documents are refused"):
         chain.verify()
     with pytest.raises(UnfitIndexError):
         asyncio.run(chain.averify())
@@ -257,10 +263,14 @@ def test_self_route_refuses_chunks_whose_documents_cannot_be_put_together():
         transformations=[SentenceSplitter(chunk_size=64, chunk_overlap=0)],
         embed_model=WordEmbedding(),
     )
+    with pytest.raises(InvalidOptionError, match="SimpleDocumentStore, and no chunk"):
+        llamaindex_oprag.document_source(index)
+    ours = llamaindex_oprag.OffsetTokenNodeParser()
+    index.insert_nodes(ours([LlamaDocument(text="Ours.", id_="b")]))
     engine = llamaindex_oprag.SelfRouteQueryEngine.from_args(
         index.as_retriever(), llm=RecordingLLM(), documents=index
     )
-    with pytest.raises(UnfitIndexError, match="1 of 1 documents are refused"):
+    with pytest.raises(UnfitIndexError, match="1 of 2 documents are refused"):
         engine.verify()
     with pytest.raises(UnfitIndexError):
         asyncio.run(engine.averify())
