@@ -15,7 +15,7 @@ from oprag_eval.catalogue import SYSTEMS, make_system
 from oprag_eval.data import Question
 from oprag_eval.metrics import bracketed_match
 from oprag_eval.question_words import Wording
-from oprag_eval.requests import answer_call, number_options, read_reply
+from oprag_eval.requests import answer_call, list_options, read_reply
 from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four, set_of_one
 
 OPEN, CHOICE = set_of_four().questions[0], set_of_four().questions[2]
@@ -156,10 +156,13 @@ def test_brackets_change_nothing_where_they_were_not_asked_for():
 
 @given(st.lists(st.text(alphabet="ab. [1]", max_size=5), min_size=1, max_size=30))
 def test_the_number_of_an_option_is_that_of_its_index_and_one(options):
-    lines = number_options(options).split("\n")
+    lines = list_options(options, "brackets").split("\n")
 
     assert [line.split(". ", 1) for line in lines] == [
         [str(index + 1), text] for index, text in enumerate(options)
     ]
     asked = Question("q", ("d",), "Which?", (), tuple(options), 0)
-    assert number_options(options) in answer_call(asked, "text", "brackets").prompt
+    assert (
+        list_options(options, "brackets")
+        in answer_call(asked, "text", "brackets").prompt
+    )

@@ -85,16 +85,9 @@ SYSTEMS: Mapping[str, SystemEntry] = MappingProxyType(
 def make_system(spec: str) -> System:
     """Make a system from what a user wrote.
 
-    Args:
-        spec: `name`, or `name:key=value,key=value`.
-
     Returns:
         The system. Where settings are given and no `name` is among them, it is
         named by the whole spec, so that it has a row of its own beside the plain one.
-
-    Raises:
-        InvalidOptionError: There is no such system or setting, or a setting has no
-            such value; the message lists what there is.
     """
     name, _, listed = spec.partition(":")
     entry = SYSTEMS.get(name)

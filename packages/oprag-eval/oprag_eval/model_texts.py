@@ -102,14 +102,7 @@ def gist_call(text: str) -> Call:
 def look_up_call(
     question: str, options: Sequence[str], gists: Sequence[str], pages: int
 ) -> Call:
-    """Ask which pages are to be read in full.
-
-    Args:
-        question: The question as one text, its options included.
-        options: Texts of the options; empty for open questions.
-        gists: Of the pages in reading order; numbered from 1.
-        pages: How many may be named.
-    """
+    """Ask which pages are to be read in full."""
     text = "\n\n".join(f"Page {number}\n{g}" for number, g in enumerate(gists, 1))
     prompt = _LOOK_UP.format(text=text, question=question, pages=pages)
     facts = {

@@ -72,9 +72,6 @@ def all_published() -> tuple[Published, ...]:
 def published_for(dataset: str) -> tuple[Published, ...]:
     """Find the figures of a set.
 
-    Args:
-        dataset: As `data.load` takes it, or `Dataset.name`.
-
     Returns:
         In the order of `all_published`; empty where the papers have none for the set.
     """

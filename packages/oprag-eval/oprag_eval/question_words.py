@@ -154,13 +154,7 @@ class Wording:
     def template(
         self, style: AnswerStyle, *, options: bool, routing: bool = False
     ) -> str:
-        """Return the prompt of a question, to be filled.
-
-        Args:
-            style: How the answer is to be written.
-            options: Whether the question has some.
-            routing: Whether a refusal leads on to another step.
-        """
+        """Return the prompt of a question, to be filled."""
         may = self.decline or routing
         if self.source == "paper":
             return self._of_paper(style, options=options, may=may, routing=routing)

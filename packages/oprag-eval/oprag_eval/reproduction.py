@@ -74,12 +74,7 @@ class Recipe:
     notes: tuple[str, ...] = ()
 
     def figures(self, reader: str, dataset: str) -> tuple[Published, ...]:
-        """Find the figures that arms have on a set, of all that the paper has.
-
-        Args:
-            reader: Whose figures, where an arm names no other.
-            dataset: One of `sets`, or `dataset`.
-        """
+        """Find the figures that arms have on a set, of all that the paper has."""
         named = [figure for arm in self.arms for figure in arm.figures]
         wanted = {(each.get("model", reader), each["method"]) for each in named}
         return tuple(
@@ -94,11 +89,7 @@ class Recipe:
         return self.sets[0] if len(self.sets) == 1 else AVERAGE
 
     def reader(self, wanted: str = "") -> str:
-        """Choose whose figures are compared; the paper's first where none is named.
-
-        Raises:
-            InvalidOptionError: The table has no such reader.
-        """
+        """Choose whose figures are compared; the paper's first where none is named."""
         if wanted and wanted not in self.readers:
             takes = f"{self.name} has figures of {', '.join(self.readers)}."
             raise invalid_option("reader", wanted, takes)
@@ -125,11 +116,7 @@ def recipes() -> Mapping[str, Recipe]:
 
 
 def recipe_named(name: str) -> Recipe:
-    """Return one recipe.
-
-    Raises:
-        InvalidOptionError: There is none of this name.
-    """
+    """Return one recipe."""
     if name not in recipes():
         takes = f"There are {', '.join(recipes())}."
         raise invalid_option("table", name, takes)
@@ -189,11 +176,6 @@ def compare(
     recipe: Recipe, reader: str, summaries: Sequence[Mapping[str, Any]]
 ) -> list[Compared]:
     """Put our figures beside the paper's.
-
-    Args:
-        recipe: The table.
-        reader: Whose figures are compared.
-        summaries: What `summary.json` holds, of each set in turn.
 
     Returns:
         Arm by arm; an arm without a figure has one row, of the table's first measure.

@@ -17,15 +17,12 @@ from oprag_eval.question_words import AnswerStyle, Wording
 _STANDING_FIRST = re.compile(rf"\W*(?:answer\W+)?{SENTINEL}\b", re.IGNORECASE)
 
 
-def number_options(options: Sequence[str]) -> str:
-    """Write options one to a line, numbered from 1: `1. first`, `2. second`."""
-    return "\n".join(f"{number}. {text}" for number, text in enumerate(options, 1))
-
-
-def letter_options(options: Sequence[str]) -> str:
-    """Write at most 26 options one to a line, lettered: `A. first`, `B. second`."""
-    lettered = zip(string.ascii_uppercase, options, strict=False)
-    return "\n".join(f"{letter}. {text}" for letter, text in lettered)
+def list_options(options: Sequence[str], style: AnswerStyle) -> str:
+    """Write options one to a line: `1. first` for brackets, at most 26 `A. first`."""
+    names = (
+        range(1, len(options) + 1) if style == "brackets" else string.ascii_uppercase
+    )
+    return "\n".join(f"{n}. {text}" for n, text in zip(names, options, strict=False))
 
 
 class Reading(NamedTuple):
@@ -68,7 +65,7 @@ def answer_call(
             template = template.replace(by_word, BY_CALL)
     if not given:
         return Call("answer", template.format(**facts), facts, tool)
-    options = _written(question.options, style)
+    options = list_options(question.options, style)
     kind: CallKind = "explained_choice" if style == "brackets" else "choice"
     prompt = template.format(options=options, **facts)
     return Call(kind, prompt, {**facts, "options": question.options}, tool)
@@ -78,7 +75,7 @@ def choice_question(question: Question, style: AnswerStyle = "letter") -> str:
     """Return a question as one text, its options below it, as the style writes them."""
     if not question.options:
         return question.question
-    return f"{question.question}\n{_written(question.options, style)}"
+    return f"{question.question}\n{list_options(question.options, style)}"
 
 
 def read_reply(
@@ -100,7 +97,3 @@ def read_reply(
     answered = not declines(reply) or (chosen and not _STANDING_FIRST.match(said))
     answered = answered and bool(said.strip())
     return Reading(said.strip() if answered else "", answered)
-
-
-def _written(options: Sequence[str], style: AnswerStyle) -> str:
-    return (number_options if style == "brackets" else letter_options)(options)

@@ -160,9 +160,6 @@ class Sampling:
     def estimate(self, values: Sequence[float | None]) -> Figure | None:
         """Return the mean over questions and its interval.
 
-        Args:
-            values: One per question, from 0 to 1; None where there is none.
-
         Returns:
             None where no question has a value.
         """
@@ -175,10 +172,6 @@ class Sampling:
         self, first: Sequence[float | None], second: Sequence[float | None]
     ) -> Comparison | None:
         """Return the difference of two arms over the questions that both have.
-
-        Args:
-            first: One value per question, as in `estimate`.
-            second: Of the other arm, for the same questions.
 
         Returns:
             None where no question has both.
@@ -203,10 +196,6 @@ class Sampling:
         self, first: Sequence[float | None], second: Sequence[float | None]
     ) -> Spread | None:
         """Return the mean of the differences of two arms, and its error.
-
-        Args:
-            first: As in `compare`.
-            second: The same.
 
         Returns:
             None where no question has both.
@@ -281,9 +270,6 @@ def _chance(spread: Spread) -> float:
 
 def adjusted(chances: Sequence[float]) -> list[float]:
     """Correct the p of several comparisons for their number.
-
-    Args:
-        chances: One p for each.
 
     Returns:
         The corrected p, in the same order. What is below 0.05 there is no accident

@@ -16,19 +16,10 @@ async def map_concurrently(
     *,
     at_once: int = 4,
 ) -> list[Result]:
-    """Do the same work on every item.
-
-    Args:
-        work: What is done with an item.
-        items: Taken when there is room for another.
-        at_once: Items worked on at a time, at most.
+    """Do the same work on every item; after a failure, begin no other and raise it.
 
     Returns:
         The results, in the order of the items.
-
-    Raises:
-        Exception: The first that the work raised. What is under way then is finished,
-            and no other item is begun.
     """
     waiting = enumerate(items)
     results: dict[int, Result] = {}

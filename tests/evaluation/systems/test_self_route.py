@@ -10,7 +10,7 @@ from langchain_openai import ChatOpenAI
 from oprag.errors import InvalidOptionError
 from oprag_eval.catalogue import make_system
 from oprag_eval.cli.options import RunOptions
-from oprag_eval.cli.setup import make_evaluation
+from oprag_eval.cli.run import make_evaluation
 from oprag_eval.readers.chat import ChatModel
 from tests.evaluation.small import HARBOUR, Replies, WordVectors, bench_of, set_of_four
 from tests.kit.openai_server import Reply, ScriptedServer, ToolCall

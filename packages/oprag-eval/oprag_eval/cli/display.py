@@ -17,13 +17,7 @@ from oprag_eval.running.limits import less
 def estimate_lines(
     estimate: RunEstimate, price: Price | None, index_price: Price | None = None
 ) -> Iterator[str]:
-    """Tell what a run takes, system by system.
-
-    Args:
-        estimate: Of the run.
-        price: None: no cost is shown.
-        index_price: Of what is made of documents beforehand; None: the same.
-    """
+    """Tell what a run takes, system by system."""
     yield (
         f"{number_of(estimate.answers, 'answer')} to "
         f"{number_of(estimate.questions, 'question')}, estimated from "

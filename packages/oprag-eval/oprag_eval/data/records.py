@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from oprag.chunk import Span
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
-from oprag_eval.metrics.evidence import EvidenceKind
+from oprag_eval.metrics.contexts import EvidenceKind
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

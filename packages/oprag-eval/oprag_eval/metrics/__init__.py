@@ -9,7 +9,7 @@ imported by the first call that needs it.
 """
 
 from oprag_eval.metrics.choices import bracketed_match, bracketed_option, choice_match
-from oprag_eval.metrics.evidence import evidence_coverage, evidence_recall
+from oprag_eval.metrics.contexts import evidence_coverage, evidence_recall, wrong_order
 from oprag_eval.metrics.library_scores import (
     corpus_bleu,
     meteor,
@@ -17,7 +17,6 @@ from oprag_eval.metrics.library_scores import (
     rouge_l,
 )
 from oprag_eval.metrics.longrag import answer_recall, longrag_match
-from oprag_eval.metrics.order import wrong_order
 from oprag_eval.metrics.short_answers import exact_match, first_number_match, token_f1
 
 __all__ = [

@@ -91,10 +91,6 @@ class LongRag(System):
 
         A multiple-choice question names its options in the first call and is put to
         the long answer in the second.
-
-        Raises:
-            ContextWindowError: The units do not fit the model's window.
-            ModelCallError: A reply was empty.
         """
         context = self.context(question, bench)
         ledger = Ledger()
