@@ -12,7 +12,6 @@ from collections.abc import (
     Iterable,
     Iterator,
     Mapping,
-    Sequence,
 )
 from functools import partial, reduce
 from operator import add
@@ -116,11 +115,8 @@ class Answering(routing.Answering[AddableDict]):
         return self._facts(prompt)[1:]
 
     def tokens(self, prompt: str, values: Mapping[str, str]) -> int:
-        """Count a prompt with its values."""
-        return self.message_tokens(self.messages(prompt, values))
-
-    def message_tokens(self, messages: Sequence[BaseMessage]) -> int:
-        """Count messages, with what the chat format puts around them."""
+        """Count a prompt with its values, and what the chat format puts around it."""
+        messages = self.messages(prompt, values)
         tokens = sum(self.counter(text_of(message)) for message in messages)
         return tokens + frame_tokens(len(messages))
 

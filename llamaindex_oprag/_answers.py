@@ -33,7 +33,7 @@ from llamaindex_oprag._llms import (
     reported_usage,
     window_of,
 )
-from llamaindex_oprag._prompts import Sent, fill, sent_text
+from llamaindex_oprag._prompts import Sent, fill
 from oprag import routing
 from oprag.calls import CallModel, frame_tokens
 from oprag.routing import DECLINE_TOOL, aanswer, answer
@@ -95,8 +95,10 @@ class Answering(routing.Answering[str]):
     def tokens(self, prompt: str, values: Mapping[str, str]) -> int:
         """Count a prompt with its values, and what the chat format puts around it."""
         sent = self.sent(prompt, values)
-        messages = 0 if isinstance(sent, str) else len(sent)
-        return self.counter(sent_text(sent)) + frame_tokens(messages)
+        if isinstance(sent, str):
+            return self.counter(sent)
+        text = "\n".join(message.content or "" for message in sent)
+        return self.counter(text) + frame_tokens(len(sent))
 
     def known_limits(self, prompt: str) -> tuple[int | None, int | None]:
         """Return the window and the longest answer of the model."""

@@ -81,10 +81,3 @@ def fill(llm: LLM, template: BasePromptTemplate, values: Mapping[str, str]) -> S
     if llm.metadata.is_chat_model:
         return llm._get_messages(template, **given)  # noqa: SLF001 -- adds the system prompt as `predict` does
     return llm._get_prompt(template, **given)  # noqa: SLF001 -- as above
-
-
-def sent_text(sent: Sent) -> str:
-    """All text of a prompt, to count its tokens."""
-    if isinstance(sent, str):
-        return sent
-    return "\n".join(message.content or "" for message in sent)

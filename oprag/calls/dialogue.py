@@ -113,10 +113,6 @@ class PromptSize:
         """The note in the usage where the model's window is not known; else None."""
         return "window unknown" if self.window is None else None
 
-    def with_context(self, context: str) -> int:
-        """Return the tokens of the whole prompt with a context in it."""
-        return self.tokens({"context": context})
-
     def room(self) -> int | None:
         """Tokens that a context may take; None when the window is unknown.
 
@@ -125,7 +121,7 @@ class PromptSize:
         """
         if self.window is None:
             return None
-        overhead = self.with_context("")
+        overhead = self.tokens({"context": ""})
         room = self.window - overhead - self.reserved
         if room > 0:
             return room
@@ -140,7 +136,8 @@ class PromptSize:
         """Tokens by which the prompt with this context is too long; 0 if it fits."""
         if self.window is None:
             return 0
-        return max(0, self.with_context(context) + self.reserved - self.window)
+        tokens = self.tokens({"context": context})
+        return max(0, tokens + self.reserved - self.window)
 
 
 def frame_tokens(messages: int) -> int:

@@ -17,7 +17,7 @@ from oprag.calls import (
     ReadDocuments,
     ask,
 )
-from oprag.chunk import Hit
+from oprag.chunk import FullText, Hit
 from oprag.context import Problems
 from oprag.errors import (
     BudgetTooSmallError,
@@ -168,34 +168,27 @@ def _context(
         return context_of_chunks(hits[:1], options, size, None)
     chunks = chunks_of_documents(hits, options.context)
     titles = {chunk.uri: chunk.name or "" for chunk in chunks}
-    found, hidden = yield from _read(tuple(titles))
-    documents = [each._replace(title=titles.get(each.name, "")) for each in found]
-    kept = [chunk for chunk in chunks if (chunk.uri) not in hidden]
+    texts: Sequence[FullText] = ()
+    hidden: list[str] = []
+    while titles and not texts:
+        try:
+            texts = yield ReadDocuments(tuple(titles))
+        except DocumentNotFoundError as error:
+            if not error.filtered:
+                raise
+            hidden.append(error.document)
+            del titles[error.document]
+    documents = [
+        FullDocument(name, text.text, text.exact, title)
+        for (name, title), text in zip(titles.items(), texts, strict=True)
+    ]
+    kept = [chunk for chunk in chunks if chunk.uri in titles]
     context = context_of_documents(documents, kept, options, size)
     if not hidden:
         return context
     left_out = f"not read, a filter hides chunks: {', '.join(map(repr, hidden))}"
     notes = filter(None, (context.note, left_out))
     return replace(context, note="; ".join(notes), whole=False)
-
-
-def _read(names: tuple[str, ...]) -> Dialogue[tuple[list[FullDocument], list[str]]]:
-    """Return the documents that may be read, and the names of those that may not."""
-    hidden: list[str] = []
-    while left := tuple(name for name in names if name not in hidden):
-        try:
-            texts = yield ReadDocuments(left)
-        except DocumentNotFoundError as error:
-            if not error.filtered:
-                raise
-            hidden.append(error.document)
-            continue
-        documents = [
-            FullDocument(name, found.text, found.exact)
-            for name, found in zip(left, texts, strict=True)
-        ]
-        return documents, hidden
-    return [], hidden
 
 
 def _failed(rung: Rung, ledger: Ledger, what: str) -> ModelCallError:
