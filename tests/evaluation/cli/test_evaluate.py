@@ -125,13 +125,6 @@ def test_an_offline_run_ends_with_a_table_and_a_report(offline):
     assert len((folder / "answers.jsonl").read_text().splitlines()) == ANSWERS
 
 
-def test_a_run_without_what_was_cached_gives_the_same_bytes(offline, shared, tmp_path):
-    cold = ["--out", tmp_path / "cold", "--cache", tmp_path / "cache"]
-
-    assert run(*shared, *SYSTEMS, *cold).exit_code == 0
-    assert files(tmp_path / "cold") == files(offline[0])
-
-
 @pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_to_the_same_bytes(tiny_model, tmp_path):
     names = "abcd"
@@ -273,16 +266,6 @@ def test_ctrl_c_keeps_what_is_answered_and_says_how_to_go_on(ask, tmp_path):
 
     assert result.exit_code == 0
     assert len(rest) == ANSWERS - kept
-
-
-def test_several_runs_of_some_questions(ask, tmp_path):
-    more = ["--runs", "3", "--limit-questions", "2", "--out", tmp_path / "run"]
-    systems = ["--systems", "full-document"]
-    result, requests = ask(lambda _: "unanswerable", *more, systems=systems)
-
-    assert result.exit_code == 0, result.output
-    assert "q: 2 questions on 1 document\n" in result.stdout
-    assert len(requests) == 3 * 2
 
 
 @pytest.fixture

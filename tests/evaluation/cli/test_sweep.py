@@ -211,31 +211,34 @@ documents."""
     assert first == "Cannot tell: there are too few questions."
 
 
-def test_the_best_needs_no_comparison():
-    lines = lines_of(summary([SMALL, LARGE], spot(LARGE, LARGE, cheaper=True)))
-
-    assert lines[1] == "Use 4,000 tokens with dos-rag."
-    assert lines[-2:] == [
-        "  Nothing scored higher.",
-        "  Nothing that takes fewer tokens is shown to be as good.",
-    ]
-    alone = lines_of(summary([LARGE], spot(LARGE, LARGE)))
-    assert alone[-1] == "  Nothing scored higher."
+NONE = arm("dos-rag", 500, 600.0, figure(0.0, 0.0, 0.0))
+FAILED = dataclasses.replace(LARGE, missing=7)
+BETTER = summary([SMALL, LARGE], spot(SMALL, LARGE, -0.01, -0.018, -0.002))
 
 
-def test_questions_that_failed_are_told():
-    some = dataclasses.replace(LARGE, missing=7)
+@pytest.mark.parametrize(
+    ("held", "told"),
+    [
+        (summary([LARGE], spot(LARGE, LARGE)), ["Use 4,000 tokens", "Nothing scored"]),
+        (
+            summary([SMALL, LARGE], spot(LARGE, LARGE, cheaper=True)),
+            ["Nothing scored higher.", "Nothing that takes fewer tokens is shown"],
+        ),
+        (summary([FAILED], spot(FAILED, FAILED)), ["7 answers of it failed."]),
+        (
+            summary([WHOLE], spot(WHOLE, WHOLE)),
+            ["full-document: about 9,000 tokens for", "send the whole documents"],
+        ),
+        (dataclasses.replace(summary([SMALL]), measure=""), ["nothing to measure by"]),
+        (summary([SMALL]), ["No advice: only op-rag, 1,000 was", "several budgets or"]),
+        (summary([NONE, SMALL], spot(NONE, NONE)), ["No advice: nothing did better"]),
+        (dataclasses.replace(BETTER, stopped=True), ["No advice: the run was stopped"]),
+    ],
+)
+def test_advice_of_other_runs(held, told):
+    lines = "\n".join(lines_of(held))
 
-    assert lines_of(summary([some], spot(some, some)))[-1] == (
-        "  7 answers of it failed."
-    )
-
-
-def test_whole_documents_may_be_the_advice():
-    lines = lines_of(summary([WHOLE], spot(WHOLE, WHOLE)))
-
-    assert lines[1] == "Use full-document: about 9,000 tokens for a question."
-    assert "send the whole documents" in lines[2]
+    assert all(each in lines for each in told)
 
 
 def test_documents_are_the_runs_own_and_not_the_groups_that_are_drawn():
@@ -247,29 +250,6 @@ def test_documents_are_the_runs_own_and_not_the_groups_that_are_drawn():
     assert "on 1 question about 5 documents" in "\n".join(lines)
     lines = lines_of(dataclasses.replace(held, questions=9, documents=1))
     assert "on 1 of 9 questions about 1 document" in "\n".join(lines)
-
-
-def test_without_a_measure_there_is_no_advice():
-    held = dataclasses.replace(summary([SMALL]), measure="")
-
-    assert "nothing to measure by" in lines_of(held)[1]
-
-
-def test_one_arm_alone_is_no_ground_for_advice():
-    (_, line) = lines_of(summary([SMALL]))
-
-    assert line.startswith("No advice: only op-rag, 1,000 was answered")
-    assert "several budgets or systems" in line
-
-
-def test_nothing_but_zeros_and_a_run_cut_off_are_no_ground_for_advice():
-    none = arm("dos-rag", 500, 600.0, figure(0.0, 0.0, 0.0))
-    (_, zeros) = lines_of(summary([none, SMALL], spot(none, none)))
-    better = summary([SMALL, LARGE], spot(SMALL, LARGE, -0.01, -0.018, -0.002))
-    (_, cut_off) = lines_of(dataclasses.replace(better, stopped=True))
-
-    assert zeros.startswith("No advice: nothing did better than 0 by evidence recall.")
-    assert cut_off.startswith("No advice: the run was stopped")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a full disk")

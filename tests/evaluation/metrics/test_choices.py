@@ -179,24 +179,3 @@ def test_option_numbers_count_from_1_and_indexes_from_0():
     assert bracketed_match("so [[1]]", gold_option=0)
     assert not bracketed_match("so [[1]]", gold_option=1)
     assert not bracketed_match("the first", gold_option=0)
-
-
-def test_the_bracket_reading_equals_a_reading_from_the_end_on_random_replies():
-    def backwards(reply):
-        end = len(reply)
-        while (end := reply.rfind("]]", 0, end)) >= 0:
-            start = reply.rfind("[[", 0, end)
-            inner = reply[start + 2 : end].strip()
-            if start >= 0 and inner.isascii() and inner.isdigit():
-                return int(inner)
-        return None
-
-    rng = seeded(7)
-    pieces = ["[[", "]]", "[", "1", "2", "33", " ", "x"]
-    found = 0
-    for _ in range(1_000):
-        reply = "".join(rng.choices(pieces, k=rng.randint(0, 14)))
-        assert bracketed_option(reply) == backwards(reply), reply
-        found += bracketed_option(reply) is not None
-
-    assert found > 50

@@ -1,7 +1,6 @@
 """ROUGE-L, BLEU and METEOR: the libraries against hand-worked values and oracles."""
 
 import math
-from fractions import Fraction
 
 import pytest
 from nltk.translate import bleu_score as nltk_bleu
@@ -35,31 +34,6 @@ def test_rouge_l_of_a_hand_worked_answer():
 
 def test_rouge_l_reads_every_script():
     assert rouge_l("Ἀθῆναι καὶ Σπάρτη", ["ἀθῆναι"]) == pytest.approx(0.5)
-
-
-def _subsequence(left, right):
-    """Length of the longest common subsequence, by the row."""
-    row = [0] * (len(right) + 1)
-    for word in left:
-        above = row[:]
-        for place, other in enumerate(right, 1):
-            same = above[place - 1] + 1 if word == other else 0
-            row[place] = max(same, above[place], row[place - 1])
-    return row[-1]
-
-
-def test_rouge_l_equals_an_independent_count_on_random_sentences():
-    seen = set()
-    for prediction, *references in sentences(8):
-        best = Fraction(0)
-        for reference in references:
-            left, right = prediction.lower().split(), reference.lower().split()
-            if common := _subsequence(left, right):
-                best = max(best, Fraction(2 * common, len(left) + len(right)))
-        seen.add(best)
-        assert rouge_l(prediction, references) == pytest.approx(float(best), abs=1e-12)
-
-    assert len(seen) > 20
 
 
 def bleu(prediction, references, max_order=4):
@@ -164,42 +138,6 @@ def test_meteor_of_a_hand_worked_answer():
     # METEOR = F · (1 − 0.5 · (2/3)³).
     score = meteor("The vessel sank walking", ["the boat walked"], wordnet=LEXICON)
     assert score == pytest.approx(0.75 / 0.775 * (1 - 0.5 * (2 / 3) ** 3))
-
-
-def _meteor(prediction, reference):
-    """For words that each match at most one other, so that the alignment is clear."""
-    same = {"vessel": "boat", "forest": "wood", "walked": "walk", "walking": "walk"}
-    left, right = ([same.get(w, w) for w in t.split()] for t in (prediction, reference))
-    places = [right.index(word) if word in right else None for word in left]
-    matches = sum(place is not None for place in places)
-    if not matches:
-        return 0.0
-    runs = sum(
-        now is not None and (before is None or now != before + 1)
-        for before, now in zip([None, *places], places, strict=False)
-    )
-    p, r = matches / len(left), matches / len(right)
-    return p * r / (0.9 * p + 0.1 * r) * (1 - 0.5 * (runs / matches) ** 3)
-
-
-def test_meteor_equals_an_independent_alignment_on_random_sentences():
-    rng = seeded(11)
-    slots = [
-        *(("vessel", "boat"), ("forest", "wood"), ("walked", "walk", "walking")),
-        *(("mat",), ("lamp",), ("cat",), ("sat",), ("dog",), ("seven",)),
-    ]
-    seen = set()
-    for _ in range(1_000):
-        prediction, reference = (
-            " ".join(rng.choice(s) for s in rng.sample(slots, rng.randint(1, 9)))
-            for _ in range(2)
-        )
-        expected = _meteor(prediction, reference)
-        seen.add(expected)
-        score = meteor(prediction, [reference], wordnet=LEXICON)
-        assert score == pytest.approx(expected, abs=1e-12), (prediction, reference)
-
-    assert len(seen) > 100
 
 
 def test_meteor_without_wordnet_is_an_error_and_never_a_score():

@@ -275,9 +275,3 @@ class TestACountedSet:
         # 600 fresh at 2, 400 cached at 1, 50 out at 10, per million.
         assert summary.arms[0].cost == pytest.approx((1_200 + 400 + 500) / 1e6)
         assert any("counted here" in note for note in summary.notes)
-
-
-def test_few_documents_are_said_to_be_few(run_of):
-    assert any(
-        "on 5 documents, and these are few" in note for note in summarized(run_of).notes
-    )

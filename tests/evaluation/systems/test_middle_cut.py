@@ -48,12 +48,6 @@ def test_the_first_and_last_half_are_kept():
     assert cut(text, 8, fours) == "0000000100020003" + "0096009700980099"
 
 
-def test_an_odd_limit_gives_the_end_one_more():
-    text = "".join(f"{number:04}" for number in range(100))
-
-    assert cut(text, 3, fours) == "0000" + "00980099"
-
-
 def test_the_mark_counts():
     text = "".join(f"{number:04}" for number in range(100))
 
@@ -78,13 +72,6 @@ COUNTERS = [
 def test_the_limit_holds(text, limit, counter, mark):
     if counter(mark) <= limit:
         assert counter(cut(text, limit, counter, mark)) <= limit
-
-
-@given(st.integers(1, 400), st.integers(1, 399))
-def test_with_even_tokens_nothing_more_would_fit(tokens, limit):
-    text = "x" * (4 * tokens)
-
-    assert fours(cut(text, limit, fours)) == min(tokens, limit)
 
 
 @pytest.mark.parametrize(
