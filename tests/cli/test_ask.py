@@ -96,19 +96,6 @@ def test_the_model_is_sent_the_cited_passages_and_then_the_question(ask):
     assert request.body["stream_options"] == {"include_usage": True}
 
 
-def test_citations_count_towards_the_budget(ask):
-    values = json.loads(ask(["Yes."], "--json", "--token-budget", "150")[0].stdout)
-
-    assert 0 < values["tokens"] <= 150
-    assert values["context"].startswith("[1] ")
-
-
-def test_tokens_that_nobody_reports_are_estimated_and_said_so(ask):
-    result, _ = ask([Reply("Yes.", reports_usage=False)])
-
-    assert re.search(r"\d+ tokens in, 2 out \(estimated\)", result.stdout)
-
-
 def test_json_holds_the_answer_the_passages_and_the_tokens(ask):
     result, (request,) = ask([Reply("Yes.", usage=Usage(9, 1))], "--json")
 
@@ -201,18 +188,11 @@ def test_an_unreachable_server_is_named(folder, options, monkeypatch):
     assert f"OPENAI_BASE_URL is {address}." in last
 
 
-@pytest.mark.parametrize(
-    ("answer", "told"),
-    [
-        (Reply(""), "Note: The model sent an empty answer."),
-        (Reply("Half an", finish_reason="length"), "Note: The answer is cut off"),
-    ],
-)
-def test_an_answer_that_is_not_whole_is_noted(ask, answer, told):
-    result, _ = ask([answer])
+def test_an_empty_answer_is_noted(ask):
+    result, _ = ask([Reply("")])
 
     assert result.exit_code == 0
-    assert told in result.stderr
+    assert "Note: The model sent an empty answer." in result.stderr
 
 
 @pytest.mark.slow

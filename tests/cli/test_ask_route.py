@@ -162,14 +162,6 @@ def test_a_model_with_tools_declines_by_a_call(ask):
     assert len(requests) == 2
 
 
-def test_an_answer_that_breaks_off_ends_its_line_and_is_no_success(ask):
-    result, _ = ask([Reply(deltas=["The landlord. He pays. ", "Half"], broken=True)])
-
-    assert result.exit_code == 1
-    assert result.stdout == "The landlord. He pays. Half\n"
-    assert "broke off: " in result.stderr.splitlines()[-1]
-
-
 @pytest.mark.parametrize(
     ("more", "told"),
     [

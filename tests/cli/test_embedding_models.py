@@ -11,7 +11,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pytest
 
 from oprag.cli.embedding_models import (
@@ -26,22 +25,6 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 """What `printf altered | sha256sum` prints."""
-
-
-def similarity(one: list[float], other: list[float]) -> float:
-    return float(np.dot(one, other) / np.linalg.norm(one) / np.linalg.norm(other))
-
-
-def test_the_default_model_knows_what_words_mean(minilm):
-    cat, kitten, tax = minilm.embed_documents(["A cat.", "A kitten.", "Income tax."])
-
-    assert len(cat) == 384
-    assert similarity(cat, kitten) > similarity(cat, tax) + 0.3
-    assert similarity(minilm.embed_query("A cat."), cat) > 0.999
-
-
-def test_no_text_is_no_vector(minilm):
-    assert minilm.embed_documents([]) == []
 
 
 def test_a_folder_is_a_name(tiny_model):

@@ -97,17 +97,6 @@ def test_two_indexes_do_not_disturb_each_other(tmp_path):
     assert indexed(tmp_path, texts(TEXT[:500]), name="b").reused
 
 
-def test_only_what_changed_is_embedded(tmp_path):
-    indexed(tmp_path, texts(b="B.", c="C."))
-    model = letters()
-
-    index = indexed(tmp_path, texts(b="New."), model)
-
-    assert model.model.embedded == 1
-    assert held(index) == expected(texts(b="New."))
-    assert (index.report.updated, index.report.removed) == (("b",), ("c",))
-
-
 def test_a_damaged_index_is_named_with_what_to_do(tmp_path):
     # In another folder than any that Chroma has opened.
     path = indexed(tmp_path / "old").path
@@ -117,32 +106,6 @@ def test_a_damaged_index_is_named_with_what_to_do(tmp_path):
 
     with pytest.raises(OSError, match="delete this folder, and index again"):
         indexed(tmp_path / "new")
-
-
-def run_and_die(folder: Path, *, after: int) -> None:
-    """Index in another process, which dies at once after so many chunks."""
-    code = f"""
-import os
-from pathlib import Path
-from tests.cli.test_index import indexed
-def die(_, __, done):
-    if done >= {after}:
-        os._exit(0)
-indexed(Path({str(folder)!r}), show_progress=die)
-os._exit(0)
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
-
-
-def test_an_index_whose_making_was_killed_is_completed(tmp_path):
-    run_and_die(tmp_path, after=64)
-    assert list(tmp_path.glob("*.chroma"))
-    model = letters()
-
-    index = indexed(tmp_path, model=model)
-
-    assert held(index) == expected(texts())
-    assert 0 < model.model.embedded < index.chunks
 
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):

@@ -10,7 +10,7 @@ from oprag.cli.demo import jumps_back, language_reference
 from oprag.cli.embedding_models import load_embedding_model
 from oprag.cli.index import own_index
 from oprag.cli.options import SearchOptions
-from oprag.cli.search import retrieve, retrieved_values
+from oprag.cli.search import retrieve
 from oprag.files import FilesRead, FileText
 from oprag.tokens import resolve_token_counter
 
@@ -62,18 +62,3 @@ def test_tokens_are_counted_as_they_are_sent_and_keep_to_the_budget(retrieved):
     assert retrieved.passage_tokens == tuple(
         counter(passage.text) for passage in retrieved.passages
     )
-
-
-def test_the_values_say_the_same(retrieved, text):
-    values = retrieved_values(retrieved)
-
-    assert values["question"] == QUESTION
-    assert values["tokens"] == retrieved.tokens
-    for passage in values["passages"]:
-        assert [text[start:end] for start, end in passage["spans"]] == [passage["text"]]
-    ranks = [rank for passage in values["passages"] for rank in passage["ranks"]]
-    assert [chunk["rank"] for chunk in values["by_score"]] == sorted(ranks)
-    assert sorted(ranks) == list(range(len(ranks))) != ranks
-    for chunk in values["by_score"]:
-        start, end = chunk["span"]
-        assert text[start:end] == chunk["text"]

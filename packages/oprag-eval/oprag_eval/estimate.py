@@ -39,14 +39,20 @@ _GIST_PARTS = 4
 class Taken:
     """The totals of several calls."""
 
-    usage: TokenUsage = _NO_TOKENS
+    asked: TokenUsage = _NO_TOKENS
+    """Of questions."""
     made: TokenUsage = _NO_TOKENS
-    """Of that, what is made of documents beforehand."""
+    """Of what is made of documents beforehand."""
     calls: int = 0
+
+    @property
+    def usage(self) -> TokenUsage:
+        """All of it."""
+        return self.asked + self.made
 
     def __add__(self, other: Taken) -> Taken:
         return Taken(
-            self.usage + other.usage, self.made + other.made, self.calls + other.calls
+            self.asked + other.asked, self.made + other.made, self.calls + other.calls
         )
 
 
@@ -130,10 +136,9 @@ async def estimate_run(plan: Plan, bench: Bench, *, sample: int = 10) -> RunEsti
             counting = _Counting(bench.model.name, bench.counter, declines=declines)
             failed |= await _go_through(first_runs, questions, bench.trial(counting))
             made, answered = counting.taken[True], counting.taken[False]
-            of_documents = _times(made.usage, documents)
-            usage = _times(answered.usage, asked) + of_documents
+            of_all = _times(answered.asked, asked), _times(made.asked, documents)
             calls = round(answered.calls * asked + made.calls * documents)
-            bounds.append(Taken(usage, of_documents, calls))
+            bounds.append(Taken(*of_all, calls))
         systems.append(SystemEstimate(name, *bounds))
     return RunEstimate(
         tuple(systems),

@@ -73,14 +73,9 @@ def score_answers(
     """Score answers one by one; `style` is the one they were asked for in.
 
     Yields:
-        For each answer, in the same order: which answer it is, `doc_ids`, its
-        `usage` (`asked`: the calls for this question; `index`: what was made of its
-        documents beforehand), each measure of `measures_of`, and of the context
-        `wrong_order` (the share of pairs of passages that stand in the wrong order),
-        `evidence_recall` and `evidence_coverage` where the set has evidence, else
-        `answer_recall` where it is LongRAG's, and `title_recall` where it names the
-        articles that are needed. A measure that does not fit the
-        question is None.
+        For each answer, in the same order: which it is, its `usage` (`asked`: the
+        calls for this question; `index`: what was made of its documents beforehand),
+        and each measure of its text and its context; None for one that does not fit.
 
     Raises:
         InvalidOptionError: An answer's question is not in the set.

@@ -11,7 +11,6 @@ from oprag_eval.estimate import RunEstimate, SystemEstimate, Taken
 from oprag_eval.reports.measures import CONTEXT_MEASURES, number_of
 from oprag_eval.reports.summary import Summary
 from oprag_eval.reports.tables import results
-from oprag_eval.running.limits import less
 
 
 def estimate_lines(
@@ -78,8 +77,7 @@ def _range(low: int, high: int) -> str:
 
 
 def _cost(taken: Taken, price: Price, index: Price | None) -> float:
-    asked = price.cost(less(taken.usage, taken.made))
-    return asked + (index or price).cost(taken.made)
+    return price.cost(taken.asked) + (index or price).cost(taken.made)
 
 
 def _money(low: float, high: float) -> str:

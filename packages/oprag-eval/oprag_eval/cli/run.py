@@ -37,7 +37,7 @@ from oprag_eval.readers.chat import ChatModel
 from oprag_eval.readers.offline import OfflineReader
 from oprag_eval.reports import write_reports
 from oprag_eval.reports.measures import number_of
-from oprag_eval.running.limits import CappedModel, Spending, less
+from oprag_eval.running.limits import CappedModel, Spending
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, RunReport, run
 from oprag_eval.system import System
@@ -114,8 +114,7 @@ def _show_estimate(evaluation: Evaluation, options: RunOptions) -> RunEstimate:
     for line in estimate_lines(estimate, *prices):
         typer.echo(line)
     low = estimate.low
-    asked = less(low.usage, low.made)
-    least = [(options.model, asked), (options.index_model, low.made)]
+    least = [(options.model, low.asked), (options.index_model, low.made)]
     if _account(options).passed(least) is not None:
         note(
             "That is more than the cap: the run will stop there, and can be continued."

@@ -181,16 +181,6 @@ def _recorded(record: Path | None) -> dict[str, TokenUsage]:
     return used
 
 
-def less(usage: TokenUsage, other: TokenUsage) -> TokenUsage:
-    """Return the tokens of the first without those of the second."""
-    return TokenUsage(
-        usage.input_tokens - other.input_tokens,
-        usage.output_tokens - other.output_tokens,
-        usage.cached_tokens - other.cached_tokens,
-        estimated=usage.estimated,
-    )
-
-
 def _tokens(usage: TokenUsage) -> int:
     return usage.input_tokens + usage.output_tokens
 
