@@ -62,3 +62,9 @@ class SqueezedText:
         block = min(offset, len(self.text)) // _BLOCK
         rest = self.text[block * _BLOCK : max(offset, 0)]
         return self._before[block] + len(squeeze(rest))
+
+    def goes_on(self, index: int) -> bool:
+        """Return whether `flat[index]` is no first character of a word."""
+        if not 0 < index < len(self.flat):
+            return False
+        return not self.text[self.offset(index) - 1].isspace()

@@ -54,12 +54,15 @@ class TextIndex:
         piece = squeeze(text)
         found = self._seeds.stretches(piece)
         best = self._recorded_stretch(piece, recorded)
+        begun = best is not None
         if best is None:
             best = max(found, key=_length, default=None)
             if best is None or 2 * _length(best) < len(piece):
-                return self._behind_a_line(text, recorded)
+                return self._beside_a_line(text, recorded)
         elif self.copies(piece[best.start : best.end], 1) > 1:
             return Location(None, "ambiguous")
+        elif best.end == len(piece):
+            found = []  # a header may quote what is near
         begin, end, far = best.at, best.at + _length(best), len(piece)
         for each in found:
             before = begin - far <= each.at and each.at + _length(each) <= begin
@@ -68,16 +71,43 @@ class TextIndex:
                 behind and each.start > best.start
             ):
                 return Location(None, "not_found")
-        first = self._squeezed.offset(best.at)
-        last = self._squeezed.offset(best.at + _length(best) - 1)
+        begin, end = self._whole_words(text, best, begun=begun)
+        first, last = self._squeezed.offset(begin), self._squeezed.offset(end - 1)
         return Location(Span(first, last + 1), "inside")
 
-    def _behind_a_line(self, text: str, recorded: Span | None) -> Location:
-        """Return the place of the text that follows its short first line."""
-        span, _ = self.only(text.partition("\n")[2])
-        if span is None or recorded is None or span.start < recorded.start:
-            return Location(None, "not_found")
-        return Location(span, "inside")
+    def _whole_words(
+        self, text: str, found: Stretch, *, begun: bool
+    ) -> tuple[int, int]:
+        """Return the ends of a stretch without letters that agree by chance.
+
+        They are of a word that goes on otherwise, in the text and in the piece.
+
+        Args:
+            text: With its white space.
+            found: What it has in common with the source.
+            begun: Whether it is known to begin there.
+        """
+        piece, shift = SqueezedText(text), found.at - found.start
+
+        def common(at: int, step: int) -> int:
+            count = 0
+            if self._squeezed.goes_on(at + shift):
+                while count < SEED and piece.goes_on(at + step * count):
+                    count += 1
+            return count % SEED  # so many are no chance
+
+        start = found.start if begun else found.start + common(found.start, 1)
+        end = found.end - common(found.end, -1)
+        return start + shift, max(end, start + 1) + shift
+
+    def _beside_a_line(self, text: str, recorded: Span | None) -> Location:
+        """Return the place of the text behind its first line, or before its last."""
+        behind, before = text.partition("\n")[2], text.rpartition("\n")[0]
+        for rest in (behind.strip(), before.strip()):
+            span, _ = self.only(rest)
+            if span and recorded and span.start >= recorded.start:
+                return Location(span, "inside")
+        return Location(None, "not_found")
 
     def _recorded_stretch(self, piece: str, recorded: Span | None) -> Stretch | None:
         """Return the stretch that begins where it is recorded, if `SEED` agrees."""

@@ -121,3 +121,38 @@ def test_a_chunk_that_was_altered_in_the_middle_is_refused(start):
     metadatas = [{"source": "a.txt", **place}, {"source": "a.txt", "start_index": 900}]
     with pytest.raises(MissingPositionError, match="not in its text"):
         order_context([altered, text[900:1100]], metadatas, documents=SOURCES)
+
+
+LEASE = """# One
+
+The rent is due in May, and not before.
+借家人は五月に家賃を払う、それより前には決して払わない。
+
+# Two
+
+The roof is of slate, laid in the year of the fire.
+
+Summers are dry."""
+ROOF = "The roof is of slate, laid in the year of the fire."
+RENT = "借家人は五月に家賃を払う、それより前には決して払わない。"
+
+
+@pytest.mark.parametrize(
+    ("stored", "cut"),
+    [
+        ("From the lease of 1807, about its rooms.\n\n# Two", "# Two"),
+        ("# Two\n\nKeywords: the roof, and what is on it", "# Two"),
+        (f"{RENT} So much before.\n# Two\n\n{ROOF}", f"# Two\n\n{ROOF}"),
+        (f"{ROOF}\n\nSource: a lease", ROOF),
+        (f"賃貸{RENT}", RENT),
+    ],
+    ids=["long header", "long footer", "quoting", "same letter", "no white space"],
+)
+def test_a_slice_is_found_among_what_is_longer_or_alike(stored, cut):
+    start = LEASE.index(cut)
+    metadata = {"source": "a", "start_index": start}
+
+    (passage,) = order_context([stored], [metadata], documents={"a": LEASE})
+
+    assert passage.spans == ((start, start + len(cut)),)
+    assert not passage.exact
