@@ -44,7 +44,6 @@ def test_another_process_finds_it(tmp_path):
     found = asyncio.run(Artifacts(tmp_path).made("tree", OF, make))
 
     assert (found["number"], make.made) == (1, 1)
-    assert [path.name[:5] for path in tmp_path.iterdir()] == ["tree-"]
 
 
 @pytest.mark.parametrize(
@@ -83,16 +82,12 @@ def test_nothing_is_kept_of_a_failure_and_who_waited_makes_it(tmp_path):
     failed, *others = asyncio.run(ask_all())
     assert isinstance(failed, ValueError)
     assert [made["number"] for made in others] == [2, 2]
-    assert len(list(tmp_path.iterdir())) == 1
 
 
-@pytest.mark.parametrize("held", ['{"number": 1', "[1]", "\udcff"])
-def test_a_damaged_file_is_told(tmp_path, held):
-    asyncio.run(Artifacts(tmp_path).made("tree", OF, Maker()))
-    (path,) = tmp_path.iterdir()
-    path.write_bytes(held.encode("utf-8", "surrogateescape"))
+def test_a_damaged_file_is_told(tmp_path):
+    (tmp_path / "made.sqlite").write_bytes(b"no database at all, and longer than that")
 
     with pytest.raises(UnreadableFileError) as caught:
-        asyncio.run(Artifacts(tmp_path).made("tree", OF, Maker()))
+        Artifacts(tmp_path)
 
-    assert caught.value.path == str(path)
+    assert caught.value.path == str(tmp_path / "made.sqlite")

@@ -186,11 +186,10 @@ def test_gists_that_came_before_a_failure_are_not_asked_for_again(tmp_path):
 
 def test_an_empty_gist_is_an_error_and_is_not_kept(tmp_path):
     question = set_of_one(TEXT).questions[0]
-    bench = bench_of(Replies(lambda _: " "), set_of_one(TEXT), cache=tmp_path)
-    with pytest.raises(ModelCallError, match="empty gist"):
-        asyncio.run(make_system("readagent").attempt(question, None, bench))
-
-    assert not list(tmp_path.glob("gist-*"))
+    for _ in range(2):
+        bench = bench_of(Replies(lambda _: " "), set_of_one(TEXT), cache=tmp_path)
+        with pytest.raises(ModelCallError, match="empty gist"):
+            asyncio.run(make_system("readagent").attempt(question, None, bench))
 
 
 def test_a_blank_document_has_no_pages():

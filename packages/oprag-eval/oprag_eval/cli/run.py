@@ -269,7 +269,7 @@ def make_evaluation(
         model,
         vectors,
         window=options.window,
-        cache=cache / "made",
+        cache=cache,
         seed=options.seed,
         answer_style=style,
         wording=wording,
