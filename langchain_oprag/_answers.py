@@ -333,11 +333,9 @@ def with_tool(model: Any, config: RunnableConfig) -> Runnable[Any, Any] | None:
     if inner is not model:
         return with_tool(inner, config)
     try:
-        bound = model.bind_tools([{"type": "function", "function": DECLINE_TOOL}])
+        return model.bind_tools([{"type": "function", "function": DECLINE_TOOL}])  # type: ignore[no-any-return]  # a Runnable
     except (AttributeError, NotImplementedError):
         return None
-    given_tool: Runnable[Any, Any] = bound
-    return given_tool
 
 
 _OF_TOOLS = ("tools", "tool_choice", "tool_config", "functions", "function_call")

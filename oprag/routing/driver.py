@@ -60,6 +60,7 @@ class ModelCall(ABC):
         """Names of the tools that the reply calls."""
         self._answering = answering
         self._request = request
+        self._may_stream = answering.streams_drafts or request.purpose != "draft"
         self._ask, self._aask, self._stream, self._astream = ways
         self._end = StreamEnd()
         final = request.purpose != "attempt"
@@ -75,28 +76,38 @@ class ModelCall(ABC):
         """The reply up to now, a refusal included, without reasoning."""
         return self._detector.text
 
-    def texts(self, *, streaming: bool) -> Generator[str, None, None]:
-        """Call the model; yield what of its reply may be shown."""
+    def outputs(self, *, streaming: bool) -> Generator[Any, None, None]:
+        """Call the model; yield what is output of its reply."""
+        streaming &= self._may_stream
         for piece in self._stream() if streaming else [self._ask()]:
-            yield self._shown(piece, whole=not streaming)
-        yield self._last(streaming=streaming)
+            yield from self._output(self._shown(piece, whole=not streaming))
+        yield from self._output(self._last(streaming=streaming))
 
-    async def atexts(self, *, streaming: bool) -> AsyncGenerator[str, None]:
-        """Async version of `texts`."""
+    async def aoutputs(self, *, streaming: bool) -> AsyncGenerator[Any, None]:
+        """Async version of `outputs`."""
+        streaming &= self._may_stream
         if streaming:
             pieces = self._astream()
             if inspect.isawaitable(pieces):
                 pieces = await pieces
             try:
                 async for piece in pieces:
-                    yield self._shown(piece, whole=False)
+                    for output in self._output(self._shown(piece, whole=False)):
+                        yield output
             finally:
                 # One that is left must be closed here, not whenever it is collected.
                 if isinstance(pieces, AsyncGenerator):
                     await pieces.aclose()
         else:
-            yield self._shown(await self._aask(), whole=True)
-        yield self._last(streaming=streaming)
+            for output in self._output(self._shown(await self._aask(), whole=True)):
+                yield output
+        for output in self._output(self._last(streaming=streaming)):
+            yield output
+
+    def _output(self, text: str) -> list[Any]:
+        output = [*self._answering.output(self._request, text)] if text else []
+        self._answering.shown |= bool(output)
+        return output
 
     def _shown(self, piece: Any, *, whole: bool) -> str:
         self._end.see(piece)
@@ -186,18 +197,6 @@ class Answering(ABC, Generic[OutT]):
 
         return PromptSize(tokens, window, answer or int(usual))
 
-    def streams(self, request: CallModel) -> bool:
-        """Say whether a reply may be streamed."""
-        return self.streams_drafts or request.purpose != "draft"
-
-    def released(self, request: CallModel, text: str) -> Iterable[OutT]:
-        """Take a piece of a reply; return what is output for it."""
-        if not text:
-            return ()
-        output = [*self.output(request, text)]
-        self.shown |= bool(output)
-        return output
-
 
 def answer(
     answering: Answering[OutT], *, streaming: bool
@@ -214,10 +213,8 @@ def answer(
                 result = [source.read(name) for name in request.names]
             else:
                 call = answering.begin(request)
-                streamed = streaming and answering.streams(request)
-                with closing(call.texts(streaming=streamed)) as texts:
-                    for text in texts:
-                        yield from answering.released(request, text)
+                with closing(call.outputs(streaming=streaming)) as outputs:
+                    yield from outputs
                 result = call.reply()
         except Exception as error:  # noqa: BLE001 -- the dialogue decides
             failure = error
@@ -240,11 +237,9 @@ async def aanswer(
                 result = await asyncio.gather(*map(source.aread, request.names))
             else:
                 call = await in_thread(partial(answering.begin, request))
-                streamed = streaming and answering.streams(request)
-                async with aclosing(call.atexts(streaming=streamed)) as texts:
-                    async for text in texts:
-                        for piece in answering.released(request, text):
-                            yield piece
+                async with aclosing(call.aoutputs(streaming=streaming)) as outputs:
+                    async for output in outputs:
+                        yield output
                 result = await in_thread(call.reply)
         except Exception as error:  # noqa: BLE001 -- the dialogue decides
             failure = error
