@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from langchain_core.documents import Document
@@ -35,6 +36,7 @@ Question: {question}"""
 """The context comes first, and nothing before it differs between two questions."""
 
 _STEP = "retrieved"
+_NUMBER = re.compile(r"\[\d+\]")
 
 
 class Answer(NamedTuple):
@@ -47,13 +49,17 @@ class Answer(NamedTuple):
     """As `SelfRouteChain` gives it."""
     usage: dict[str, Any]
     """Tokens, time and cost, as `oprag.calls.Ledger.to_dict` gives them."""
+    unknown: Sequence[str] = ()
+    """Numbers that the answer cites and no passage had, such as `[9]`."""
 
     def report(self) -> str:
         """Return what was read, the route and what it took, in lines for people."""
+        unknown = f"Cited, but no passage had it: {', '.join(self.unknown)}"
         return "\n".join(
             [
                 "Read for the answer:",
                 *(f"  {place}" for place in self.read),
+                *([unknown] if self.unknown else []),
                 "",
                 *map(_step, self.usage["rungs"]),
             ]
@@ -87,7 +93,10 @@ def answer_from_passages(
     read = [f"[{number}] {passage.citation}" for number, passage in passages]
     hint = "Give a smaller --token-budget."
     output = _streamed(chain, name, found, write, overflow_hint=hint)
-    return _answer(output, read)
+    known = {place.partition(" ")[0] for place in read}
+    cited = dict.fromkeys(_NUMBER.findall(output["answer"]))
+    unknown = [number for number in cited if number not in known]
+    return _answer(output, read)._replace(unknown=unknown)
 
 
 def answer_by_self_route(

@@ -104,6 +104,7 @@ def ask(
         "model": model,
         "answer": without_secrets(answer.text),
         "read": answer.read,
+        "unknown_citations": answer.unknown,
         "route": answer.route,
         "usage": answer.usage,
     }

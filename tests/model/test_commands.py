@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,9 @@ def test_ask_prints_what_the_model_said_and_its_tokens(
     assert result.exit_code == 0, result.output
     printed = json.loads(result.stdout)
     assert printed["answer"] == asked[-1].text
+    given = {place.partition(" ")[0] for place in printed["read"]}
+    cited = {*re.findall(r"\[\d+\]", printed["answer"])} if route == ["rag"] else set()
+    assert {*printed["unknown_citations"]} == cited - given
     assert all(exchange.body["stream"] for exchange in asked)
     counted = [
         (rung["input_tokens"], rung["output_tokens"])
