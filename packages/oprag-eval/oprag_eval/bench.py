@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from oprag.chunk import Hit
-from oprag.metadata import chunk_metadata
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag_eval.artifacts import Artifacts
 from oprag_eval.data import Dataset, Document, Question
@@ -98,18 +97,13 @@ class Bench:
 
     def chunks(self, document: Document, splitting: Splitting) -> list[Hit]:
         """A document's chunks in reading order, with positions and token counts."""
-
-        def split() -> list[Hit]:
-            text = document.text
-            found = splitting.split(text, self.counter)
-            (written,) = chunk_metadata(document.doc_id, [found], self.counter.name)
-            return [
-                Hit(text[chunk.start : chunk.end], metadata)
-                for chunk, metadata in zip(found, written, strict=True)
-            ]
-
-        kind = "chunks", splitting
-        return _kept(self._split, kind, document.doc_id, split, self._most)
+        return _kept(
+            self._split,
+            ("chunks", splitting),
+            document.doc_id,
+            lambda: splitting.hits(document, self.counter),
+            self._most,
+        )
 
     def chunk_vectors(self, document: Document, splitting: Splitting) -> Matrix:
         """One row per chunk, in the same order."""

@@ -7,9 +7,12 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
+from oprag.chunk import Hit
 from oprag.locating import locate
+from oprag.metadata import chunk_metadata
 from oprag.splitting import TextChunk, split_sentences, split_tokens
 from oprag.tokens import NamedTokenCounter
+from oprag_eval.data import Document
 
 SplitUnit: TypeAlias = Literal[
     "tokens", "sentences", "words", "langchain", "llamaindex"
@@ -47,6 +50,16 @@ class Splitting:
         if self.unit == "words":
             return _words(text, self.size, counter)
         return _of_framework(self.unit, text, self.size, counter)
+
+    def hits(self, document: Document, counter: NamedTokenCounter) -> list[Hit]:
+        """Return a document's chunks, with positions and token counts."""
+        text = document.text
+        found = self.split(text, counter)
+        (written,) = chunk_metadata(document.doc_id, [found], counter.name)
+        return [
+            Hit(text[chunk.start : chunk.end], metadata)
+            for chunk, metadata in zip(found, written, strict=True)
+        ]
 
     def settings(self) -> dict[str, Any]:
         """Return it as plain JSON values."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.chunk import Span
+from oprag.chunk import Hit, Span
 from oprag.errors import BudgetTooSmallError
 from oprag_eval.catalogue import make_system
 from oprag_eval.official.dos_rag import (
@@ -98,8 +98,8 @@ def _visible(text: str) -> str:
 
 
 def kept(sizes: list[int], budget: int) -> list[int]:
-    ranked = [(place, "w " * size) for place, size in enumerate(sizes)]
-    return fill_officially(ranked, budget, lambda text: len(text.split()))
+    ranked = [Hit("w " * size, {"place": n}) for n, size in enumerate(sizes)]
+    return [hit.metadata["place"] for hit in fill_officially(ranked, budget, words)]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_filling_by_number_and_by_tokens(sizes, budget, expected):
 
 
 def test_line_breaks_inside_a_chunk_become_blanks():
-    assert join_officially(["a\nb", "c\r\nd"]) == "a b \n\nc\r d"
+    assert join_officially([Hit("a\nb", {}), Hit("c\r\nd", {})]) == "a b \n\nc\r d"
 
 
 def context(spec: str, budget: int):

@@ -56,14 +56,8 @@ _OFFLINE = (
 
 
 _PACKAGES = (
-    "oprag",
-    "langchain-core",
-    "nltk",
-    "numpy",
-    "sentence-transformers",
-    "tiktoken",
-    "torch",
-    "transformers",
+    *("oprag", "langchain-core", "nltk", "numpy", "sentence-transformers"),
+    *("tiktoken", "torch", "transformers"),
 )
 """Packages that may change an answer."""
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from oprag.chunk import Span
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag_eval.metrics.contexts import EvidenceKind
-
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,11 @@ class Question:
     @property
     def gold_letter(self) -> str | None:
         """Letter of the right option, `A` = first; None for open questions."""
-        return None if self.gold_option is None else _LETTERS[self.gold_option]
+        return (
+            None
+            if self.gold_option is None
+            else string.ascii_uppercase[self.gold_option]
+        )
 
     @property
     def gold_text(self) -> str | None:

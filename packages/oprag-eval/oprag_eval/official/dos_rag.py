@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
-from oprag.chunk import Span
+from oprag.chunk import Hit, Span
 from oprag.errors import BudgetTooSmallError
 from oprag.splitting import punkt_sentence_spans
-from oprag.tokens import TokenCounter
-from oprag_eval.bench import Bench, query_text
+from oprag.tokens import NamedTokenCounter, TokenCounter
+from oprag_eval.bench import Bench
 from oprag_eval.data import Document, Question
 from oprag_eval.single_call import Reader
+from oprag_eval.splittings import Splitting
 from oprag_eval.system import Context, Piece
-from oprag_eval.vectors import Matrix, best_first
 
 _CLAUSE_END = re.compile(r"(?<=[,;:])\s")
 _WORD = re.compile(r"\S+")
@@ -119,7 +119,12 @@ def _runs(text: str, parts: list[Span]) -> Iterator[Span]:
     yield run
 
 
-Ranked = TypeVar("Ranked")
+class _Text(Protocol):
+    @property
+    def text(self) -> str: ...
+
+
+Ranked = TypeVar("Ranked", bound=_Text)
 
 TOKENS_PER_CHUNK = 50
 """Of the budget, for each chunk that may be taken."""
@@ -127,7 +132,7 @@ _SEPARATOR = " \n\n"
 
 
 def fill_officially(
-    ranked: Sequence[tuple[Ranked, str]], token_budget: int, counter: TokenCounter
+    ranked: Sequence[Ranked], token_budget: int, counter: TokenCounter
 ) -> list[Ranked]:
     """Choose chunks as the authors do.
 
@@ -145,17 +150,39 @@ def fill_officially(
     """
     kept: list[Ranked] = []
     used = 0
-    for chosen, text in ranked[: token_budget // TOKENS_PER_CHUNK]:
-        used += counter(text)
+    for each in ranked[: token_budget // TOKENS_PER_CHUNK]:
+        used += counter(each.text)
         if used > token_budget:
             break
-        kept.append(chosen)
+        kept.append(each)
     return kept
 
 
-def join_officially(texts: Sequence[str]) -> str:
+def join_officially(chosen: Sequence[_Text]) -> str:
     """Join chunks as the authors do: line breaks inside a chunk become blanks."""
-    return _SEPARATOR.join(text.replace("\n", " ") for text in texts)
+    return _SEPARATOR.join(each.text.replace("\n", " ") for each in chosen)
+
+
+class OfficialSplitting(Splitting):
+    """The authors' chunks, as what is searched."""
+
+    def hits(self, document: Document, counter: NamedTokenCounter) -> list[Hit]:
+        """Return a document's chunks, each with its number and its spans."""
+        found = split_officially(document.text, self.size, counter)
+        return [
+            Hit(
+                chunk.text,
+                {"doc_uri": document.doc_id, "number": number, "spans": chunk.spans},
+            )
+            for number, chunk in enumerate(found)
+        ]
+
+
+def pieces_of(hit: Hit) -> tuple[Piece, ...]:
+    """Return the slices of its document that a chunk is of."""
+    facts = hit.metadata
+    spans = facts.get("spans") or [(facts["char_start"], facts["char_end"])]
+    return tuple(Piece(facts["doc_uri"], *span) for span in spans)
 
 
 @dataclass(frozen=True)
@@ -176,64 +203,31 @@ class OfficialRag(Reader):
 
     def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
         """Choose and order."""
-        chunks: list[tuple[str, OfficialChunk]] = []
-        scores: list[float] = []
-        query = bench.vectors.of_query(query_text(question))
-        for document in bench.documents(question):
-            if found := official_chunks(document, self.size, bench):
-                chunks += [(document.doc_id, chunk) for chunk in found]
-                vectors = official_vectors(document, self.size, bench)
-                scores += (vectors @ query).tolist()
-        ranked = [(place, chunks[place][1].text) for place in best_first(scores)]
+        ranked = bench.ranked(question, OfficialSplitting("sentences", self.size))
         kept = official_choice(ranked, budget, bench)
         if self.order == "document":
-            kept = sorted(kept)
-        text = join_officially([chunks[place][1].text for place in kept])
-        pieces = tuple(
-            Piece(chunks[place][0], *span)
-            for place in kept
-            for span in chunks[place][1].spans
-        )
+            names = [each.doc_id for each in bench.documents(question)]
+            kept.sort(key=lambda hit: hit.metadata["number"])
+            kept.sort(key=lambda hit: names.index(hit.metadata["doc_uri"]))
+        text = join_officially(kept)
+        pieces = tuple(piece for hit in kept for piece in pieces_of(hit))
         return Context(text, pieces, bench.counter(text))
 
 
-def official_chunks(document: Document, size: int, bench: Bench) -> list[OfficialChunk]:
-    """Return the authors' chunks of a document, which are RAPTOR's leaves too."""
-    return bench.kept(
-        ("official chunks", size),
-        document.doc_id,
-        lambda: split_officially(document.text, size, bench.counter),
-    )
-
-
-def official_vectors(document: Document, size: int, bench: Bench) -> Matrix:
-    """Return one row per chunk of `official_chunks`, in the same order."""
-    return bench.kept(
-        ("official vectors", size),
-        document.doc_id,
-        lambda: bench.vectors.of_texts(
-            [chunk.text for chunk in official_chunks(document, size, bench)]
-        ),
-    )
-
-
 def official_choice(
-    ranked: Sequence[tuple[Ranked, str]], budget: int | None, bench: Bench
+    ranked: Sequence[Ranked], budget: int | None, bench: Bench
 ) -> list[Ranked]:
     """Choose as `fill_officially` does; without a budget, all."""
     if budget is None:
-        return [chosen for chosen, _ in ranked]
+        return [*ranked]
     kept = fill_officially(ranked, budget, bench.counter)
     if ranked and not kept:
-        raise _nothing_fits(budget, bench.counter(ranked[0][1]))
+        tokens = bench.counter(ranked[0].text)
+        needed = max(TOKENS_PER_CHUNK, tokens)
+        message = (
+            f"token_budget={budget} holds no chunk by the authors' rules, which take "
+            f"one for each {TOKENS_PER_CHUNK} tokens of the budget: the best has "
+            f"{tokens}. Give a budget of at least {needed}."
+        )
+        raise BudgetTooSmallError(message, token_budget=budget, needed=needed)
     return kept
-
-
-def _nothing_fits(budget: int, tokens: int) -> BudgetTooSmallError:
-    needed = max(TOKENS_PER_CHUNK, tokens)
-    message = (
-        f"token_budget={budget} holds no chunk by the authors' rules, which take one "
-        f"for each {TOKENS_PER_CHUNK} tokens of the budget: the best has {tokens}. "
-        f"Give a budget of at least {needed}."
-    )
-    return BudgetTooSmallError(message, token_budget=budget, needed=needed)

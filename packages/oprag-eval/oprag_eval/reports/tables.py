@@ -105,16 +105,8 @@ def _comparisons(summary: Summary) -> Table:
         "the first is."
     )
     headings = (
-        "first",
-        "its tokens",
-        "second",
-        "its tokens",
-        "difference",
-        "95 % interval",
-        "p",
-        "better",
-        "worse",
-        "n",
+        *("first", "its tokens", "second", "its tokens", "difference"),
+        *("95 % interval", "p", "better", "worse", "n"),
     )
     rows = tuple(map(_difference, summary.comparisons))
     return Table("Comparisons", note, headings, rows)
@@ -123,16 +115,12 @@ def _comparisons(summary: Summary) -> Table:
 def _difference(found: Difference) -> tuple[str, ...]:
     star = "*" if found.significant else ""
     return (
-        found.first,
-        f"{found.first_tokens:,.0f}",
-        found.second,
-        f"{found.second_tokens:,.0f}",
+        *(found.first, f"{found.first_tokens:,.0f}"),
+        *(found.second, f"{found.second_tokens:,.0f}"),
         f"{100 * found.mean:+.2f}{star}",
         f"{100 * found.low:+.2f} to {100 * found.high:+.2f}",
         _NONE if found.p_adjusted is None else f"{found.p_adjusted:.3f}",
-        _count(found.better),
-        _count(found.worse),
-        _count(found.questions),
+        *map(_count, (found.better, found.worse, found.questions)),
     )
 
 

@@ -19,10 +19,10 @@ from oprag_eval.data import Document, Question
 from oprag_eval.model_texts import kept_reply, summary_call
 from oprag_eval.models import Completion
 from oprag_eval.official.dos_rag import (
+    OfficialSplitting,
     join_officially,
     official_choice,
-    official_chunks,
-    official_vectors,
+    pieces_of,
 )
 from oprag_eval.single_call import read
 from oprag_eval.splittings import Splitting, SplitUnit
@@ -74,7 +74,7 @@ async def tree_of(document: Document, system: Raptor, bench: Bench) -> Tree:
 
 async def _built(document: Document, system: Raptor, bench: Bench) -> Facts:
     layer = [leaf.text for leaf in system.leaves(document, bench)]
-    vectors = system.leaf_vectors(document, bench)
+    vectors = bench.chunk_vectors(document, system.cut)
     summaries: list[str] = []
     usage = TokenUsage()
 
@@ -137,16 +137,17 @@ class Raptor(System):
             raise invalid_option("compat", "official", takes)
 
     @property
-    def splitting(self) -> Splitting:
+    def cut(self) -> Splitting:
         """The splitting into leaves."""
-        return Splitting(self.unit, self.size)
+        kind = OfficialSplitting if self.compat == "official" else Splitting
+        return kind(self.unit, self.size)
 
     def settings(self) -> dict[str, Any]:
         """Return how the trees are built."""
         official = self.compat == "official"
         return {
             **({"compat": "official"} if official else {}),
-            "splitting": self.splitting.settings(),
+            "splitting": self.cut.settings(),
             "summary_tokens": self.summary_tokens,
             "cluster_tokens": self.cluster_tokens,
             "layers": self.layers,
@@ -169,9 +170,8 @@ class Raptor(System):
                 scores += (self._vectors(document, tree, bench) @ query).tolist()
         ranked = [nodes[place] for place in best_first(scores)]
         if self.compat == "official":
-            named = [(node, node.text) for node in ranked]
-            kept = official_choice(named, budget, bench)
-            text = join_officially([node.text for node in kept])
+            kept = official_choice(ranked, budget, bench)
+            text = join_officially(kept)
         else:
             kept = _fitting(ranked, budget, bench.counter)
             text = _SEPARATOR.join(node.text for node in kept)
@@ -186,29 +186,12 @@ class Raptor(System):
 
     def leaves(self, document: Document, bench: Bench) -> list[Node]:
         """Return a document's chunks in reading order."""
-        name = document.doc_id
-        if self.compat == "official":
-            return [
-                Node(chunk.text, tuple(Piece(name, *span) for span in chunk.spans))
-                for chunk in official_chunks(document, self.size, bench)
-            ]
-        return [
-            Node(
-                hit.text,
-                (Piece(name, hit.metadata["char_start"], hit.metadata["char_end"]),),
-            )
-            for hit in bench.chunks(document, self.splitting)
-        ]
-
-    def leaf_vectors(self, document: Document, bench: Bench) -> Matrix:
-        """Return one row per leaf."""
-        if self.compat == "official":
-            return official_vectors(document, self.size, bench)
-        return bench.chunk_vectors(document, self.splitting)
+        chunks = bench.chunks(document, self.cut)
+        return [Node(hit.text, pieces_of(hit)) for hit in chunks]
 
     def _vectors(self, document: Document, tree: Tree, bench: Bench) -> Matrix:
         def stacked() -> Matrix:
-            leaves = self.leaf_vectors(document, bench)
+            leaves = bench.chunk_vectors(document, self.cut)
             if not tree.summaries:
                 return leaves
             return np.vstack([leaves, bench.vectors.of_texts(tree.summaries)])
