@@ -1,6 +1,9 @@
-"""LangChain: an agent that searches twice and reads each clause once, in order."""
+"""LangChain: an agent that reads each clause once, and cites it by its number."""
 
 from __future__ import annotations
+
+import re
+from typing import Any
 
 from langchain.agents import create_agent
 from langchain_core.documents import Document
@@ -11,11 +14,21 @@ from contract import CONTRACT, QUESTION, clause_numbers
 from langchain_oprag import (
     EvidenceMiddleware,
     OffsetSentenceSplitter,
+    cited,
     create_retrieval_tool,
 )
 from offline_langchain import RecordingChatModel, WordEmbeddings
+from oprag import place_of
 
 SEARCHES = (QUESTION, "What about the deposit and the rent?")
+
+
+def sources(state: dict[str, Any]) -> dict[int, tuple[Any, ...]]:
+    """Turn each number in the answer into file, page, first and last character."""
+    numbers = map(int, re.findall(r"\[(\d+)\]", state["messages"][-1].content))
+    documents = cited(state)
+    places = {number: place_of(documents[number]) for number in numbers}
+    return {n: (p.document, p.part, p.start, p.end) for n, p in places.items() if p}
 
 
 def main() -> list[int]:
@@ -31,15 +44,21 @@ def main() -> list[int]:
         for number, query in enumerate(SEARCHES)
     ]
     turns = [AIMessage("", tool_calls=[call]) for call in calls]
-    model = RecordingChatModel(replies=[*turns, AIMessage("Six months of notice.")])
+    model = RecordingChatModel(
+        replies=[*turns, AIMessage("Six months of notice [1], then the deposit [4].")]
+    )
     agent = create_agent(model, tools=[search], middleware=[EvidenceMiddleware()])
     result = agent.invoke({"messages": [{"role": "user", "content": QUESTION}]})
 
     _, once, twice = model.prompts
     print("Answer:", result["messages"][-1].content)
+    print(sources(result))
     print(twice)
     first, second = clause_numbers(once), clause_numbers(twice.removeprefix(once))
     assert twice.startswith(once)
+    for file, _, start, end in sources(result).values():
+        assert file == "lease.txt"
+        assert CONTRACT[start:end] in twice
     assert len(first) > 1
     assert first == sorted(first)
     assert not set(first) & set(second)

@@ -1,8 +1,9 @@
-"""LlamaIndex: an agent that searches twice and reads each clause once, in order."""
+"""LlamaIndex: an agent that reads each clause once, and cites it by its number."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,12 +11,26 @@ from llama_index.core import Document, VectorStoreIndex
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage, MockFunctionCallingLLM
+from llama_index.core.workflow import Context
 
 from contract import CONTRACT, QUESTION, clause_numbers
-from llamaindex_oprag import OffsetSentenceNodeParser, OrderPreservingRetrieverTool
+from llamaindex_oprag import (
+    OffsetSentenceNodeParser,
+    OrderPreservingRetrieverTool,
+    cited,
+)
 from offline_llamaindex import WordEmbedding
+from oprag import place_of
 
 SEARCHES = (QUESTION, "What about the deposit and the rent?")
+
+
+async def sources(context: Context[Any], response: Any) -> dict[int, tuple[Any, ...]]:
+    """Turn each number in the answer into file, page, first and last character."""
+    nodes = await cited(context, response)
+    numbers = map(int, re.findall(r"\[(\d+)\]", str(response)))
+    places = {number: place_of(nodes[number]) for number in numbers}
+    return {n: (p.document, p.part, p.start, p.end) for n, p in places.items() if p}
 
 
 def main() -> list[int]:
@@ -28,7 +43,9 @@ def main() -> list[int]:
         ]
         read[:] = results
         if len(results) == len(SEARCHES):
-            return ChatMessage("With six months of notice.", role="assistant")
+            return ChatMessage(
+                "Six months [1], then the deposit [2].", role="assistant"
+            )
         call = ToolCallBlock(
             tool_name="search_lease", tool_kwargs={"input": SEARCHES[len(results)]}
         )
@@ -45,19 +62,25 @@ def main() -> list[int]:
         index.as_retriever(similarity_top_k=5), name="search_lease", show="unseen"
     )
     llm = MockFunctionCallingLLM(response_generator=scripted)
-    answer = asyncio.run(_ask(FunctionAgent(tools=[search], llm=llm)))
+    answer, found = asyncio.run(_ask(FunctionAgent(tools=[search], llm=llm)))
 
     print("Answer:", answer)
+    print(found)
     print("\n\n".join(read))
     first, second = map(clause_numbers, read)
+    for file, _, start, end in found.values():
+        assert file == "lease.txt"
+        assert CONTRACT[start:end] in "".join(read)
     assert len(first) > 1
     assert first == sorted(first)
     assert not set(first) & set(second)
     return first
 
 
-async def _ask(agent: FunctionAgent) -> str:
-    return str(await agent.run(QUESTION))
+async def _ask(agent: FunctionAgent) -> tuple[str, dict[int, tuple[Any, ...]]]:
+    context = Context(agent)
+    response = await agent.run(QUESTION, ctx=context)
+    return str(response), await sources(context, response)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from langchain_oprag.retrievers import OrderPreservingRetriever
 
 if _TYPE_CHECKING:
     from langchain_oprag.annotator import annotate_positions
+    from langchain_oprag.citations import cited
     from langchain_oprag.diagnosis import diagnose
     from langchain_oprag.documents import document_source
     from langchain_oprag.evidence import EvidenceMiddleware
@@ -60,6 +61,7 @@ __all__ = [
     "as_documents",
     "as_passages",
     "chunk_store",
+    "cited",
     "create_retrieval_tool",
     "diagnose",
     "document_source",
@@ -69,6 +71,7 @@ __all__ = [
 
 _NAMES = {
     "annotator": ("annotate_positions",),
+    "citations": ("cited",),
     "diagnosis": ("diagnose",),
     "documents": ("document_source",),
     "evidence": ("EvidenceMiddleware",),

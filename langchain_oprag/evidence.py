@@ -1,4 +1,4 @@
-"""Agents that search several times: each character of a source is sent once."""
+"""Agents that search several times: nothing is sent twice, and numbers run on."""
 
 from __future__ import annotations
 
@@ -7,20 +7,26 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage, ToolMessage
 
-from langchain_oprag._convert import hits_of
+from langchain_oprag._convert import document_of, hits_of
 from langchain_oprag.results import as_document
-from oprag.context import ContextOptions, Seen, gather_evidence
+from oprag.context import ContextOptions, Numbers, Seen, gather_evidence
 from oprag.documents import check_entries
-from oprag.optional import require
+from oprag.metadata import NUMBERS
+from oprag.optional import require, require_version
 from oprag.tokens import TokenizerSpec, in_thread
 
 if TYPE_CHECKING:
-    from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+    from langchain.agents.middleware import (
+        AgentMiddleware,
+        ExtendedModelResponse,
+        ModelRequest,
+        ModelResponse,
+    )
 else:
 
     def _base() -> type:
@@ -32,6 +38,13 @@ else:
         return AgentMiddleware
 
     AgentMiddleware = _base()
+
+
+class EvidenceState(TypedDict):
+    """What the middleware adds to an agent's state."""
+
+    oprag_numbers: NotRequired[list[list[Any]]]
+    """The place of each number that the model has read; see `cited`."""
 
 
 _WRITINGS: tuple[Callable[[str], str], ...] = (
@@ -62,12 +75,15 @@ class EvidenceMiddleware(AgentMiddleware):
     as `format_documents` writes it. For what an earlier message shows it has a line,
     `[see above: contract.txt, characters 120-480]`.
 
-    List it last: `create_agent(…, middleware=[…, EvidenceMiddleware()])`. It is a
-    function of the messages that the model is to read, and keeps nothing: what was
-    removed, summarised or cleared before counts as not shown, in forks and resumed
-    threads too. What a message shows depends only on those before it, so that a prompt
-    begins as the one before it, and caches of prompts hold. The messages in the
-    agent's state stay as they are.
+    List it last: `create_agent(…, middleware=[…, EvidenceMiddleware()])`. What was
+    shown follows from the messages that the model is to read: what was removed,
+    summarised or cleared before counts as not shown, in forks and resumed threads too.
+    What a message shows depends only on those before it, so that a prompt begins as the
+    one before it, and caches of prompts hold. The messages in the agent's state stay as
+    they are.
+
+    Numbers run on over the conversation, and none is given to two passages. The state
+    keeps the place of each under `oprag_numbers`; `cited` reads it.
 
     Documents without a known place, or whose places contradict each other, follow the
     others of their source as they came, each text once.
@@ -89,7 +105,7 @@ class EvidenceMiddleware(AgentMiddleware):
 
     Raises:
         InvalidOptionError: On construction, for a value that an option cannot have.
-        MissingDependencyError: An agent calls it, and langchain is not 1.0 or newer.
+        MissingDependencyError: An agent calls it, and langchain is not 1.2.10 or newer.
 
     Example:
         >>> found = [Document("To begin.", metadata={"source": "a", "start_index": 0})]
@@ -113,71 +129,112 @@ class EvidenceMiddleware(AgentMiddleware):
             on_problem="warn",
         )
 
+    state_schema: Any = EvidenceState
+
     def apply(self, messages: Iterable[BaseMessage]) -> list[BaseMessage]:
         """Return messages as the model is to read them.
 
         For graphs of your own, before the model is called; needs langchain-core alone.
+        Numbers run on over these messages; `cited` takes what is returned.
 
         Args:
             messages: The conversation so far. Not changed.
 
         Returns:
             A new list. Messages of tools that found documents are new objects with
-            the same id and artifact; the others are those that were given.
+            the same id, and what they show as artifact; the others are those that
+            were given.
 
         Raises:
             InvalidOptionError: `messages` are no list of messages.
         """
-        check_entries("messages", messages, BaseMessage)
-        messages = list(messages)
-        check_entries("messages", messages, BaseMessage)
-        seen = Seen()
-        return [self._shown(message, seen) for message in messages]
+        return self._applied(messages, Numbers())
 
     def wrap_model_call(
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
-    ) -> ModelResponse[Any]:
-        """Call the model with the messages that `apply` returns."""
+    ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
+        """Call the model with the messages that `apply` returns, numbered on."""
         _require_agents()
-        messages: list[Any] = self.apply(request.messages)
-        return handler(request.override(messages=messages))
+        numbers = _numbers_of(request)
+        messages: list[Any] = self._applied(request.messages, numbers)
+        return _with(numbers, handler(request.override(messages=messages)), request)
 
     async def awrap_model_call(
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
-    ) -> ModelResponse[Any]:
+    ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Async version of `wrap_model_call`."""
         _require_agents()
-        work = partial(self.apply, request.messages)
+        numbers = _numbers_of(request)
+        work = partial(self._applied, request.messages, numbers)
         messages: list[Any] = await in_thread(work)
-        return await handler(request.override(messages=messages))
+        response = await handler(request.override(messages=messages))
+        return _with(numbers, response, request)
 
-    def _shown(self, message: BaseMessage, seen: Seen) -> BaseMessage:
-        found = _evidence_of(message)
+    def _applied(
+        self, messages: Iterable[BaseMessage], numbers: Numbers
+    ) -> list[BaseMessage]:
+        check_entries("messages", messages, BaseMessage)
+        messages = list(messages)
+        check_entries("messages", messages, BaseMessage)
+        seen = Seen()
+        return [self._shown(message, seen, numbers) for message in messages]
+
+    def _shown(self, message: BaseMessage, seen: Seen, numbers: Numbers) -> BaseMessage:
+        found = evidence_of(message)
         if not found:
             return message
-        evidence = gather_evidence(hits_of(found), self._options, seen)
+        hits = hits_of(found)
+        evidence = gather_evidence(hits, self._options, seen, numbers=numbers)
         seen.add(evidence.shown)
+        numbers.add(evidence.shown)
         if not evidence.text:  # of nothing but white space: no model takes that
             return message
-        return message.model_copy(update={"content": evidence.text})
+        artifact = [document_of(passage) for passage in evidence.shown]
+        changes = {"content": evidence.text, "artifact": artifact}
+        return message.model_copy(update=changes)
+
+
+def _numbers_of(request: ModelRequest[Any]) -> Numbers:
+    state: Mapping[str, Any] = request.state or {}
+    return Numbers(state.get(NUMBERS, ()))
+
+
+def _with(
+    numbers: Numbers, response: ModelResponse[Any], request: ModelRequest[Any]
+) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
+    """The response, and the state's numbers where there are new ones."""
+    if len(numbers) == len(_numbers_of(request)):
+        return response
+    from langchain.agents.middleware import ExtendedModelResponse
+    from langgraph.types import Command
+
+    update: Any = Command(update={NUMBERS: numbers.as_json()})
+    return ExtendedModelResponse(model_response=response, command=update)
 
 
 def _require_agents() -> None:
     purpose = "EvidenceMiddleware in an agent"
     require("langchain.agents.middleware", extra="agents", purpose=purpose)
+    installed = require("langchain", extra="agents", purpose=purpose).__version__
+    require_version(installed, "1.2.10", framework="langchain", extra="agents")
 
 
-def _evidence_of(message: BaseMessage) -> list[Document]:
-    """The documents that a message shows; none where it shows something else."""
+def documents_of(message: BaseMessage) -> list[Document]:
+    """The documents that a tool's message has as its artifact."""
     if not isinstance(message, ToolMessage) or not isinstance(message.artifact, list):
         return []
     if not all(map(_is_document, message.artifact)):
         return []
-    documents = [as_document(each) for each in message.artifact]
+    return [as_document(each) for each in message.artifact]
+
+
+def evidence_of(message: BaseMessage) -> list[Document]:
+    """The documents that a message shows; none where it shows something else."""
+    documents = documents_of(message)
     return documents if _is_made_of(documents, _text_of(message.content)) else []
 
 

@@ -30,6 +30,7 @@ from llamaindex_oprag.retrievers import OrderPreservingRetriever
 
 if _TYPE_CHECKING:
     from llamaindex_oprag.annotator import PositionAnnotator
+    from llamaindex_oprag.citations import cited
     from llamaindex_oprag.diagnosis import diagnose
     from llamaindex_oprag.documents import document_source
     from llamaindex_oprag.indexing import aindex_documents, index_documents
@@ -58,6 +59,7 @@ __all__ = [
     "as_nodes",
     "as_passages",
     "chunk_store",
+    "cited",
     "diagnose",
     "document_source",
     "format_nodes",
@@ -66,6 +68,7 @@ __all__ = [
 
 _NAMES = {
     "annotator": ("PositionAnnotator",),
+    "citations": ("cited",),
     "diagnosis": ("diagnose",),
     "documents": ("document_source",),
     "indexing": ("aindex_documents", "index_documents"),

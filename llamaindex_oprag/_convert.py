@@ -29,6 +29,7 @@ from oprag.context import (
     ALONE,
     ContextOptions,
     Neighbours,
+    Numbers,
     Seen,
     gather_evidence,
     headers,
@@ -65,6 +66,7 @@ def arrange(
     options: ContextOptions,
     *,
     seen: Seen | None = None,
+    numbers: Numbers | None = None,
     neighbours: Neighbours = ALONE,
 ) -> context.Arranged[NodeWithScore]:
     """Select, order and join retrieved nodes.
@@ -75,6 +77,7 @@ def arrange(
             sends for a node: with the metadata that it shows to the model.
         seen: What the reader has read already; the budget then counts the text that
             `gather_evidence` writes. None to leave nothing out.
+        numbers: See `gather_evidence`.
         neighbours: See `oprag.context.arrange`.
 
     Returns:
@@ -90,7 +93,7 @@ def arrange(
         check_entries("nodes", nodes, NodeWithScore)
         raise
     if seen is not None:
-        written = gather_evidence(hits, options, seen, neighbours)
+        written = gather_evidence(hits, options, seen, neighbours, numbers)
         return written.made(partial(node_of, options=ContextOptions()))
     arranged = context.arrange(
         hits, options, sent_text=sent_text, neighbours=neighbours

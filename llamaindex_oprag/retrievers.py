@@ -35,6 +35,7 @@ from oprag.context import (
     Evidence,
     FetchPlan,
     Neighbours,
+    Numbers,
     Problems,
     Seen,
     Widen,
@@ -255,6 +256,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         self._bm25 = bm25
         self._by_words: tuple[Any, Bm25] | None = None
         self._seen: Seen | None = None
+        self._numbers: Numbers | None = None
         self._evidence: Evidence[Any] | None = None
         super().__init__(
             base_retriever,
@@ -284,11 +286,11 @@ class OrderPreservingRetriever(WrappingRetriever):
         stores = verified_stores(name, self.base_retriever)
         return Verification(name, stores, self._bound_options())
 
-    def _reading_on(self, seen: Seen) -> Self:
+    def _reading_on(self, seen: Seen, numbers: Numbers | None = None) -> Self:
         """A copy for one retrieval: its `_evidence` is then what is not in `seen`."""
         copied = copy.copy(self)
         # That there is not enough new text is no mistake to warn of.
-        vars(copied).update(_seen=seen)
+        vars(copied).update(_seen=seen, _numbers=numbers)
         self._problems.is_new("unfilled")
         return copied
 
@@ -348,7 +350,13 @@ class OrderPreservingRetriever(WrappingRetriever):
         options: ContextOptions,
         neighbours: Neighbours = ALONE,
     ) -> Do:
-        work = partial(arrange, nodes, seen=self._seen, neighbours=neighbours)
+        work = partial(
+            arrange,
+            nodes,
+            seen=self._seen,
+            numbers=self._numbers,
+            neighbours=neighbours,
+        )
         return Do(partial(work, options), partial(with_texts, options, work))
 
     def _words(self) -> tuple[Any, Bm25, SearchedChunks] | None:

@@ -19,13 +19,12 @@ from llama_index.core.workflow import Context
 
 from llamaindex_oprag._searched import check_retriever
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
-from oprag.context import NOTHING_FOUND, Evidence, Seen, search_description
+from oprag.context import NOTHING_FOUND, Evidence, Numbers, Seen, search_description
 from oprag.errors import InvalidOptionError, invalid_option
+from oprag.metadata import NUMBERS
 
 Show = Literal["all", "unseen"]
 
-_SHOWN = "oprag_seen"
-"""The key of a Context for what was shown in it."""
 _HANDOVER = "handoff"
 """The name of AgentWorkflow's own tool."""
 _PAUSE = 0.02
@@ -105,12 +104,13 @@ class OrderPreservingRetrieverTool(FunctionTool):
             show: `"all"` that a search finds, or what is `"unseen"` in this
                 conversation: what was shown before is cut out before the budget is
                 filled, and a line names its place,
-                `[see above: contract.txt, characters 120-480]`. What was shown is
-                kept as plain JSON in the store of the agent's `Context`, under
-                `oprag_seen`, for all such tools in it; a typed state needs a list of
-                that name. It counts while the agent's memory gives a message that
-                holds it. LlamaIndex makes a new memory for each run without
-                `memory=`: run the agent with the same one.
+                `[see above: contract.txt, characters 120-480]`. It counts as shown
+                while the agent's memory gives a message that holds it. Numbers run on
+                over the conversation, and none is given to two passages: the place of
+                each is kept as plain JSON in the store of the agent's `Context`, under
+                `oprag_numbers`, for all such tools in it; a typed state needs a list of
+                that name. `cited` reads it. LlamaIndex makes a new memory for each run
+                without `memory=`: run the agent with the same one.
 
         Raises:
             InvalidOptionError: `retriever` is something else; or an
@@ -180,17 +180,21 @@ class OrderPreservingRetrieverTool(FunctionTool):
         async with run.turn:
             if others:
                 await asyncio.sleep(_PAUSE)
-            seen = await _aseen(ctx.store, run)
-            output = await self._aread_on(input, seen)
+            numbers = Numbers(await ctx.store.get(NUMBERS, default=[]))
+            shown = numbers.shown_in(await _aconversation(ctx.store, run))
+            output = await self._aread_on(input, Seen(shown.values()), numbers)
             run.answers.append(output.content)
-            await ctx.store.set(_SHOWN, seen.as_json())
+            await ctx.store.set(NUMBERS, numbers.as_json())
         return output
 
-    async def _aread_on(self, question: str, seen: Seen) -> ToolOutput:
-        reading = self._retriever._reading_on(seen)  # noqa: SLF001 -- as above
+    async def _aread_on(
+        self, question: str, seen: Seen, numbers: Numbers | None = None
+    ) -> ToolOutput:
+        reading = self._retriever._reading_on(seen, numbers)  # noqa: SLF001 -- as above
         nodes = await reading.aretrieve(question)
         evidence = reading._evidence  # noqa: SLF001 -- as above
-        seen.add(evidence.shown if evidence else ())
+        if numbers is not None and evidence:
+            numbers.add(evidence.shown)
         return self._output(question, nodes, evidence)
 
     def _output(
@@ -204,12 +208,11 @@ class OrderPreservingRetrieverTool(FunctionTool):
         )
 
 
-async def _aseen(store: Any, run: _Run) -> Seen:
-    """Return what the conversation still shows; without an agent, all ever shown."""
-    seen = Seen(await store.get(_SHOWN, default=[]))
+async def _aconversation(store: Any, run: _Run) -> str:
+    """Return what the conversation shows; without an agent, what the tools answered."""
     memory = await store.get("memory", default=None)
     if not isinstance(memory, BaseMemory):
-        return seen
+        return "\n".join(run.answers)
     messages = await memory.aget(input=await store.get("user_msg_str", default=None))
     contents = [message.content or "" for message in messages]
     # Agents put what the tools of a run answered into the memory when the run ends,
@@ -226,4 +229,4 @@ async def _aseen(store: Any, run: _Run) -> Seen:
             del answered[by_such:]
     said = "\n".join(contents)
     run.answers = [answer for answer in run.answers if answer not in said]
-    return seen.kept_in("\n".join([said, *answered, *run.answers]))
+    return "\n".join([said, *answered, *run.answers])

@@ -101,6 +101,9 @@ class Passage:
     """Whether `text` is one unbroken slice of the source."""
     cited: str | None = None
     """The `citation` that was written before; None to make it."""
+    number: int | None = None
+    """The number under which a model reads it in a conversation; None where it is
+    numbered by its place in a list."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Passage):

@@ -71,9 +71,13 @@ HASH = "oprag_hash"
 all of them."""
 IDS = "oprag_ids"
 """Ids of the chunks in it, joined by line breaks; absent where they have none."""
+NUMBER = "oprag_number"
+"""The number under which a model read it in a conversation; absent elsewhere."""
+NUMBERS = "oprag_numbers"
+"""The key of an agent's state for the place of each number."""
 
 RESULT_KEYS = (
-    *(RANK, CITATION, DOCUMENT, KEY, PART, START, END, SPANS),
+    *(RANK, NUMBER, CITATION, DOCUMENT, KEY, PART, START, END, SPANS),
     *(EXACT, PROBLEM, HASH, IDS, BARE),
 )
 """The reserved keys of results; `oprag.place_of` reads them. See

@@ -12,6 +12,7 @@ from oprag.context.evidence import (
 from oprag.context.fields import OwnErrors
 from oprag.context.from_texts import order_context
 from oprag.context.neighbours import ALONE, Neighbours, Widening, check_widening
+from oprag.context.numbers import Numbers
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -31,7 +32,7 @@ from oprag.context.passages import (
     result_metadata,
     single_passage,
 )
-from oprag.context.places import FindText, find_places
+from oprag.context.places import find_places
 from oprag.context.problems import Problems, warn
 from oprag.context.recall import lent_worth
 from oprag.context.seen import Seen
@@ -47,8 +48,8 @@ __all__ = [
     "ContextOptions",
     "Evidence",
     "FetchPlan",
-    "FindText",
     "Neighbours",
+    "Numbers",
     "OnProblem",
     "Order",
     "OrderingKeywords",

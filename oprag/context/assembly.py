@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.budget import BudgetFiller, SentText, finish
 from oprag.context.neighbours import ALONE, Neighbours
+from oprag.context.numbers import Numbers
 from oprag.context.options import ContextOptions, TextsByName
 from oprag.context.places import find_places
 from oprag.context.problems import Problems
@@ -51,6 +52,7 @@ def arrange(
     sent_text: SentText | None = None,
     seen: Seen | None = None,
     neighbours: Neighbours = ALONE,
+    numbers: Numbers | None = None,
 ) -> Arranged[Passage]:
     """Select the best hits, put them in order, and join them into passages.
 
@@ -64,6 +66,7 @@ def arrange(
         neighbours: What of the list was not retrieved but stands beside hits
             (`oprag.context.Widening`): `top_n` does not count it, and no hit is left
             out for it.
+        numbers: Those of the conversation that the passages are for; not changed.
 
     Raises:
         MissingDocumentError: See `read_documents`.
@@ -78,7 +81,9 @@ def arrange(
             found, first = _with_neighbours(
                 hits, _marked(chunks, problems), neighbours, options
             )
-            kept = _kept(found, first, options, sent_text, seen)
+            kept = _kept(
+                found, first, options, sent_text=sent_text, seen=seen, numbers=numbers
+            )
         except PositionError as error:  # the full text differs at that span
             known = error.kind != "invalid_span" or error.document in problems
             if options.on_problem == "error" or known:
@@ -141,8 +146,10 @@ def _kept(
     chunks: Sequence[Chunk],
     first: float,
     options: ContextOptions,
+    *,
     sent_text: SentText | None,
     seen: Seen | None,
+    numbers: Numbers | None,
 ) -> tuple[list[Passage], bool, list[Chunk]]:
     """The passages, whether all was used, and what was read before."""
     read: list[Chunk] = []
@@ -153,7 +160,7 @@ def _kept(
     kept = chunks if options.top_n is None else _of_best(chunks, options.top_n, first)
     used_all = len(kept) == len(chunks)
     if (budget := options.needed_budget()) is None:
-        passages = finish(kept, options)
+        passages = finish(kept, options, numbers)
     else:
         listed = kept
         if options.selection == "recall":
@@ -161,7 +168,8 @@ def _kept(
             from oprag.context.recall import expanded_order
 
             listed = expanded_order(kept, hits=first, budget=budget)
-        kept, passages = BudgetFiller(options, sent_text).filled(listed, budget)
+        filler = BudgetFiller(options, sent_text, numbers)
+        kept, passages = filler.filled(listed, budget)
         used_all = (
             used_all
             and len(kept) == len(listed)

@@ -17,6 +17,7 @@ from operator import add
 from typing import Literal, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Passage
+from oprag.context.numbers import Numbers
 from oprag.context.options import ContextOptions, Selection
 from oprag.context.passages import merge_neighbours, single_passage
 from oprag.context.text import GAP_MARK, cited_text, headers
@@ -180,8 +181,12 @@ class FetchPlan:
         return True
 
 
-def finish(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:
+def finish(
+    chunks: Sequence[Chunk], options: ContextOptions, numbers: Numbers | None = None
+) -> list[Passage]:
     """Put the chosen chunks in order and join them, as the options say.
+
+    With the numbers that they have in a conversation, where these are given.
 
     Raises:
         PositionError: A full text is read to join chunks, and has something else
@@ -199,7 +204,7 @@ def finish(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:
         passages = list(map(single_passage, ordered))
     if options.order == "score":
         passages.sort(key=lambda passage: passage.rank)
-    return passages
+    return passages if numbers is None else numbers.numbered(passages)
 
 
 class BudgetFiller:
@@ -208,12 +213,16 @@ class BudgetFiller:
     Args:
         options: See `ContextOptions`; its `token_budget` is not read.
         sent_text: What the framework sends for a chunk, if not just its text.
+        numbers: See `finish`.
     """
 
     def __init__(
-        self, options: ContextOptions, sent_text: SentText | None = None
+        self,
+        options: ContextOptions,
+        sent_text: SentText | None = None,
+        numbers: Numbers | None = None,
     ) -> None:
-        self._options = options
+        self._options, self._numbers = options, numbers
         self._sent_text = sent_text
         self._counter = resolve_token_counter(options.token_counter)
         joint = options.separator
@@ -260,7 +269,7 @@ class BudgetFiller:
     def _finished(self, chunks: list[Chunk]) -> list[Passage]:
         """Do the same as `finish`; the last result is not made again."""
         if self._last is None or self._last[0] is not chunks:
-            self._last = chunks, finish(chunks, self._options)
+            self._last = chunks, finish(chunks, self._options, self._numbers)
         return self._last[1]
 
     def _cost(self, chunk: Chunk) -> int:

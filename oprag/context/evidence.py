@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from oprag.chunk import Hit, Passage
 from oprag.context.assembly import Arranged, arrange
 from oprag.context.neighbours import ALONE, Neighbours
+from oprag.context.numbers import Numbers
 from oprag.context.options import ContextOptions
 from oprag.context.passages import merge_neighbours
 from oprag.context.seen import Seen
@@ -62,6 +64,7 @@ def gather_evidence(
     options: ContextOptions,
     seen: Seen,
     neighbours: Neighbours = ALONE,
+    numbers: Numbers | None = None,
 ) -> Evidence[Passage]:
     """Write what hits hold and the reader has not read, within the budget.
 
@@ -70,6 +73,7 @@ def gather_evidence(
         options: As for `arrange`. Places and gap marks are always written, and count.
         seen: What the reader has read. Not changed: add the passages to it.
         neighbours: As for `arrange`.
+        numbers: Those of the conversation. Not changed: add the passages to them.
 
     Returns:
         The same text for the same arguments. Lines for what is above are left out,
@@ -81,7 +85,7 @@ def gather_evidence(
         OpragError: See `arrange`; but no `BudgetTooSmallError`.
     """
     with contextlib.suppress(BudgetTooSmallError):
-        return _gathered(hits, options, seen, neighbours)
+        return _gathered(hits, options, seen, neighbours, numbers)
     counter, budget = resolve_token_counter(options.token_counter), options.token_budget
     apart = replace(options, token_budget=None, selection="budget", merge=False)
     found = arrange(hits, apart, seen=seen)
@@ -92,7 +96,7 @@ def gather_evidence(
     }
     with contextlib.suppress(BudgetTooSmallError):
         short = [hit for hit in hits if id(hit.source) not in long]
-        evidence = _gathered(short, options, seen, ALONE)
+        evidence = _gathered(short, options, seen, ALONE, numbers)
         if evidence.shown:
             return evidence
     best = min(found.passages, key=lambda passage: passage.rank)
@@ -100,11 +104,18 @@ def gather_evidence(
 
 
 def _gathered(
-    hits: Sequence[Hit], options: ContextOptions, seen: Seen, neighbours: Neighbours
+    hits: Sequence[Hit],
+    options: ContextOptions,
+    seen: Seen,
+    neighbours: Neighbours,
+    numbers: Numbers | None,
 ) -> Evidence[Passage]:
     options = replace(options, citations=True)
     counter, budget = resolve_token_counter(options.token_counter), options.token_budget
-    arranged = arrange(hits, options, seen=seen, neighbours=neighbours)
+    arranging = partial(
+        arrange, hits, seen=seen, neighbours=neighbours, numbers=numbers
+    )
+    arranged = arranging(options)
     above = _joined(arranged)
     evidence = _written(arranged, above, options)
     if budget is None or not above or counter(evidence.text) <= budget:
@@ -118,8 +129,7 @@ def _gathered(
         left = max(1, budget - counter(_lines(above, options)))
         with contextlib.suppress(BudgetTooSmallError):
             less = replace(options, token_budget=left)
-            smaller = arrange(hits, less, seen=seen, neighbours=neighbours)
-            beside = _written(smaller, above, options)
+            beside = _written(arranging(less), above, options)
             if counter(beside.text) <= budget:
                 return beside
         above = []

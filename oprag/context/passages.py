@@ -8,6 +8,7 @@ or doubled.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from oprag.chunk import SMALL_GAP, Chunk, Hit, Passage, Span
@@ -22,6 +23,7 @@ from oprag.metadata import (
     HASH,
     IDS,
     KEY,
+    NUMBER,
     OF_ONE_CHUNK,
     PART,
     PROBLEM,
@@ -124,12 +126,25 @@ def place_metadata(passage: Passage) -> dict[str, Any]:
         if end > place[START]:
             place[END] = end
     if len(spans) > 1:
-        place[SPANS] = ",".join([f"{start}-{end}" for start, end in spans])
+        place[SPANS] = written_spans(spans)
+    if passage.number is not None:
+        place[NUMBER] = passage.number
     place[EXACT] = passage.exact
     if (problem := passage.chunks[0].metadata.get(PROBLEM)) is not None:
         place[PROBLEM] = problem
     place[HASH] = result_hash(passage.text)
     return place
+
+
+def written_spans(spans: Sequence[Span]) -> str:
+    """Spans as a text: `0-9,12-20`."""
+    return ",".join([f"{start}-{end}" for start, end in spans])
+
+
+def as_spans(written: str) -> tuple[Span, ...]:
+    """The spans that `written_spans` wrote."""
+    listed = filter(None, written.split(","))
+    return tuple(Span(*map(int, span.split("-"))) for span in listed)
 
 
 def single_passage(chunk: Chunk) -> Passage:
@@ -170,7 +185,10 @@ def read_passages(hits: Sequence[Hit]) -> list[Passage]:
                 span=span,
                 part=part,
             )
-        passages.append(single_passage(chunk))
+        passage = single_passage(chunk)
+        if NUMBER in metadata and passage.cited:  # of this text, and a result
+            passage = replace(passage, number=as_number(metadata[NUMBER]))
+        passages.append(passage)
     return passages
 
 
@@ -253,6 +271,19 @@ def joint(spans: Sequence[Span], start: int) -> str:
     if not spans:
         return ""
     return " " if start - spans[-1].end == 1 else "\n\n"
+
+
+def slices(text: str, spans: Sequence[Span]) -> list[tuple[Span, int]] | None:
+    """Each span and what to subtract for its place in the text.
+
+    None where the text is not made of slices that long.
+    """
+    places, length = [], 0
+    for number, span in enumerate(spans):
+        length += len(joint(spans[:number], span.start))
+        places.append((span, span.start - length))
+        length += span.end - span.start
+    return places if spans and length == len(text) else None
 
 
 def proved_source(run: Sequence[Chunk], source_text: SourceText) -> str | None:

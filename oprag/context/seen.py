@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from oprag.chunk import Chunk, Passage, Span
-from oprag.context.passages import joint
+from oprag.context.passages import slices
 from oprag.context.pieces import slice_of
 from oprag.errors import InvalidOptionError, named
 from oprag.metadata import DOC_VERSION, version_text
 from oprag.positions import read_spans
 
 SeenLike: TypeAlias = Iterable[Passage | Sequence[Any]]
-"""Passages, or entries of `Seen.as_json`."""
+"""Passages, or `[document, part, start, end]` for each span."""
 
 _Source: TypeAlias = tuple[str, int | None, str]
 """A text that spans are relative to: document, part, version; "" for any version."""
@@ -37,8 +37,8 @@ class Seen:
 
     Args:
         shown: What was shown: passages, or `[document, part, start, end]` for each
-            span, the document by its name or its key; or what `as_json` returned. A
-            chunk counts as read only where its text agrees, if that is known.
+            span, the document by its name or its key. A chunk counts as read only where
+            its text agrees, if that is known.
 
     Raises:
         InvalidOptionError: An entry is neither a passage nor such a list.
@@ -66,34 +66,6 @@ class Seen:
             else:
                 self._add_entry(entry, number)
 
-    def as_json(self) -> list[list[Any]]:
-        """Return all of it as plain lists, in the order in which it was shown.
-
-        Returns:
-            `[document, part, start, end, version, text]` for each span; `start` and
-            `end` are None for a text without a place, `version` and `text` empty where
-            they were not given.
-        """
-        return [
-            [document, part, *(span or (None, None)), version, text]
-            for (document, part, version), pieces in self._pieces.items()
-            for span, text in pieces
-        ]
-
-    def kept_in(self, conversation: str) -> Seen:
-        """Return what a conversation still holds.
-
-        Args:
-            conversation: Its messages. A text that was shown is at the beginning of
-                a line in one of them; characters without a known text are kept.
-        """
-        kept = Seen()
-        for source, pieces in self._pieces.items():
-            for span, text in pieces:
-                if not text or f"\n{text}" in conversation:
-                    kept._add_piece(source, (span, text))
-        return kept
-
     def divided(self, chunks: Iterable[Chunk]) -> tuple[list[Chunk], list[Chunk]]:
         """Divide chunks into what is to be read and what was read.
 
@@ -120,7 +92,7 @@ class Seen:
     def _unread(self, chunk: Chunk) -> Iterator[Chunk]:
         if self._holds(chunk):
             return
-        places = _slices(chunk.text, _spans(chunk)) or []
+        places = slices(chunk.text, _spans(chunk)) or []
         known = [self._known(chunk, *place) for place in places]
         if not any(known):
             yield chunk
@@ -135,7 +107,7 @@ class Seen:
         if self._holds(chunk):
             yield chunk._replace(position=None, span=None)
             return
-        for span, offset in _slices(chunk.text, _spans(chunk)) or ():
+        for span, offset in slices(chunk.text, _spans(chunk)) or ():
             for start, end in self._known(chunk, span, offset):
                 text = chunk.text[start - offset : end - offset]
                 yield slice_of(chunk, text, start, end)
@@ -146,7 +118,7 @@ class Seen:
         Such a chunk is never cut: that would be a guess.
         """
         text = chunk.text
-        placed = _slices(text, _spans(chunk)) is not None
+        placed = slices(text, _spans(chunk)) is not None
         return any(
             text == shown or (len(text) >= _NO_CHANCE and text in shown)
             for part, pieces in self._of(chunk)
@@ -156,7 +128,7 @@ class Seen:
         )
 
     def _add_text(self, text: str, spans: Sequence[Span], chunk: Chunk) -> None:
-        source, places = _source_of(chunk), _slices(text, spans)
+        source, places = _source_of(chunk), slices(text, spans)
         if places is None:
             self._add_piece(source, (None, text))
         for (start, end), offset in places or ():
@@ -164,19 +136,13 @@ class Seen:
             self._add_piece(source, (Span(start, end), shown))
 
     def _add_entry(self, entry: Any, number: int) -> None:
-        listed = [*entry] if isinstance(entry, (list, tuple)) else []
-        match [*listed, "", ""] if len(listed) == 4 else listed:  # noqa: PLR2004 -- without version and text
-            case [str(document), int() | None as part, *place, str(of), str(text)]:
-                match place:
-                    case [None, None] if text:
-                        return self._add_piece((document, part, of), (None, text))
-                    case [int(start), int(end)] if 0 <= start <= end and len(text) in {
-                        0,
-                        end - start,
-                    }:
-                        piece = Span(start, end), text
-                        return self._add_piece((document, part, of), piece)
-        raise _refused(f"seen[{number}]", entry)
+        match [*entry] if isinstance(entry, (list, tuple)) else []:
+            case [str(document), int() | None as part, int(start), int(end)] if (
+                0 <= start <= end
+            ):
+                self._add_piece((document, part, ""), (Span(start, end), ""))
+            case _:
+                raise _refused(f"seen[{number}]", entry)
 
     def _add_piece(self, source: _Source, piece: _Piece) -> None:
         span, text = piece
@@ -232,19 +198,6 @@ def _source_of(chunk: Chunk) -> _Source:
 
 def _spans(chunk: Chunk) -> Sequence[Span]:
     return () if chunk.span is None else read_spans(chunk.span, chunk.metadata)
-
-
-def _slices(text: str, spans: Sequence[Span]) -> list[tuple[Span, int]] | None:
-    """Each span and what to subtract for its place in the text.
-
-    None where the text is not made of slices that long.
-    """
-    places, length = [], 0
-    for number, span in enumerate(spans):
-        length += len(joint(spans[:number], span.start))
-        places.append((span, span.start - length))
-        length += span.end - span.start
-    return places if spans and length == len(text) else None
 
 
 def _outside(span: Span, known: Sequence[Span]) -> Iterator[Span]:

@@ -23,17 +23,18 @@ def headers(passages: Sequence[Passage], *, separator: str = "\n\n") -> list[str
     The mark goes before a passage that follows another of the same document and
     does not touch it. The texts behind them, joined by `separator`, are the context.
     """
-    lines = [_header(*numbered) for numbered in enumerate(passages, start=1)]
+    lines = [header(*numbered) for numbered in enumerate(passages, start=1)]
     return with_marks(passages, lines, separator)
 
 
 def cited_text(number: int, passage: Passage) -> str:
     """The text of a passage behind its number and place, as `render` writes it."""
-    return _header(number, passage) + passage.text
+    return header(number, passage) + passage.text
 
 
-def _header(number: int, passage: Passage) -> str:
-    return f"[{number}] {passage.citation}".rstrip() + "\n"
+def header(number: int, passage: Passage) -> str:
+    """The number and place of a passage: its own number where it has one."""
+    return f"[{passage.number or number}] {passage.citation}".rstrip() + "\n"
 
 
 def pointer(passage: Passage) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from oprag.chunk import Chunk, Hit, Passage, Span, named_characters
-from oprag.context import FindText, Order, find_places, place_metadata
+from oprag.chunk import Chunk, FullText, Hit, Passage, Span, named_characters
+from oprag.context import Order, find_places, place_metadata
 from oprag.documents import check_entries
 from oprag.errors import DocumentNotFoundError, MissingPositionError, OpragError
 from oprag.metadata import DOC_KEY, DOC_URI, document_key
@@ -56,7 +56,7 @@ class UnitIndex:
         *,
         document_key: DocumentKey | None = None,
         position_keys: PositionKeys | None = None,
-        full_text: FindText | None = None,
+        full_text: Callable[[str], FullText | None] | None = None,
     ) -> list[FoundUnit]:
         """Return the units that chunks are in, each with its best chunk.
 

@@ -222,15 +222,16 @@ def shown(*messages, **options):
     return [each.content for each in applied]
 
 
-def test_messages_are_new_objects_and_keep_id_and_artifact():
+def test_messages_are_new_objects_and_keep_all_but_what_they_show():
     given = [SystemMessage("Be brief."), message(chunk(0), id="a", name="search")]
 
     applied = EvidenceMiddleware().apply(given)
 
     assert applied[0] is given[0]
     assert applied[1] is not given[1]
-    told = applied[1].model_dump(exclude={"content"})
-    assert told == given[1].model_dump(exclude={"content"})
+    told = applied[1].model_dump(exclude={"content", "artifact"})
+    assert told == given[1].model_dump(exclude={"content", "artifact"})
+    assert given[1].artifact == [chunk(0)]
     assert applied[1].content == "[1] book.txt, characters 0-18\nchunk 000 says x. "
 
 

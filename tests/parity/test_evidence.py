@@ -15,7 +15,7 @@ from llama_index.core.workflow import Context
 from langchain_oprag import EvidenceMiddleware
 from llamaindex_oprag import OrderPreservingRetriever, OrderPreservingRetrieverTool
 from oprag.chunk import Hit
-from oprag.context import ContextOptions, Seen, gather_evidence
+from oprag.context import ContextOptions, Numbers, Seen, gather_evidence
 from tests.kit.effort import cases
 from tests.llamaindex.components import Retrieved
 
@@ -42,11 +42,12 @@ def found(search):
 
 def in_the_core(searches, options):
     options = ContextOptions(merge=True, **options)
-    seen, texts = Seen(), []
+    seen, numbers, texts = Seen(), Numbers(), []
     for search in searches:
         hits = [Hit(text, metadata) for text, metadata in found(search)]
-        evidence = gather_evidence(hits, options, seen)
+        evidence = gather_evidence(hits, options, seen, numbers=numbers)
         seen.add(evidence.shown)
+        numbers.add(evidence.shown)
         texts.append(evidence.text)
     return texts
 

@@ -1,0 +1,56 @@
+"""`cited`: the passage that each number of a conversation means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.messages import BaseMessage
+
+from langchain_oprag.evidence import documents_of, evidence_of
+from langchain_oprag.results import as_documents, as_passages
+from oprag.context import Numbers
+from oprag.documents import check_entries
+from oprag.errors import InvalidOptionError
+from oprag.metadata import NUMBER, NUMBERS
+
+
+def cited(
+    conversation: Mapping[str, Any] | Iterable[BaseMessage],
+) -> dict[int, Document]:
+    """Return the passage that each number of a conversation means.
+
+    Args:
+        conversation: The state of an agent that has `EvidenceMiddleware`: what
+            `invoke` returned, or `get_state(…).values`. Or the messages that its
+            `apply` returned.
+
+    Returns:
+        For each number that the model has read a document: text and metadata of the
+        passage, `oprag.place_of(document)` for its place. Of a state whose messages no
+        longer hold the text, because they were summarised or removed, the text is
+        empty, and the place is all that is known.
+
+    Raises:
+        InvalidOptionError: The conversation does not say which numbers the model read:
+            without the middleware, they begin with 1 in every message.
+    """
+    state: Mapping[str, Any] = {}
+    messages: Any = conversation
+    if isinstance(conversation, Mapping):
+        state, messages = conversation, conversation.get("messages", ())
+    check_entries("conversation", messages, BaseMessage)
+    messages = list(messages)
+    found = [each for message in messages for each in documents_of(message)]
+    if NUMBERS in state:
+        passages = Numbers(state[NUMBERS]).cited(as_passages(found))
+        return dict(zip(passages, as_documents([*passages.values()]), strict=True))
+    read = [each for message in messages for each in evidence_of(message)]
+    if all(NUMBER in each.metadata for each in read):
+        return {n: each for each in found if (n := each.metadata.get(NUMBER))}
+    message = (
+        "Numbers begin with 1 in each of these messages. Give the whole state of an "
+        "agent that has EvidenceMiddleware, or the messages that its apply returned."
+    )
+    raise InvalidOptionError(message, option="conversation", value=conversation)
