@@ -167,8 +167,7 @@ def test_values_are_means_over_runs_and_runs_have_means_of_their_own():
     )
 
     assert arm.values("token_f1", ["b", "a", "c", "d"]) == [0.0, 0.75, None, None]
-    assert arm.run_means("token_f1") == [0.5, 0.5]
-    assert arm.runs == [0, 1]
+    assert arm.means("run", "token_f1") == {0: 0.5, 1: 0.5}
 
 
 def test_what_was_made_of_a_document_is_added_once():

@@ -33,34 +33,22 @@ class Arm:
         """Count the answers for which full documents were read, whole or cut."""
         return sum(line.get("whole") is whole for line in self.lines)
 
-    @property
-    def runs(self) -> list[int]:
-        """The runs that have answers, ascending."""
-        return sorted({line["run"] for line in self.lines})
-
     def values(self, measure: str, question_ids: Sequence[str]) -> list[float | None]:
         """Return a measure of each question, the mean over its runs.
 
         Returns:
             None for a question that was not answered, or that the measure does not fit.
         """
-        found = self._values_by("question_id", measure)
-        return [
-            statistics.fmean(found[name]) if name in found else None
-            for name in question_ids
-        ]
+        found = self.means("question_id", measure)
+        return [found.get(name) for name in question_ids]
 
-    def run_means(self, measure: str) -> list[float]:
-        """Return the mean of a measure in each run that has one."""
-        found = self._values_by("run", measure)
-        return [statistics.fmean(found[run]) for run in sorted(found)]
-
-    def _values_by(self, field: str, measure: str) -> dict[Any, list[float]]:
+    def means(self, field: str, measure: str) -> dict[Any, float]:
+        """Return the means of a measure over its lines, by a field of theirs."""
         found: dict[Any, list[float]] = {}
         for line in self.lines:
             if (value := line.get(measure)) is not None:
                 found.setdefault(line[field], []).append(float(value))
-        return found
+        return {key: statistics.fmean(values) for key, values in found.items()}
 
     def index(self) -> TokenUsage:
         """Return the tokens of what was made of the documents, each made once.
@@ -104,7 +92,7 @@ def row_of(
     return ArmSummary(
         system=arm.system,
         budget=arm.budget,
-        runs=len(arm.runs),
+        runs=len({line["run"] for line in arm.lines}),
         questions=len({line["question_id"] for line in arm.lines}),
         answers=len(arm.lines),
         missing=expected - len(arm.lines),
@@ -129,7 +117,7 @@ def figures_of(
     figures = {}
     for measure in measures:
         if found := sampling.estimate(arm.values(measure, question_ids)):
-            deviation = _deviation(arm.run_means(measure))
+            deviation = _deviation([*arm.means("run", measure).values()])
             figures[measure] = replace(found, deviation=deviation)
     return figures
 
