@@ -29,27 +29,6 @@ def en_mc(write_jsonl, counts_differ):
     return read
 
 
-@pytest.mark.usefixtures("counts_differ")
-def test_open_questions(write_jsonl):
-    rows = [
-        {"id": 0, "context": BOOK, "input": "Who?", "answer": ["Mara", "She"],
-         "options": []},
-        {"id": 1, "context": OTHER, "input": "Where?", "answer": ["island"],
-         "options": []},
-    ]  # fmt: skip
-    found = load("infinitebench/en.qa", write_jsonl("qa.jsonl", rows))
-
-    first, second = found.questions
-    assert (first.question_id, first.question) == ("0", "Who?")
-    assert (first.answers, first.options, first.gold_letter) == (
-        ("Mara", "She"),
-        (),
-        None,
-    )
-    assert found.documents[second.doc_id].text == OTHER
-    assert found.metrics == ("token_f1",)
-
-
 @pytest.mark.parametrize("answer", [["Mara"], "Mara", ["Mara", "C"]])
 def test_multiple_choice(en_mc, answer):
     (question,) = en_mc(mc(answer=answer)).questions

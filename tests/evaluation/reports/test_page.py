@@ -184,14 +184,6 @@ def test_a_large_run_shows_questions_at_even_distances(lines, most, every):
     assert data["total"] == 45
 
 
-def test_passages_bound_the_page_too(lines):
-    answers, _ = lines
-    pieces = sum(len(answer["pieces"]) for answer in answers)
-    data = page_data(*lines, ledgers(), "token_f1", most_pieces=pieces // 4)
-
-    assert data["every"] in (4, 5)
-
-
 def answer_of(pieces):
     return {
         "system": "s",

@@ -257,26 +257,6 @@ class TestACap:
         assert again.cost == spending.cost
         assert again.tokens == 23
 
-    def test_a_call_waits_for_one_of_another_model(self):
-        class Slow(Replies):
-            async def complete(self, call):
-                for _ in range(5):
-                    await asyncio.sleep(0)
-                return await super().complete(call)
-
-        spending = self.spending(None, max_tokens=1100)
-        index = Slow()
-        index.name = "index"
-        models = [CappedModel(each, spending) for each in (Slow(), index)]
-        call = Call("answer", "a prompt")
-
-        async def both():
-            asked = (model.complete(call) for model in models)
-            await asyncio.wait_for(asyncio.gather(*asked), 5)
-
-        asyncio.run(both())
-        assert spending.tokens == 8
-
     def test_a_call_that_is_cancelled_while_it_waits_holds_up_nobody(self):
         spending = self.spending(None, max_tokens=1100)
         model = CappedModel(Interrupted(99), spending)
