@@ -190,9 +190,15 @@ def neighbour_of(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
     first: BaseNode = hit.node
     metadata = dict(chunk.metadata)
     source = first.relationships.get(_SOURCE)
+    # The first chunk of a document has keys that the hit need not hide.
+    added = [key for key in OWN_KEYS if key in metadata and key not in first.metadata]
     changes: dict[str, Any] = {
         "id_": chunk.id or named_id(f"{metadata}\n{chunk.text}"),
         "metadata": metadata,
+        "excluded_llm_metadata_keys": hidden(first.excluded_llm_metadata_keys, added),
+        "excluded_embed_metadata_keys": hidden(
+            first.excluded_embed_metadata_keys, added
+        ),
         "embedding": None,
         "relationships": {} if source is None else {_SOURCE: source},
         **_stored_offsets(first, metadata),

@@ -9,7 +9,13 @@ import pytest
 from llama_index.core import PromptTemplate, VectorStoreIndex
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.retrievers import QueryFusionRetriever
-from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import (
+    IndexNode,
+    MetadataMode,
+    NodeWithScore,
+    QueryBundle,
+    TextNode,
+)
 
 from llamaindex_oprag import OrderPreservingRetriever
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
@@ -82,6 +88,21 @@ class TestBudget:
         with pytest.warns(UnfilledBudgetWarning, match="the retriever, not the budget"):
             assert len(retriever.retrieve(QUESTION)) == 3
         assert len(retriever.retrieve(QUESTION)) == 3
+
+
+def test_a_documents_first_chunk_shows_no_key_of_ours_beside_another(lease):
+    """It alone has the length and the hash of the text."""
+    second = lease.as_retriever(similarity_top_k=16).retrieve(QUESTION)
+    second = next(n for n in second if n.node.metadata["chunk_index"] == 1)
+    retriever = OrderPreservingRetriever(
+        lease.as_retriever(similarity_top_k=1), widen=1
+    )
+
+    first, *_ = retriever.retrieve(second.node.get_content())
+
+    assert numbers_of([first]) == [0]
+    assert first.node.get_content(MetadataMode.LLM) == first.node.get_content()
+    assert first.node.get_content(MetadataMode.EMBED) == first.node.get_content()
 
 
 class TestIndexNodes:
