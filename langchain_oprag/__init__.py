@@ -39,6 +39,7 @@ if _TYPE_CHECKING:
     from langchain_oprag.indexing import aindex_documents, index_documents
     from langchain_oprag.long_reader import LongReader
     from langchain_oprag.long_units import LongUnitRetriever
+    from langchain_oprag.reading_tools import create_reading_tools
     from langchain_oprag.results import as_documents, as_passages, format_documents
     from langchain_oprag.self_route import SelfRouteChain
     from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetTokenSplitter
@@ -62,6 +63,7 @@ __all__ = [
     "as_passages",
     "chunk_store",
     "cited",
+    "create_reading_tools",
     "create_retrieval_tool",
     "diagnose",
     "document_source",
@@ -78,6 +80,7 @@ _NAMES = {
     "indexing": ("aindex_documents", "index_documents"),
     "long_reader": ("LongReader",),
     "long_units": ("LongUnitRetriever",),
+    "reading_tools": ("create_reading_tools",),
     "results": ("as_documents", "as_passages", "format_documents"),
     "self_route": ("SelfRouteChain",),
     "splitters": ("OffsetSentenceSplitter", "OffsetTokenSplitter"),

@@ -40,6 +40,7 @@ if _TYPE_CHECKING:
         OffsetSentenceNodeParser,
         OffsetTokenNodeParser,
     )
+    from llamaindex_oprag.reading_tools import create_reading_tools
     from llamaindex_oprag.results import as_nodes, as_passages, format_nodes
     from llamaindex_oprag.self_route import SelfRouteQueryEngine
     from llamaindex_oprag.stores import chunk_store
@@ -60,6 +61,7 @@ __all__ = [
     "as_passages",
     "chunk_store",
     "cited",
+    "create_reading_tools",
     "diagnose",
     "document_source",
     "format_nodes",
@@ -75,6 +77,7 @@ _NAMES = {
     "long_reader": ("LongReaderSynthesizer",),
     "long_units": ("LongUnitRetriever",),
     "node_parsers": ("OffsetSentenceNodeParser", "OffsetTokenNodeParser"),
+    "reading_tools": ("create_reading_tools",),
     "results": ("as_nodes", "as_passages", "format_nodes"),
     "self_route": ("SelfRouteQueryEngine",),
     "stores": ("chunk_store",),

@@ -22,6 +22,7 @@ from llamaindex_oprag.retrievers import OrderPreservingRetriever
 from oprag.context import NOTHING_FOUND, Evidence, Numbers, Seen, search_description
 from oprag.errors import InvalidOptionError, invalid_option
 from oprag.metadata import NUMBERS
+from oprag.reading import Reading
 
 Show = Literal["all", "unseen"]
 
@@ -206,6 +207,22 @@ class OrderPreservingRetrieverTool(FunctionTool):
             raw_input={"input": question},
             raw_output=nodes,
         )
+
+
+async def numbered(ctx: Context, reading: Reading) -> Reading:
+    """Number what another tool shows on, where a tool of this conversation numbers."""
+    run = _runs.setdefault(ctx.store, _Run())
+    async with run.turn:
+        entries = await ctx.store.get(NUMBERS, default=None)
+        if entries is None or not reading.passages:
+            return reading
+        numbers = Numbers(entries)
+        passages = tuple(numbers.numbered(reading.passages))
+        text = reading.text.replace("[1]", f"[{passages[0].number}]", 1)
+        numbers.add(passages)
+        run.answers.append(text)
+        await ctx.store.set(NUMBERS, numbers.as_json())
+    return Reading(text, passages)
 
 
 async def _aconversation(store: Any, run: _Run) -> str:

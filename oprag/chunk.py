@@ -263,5 +263,4 @@ class FullText(NamedTuple):
     that have no chunk; one for a document that was one text. Only of what was put
     together from chunks."""
     pages: tuple[tuple[Mapping[str, Any], Span], ...] = ()
-    """Of parts that were given one by one: the metadata of each, and its span in the
-    text."""
+    """Of numbered parts: the metadata of each, and its span in the text."""

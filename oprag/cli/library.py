@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oprag.chunk import Passage, named_part
-from oprag.errors import DocumentNotFoundError, OpragError
-from oprag.metadata import PART_INDEX
+from oprag.chunk import Passage
+from oprag.documents import StoreSource
+from oprag.reading import shown_names
 
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore
@@ -19,12 +18,15 @@ if TYPE_CHECKING:
     from oprag.cli.embedding_models import SentenceTransformerEmbeddings
     from oprag.indexing import ShowProgress
 
-Parts = Mapping[str, str]
-"""The texts of a document by what a reader calls its parts (`page 3`), in order; by
-an empty name where it is one text."""
 
-_BETWEEN = re.compile(r"[/\\]")
-_ABSOLUTE = re.compile(r"[/\\]|[A-Za-z]:[/\\]")
+class _NamedSource(StoreSource):
+    """Full texts by names that were settled when the documents were opened."""
+
+    shown: Mapping[str, str]
+
+    def called(self) -> dict[str, str]:
+        """Return the names that were settled."""
+        return {**self.shown}
 
 
 class Library:
@@ -46,26 +48,21 @@ class Library:
         sign: Callable[[], object] = str,
     ) -> None:
         from langchain_oprag import chunk_store
-        from oprag.positions import document_name
 
         self.vectorstore = vectorstore
         self.space = space
         self._sign, self._opened_at = sign, sign()
-        self._store = chunk_store(vectorstore)
-        found = (document_name(chunk.metadata) for chunk in self._store.read())
-        self._shown = shown_names({name for name in found if name}, folder)
-        self._stored = {shown: name for name, shown in self._shown.items()}
+        store = chunk_store(vectorstore)
+        names = StoreSource(store).called()
+        self.source = _NamedSource(store)
+        self.source.shown = shown_names({name: name for name in names}, folder)
 
     def is_outdated(self) -> bool:
         """Whether somebody has written to the index since."""
         return self._sign() != self._opened_at
 
-    def names(self) -> list[str]:
-        """Return the names of all documents, sorted."""
-        return sorted(self._stored)
-
     def shown(self, passages: Sequence[Passage]) -> list[Passage]:
-        """Return passages whose citations name their documents as `names` does."""
+        """Return passages whose citations name their documents as they are shown."""
         return [
             replace(
                 each, cited=self.title(each) + each.citation.removeprefix(each.name)
@@ -75,76 +72,7 @@ class Library:
 
     def title(self, passage: Passage) -> str:
         """Return the name of a passage's document."""
-        return self._shown.get(passage.uri, passage.name)
-
-    def parts(self, name: str) -> Parts:
-        """Return a document's parts, exact or refused.
-
-        Args:
-            name: One of `names`, or the end of the path of one alone.
-
-        Raises:
-            OpragError: There is no such document, or not all of it is there.
-        """
-        from oprag.documents import rebuild
-        from oprag.metadata import document_key
-
-        shown = self._found(name)
-        stored = self._stored[shown]
-        chunks = [*self._store.read({document_key(stored): None})]
-        named: dict[int, str] = {}
-        for chunk in chunks:
-            part = chunk.metadata.get(PART_INDEX)
-            if part is not None:
-                named.setdefault(int(part), named_part(chunk.metadata, int(part)))
-        labels = [named[part] for part in sorted(named)] or [""]
-        try:
-            texts = rebuild(stored, chunks, where="the index").parts
-        except OpragError as error:
-            error.message = error.message.replace(stored, shown)
-            raise
-        return dict(zip(labels, texts, strict=True))
-
-    def _found(self, name: str) -> str:
-        if name in self._stored:
-            return name
-        parts = _BETWEEN.split(name)
-        ends = [
-            each
-            for each in self.names()
-            if _BETWEEN.split(each)[-len(parts) :] == parts
-        ]
-        if len(ends) == 1:
-            return ends[0]
-        several = f"Several end so: {', '.join(ends[:5])}." if ends else ""
-        message = (
-            f"There is no document {name!r:.200}. {several or ''} The tool `documents` "
-            "lists their names."
-        )
-        raise DocumentNotFoundError(" ".join(message.split()), document=name[:200])
-
-
-def shown_names(names: Iterable[str], folder: str) -> dict[str, str]:
-    """Return what documents are called to a reader, by their names in the index.
-
-    That is the path relative to the folder; else, of an absolute path, the last two
-    parts, and more where two would be called the same.
-    """
-    inside = re.compile(rf"{re.escape(folder)}[/\\]+" if folder else r"(?!)")
-    called = {name: inside.sub("", name, count=1) for name in sorted(names)}
-    taken = [shown for shown in called.values() if not _ABSOLUTE.match(shown)]
-    for name, shown in called.items():
-        if _ABSOLUTE.match(shown):
-            count = 2
-            while (short := _last(shown, count)) in taken and count < len(shown):
-                count += 1
-            called[name] = short
-            taken.append(short)
-    return called
-
-
-def _last(path: str, count: int) -> str:
-    return "/".join([part for part in _BETWEEN.split(path) if part][-count:])
+        return self.source.shown.get(passage.uri, passage.name)
 
 
 def open_library(

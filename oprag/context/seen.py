@@ -16,7 +16,7 @@ from oprag.context.passages import slices
 from oprag.context.pieces import slice_of
 from oprag.errors import InvalidOptionError, named
 from oprag.metadata import DOC_VERSION, version_text
-from oprag.positions import read_spans
+from oprag.positions import document_name, read_spans
 
 SeenLike: TypeAlias = Iterable[Passage | Sequence[Any]]
 """Passages, or `[document, part, start, end]` for each span."""
@@ -152,10 +152,9 @@ class Seen:
     def _of(self, chunk: Chunk) -> Iterator[tuple[int | None, Iterable[_Piece]]]:
         """Yield what was shown of its document; an unknown version matches any."""
         _, _, version = _source_of(chunk)
+        names = {chunk.document, chunk.uri, chunk.name, document_name(chunk.metadata)}
         for (document, part, shown), pieces in self._pieces.items():
-            if document in {chunk.document, chunk.uri, chunk.name} and (
-                shown == version or "" in {shown, version}
-            ):
+            if document in names and (shown == version or "" in {shown, version}):
                 yield part, pieces
 
     def _known(self, chunk: Chunk, span: Span, offset: int) -> list[Span]:

@@ -54,6 +54,10 @@ class SearchedChunks:
         """Whether there are chunks that the search does not see."""
         return bool(self.store.filters) or self._ids is not None
 
+    def everything(self) -> list[StoredChunk]:
+        """Return all chunks that the search may find."""
+        return self._admitted(self.store.read())
+
     def document(self, doc_key: str) -> list[StoredChunk]:
         """Return the chunks of one document."""
         return self._admitted(self.store.read({doc_key: None}))

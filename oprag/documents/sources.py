@@ -13,12 +13,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from oprag.chunk import FullText, Span
+from oprag.chunk import FullText, Hit, Span
 from oprag.documents.entries import check_entries
 from oprag.documents.search_filters import SearchFilter
 from oprag.errors import DocumentNotFoundError, InvalidOptionError, did_you_mean, named
 from oprag.metadata import PART_INDEX
-from oprag.positions import Part, SourceText, group_parts
+from oprag.positions import Part, SourceText, group_parts, known_document
 
 D = TypeVar("D")
 """A framework's class of documents."""
@@ -68,6 +68,10 @@ class DocumentSource(ABC):
         """Return the names of the documents; none where they cannot be listed."""
         return ()
 
+    def called(self) -> Mapping[str, str]:
+        """Return what citations call the documents, by their names, where known."""
+        return {name: name for name in map(str, self.names())}
+
     def within(self, search: SearchFilter) -> DocumentSource:  # noqa: ARG002 -- see Returns
         """Return the texts that the searcher may read.
 
@@ -83,6 +87,11 @@ class DocumentSource(ABC):
             InvalidOptionError: The filter cannot be carried over to the store.
         """
         return self
+
+
+def called(metadata: Mapping[str, Any], name: str) -> str:
+    """Return what citations call a document, by the metadata of one of its texts."""
+    return (known_document(Hit("", metadata, document=name)) or (name, name))[1]
 
 
 def exact_text(document_id: str, found: FullText) -> str:
@@ -260,6 +269,12 @@ class _ListSource(DocumentSource):
     def names(self) -> Iterable[str]:
         return self._by_name
 
+    def called(self) -> Mapping[str, str]:
+        return {
+            parts[0].name: called(parts[0].source.metadata, parts[0].name)
+            for parts in self._groups
+        }
+
     @cached_property
     def _by_id(self) -> dict[str, FullText]:
         """The texts by id, where it is of one alone: an id is the most exact name."""
@@ -269,8 +284,11 @@ class _ListSource(DocumentSource):
 
     @cached_property
     def _by_name(self) -> dict[str, FullText]:
-        groups = group_parts([self._read(document) for document in self._documents])
-        return {parts[0].name: _joined(parts) for parts in groups}
+        return {parts[0].name: _joined(parts) for parts in self._groups}
+
+    @cached_property
+    def _groups(self) -> list[list[Part]]:
+        return group_parts([self._read(document) for document in self._documents])
 
 
 def _joined(parts: Sequence[Part]) -> FullText:
@@ -283,7 +301,7 @@ def _joined(parts: Sequence[Part]) -> FullText:
         pages.append(({**part.source.metadata, **numbered}, Span(start, end)))
         start = end + len(PART_SEPARATOR)
     text = PART_SEPARATOR.join(part.source.text for part in filled)
-    return FullText(text, pages=tuple(pages) if len(pages) > 1 else ())
+    return FullText(text, pages=tuple(pages) if parts[0].number is not None else ())
 
 
 class _MappingSource(DocumentSource):

@@ -8,7 +8,7 @@ from itertools import islice
 from oprag.chunk import FullText
 from oprag.documents.search_filters import SearchFilter
 from oprag.documents.searched_chunks import SearchedChunks
-from oprag.documents.sources import DocumentSource
+from oprag.documents.sources import DocumentSource, called
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk
 from oprag.documents.whole_text import rebuild
 from oprag.errors import (
@@ -18,6 +18,7 @@ from oprag.errors import (
     InvalidOptionError,
 )
 from oprag.metadata import DOC_KEY, document_key
+from oprag.positions import document_name
 
 _SAMPLED = 100
 """Chunks that are looked at when a source is made."""
@@ -72,6 +73,14 @@ class StoreSource(DocumentSource):
 
         chunks = await self._chunks.adocument(document_key(document_id))
         return await to_thread(self._rebuilt, document_id, chunks)
+
+    def called(self) -> dict[str, str]:
+        """Return what citations call the documents that a search may find."""
+        named: dict[str, str] = {}
+        for chunk in self._chunks.everything():
+            if (name := document_name(chunk.metadata)) is not None:
+                named.setdefault(name, called(chunk.metadata, name))
+        return named
 
     def within(self, search: SearchFilter) -> StoreSource:
         """Return a source that reads only the chunks that the search may find."""

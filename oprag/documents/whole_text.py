@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from oprag.chunk import FullText
+from oprag.chunk import FullText, Span
 from oprag.documents.sources import PART_SEPARATOR
 from oprag.documents.stored_chunks import StoredChunk
 from oprag.errors import (
@@ -185,7 +185,23 @@ def _joined(
         raise _inconsistent(name, f"{what} ({DOC_VERSION})")
     texts = tuple(text for text, _ in joined)
     proved = all(proved for _, proved in joined)
-    return FullText(PART_SEPARATOR.join(texts), proved, texts)
+    return FullText(
+        PART_SEPARATOR.join(texts), proved, texts, _pages(chunks, rows, texts)
+    )
+
+
+def _pages(
+    chunks: Sequence[StoredChunk], rows: Sequence[list[_Piece]], texts: Sequence[str]
+) -> tuple[tuple[Mapping[str, Any], Span], ...]:
+    """Metadata and span of each part, of a document that has numbered parts."""
+    of = {as_number(chunk.metadata.get(PART_INDEX)): chunk.metadata for chunk in chunks}
+    pages, start = [], 0
+    for row, text in zip(rows, texts, strict=True):
+        end = start + len(text)
+        if (part := row[0].part) is not None:
+            pages.append((of[part], Span(start, end)))
+        start = end + len(PART_SEPARATOR)
+    return tuple(pages)
 
 
 def _pieces(name: str, chunks: Sequence[StoredChunk], where: str) -> list[_Piece]:

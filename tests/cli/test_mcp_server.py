@@ -23,7 +23,7 @@ from oprag.cli.app import app
 from oprag.cli.guard import Guard
 from oprag.cli.index import as_documents
 from oprag.cli.librarian import Librarian
-from oprag.cli.library import Library, shown_names
+from oprag.cli.library import Library
 from oprag.cli.mcp_server import make_server
 from oprag.errors import OpragError
 from oprag.files import read_files
@@ -99,6 +99,11 @@ def inside(text: str) -> str:
     return found[2]
 
 
+def slice_in(text: str) -> str:
+    """Return the characters that are read, without their place."""
+    return inside(text).partition("\n")[2]
+
+
 def texts_of(notes: Path) -> dict[tuple[str, str | None], str]:
     return {
         (str(Path(each.source).relative_to(notes)), each.page_label or None): each.text
@@ -120,7 +125,7 @@ async def test_what_is_read_by_a_citation_is_the_slice_of_the_source(library, no
         for name, page, start, end in sorted(citations)[::10]:  # each takes a while
             span = {"start": int(start), "end": int(end)}
             where = {"document": name, **({"page": page} if page else {}), **span}
-            read = inside(await asked(session, "read", **where))
+            read = slice_in(await asked(session, "read", **where))
             source = sources[name, page or None]
             assert read == source[int(start) : int(end)]
 
@@ -186,7 +191,7 @@ async def test_orders_in_a_document_arrive_as_quoted_text(library):
         found = await asked(session, "search", question=whole)
         assert ORDERS.splitlines()[0] in inside(found)
         read = await asked(session, "read", document="orders.txt")
-        assert inside(read) == whole
+        assert slice_in(read) == whole
 
 
 async def test_outlines_and_lists_lead_to_what_can_be_read(library, notes):
@@ -196,7 +201,7 @@ async def test_outlines_and_lists_lead_to_what_can_be_read(library, notes):
         assert len(lines) == 1 + -(-SENTENCES // 40)
         for line in lines:
             start, end, title = re.match(r"characters (\d+)-(\d+): (.+)", line).groups()
-            read = inside(
+            read = slice_in(
                 await asked(
                     session, "read", document=plan, start=int(start), end=int(end)
                 )
@@ -271,7 +276,7 @@ async def test_the_end_of_a_name_that_is_of_one_document_is_accepted(tmp_path):
     index_documents(given, store)
     async with connected(Library(store)) as session:
         read = await asked(session, "read", document="only.md")
-        assert inside(read) == "Text of /home/ann/b/only.md."
+        assert slice_in(read) == "Text of /home/ann/b/only.md."
         said = await refused(session, "read", document="plan.md")
         assert "Several end so: a/plan.md, b/plan.md." in said
         found = await asked(session, "search", question="Text")
@@ -280,19 +285,6 @@ async def test_the_end_of_a_name_that_is_of_one_document_is_accepted(tmp_path):
             "b/plan.md",
             "b/only.md",
         }
-
-
-def test_names_are_relative_or_end_where_they_differ():
-    assert shown_names(["notes/a/b.md", "notes/c.md"], "notes") == {
-        "notes/a/b.md": "a/b.md",
-        "notes/c.md": "c.md",
-    }
-    windows = "C:\\Users\\ann\\x\\y\\a.md"
-    assert shown_names(["/h/1/y/a.md", windows, "b.md"], "") == {
-        "/h/1/y/a.md": "y/a.md",
-        windows: "x/y/a.md",
-        "b.md": "b.md",
-    }
 
 
 async def test_no_reply_says_where_the_documents_are(notes, library):

@@ -35,6 +35,7 @@ DECISIONS = (
     ("What a model's failure means", "oprag/calls"),
     ("What an index adds, replaces and removes, and when", "oprag/indexing"),
     ("What is wrong with an index, and how it is repaired", "oprag/diagnosing"),
+    ("What a model may read by name and place", "oprag/reading"),
     ("What a refusal is, and when the full documents are read", "oprag/routing"),
     ("How documents are grouped into long units and read", "oprag/units"),
     ("How LangChain's objects become chunks, and passages its objects", ADAPTERS[0]),

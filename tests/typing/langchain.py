@@ -18,6 +18,7 @@ from langchain_oprag import (
     OrderPreservingVectorStore,
     SelfRouteChain,
     chunk_store,
+    create_reading_tools,
     create_retrieval_tool,
 )
 from oprag import StoredChunk
@@ -118,6 +119,7 @@ def accepted_in_the_place_of_a_store(s: VectorStore, r: BaseRetriever) -> BaseTo
     ordered.max_marginal_relevance_search("question", fetch_k=30)
     create_retrieval_tool(r, name="search", description="Searches.", k=3)
     create_retrieval_tool(store, documents={"a": "text"}, on_problem="warn")
+    create_reading_tools(store, token_budget=1_000)
     assert len(found) == len(pairs)
     return create_retrieval_tool(ordered)
 

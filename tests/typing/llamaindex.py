@@ -10,6 +10,7 @@ from llamaindex_oprag import (
     OrderPreservingRetriever,
     OrderPreservingRetrieverTool,
     SelfRouteQueryEngine,
+    create_reading_tools,
 )
 from oprag.units import LongUnit
 
@@ -33,6 +34,7 @@ def accepted(r: BaseRetriever, units: list[LongUnit]) -> list[NodeWithScore]:
     LongUnitRetriever(r, units=units, documents="folder", order="score")
     OffsetTokenNodeParser(chunk_size=128, include_metadata=False)
     OrderPreservingRetrieverTool.from_defaults(r, token_budget=1_000, show="unseen")
+    create_reading_tools({"a": "text"}, token_budget=1_000)
     return postprocessor.postprocess_nodes(retriever.retrieve("question"))
 
 

@@ -1,0 +1,76 @@
+"""`create_reading_tools`: documents that agents read on in, outline and list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.tools import StructuredTool
+
+from langchain_oprag.documents import SourceLike, document_source
+from langchain_oprag.results import as_documents
+from oprag.reading import DESCRIPTIONS, DocumentReader, Reading, refused
+from oprag.tokens import Steps, TokenizerSpec, acarry_out, carry_out
+
+
+def create_reading_tools(
+    documents: SourceLike,
+    *,
+    token_budget: int = 2_000,
+    token_counter: TokenizerSpec = None,
+) -> list[StructuredTool]:
+    """Make tools that read on where a search ends, for any agent or graph of LangChain.
+
+    `read(document, start, end, page)` gives characters by the place that a citation
+    names, one page at most; `outline(document)` lists headings, or how paragraphs
+    begin; `documents(containing)` lists names. What cannot be read is answered in
+    words. The artifact of what was read is a `Document` with its place, so that
+    `EvidenceMiddleware` shows it once.
+
+    Args:
+        documents: What may be read, all of it: anything that `document_source` takes.
+        token_budget: Tokens of one page, its place included.
+        token_counter: As in `OrderPreservingRetriever`.
+
+    Returns:
+        The three tools, sync and async.
+
+    Raises:
+        InvalidOptionError: An option cannot have this value.
+
+    Example:
+        >>> read, outline, listed = create_reading_tools({"a.txt": "To begin."})
+        >>> print(read.invoke({"document": "a.txt", "start": 3}))
+        [1] a.txt, characters 3-9
+        begin.
+    """
+    reader = DocumentReader(
+        document_source(documents),
+        token_budget=token_budget,
+        token_counter=token_counter,
+    )
+    return [_tool(steps) for steps in (reader.read, reader.outline, reader.documents)]
+
+
+def _tool(steps: Callable[..., Steps[Reading]]) -> StructuredTool:
+    @wraps(steps)
+    def now(**given: Any) -> tuple[str, list[Document]]:
+        return _answer(carry_out(refused(steps(**given))))
+
+    @wraps(steps)
+    async def later(**given: Any) -> tuple[str, list[Document]]:
+        return _answer(await acarry_out(refused(steps(**given))))
+
+    return StructuredTool.from_function(
+        now,
+        later,
+        name=steps.__name__,
+        description=DESCRIPTIONS[steps.__name__],
+        response_format="content_and_artifact",
+    )
+
+
+def _answer(reading: Reading) -> tuple[str, list[Document]]:
+    return reading.text, as_documents(reading.passages)

@@ -1,0 +1,86 @@
+"""`create_reading_tools`: documents that agents read on in, outline and list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llama_index.core.tools import FunctionTool, ToolOutput
+
+from llamaindex_oprag.documents import SourceLike, document_source
+from llamaindex_oprag.results import as_nodes
+from llamaindex_oprag.tools import numbered
+from oprag.reading import DESCRIPTIONS, DocumentReader, Reading, refused
+from oprag.tokens import Steps, TokenizerSpec, acarry_out, carry_out
+
+
+def create_reading_tools(
+    documents: SourceLike,
+    *,
+    token_budget: int = 2_000,
+    token_counter: TokenizerSpec = None,
+) -> list[FunctionTool]:
+    """Make tools that read on where a search ends, for any agent of LlamaIndex.
+
+    `read(document, start, end, page)` gives characters by the place that a citation
+    names, one page at most; `outline(document)` lists headings, or how paragraphs
+    begin; `documents(containing)` lists names. What cannot be read is answered in
+    words. The `raw_output` of what was read is a node with its place; an
+    `OrderPreservingRetrieverTool` with `show="unseen"` does not show it again.
+
+    Args:
+        documents: What may be read, all of it: anything that `document_source` takes.
+        token_budget: Tokens of one page, its place included.
+        token_counter: As in `OrderPreservingRetriever`.
+
+    Returns:
+        The three tools, sync and async.
+
+    Raises:
+        InvalidOptionError: An option cannot have this value.
+
+    Example:
+        >>> read, outline, listed = create_reading_tools({"a.txt": "To begin."})
+        >>> print(read.call(document="a.txt", start=3).content)
+        [1] a.txt, characters 3-9
+        begin.
+    """
+    reader = DocumentReader(
+        document_source(documents),
+        token_budget=token_budget,
+        token_counter=token_counter,
+    )
+    return [_tool(steps) for steps in (reader.read, reader.outline, reader.documents)]
+
+
+def _tool(steps: Callable[..., Steps[Reading]]) -> FunctionTool:
+    name = steps.__name__
+    return _ReadingTool.from_defaults(steps, name, DESCRIPTIONS[name])
+
+
+class _ReadingTool(FunctionTool):
+    """Carries out steps; in an agent it notes in the Context what it showed."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self.requires_context, self.ctx_param_name = True, "ctx"
+
+    def call(self, *args: Any, ctx: Any = None, **given: Any) -> ToolOutput:
+        """Read, and return the content."""
+        del ctx  # an agent awaits
+        return self._output(carry_out(refused(self._fn(*args, **given))), given)
+
+    async def acall(self, *args: Any, ctx: Any = None, **given: Any) -> ToolOutput:
+        """Async version of `call`."""
+        reading = await acarry_out(refused(self._fn(*args, **given)))
+        if ctx is not None:
+            reading = await numbered(ctx, reading)
+        return self._output(reading, given)
+
+    def _output(self, reading: Reading, given: dict[str, Any]) -> ToolOutput:
+        return ToolOutput(
+            tool_name=self.metadata.get_name(),
+            content=reading.text,
+            raw_input=given,
+            raw_output=as_nodes(reading.passages),
+        )

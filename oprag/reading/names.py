@@ -1,0 +1,71 @@
+"""Names of documents as readers know them, and the one document that a name means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from oprag.errors import DocumentNotFoundError, did_you_mean
+
+_BETWEEN = re.compile(r"[/\\]+")
+_ABSOLUTE = re.compile(r"[/\\]|[A-Za-z]:[/\\]")
+_LONGEST = 200
+"""Characters of a name that an answer repeats."""
+_COMPARED = 1_000
+"""Names that are compared with a wrong one."""
+_LISTED = 5
+
+
+def shown_names(called: Mapping[str, str], folder: str = "") -> dict[str, str]:
+    """Return what documents are called to a reader, by their own names.
+
+    That is the path relative to the folder; else, of an absolute path, the last two
+    parts, and more where two would be called the same.
+
+    Args:
+        called: What citations call each document, by its own name.
+        folder: What paths are relative to; empty where that is not known.
+    """
+    inside = re.compile(rf"{re.escape(folder)}[/\\]+" if folder else r"(?!)")
+    shown = {name: inside.sub("", called[name], count=1) for name in sorted(called)}
+    taken = [each for each in shown.values() if not _ABSOLUTE.match(each)]
+    for name, path in shown.items():
+        if _ABSOLUTE.match(path):
+            parts, count = [part for part in _BETWEEN.split(path) if part], 2
+            while (short := "/".join(parts[-count:])) in taken and count < len(parts):
+                count += 1
+            shown[name] = short
+            taken.append(short)
+    return shown
+
+
+def meant(name: str, shown: Mapping[str, str]) -> str:
+    """Return the own name of the document that a reader means.
+
+    Args:
+        name: What it is called, or the end of the path of one alone.
+        shown: What documents are called, by their own names.
+
+    Raises:
+        DocumentNotFoundError: There is none, or several may be meant.
+    """
+    parts = _BETWEEN.split(name)
+    paths = {own: _BETWEEN.split(each) for own, each in shown.items()}
+    found = [own for own, each in shown.items() if each == name]
+    found = found or [
+        own for own, path in paths.items() if path[-len(parts) :] == parts
+    ]
+    if len(found) == 1 and name:
+        return found[0]
+    name = name[:_LONGEST]
+    if found and name:
+        several = ", ".join(shown[own][:_LONGEST] for own in found[:_LISTED])
+        known = f"Several end so: {several}. "
+    else:
+        ends = [path[-1] for path in paths.values()]
+        near = [*shown.values()][:_COMPARED] + ends[:_COMPARED]
+        known = did_you_mean(name, near)
+    message = (
+        f"There is no document {name!r}. {known}The tool `documents` lists their names."
+    )
+    raise DocumentNotFoundError(message, document=name)

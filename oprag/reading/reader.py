@@ -1,0 +1,270 @@
+"""Pages of documents for a model: read by place, outlined, listed, within a budget."""
+
+# No `from __future__ import annotations`: LlamaIndex resolves no annotations of tools.
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Annotated, Any, NamedTuple
+
+from oprag.chunk import Chunk, FullText, Passage, Span, named_part
+from oprag.context import check_option, render, too_small
+from oprag.documents import DocumentSource
+from oprag.errors import DocumentNotFoundError, InvalidOptionError, OpragError
+from oprag.metadata import DOC_URI, EXACT, PART_INDEX
+from oprag.positions import PART_KEYS, as_number
+from oprag.reading.names import meant, shown_names
+from oprag.tokens import Do, Steps, TokenizerSpec, in_thread, resolve_token_counter
+
+DESCRIPTIONS: Mapping[str, str] = {
+    "read": (
+        "Read characters of a document exactly, by the place that a citation names: "
+        "to go on where a passage ends, or before it begins. Returns one page at most; "
+        "read on from the character at which it ends."
+    ),
+    "outline": (
+        "List a document's headings, or how its paragraphs begin, with their places."
+    ),
+    "documents": "List the documents and how long they are.",
+}
+"""Descriptions of the tools, for a model."""
+
+_LONGEST_TOKEN = 8
+"""Characters of a token, at most, that a page is tried with."""
+_MOST_LISTED = 200
+"""Lines of a list."""
+_WIDTH = 80
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*$", re.MULTILINE)
+_PARAGRAPH = re.compile(r"(?:\A|\n[ \t]*\n)\s*(\S[^\n]*)")
+
+Named = Annotated[str, "The document's name, as citations have it."]
+From = Annotated[int, "First character."]
+To = Annotated[int | None, "Behind the last; left out, all the rest."]
+Page = Annotated[
+    str | int | None, 'What the citation says before "characters": "3" of "page 3".'
+]
+
+
+class Reading(NamedTuple):
+    """An answer to a model, and the passages that it shows."""
+
+    text: str
+    passages: tuple[Passage, ...] = ()
+
+
+class DocumentReader:
+    """Reads documents by the names and places that citations have.
+
+    Its methods are steps, for `carry_out` and `acarry_out`.
+
+    Args:
+        source: The documents, all of which may be read.
+        token_budget: Tokens of an answer of `read`; the place is counted.
+        token_counter: As in `oprag.context.ContextOptions`.
+
+    Raises:
+        InvalidOptionError: An option cannot have this value.
+    """
+
+    def __init__(
+        self,
+        source: DocumentSource,
+        *,
+        token_budget: int = 2_000,
+        token_counter: TokenizerSpec = None,
+    ) -> None:
+        check_option("token_budget", token_budget)
+        check_option("token_counter", token_counter)
+        self._source = source
+        self._budget = token_budget
+        self._counter = token_counter
+
+    def read(
+        self, document: Named, start: From = 0, end: To = None, page: Page = None
+    ) -> Steps[Reading]:
+        """Return characters behind their place, as a search writes them.
+
+        Args:
+            document: What the citation calls it, or the end of the path of one alone.
+            start: First character.
+            end: Behind the last; None for the rest, as far as the budget goes.
+            page: What the citation calls the page.
+
+        Returns:
+            The steps. Text that goes on is cut between words, and a line says where.
+
+        Raises:
+            DocumentNotFoundError: There is no such document.
+            InvalidOptionError: It has no such page, or no such characters.
+            BudgetTooSmallError: Not even a word fits.
+        """
+        name, shown, full = yield from self._found(document)
+        of_part, text = _part_of(shown, full, page)
+        metadata = {key: of_part[key] for key in PART_KEYS if key in of_part}
+        if not full.exact:
+            metadata[EXACT] = False
+        first, last = _span_in(text, start, end)
+
+        def page_to(stop: int) -> Reading:
+            span = Span(first, stop)
+            passage = _passage(name, shown, text[slice(*span)], span, metadata)
+            read = render([passage], citations=True)
+            if stop < last:
+                read += f"\n\n[goes on at character {stop} of {len(text)}]"
+            return Reading(read, (passage,))
+
+        counter = resolve_token_counter(self._counter)
+        reading, reached = (
+            page_to(min(last, first + _LONGEST_TOKEN * self._budget)),
+            first,
+        )
+        too_far = reading.passages[0].spans[0].end
+        if counter(reading.text) <= self._budget:
+            return reading
+        while reached + 1 < too_far:
+            stop = (reached + too_far) // 2
+            if counter(page_to(stop).text) <= self._budget:
+                reached = stop
+            else:
+                too_far = stop
+        if reached == first:
+            raise too_small(self._budget, counter(page_to(first + 1).text))
+        words = re.match(r"(?s).*\s", text[first:reached])
+        return page_to(first + words.end() if words else reached)
+
+    def outline(self, document: Named) -> Steps[Reading]:
+        """List headings, or how paragraphs begin, each with its characters."""
+        _, _, full = yield from self._found(document)
+        return Reading("\n".join(_outline(_parts(full))))
+
+    def documents(
+        self, containing: Annotated[str, "Part of the name."] = ""
+    ) -> Steps[Reading]:
+        """List documents by what citations call them, with their lengths."""
+        shown = yield from self._shown()
+        names = sorted((each, own) for own, each in shown.items() if containing in each)
+        lines = []
+        for each, own in names[:_MOST_LISTED]:
+            found = yield self._reads(own)
+            if isinstance(found, OpragError):
+                said = found.message.replace(own, each)
+                lines.append(f"{each}: can be searched, not read ({said})")
+                continue
+            parts = _parts(found)
+            pages = "" if "" in parts else f"{len(parts):,} pages, "
+            length = sum(len(text) for _, text in parts.values())
+            lines.append(f"{each}: {pages}{length:,} characters")
+        if (left := len(names) - _MOST_LISTED) > 0:
+            lines.append(f"{left:,} more: give a part of the name as `containing`.")
+        return Reading("\n".join(lines) or "No such document is listed here.")
+
+    def _found(self, document: str) -> Steps[tuple[str, str, FullText]]:
+        """Find own name, shown name and text of a document."""
+        found = yield self._reads(document)
+        name, shown = document, shown_names({document: document})[document]
+        if isinstance(found, DocumentNotFoundError):
+            names = yield from self._shown()
+            name = meant(document, names)
+            shown = names[name]
+            found = yield self._reads(name)
+        if isinstance(found, OpragError):
+            found.message = found.message.replace(name, shown)
+            raise found
+        return name, shown, found
+
+    def _shown(self) -> Steps[dict[str, str]]:
+        called = self._source.called
+        names = yield Do(called, partial(in_thread, called))
+        return shown_names(names)
+
+    def _reads(self, name: str) -> Do:
+        """Read a text, or return the error: steps cannot catch what I/O raises."""
+
+        def now() -> FullText | OpragError:
+            try:
+                return self._source.read(name)
+            except OpragError as error:
+                return error
+
+        async def later() -> FullText | OpragError:
+            try:
+                return await self._source.aread(name)
+            except OpragError as error:
+                return error
+
+        return Do(now, later)
+
+
+def refused(steps: Steps[Reading]) -> Steps[Reading]:
+    """Answer in plain words where steps are refused: no agent's run ends by it."""
+    try:
+        return (yield from steps)
+    except OpragError as error:
+        return Reading(error.message)
+
+
+def _parts(full: FullText) -> dict[str, tuple[Mapping[str, Any], str]]:
+    """Metadata and text of each part, by what a reader calls it; "" for one text."""
+    if not full.pages:
+        return {"": ({}, full.text)}
+    return {
+        named_part(metadata, number): (metadata, full.text[slice(*span)])
+        for place, (metadata, span) in enumerate(full.pages)
+        for number in [as_number(metadata.get(PART_INDEX, place)) or 0]
+    }
+
+
+def _part_of(
+    name: str, full: FullText, page: str | int | None
+) -> tuple[Mapping[str, Any], str]:
+    """Return metadata and text that a citation's characters count in."""
+    parts = _parts(full)
+    for label in (str(page or ""), f"page {page}"):
+        if label in parts:
+            return parts[label]
+    if "" in parts:
+        message = f"{name!r} has no pages: leave `page` out."
+    else:
+        listed = ", ".join([*parts][:_MOST_LISTED])
+        message = f"{name!r} has pages. Say which, as its citation does: {listed}."
+    raise InvalidOptionError(message, option="page", value=page)
+
+
+def _span_in(text: str, start: int, end: int | None) -> Span:
+    first = as_number(start)
+    last = len(text) if end is None else as_number(end)
+    if first is not None and last is not None and first < last <= len(text):
+        return Span(first, last)
+    message = (
+        f"There are no characters {start} to {'the end' if end is None else end}: the "
+        f"text has {len(text):,}, and the end is exclusive."
+    )
+    raise InvalidOptionError(message, option="start", value=start)
+
+
+def _passage(
+    name: str, shown: str, text: str, span: Span, metadata: Mapping[str, Any]
+) -> Passage:
+    number = as_number(metadata.get(PART_INDEX))
+    chunk = Chunk(
+        text,
+        name,
+        0,
+        (number or 0, *span),
+        span,
+        number,
+        name=shown,
+        metadata={DOC_URI: name, **metadata},
+    )
+    return Passage(text, chunk.document, (chunk,), (span,), chunk.exact)
+
+
+def _outline(parts: Mapping[str, tuple[Mapping[str, Any], str]]) -> Iterator[str]:
+    for label, (_, text) in parts.items():
+        matches = [*_HEADING.finditer(text)] or [*_PARAGRAPH.finditer(text)]
+        each = -(-len(matches) * len(parts) // _MOST_LISTED) or 1
+        starts = [(match.start(1), match[1]) for match in matches[::each]]
+        ends = [start for start, _ in starts[1:]] + [len(text)]
+        for (start, title), end in zip(starts, ends, strict=True):
+            place = f"{label}, " if label else ""
+            yield f"{place}characters {start}-{end}: {title[:_WIDTH]}"

@@ -1,0 +1,220 @@
+"""Tools that read on: the same in both frameworks and the core."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.vectorstores import InMemoryVectorStore
+from llama_index.core import Document as Source
+from llama_index.core import MockEmbedding, VectorStoreIndex
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.llms import ChatMessage, MockFunctionCallingLLM
+from llama_index.core.memory import ChatMemoryBuffer
+
+import langchain_oprag
+import llamaindex_oprag
+from oprag.documents import SearchFilter, document_source
+from oprag.positions import place_of
+from oprag.reading import DocumentReader, shown_names
+from oprag.tokens import carry_out, resolve_token_counter
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+LEASE = "# Rent\n\n" + "".join(f"Clause {i} holds. " for i in range(300))
+LEASE += "\n\n# End\n\nEither side may end it with six months of notice."
+TEXTS = {"a/lease.txt": LEASE, "b/lease.txt": "Another.", "b/only.txt": "Alone."}
+PAGES = [("First.", 1), ("Second page.", 2)]
+ASKED = [
+    ("read", {"document": "a/lease.txt"}),
+    ("read", {"document": "a/lease.txt", "start": 8, "end": 40}),
+    ("read", {"document": "only.txt"}),
+    ("read", {"document": "lease.txt"}),
+    ("read", {"document": "onli.txt"}),
+    ("read", {"document": "x" * 9_000}),
+    ("read", {"document": "only.txt", "start": 6}),
+    ("read", {"document": "only.txt", "start": -1, "end": 3}),
+    ("read", {"document": "only.txt", "page": 3}),
+    ("outline", {"document": "a/lease.txt"}),
+    ("outline", {"document": ""}),
+    ("documents", {}),
+    ("documents", {"containing": "b/"}),
+    ("documents", {"containing": "zzz"}),
+]
+
+
+def in_both(documents, **options):
+    of_langchain = langchain_oprag.create_reading_tools(documents, **options)
+    of_llamaindex = llamaindex_oprag.create_reading_tools(documents, **options)
+    return (
+        {tool.name: tool for tool in of_langchain},
+        {tool.metadata.name: tool for tool in of_llamaindex},
+    )
+
+
+def call(name, given):
+    return {"type": "tool_call", "id": "1", "name": name, "args": given}
+
+
+@pytest.mark.parametrize(("name", "given"), ASKED)
+def test_answers_and_places_are_the_same_sync_and_async(name, given):
+    langchain, llamaindex = in_both(TEXTS, token_budget=100)
+    message = langchain[name].invoke(call(name, given))
+    output = llamaindex[name].call(**given)
+    assert message.content == output.content
+    assert [place_of(d) for d in message.artifact] == [
+        *map(place_of, output.raw_output)
+    ]
+    assert asyncio.run(langchain[name].ainvoke(call(name, given))) == message
+    assert asyncio.run(llamaindex[name].acall(**given)).content == output.content
+    assert len(message.content) < 1_000
+
+
+def test_pages_of_a_document_follow_one_another_without_a_gap_within_the_budget():
+    count, start, read = resolve_token_counter(), 0, ""
+    reader = DocumentReader(document_source(TEXTS), token_budget=120)
+    while start < len(LEASE):
+        page = carry_out(reader.read("a/lease.txt", start))
+        assert count(page.text) <= 120
+        (passage,) = page.passages
+        (span,) = passage.spans
+        assert (span.start, LEASE[slice(*span)]) == (start, passage.text)
+        more = re.search(r"\[goes on at character (\d+) of", page.text)
+        assert (int(more[1]) if more else len(LEASE)) == span.end
+        start, read = span.end, read + passage.text
+    assert read == LEASE
+
+
+def test_every_section_of_an_outline_can_be_read():
+    reader = DocumentReader(document_source(TEXTS))
+    for line in carry_out(reader.outline("a/lease.txt")).text.splitlines():
+        start, end, title = re.match(r"characters (\d+)-(\d+): (.+)", line).groups()
+        read = carry_out(reader.read("a/lease.txt", int(start), int(end)))
+        assert read.passages[0].text.startswith(title)
+
+
+def test_a_page_is_read_by_what_the_citation_calls_it():
+    given = [
+        Document(text, metadata={"source": "a.pdf", "page": number - 1})
+        for text, number in PAGES
+    ]
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
+    langchain_oprag.index_documents(given, store)
+    for documents in (given, store):
+        read, outline, listed = langchain_oprag.create_reading_tools(documents)
+        for page in (2, "2", "page 2"):
+            said = read.invoke({"document": "a.pdf", "page": page})
+            assert said == "[1] a.pdf, page 2, characters 0-12\nSecond page."
+        assert "has pages. Say which" in read.invoke({"document": "a.pdf"})
+        assert outline.invoke({"document": "a.pdf"}).startswith(
+            "page 1, characters 0-6"
+        )
+        assert listed.invoke({}) == "a.pdf: 2 pages, 18 characters"
+
+
+def test_a_filter_binds_what_is_read_and_listed():
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
+    given = [Document(f"Of {name}.", metadata={"source": name}) for name in "ab"]
+    langchain_oprag.index_documents(given, store)
+    ids = [i for i, each in store.store.items() if each["metadata"]["source"] == "a"]
+    source = langchain_oprag.document_source(store)
+    permitted = source.within(SearchFilter(ids=frozenset(ids)))
+    read, _, listed = langchain_oprag.create_reading_tools(permitted)
+    assert listed.invoke({}) == "a: 5 characters"
+    assert "no document 'b'" in read.invoke({"document": "b"})
+
+
+def test_names_are_relative_or_end_where_they_differ():
+    windows = "C:\\Users\\ann\\x\\y\\a.md"
+    names = ["/h/1/y/a.md", windows, "b.md", "notes/a/b.md"]
+    assert shown_names({name: name for name in names}, "notes") == {
+        "/h/1/y/a.md": "y/a.md",
+        windows: "x/y/a.md",
+        "b.md": "b.md",
+        "notes/a/b.md": "a/b.md",
+    }
+
+
+class Scripted(GenericFakeChatModel):
+    """Searches, reads on from where the passage ends, and answers what it read."""
+
+    def bind_tools(self, tools, **kwargs):
+        return self
+
+    def _generate(self, messages, *args, **kwargs):
+        self.messages = iter([self.next_of(messages)])
+        return super()._generate(messages, *args, **kwargs)
+
+    def next_of(self, messages):
+        last = messages[-1].content
+        if messages[-1].type != "tool":
+            return AIMessage("", tool_calls=[call("search", {"query": "rent"})])
+        if messages[-1].name == "search":
+            start = int(re.search(r"characters 0-(\d+)", last)[1])
+            on = {"document": "lease.txt", "start": start}
+            return AIMessage("", tool_calls=[call("read", on)])
+        return AIMessage(re.search(r"Either .*", last)[0])
+
+
+SHORT = "The rent is 900 a month. Either side may end it with six months of notice."
+
+
+def test_an_agent_of_langchain_answers_from_what_a_search_never_returns():
+    start = Document(SHORT[:24], metadata={"source": "lease.txt", "start_index": 0})
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
+    store.add_documents([start])
+    search = langchain_oprag.create_retrieval_tool(store, name="search")
+    reading = langchain_oprag.create_reading_tools({"lease.txt": SHORT})
+    once = langchain_oprag.EvidenceMiddleware()
+    agent = create_agent(
+        Scripted(messages=iter([])), tools=[search, *reading], middleware=[once]
+    )
+    messages = agent.invoke({"messages": [("user", "How does it end?")]})["messages"]
+    assert messages[-1].content == SHORT[25:]
+    read = messages[-2]
+    again = read.model_copy(update={"id": "again"})
+    assert once.apply([*messages, again])[-1].content == (
+        "[see above: lease.txt, characters 24-74]"
+    )
+    assert once.apply(messages)[-2].content.startswith("[2] lease.txt, characters")
+
+
+async def test_an_agent_of_llamaindex_answers_so_and_is_not_shown_it_again():
+    source = Source(text=SHORT, id_="lease.txt")
+    start = Source(text=SHORT[:24], id_="lease.txt")
+    index = VectorStoreIndex.from_documents([start], embed_model=MockEmbedding(8))
+    whole = VectorStoreIndex.from_documents([source], embed_model=MockEmbedding(8))
+    searches = [
+        llamaindex_oprag.OrderPreservingRetrieverTool.from_defaults(
+            each, name=name, show="unseen"
+        )
+        for each, name in ((index, "search"), (whole, "search_all"))
+    ]
+
+    def scripted(messages, **_):
+        answers = [m.content for m in messages if m.role == "tool"]
+        calls = [
+            ("search", {"input": "rent"}),
+            ("read", {"document": "lease.txt", "start": 24}),
+            ("search_all", {"input": "end"}),
+        ]
+        if len(answers) == len(calls):
+            return ChatMessage("\n".join(answers[1:]), role="assistant")
+        name, given = calls[len(answers)]
+        block = ToolCallBlock(tool_name=name, tool_kwargs=given)
+        return ChatMessage(role="assistant", blocks=[block])
+
+    llm = MockFunctionCallingLLM(response_generator=scripted)
+    reading = llamaindex_oprag.create_reading_tools([source])
+    agent = FunctionAgent(tools=[*searches, *reading], llm=llm)
+    memory = ChatMemoryBuffer.from_defaults(token_limit=8_000)
+    said = str(await agent.run("How does it end?", memory=memory))
+    assert said.count(SHORT[25:]) == 1
+    assert said.startswith("[2] lease.txt, characters 24-74")
+    assert said.endswith("[see above: lease.txt, characters 0-74]")
