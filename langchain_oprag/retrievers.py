@@ -53,6 +53,7 @@ from oprag.context import (
 from oprag.diagnosing import Verifiable, Verification
 from oprag.documents import Bm25, SearchedChunks
 from oprag.errors import refuse_unknown
+from oprag.metadata import WHY
 from oprag.tokens import Do, Steps, acarry_out, carry_out
 
 _MMR_CANDIDATES = 20
@@ -216,7 +217,8 @@ class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **call: Any
     ) -> list[Document]:
         fetch = self._called(run_manager, **call)
-        return carry_out(self._steps(query, fetch)).reported(self._problems)
+        ordered = carry_out(self._steps(query, fetch))
+        return self._reported(ordered, run_manager)
 
     async def _aget_relevant_documents(
         self,
@@ -227,6 +229,16 @@ class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
     ) -> list[Document]:
         fetch = self._called(run_manager, **call)
         ordered = await acarry_out(self._steps(query, fetch))
+        return self._reported(ordered, run_manager)
+
+    def _reported(
+        self,
+        ordered: Arranged[Document],
+        run_manager: CallbackManagerForRetrieverRun
+        | AsyncCallbackManagerForRetrieverRun,
+    ) -> list[Document]:
+        """Return the documents; warn, and say in the run's metadata why these."""
+        run_manager.metadata[WHY] = ordered.why
         return ordered.reported(self._problems)
 
     def _called(

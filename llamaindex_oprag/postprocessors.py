@@ -13,6 +13,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import arrange
 from llamaindex_oprag._options import ContextFields, refuse_lost_state
+from llamaindex_oprag.events import reported
 from oprag.context import Arranged, with_texts
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
@@ -90,7 +91,7 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         # Fewer than LlamaIndex asks for by default are most likely all that there is.
         if ordered.used_all and len(nodes) >= DEFAULT_SIMILARITY_TOP_K:
             ordered = replace(ordered, unfilled=(self.token_budget, len(nodes)))
-        return ordered.reported(self._problems)
+        return reported(ordered, self._problems)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

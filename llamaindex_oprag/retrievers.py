@@ -26,6 +26,7 @@ from llamaindex_oprag._searched import (
     verified_stores,
 )
 from llamaindex_oprag.documents import SourceLike, source_or_none
+from llamaindex_oprag.events import reported
 from oprag.context import (
     ALONE,
     DEFAULTS,
@@ -151,12 +152,12 @@ class WrappingRetriever(Verifiable, BaseRetriever):
         """Retrieve."""
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return carry_out(self._steps(query_bundle)).reported(self._problems)
+        return reported(carry_out(self._steps(query_bundle)), self._problems)
 
     @_dispatcher.span
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         ordered = await acarry_out(self._steps(query_bundle))
-        return ordered.reported(self._problems)
+        return reported(ordered, self._problems)
 
     def _asking(self, query: QueryBundle, fetch: Fetch) -> Do:
         """Return the next question to the base retriever; index nodes are resolved."""

@@ -75,6 +75,8 @@ NUMBER = "oprag_number"
 """The number under which a model read it in a conversation; absent elsewhere."""
 NUMBERS = "oprag_numbers"
 """The key of an agent's state for the place of each number."""
+WHY = "oprag_why"
+"""The key of a run's metadata for why its results were chosen."""
 
 RESULT_KEYS = (
     *(RANK, NUMBER, CITATION, DOCUMENT, KEY, PART, START, END, SPANS),

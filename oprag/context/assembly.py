@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import is_
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.budget import BudgetFiller, SentText, finish
@@ -81,7 +81,7 @@ def arrange(
             found, first = _with_neighbours(
                 hits, _marked(chunks, problems), neighbours, options
             )
-            kept = _kept(
+            passages, why, used_all, read = _kept(
                 found, first, options, sent_text=sent_text, seen=seen, numbers=numbers
             )
         except PositionError as error:  # the full text differs at that span
@@ -93,7 +93,11 @@ def arrange(
                 without_place(c) if c.document == error.document else c for c in chunks
             ]
         else:
-            return Arranged(*kept, tuple(problems.values()), neighbours.lacking)
+            own = len(hits) - neighbours.number
+            if same := own - sum(chunk.rank < own for chunk in chunks):
+                why["duplicates"] = same
+            told = tuple(problems.values())
+            return Arranged(passages, used_all, read, told, neighbours.lacking, why=why)
 
 
 def _with_neighbours(
@@ -150,15 +154,19 @@ def _kept(
     sent_text: SentText | None,
     seen: Seen | None,
     numbers: Numbers | None,
-) -> tuple[list[Passage], bool, list[Chunk]]:
-    """The passages, whether all was used, and what was read before."""
+) -> tuple[list[Passage], dict[str, Any], bool, list[Chunk]]:
+    """The passages, why these, whether all was used, and what was read before."""
     read: list[Chunk] = []
+    steps = {"": _ranks(chunks, first)}
     if seen is not None:
         chunks, read = seen.divided(chunks)
         # Gaps are not filled from full texts: what lies there may have been read.
         options = replace(options, documents=None)
+        steps["seen"] = _ranks(chunks, first)
     kept = chunks if options.top_n is None else _of_best(chunks, options.top_n, first)
     used_all = len(kept) == len(chunks)
+    steps["top_n"] = _ranks(kept, first)
+    why: dict[str, Any] = {}
     if (budget := options.needed_budget()) is None:
         passages = finish(kept, options, numbers)
     else:
@@ -170,6 +178,9 @@ def _kept(
             listed = expanded_order(kept, hits=first, budget=budget)
         filler = BudgetFiller(options, sent_text, numbers)
         kept, passages = filler.filled(listed, budget)
+        steps["token_budget"] = _ranks(kept, first)
+        tokens = filler.tokens
+        why = {"token_budget": budget, "tokens": tokens, "left": budget - tokens}
         used_all = (
             used_all
             and len(kept) == len(listed)
@@ -178,7 +189,20 @@ def _kept(
     if kept and not used_all:  # drop seen chunks ranked below the last kept
         last = max(chunk.rank for chunk in kept)
         read = [chunk for chunk in read if chunk.rank <= last]
-    return passages, used_all, read
+    dropped = {
+        reason: [rank for rank in before if rank not in after]
+        for before, (reason, after) in zip(
+            steps.values(), [*steps.items()][1:], strict=False
+        )
+    }
+    found = {reason: ranks for reason, ranks in dropped.items() if ranks}
+    why = {"kept": [*steps.popitem()[1]], "dropped": found, **why}
+    return passages, why, used_all, read
+
+
+def _ranks(chunks: Sequence[Chunk], first: float) -> dict[int, None]:
+    """The ranks of hits, the best first."""
+    return dict.fromkeys(sorted(chunk.rank for chunk in chunks if chunk.rank < first))
 
 
 def _of_best(chunks: Sequence[Chunk], top_n: int, first: float) -> list[Chunk]:
@@ -209,6 +233,9 @@ class Arranged(Generic[_T]):
     """Why `widen` could read no neighbours."""
     unfilled: tuple[int | None, int] | None = None
     """Token budget and number of chunks, if all fit and more may exist; else None."""
+    why: Mapping[str, Any] = field(default_factory=dict)
+    """The ranks that were `kept` and those `dropped`, by what left them out, as plain
+    data; `duplicates`, and the budget's tokens, where there are any."""
 
     def made(self, make: Callable[[_T], _Made]) -> Arranged[_Made]:
         """Return the same with an object of a framework for each passage."""

@@ -230,6 +230,9 @@ class BudgetFiller:
             joint += GAP_MARK + options.separator
         self._join_cost = self._counter(joint)
         self._last: tuple[list[Chunk], list[Passage]] | None = None
+        self._counted: tuple[list[Chunk], int] | None = None
+        self.tokens = 0
+        """Tokens of what `filled` returned last."""
 
     def filled(
         self, listed: Sequence[Chunk], budget: int
@@ -264,6 +267,7 @@ class BudgetFiller:
             kept = self._topped_up(kept, listed, budget)
             if by_position:
                 kept = self._with_parts(kept, listed[len(kept) :], budget)
+        self.tokens = self._needed(kept)
         return kept, self._finished(kept)
 
     def _finished(self, chunks: list[Chunk]) -> list[Passage]:
@@ -298,6 +302,8 @@ class BudgetFiller:
 
         What a framework sends by itself and what rendering writes have both to fit.
         """
+        if self._counted is not None and self._counted[0] is chunks:
+            return self._counted[1]
         options, passages = self._options, self._finished(chunks)
         separator = options.separator
         written = [[passage.text for passage in passages]]
@@ -306,7 +312,9 @@ class BudgetFiller:
         if options.citations:
             heads = headers(passages, separator=separator)
             written = [list(map(add, heads, texts)) for texts in written]
-        return max(self._counter(separator.join(texts)) for texts in written)
+        tokens = max(self._counter(separator.join(texts)) for texts in written)
+        self._counted = chunks, tokens
+        return tokens
 
     def _fitting(self, kept: list[Chunk], budget: int, least: int = 1) -> list[Chunk]:
         """Leave out the worst until the finished context fits, or `least` are left."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from oprag.chunk import Hit, Passage
@@ -20,6 +20,16 @@ class OrderContextKeywords(ContextKeywords, total=False):
     documents: SourceLike | None
 
 
+class OrderedPassages(list[Passage]):
+    """A list of passages that says why they were chosen."""
+
+    def __init__(self, passages: Iterable[Passage], why: Mapping[str, Any]) -> None:
+        super().__init__(passages)
+        self.why = why
+        """The ranks that were `kept`, and those `dropped` by `seen`, `top_n`, or
+        `token_budget`; `duplicates`; `tokens` that were used and are `left`."""
+
+
 def order_context(
     texts: Sequence[str],
     metadatas: Sequence[Mapping[str, Any]] | None = None,
@@ -28,7 +38,7 @@ def order_context(
     top_n: int | None = None,
     seen: SeenLike | None = None,
     **options: Unpack[OrderContextKeywords],
-) -> list[Passage]:
+) -> OrderedPassages:
     """Put retrieved texts into the order of their documents, within a budget.
 
     For applications without LangChain or LlamaIndex; the adapters do the same.
@@ -55,7 +65,8 @@ def order_context(
         Passages in reading order; `passage.text` to send, `passage.citation` to
         cite. `oprag.render` joins them. Unmerged, there is one per chunk. With
         `on_problem="warn"` chunks that could not be put in order say why, under
-        `oprag_problem` in their metadata.
+        `oprag_problem` in their metadata. `why` of the list says what was kept and
+        left out, and what of the budget is left.
 
     Raises:
         InvalidOptionError: An option is unknown or its value is not possible; the
@@ -92,4 +103,4 @@ def order_context(
     read = None if seen is None else Seen(seen)
     arranged = arrange(hits, checked, seen=read)
     Problems("order_context").tell(arranged.problems)
-    return arranged.passages
+    return OrderedPassages(arranged.passages, arranged.why)

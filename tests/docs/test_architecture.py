@@ -42,7 +42,8 @@ def test_a_walk_is_the_same_when_it_is_walked_again():
 
 @pytest.mark.parametrize(
     ("name", "most"),
-    [("langchain", 14), ("llamaindex-foreign", 14), ("self-route", 30)],
+    # One more of LlamaIndex: the event that says why.
+    [("langchain", 14), ("llamaindex-foreign", 15), ("self-route", 30)],
 )
 def test_a_query_runs_through_few_files(name, most):
     assert len(files_of(name)) <= most
