@@ -7,7 +7,6 @@ import hashlib
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -266,12 +265,3 @@ AWKWARD_NAMES = (
     "C:\\new\\table.txt",
     "doc_key",
 )
-
-
-@lru_cache
-def reference() -> str:
-    """Some 400,000 characters of documentation, with two kinds of line breaks."""
-    from pydoc_data.topics import topics
-
-    text = "\n".join(topics[name] for name in sorted(topics))
-    return text[:200_000] + text[200_000:400_000].replace("\n", "\r\n")
