@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import inspect
 import pickle
@@ -11,9 +12,15 @@ from typing import Any
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
+from llama_index.core import Document as Source
+from llama_index.core import MockEmbedding, VectorStoreIndex
+from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
+from llama_index.core.llms import MockLLM
+from llama_index.core.workflow import Context
 
+from llamaindex_oprag import OrderPreservingRetrieverTool
 from tests.kit.material import Component, Material
 from tests.langchain.compat import needs_1x
 from tests.langchain.components import COMPONENTS as OF_LANGCHAIN
@@ -163,3 +170,31 @@ async def test_every_way_is_a_span_of_llamaindex(name, way, spans):
     await asked(component, material, component.make(material), way)
 
     assert name in spans()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("show", ["all", "unseen"])
+async def test_the_search_of_a_tool_is_its_child(show):
+    index = VectorStoreIndex.from_documents(
+        [Source(text="To begin.", id_="a")], embed_model=MockEmbedding(embed_dim=8)
+    )
+    tool = OrderPreservingRetrieverTool.from_defaults(index, show=show)
+    given = {"input": "begin"}
+    if show == "unseen":
+        given["ctx"] = Context(FunctionAgent(tools=[tool], llm=MockLLM()))
+    root, handler = get_dispatcher(), SimpleSpanHandler()
+    before = list(root.span_handlers)
+    root.add_span_handler(handler)
+    await tool.acall(**given)
+    await asyncio.to_thread(tool.call, **given)
+    root.span_handlers = before
+
+    begun = {span.id_: span for span in handler.completed_spans}
+    roots = [span.id_ for span in begun.values() if span.parent_id is None]
+    assert sorted(each.split("-")[0] for each in roots) == [
+        "OrderPreservingRetrieverTool.acall",
+        "OrderPreservingRetrieverTool.call",
+    ]
+    assert {span.parent_id for span in begun.values()} <= {None, *begun}
+    searches = [each for each in begun if ".aretrieve" in each or ".retrieve" in each]
+    assert len(searches) == 4
