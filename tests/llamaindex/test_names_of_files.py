@@ -5,9 +5,20 @@ from __future__ import annotations
 import re
 
 import pytest
-from llama_index.core import MockEmbedding, SimpleDirectoryReader, VectorStoreIndex
+from llama_index.core import (
+    Document,
+    MockEmbedding,
+    SimpleDirectoryReader,
+    VectorStoreIndex,
+)
+from llama_index.core.llms import MockLLM
+from llama_index.core.readers.base import BaseReader
 
-from llamaindex_oprag import OrderPreservingRetriever, OrderPreservingRetrieverTool
+from llamaindex_oprag import (
+    OrderPreservingPostprocessor,
+    OrderPreservingRetriever,
+    OrderPreservingRetrieverTool,
+)
 from oprag import place_of
 
 
@@ -38,6 +49,57 @@ def test_files_of_a_folder_are_cited_by_their_names(folder, by_path):
     cited = re.findall(r"^\[\d+\] (.*), characters", shown, re.MULTILINE)
     assert set(cited) <= names
     assert cited
+
+
+class Pages(BaseReader):
+    """Reads a PDF file as LlamaIndex's reader does: a document per page."""
+
+    def load_data(self, file, extra_info=None):
+        return [
+            Document(
+                text=f"Page {label} says this. " * 90,
+                metadata={"page_label": label, **extra_info},
+            )
+            for label in "123"
+        ]
+
+
+@pytest.mark.parametrize("by_path", [False, True])
+def test_a_chat_cites_files_and_pages_where_their_text_is(folder, by_path):
+    (folder / "deeds" / "lease.pdf").write_bytes(b"%PDF")
+    documents = SimpleDirectoryReader(
+        folder, recursive=True, filename_as_id=by_path, file_extractor={".pdf": Pages()}
+    ).load_data()
+    index = VectorStoreIndex.from_documents(
+        documents, embed_model=MockEmbedding(embed_dim=8)
+    )
+    chat = index.as_chat_engine(
+        chat_mode="context",
+        llm=MockLLM(max_tokens=5),
+        similarity_top_k=9,
+        node_postprocessors=[OrderPreservingPostprocessor()],
+    )
+    texts = {
+        (document.metadata["file_path"], document.metadata.get("page_label")): document
+        for document in documents
+    }
+    cited = set()
+    for question in ("What?", "And then?"):
+        for scored in chat.chat(question).source_nodes:
+            node, place = scored.node, place_of(scored)
+            metadata = node.metadata
+            source = texts[metadata["file_path"], metadata.get("page_label")]
+            assert place.exact
+            assert source.text[place.start : place.end] == node.text
+            cited.add(place.citation.rpartition(", characters")[0])
+
+    pages = {f"deeds/lease.pdf, page {label}" for label in "123"}
+    assert pages < cited
+    assert cited - pages <= {
+        "deeds/north.txt",
+        "deeds/notes.md",
+        f"{folder.name}/north.txt",
+    }
 
 
 def test_full_texts_are_found_by_the_id_of_a_document_that_is_named_by_its_file(folder):
