@@ -12,8 +12,10 @@ SUPPORT = {"contract", "offline_langchain", "offline_llamaindex"}
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem not in SUPPORT)
 
 
-# LlamaIndex's agents use what pydantic and its own workflows deprecate.
+# LlamaIndex's agents use what pydantic and its own workflows deprecate, and warn that a
+# memory that is given to a run is not saved with its Context.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:Skipping serialization of known")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_model_is_sent_the_clauses_in_the_order_of_the_contract(name, capsys):
     load_example("contract")  # puts the folder on the path
