@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import (
@@ -13,10 +13,14 @@ from langchain_core.documents import (
 
 from langchain_oprag._convert import SharedOptions
 from langchain_oprag._options import option_field
+from oprag.chunk import best_of_each
 from oprag.context import Arranged
 from oprag.documents import SearchFilter
 from oprag.errors import refuse_unknown
 from oprag.tokens import Do
+
+Found: TypeAlias = Sequence[Document] | Sequence[Sequence[Document]]
+"""Documents, or those of several searches."""
 
 _ASKED_FOR = 4
 """LangChain's default `k`."""
@@ -52,15 +56,13 @@ class OrderPreservingCompressor(
     )
 
     def compress_documents(
-        self,
-        documents: Sequence[Document],
-        query: str = "",
-        callbacks: Callbacks | None = None,
+        self, documents: Found, query: str = "", callbacks: Callbacks | None = None
     ) -> list[Document]:
         """Select the best documents and put them in order.
 
         Args:
-            documents: Best first. Not changed.
+            documents: Best first. Not changed. Of several searches a list of lists: the
+                best of each comes first.
             query: Not used; the interface names it.
             callbacks: Not used; the interface names it.
 
@@ -81,17 +83,13 @@ class OrderPreservingCompressor(
         return self(documents)
 
     async def acompress_documents(
-        self,
-        documents: Sequence[Document],
-        query: str = "",
-        callbacks: Callbacks | None = None,
+        self, documents: Found, query: str = "", callbacks: Callbacks | None = None
     ) -> list[Document]:
         """Async version of `compress_documents`."""
-        return self._kept(documents, await self._ordering(documents).later())
+        listed = best_of_each(documents)
+        return self._kept(listed, await self._ordering(listed).later())
 
-    def transform_documents(
-        self, documents: Sequence[Document], **kwargs: Any
-    ) -> list[Document]:
+    def transform_documents(self, documents: Found, **kwargs: Any) -> list[Document]:
         """Select the best documents and put them in order, without a query.
 
         Args:
@@ -105,17 +103,16 @@ class OrderPreservingCompressor(
         return self(documents)
 
     async def atransform_documents(
-        self, documents: Sequence[Document], **kwargs: Any
+        self, documents: Found, **kwargs: Any
     ) -> list[Document]:
         """Async version of `transform_documents`."""
         refuse_unknown(kwargs, ())
         return await self.acompress_documents(documents, "")
 
-    def __call__(
-        self, documents: Sequence[Document], query: str = ""
-    ) -> list[Document]:
+    def __call__(self, documents: Found, query: str = "") -> list[Document]:
         """Do the same as `compress_documents`, so that LCEL takes the component."""
-        return self._kept(documents, self._ordering(documents).now())
+        listed = best_of_each(documents)
+        return self._kept(listed, self._ordering(listed).now())
 
     @property
     def __name__(self) -> str:

@@ -264,3 +264,17 @@ class FullText(NamedTuple):
     together from chunks."""
     pages: tuple[tuple[Mapping[str, Any], Span], ...] = ()
     """Of numbered parts: the metadata of each, and its span in the text."""
+
+
+def best_of_each(found: Any) -> Any:
+    """Return the results of several searches as one list, the best of each first.
+
+    Args:
+        found: A list of lists, each best first. Anything else is returned as it is.
+    """
+    if not isinstance(found, (list, tuple)) or not found:
+        return found
+    if not all(isinstance(each, (list, tuple)) for each in found):
+        return found
+    longest = max(map(len, found))
+    return [each[n] for n in range(longest) for each in found if n < len(each)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
-from oprag.chunk import Hit, Passage
+from oprag.chunk import Hit, Passage, best_of_each
 from oprag.context.assembly import arrange
 from oprag.context.options import ContextKeywords, ContextOptions
 from oprag.context.problems import Problems
@@ -31,9 +31,11 @@ class OrderedPassages(list[Passage]):
 
 
 def order_context(
-    texts: Sequence[str],
-    metadatas: Sequence[Mapping[str, Any]] | None = None,
-    scores: Sequence[float | None] | None = None,
+    texts: Sequence[str] | Sequence[Sequence[str]],
+    metadatas: Sequence[Mapping[str, Any]]
+    | Sequence[Sequence[Mapping[str, Any]]]
+    | None = None,
+    scores: Sequence[float | None] | Sequence[Sequence[float | None]] | None = None,
     *,
     top_n: int | None = None,
     seen: SeenLike | None = None,
@@ -44,7 +46,8 @@ def order_context(
     For applications without LangChain or LlamaIndex; the adapters do the same.
 
     Args:
-        texts: Best first, as retrieval returned them. May be empty.
+        texts: Best first, as retrieval returned them. May be empty. Of several
+            searches a list of lists, here and below: read the best of each first.
         metadatas: One mapping per text, with the document's identity and the
             position under any of the known keys, or under your own with
             `document_key=` and `position_keys=`.
@@ -88,6 +91,9 @@ def order_context(
         ['the beginning', 'the end']
     """
     checked = ContextOptions.from_options({"top_n": top_n, **options})
+    if (listed := best_of_each(texts)) is not texts:
+        metadatas, scores = best_of_each(metadatas), best_of_each(scores)
+        texts = listed
     check_entries("texts", texts, str)
     metadatas = [{} for _ in texts] if metadatas is None else metadatas
     check_entries("metadatas", metadatas, Mapping)
@@ -97,7 +103,7 @@ def order_context(
         message = f"The lists differ in length: {lengths}. Give one of each per text."
         raise InvalidOptionError(message, option="metadatas", value=lengths)
     hits = [
-        Hit(text, metadata, score=score)
+        Hit(text, metadata, score=score)  # type: ignore[arg-type]  # or it was refused
         for text, metadata, score in zip(texts, metadatas, scores, strict=True)
     ]
     read = None if seen is None else Seen(seen)

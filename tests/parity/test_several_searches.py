@@ -1,0 +1,33 @@
+"""Several searches: the best of each is read first, and a budget starves none."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from langchain_core.documents import Document
+
+from langchain_oprag import OrderPreservingCompressor, as_passages
+from oprag import order_context
+
+QUERIES = "abc"
+TEXTS = [[f"{name}{n:02}." for n in range(10)] for name in QUERIES]
+PLACES = [
+    [{"source": name, "start_index": 4 * n} for n in range(10)] for name in QUERIES
+]
+BUDGET = {"token_budget": 40, "token_counter": len, "separator": ""}
+
+
+async def test_three_queries_share_a_budget_of_ten_chunks():
+    passages = order_context(TEXTS, PLACES, **BUDGET)
+    found = [
+        [Document(text, metadata=place) for text, place in zip(*search, strict=True)]
+        for search in zip(TEXTS, PLACES, strict=True)
+    ]
+    compressor = OrderPreservingCompressor(**BUDGET)
+
+    counts = Counter(passage.document for passage in passages)
+    assert list(counts.values()) == [4, 3, 3]
+    assert as_passages(compressor(found)) == passages
+    assert await compressor.acompress_documents(found) == compressor(found)
+    assert order_context([], []) == order_context([[], []], [[], []]) == []
+    assert order_context([TEXTS[0]], [PLACES[0]]) == order_context(TEXTS[0], PLACES[0])
