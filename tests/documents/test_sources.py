@@ -36,13 +36,8 @@ def source(request, tmp_path):
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_the_text_comes_back_whole(source, name):
-    assert source.get(name) == TEXTS[name]
-
-
-@pytest.mark.parametrize("name", TEXTS)
-async def test_the_text_comes_back_whole_when_awaited(source, name):
-    assert await source.aget(name) == TEXTS[name]
+async def test_the_text_comes_back_whole(source, name):
+    assert source.get(name) == await source.aget(name) == TEXTS[name]
 
 
 async def test_an_unknown_name_is_an_error(source):
@@ -99,17 +94,6 @@ def test_a_file_that_is_not_text_is_an_error(tmp_path):
 
     with pytest.raises(InvalidOptionError, match=r"a\.bin is not UTF-8"):
         document_source(tmp_path).get("a.bin")
-
-
-@pytest.mark.parametrize("documents", [7, None, ["a", "b"]])
-def test_what_holds_no_texts_is_refused_at_once(documents):
-    with pytest.raises(InvalidOptionError, match="full texts"):
-        document_source(documents)
-
-
-def test_a_folder_that_is_not_there_is_refused_at_once(tmp_path):
-    with pytest.raises(InvalidOptionError, match="no folder"):
-        document_source(tmp_path / "missing")
 
 
 def test_a_value_that_is_no_text_is_an_error():

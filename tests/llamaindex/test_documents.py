@@ -40,10 +40,6 @@ async def neither(source: DocumentSource, name: str, fault: str) -> None:
         await source.aget(name)
 
 
-async def test_a_docstore_with_the_documents():
-    assert await both(document_source(docstore())) == TEXT
-
-
 async def test_the_docstore_of_an_index_alone_holds_chunks():
     chunks_only = index(document(text=TEXT), parser=OffsetTokenNodeParser(chunk_size=9))
 
@@ -68,11 +64,6 @@ def test_chunks_that_oprag_did_not_make_are_read_where_documents_are_kept():
 def test_what_gives_chunks_is_refused():
     with pytest.raises(InvalidOptionError, match=r"no full texts.*the store or index"):
         document_source(index().as_retriever())
-
-
-def test_vectors_without_texts_are_refused():
-    with pytest.raises(InvalidOptionError, match=r"no texts.*Give the index"):
-        document_source(index().vector_store)
 
 
 async def test_a_docstore_gives_a_document_by_the_name_that_its_nodes_have():

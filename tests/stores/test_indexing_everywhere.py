@@ -17,7 +17,6 @@ import llamaindex_oprag
 from langchain_oprag.stores import chunk_store as langchain_chunks
 from llamaindex_oprag.stores import chunk_store as llamaindex_chunks
 from oprag.documents import ChunkStore, rebuild
-from oprag.errors import IndexingError
 from oprag.indexing import IndexingReport
 from oprag.metadata import document_key
 from tests.kit.interrupted import content
@@ -93,7 +92,7 @@ def langchain_store(request, tmp_path) -> Iterator[Indexed]:
 
 
 (FAISS,) = [place for place in LLAMAINDEX_STORES if place.id == "llamaindex-faiss"]
-"""It cannot replace anything, which has a test of its own."""
+"""It cannot replace anything."""
 
 
 @pytest.fixture(
@@ -157,17 +156,6 @@ def test_a_llamaindex_store_follows_its_documents(llamaindex_store):
 
 def test_a_llamaindex_store_follows_its_documents_awaited(llamaindex_store):
     follows_its_documents(llamaindex_store, awaited=True)
-
-
-def test_llamaindex_faiss_takes_documents_and_replaces_none(request):
-    stored = of_llamaindex(FAISS.make(request))
-
-    stored.index(BEFORE)
-
-    assert_holds(stored, BEFORE)
-    with pytest.raises(IndexingError, match="Nothing can be deleted"):
-        stored.index(AFTER)
-    assert set(stored.index({GONE: BEFORE[GONE]}).unchanged) == {GONE}
 
 
 KILLS = int(os.environ.get("OPRAG_KILLS", "3"))
