@@ -22,6 +22,7 @@ from langchain_oprag import (
     SelfRouteChain,
     document_source,
 )
+from oprag.errors import UnfitIndexError
 from oprag.units import group_documents
 from tests.kit.tenants import OPEN, SHARED, Tenants, words
 from tests.langchain.compat import ContextualCompressionRetriever, EnsembleRetriever
@@ -125,6 +126,16 @@ def test_a_filter_of_the_call_s_own_config_binds_them_too(store):
     )
     shown = shown_by(asked, store, {"configurable": {"search": FILTERED}})
     assert not [word for word in HIDDEN if word in shown]
+
+
+def test_verify_reads_full_documents_through_the_filter(store):
+    chain = SelfRouteChain(
+        llm=RecordingChatModel(),
+        retriever=store.as_retriever(search_kwargs=FILTERED),
+        documents=store,
+    )
+    with pytest.raises(UnfitIndexError, match=SHARED):
+        chain.verify()
 
 
 async def test_a_filter_of_one_call_binds_the_gaps_of_that_call(store):
