@@ -218,7 +218,8 @@ class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
     ) -> list[Document]:
         fetch = self._called(run_manager, **call)
         ordered = carry_out(self._steps(query, fetch))
-        return self._reported(ordered, run_manager)
+        run_manager.metadata[WHY] = ordered.why
+        return ordered.reported(self._problems)
 
     async def _aget_relevant_documents(
         self,
@@ -229,15 +230,6 @@ class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
     ) -> list[Document]:
         fetch = self._called(run_manager, **call)
         ordered = await acarry_out(self._steps(query, fetch))
-        return self._reported(ordered, run_manager)
-
-    def _reported(
-        self,
-        ordered: Arranged[Document],
-        run_manager: CallbackManagerForRetrieverRun
-        | AsyncCallbackManagerForRetrieverRun,
-    ) -> list[Document]:
-        """Return the documents; warn, and say in the run's metadata why these."""
         run_manager.metadata[WHY] = ordered.why
         return ordered.reported(self._problems)
 
