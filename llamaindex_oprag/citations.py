@@ -13,6 +13,7 @@ from llamaindex_oprag.results import as_passages
 from oprag.context import Numbers
 from oprag.errors import InvalidOptionError, named
 from oprag.metadata import NUMBERS
+from oprag.tokens import in_thread
 
 
 async def cited(
@@ -56,6 +57,10 @@ async def cited(
         for node in output
         if isinstance(node, NodeWithScore)
     ]
-    shown = numbers.shown_in(conversation).values()
-    passages = numbers.cited([*as_passages(nodes), *shown])
-    return {number: node_of(passage) for number, passage in passages.items()}
+
+    def resolved() -> dict[int, NodeWithScore]:
+        shown = numbers.shown_in(conversation).values()
+        passages = numbers.cited([*as_passages(nodes), *shown])
+        return {number: node_of(passage) for number, passage in passages.items()}
+
+    return await in_thread(resolved)

@@ -48,6 +48,7 @@ IN_EVERY_RUN = (
 )
 """Those that `make test` awaits; all others take another minute."""
 NOT_OURS = {
+    "cited",  # works in a thread; its conversation is a running agent's
     "LongReaderSynthesizer.aget_response_from_messages",  # LlamaIndex has it refuse
     "OrderPreservingVectorStore.afrom_documents",  # refuses
     "OrderPreservingVectorStore.afrom_texts",
@@ -104,7 +105,7 @@ def test_every_public_async_method_is_in_the_table(package):
 
     functions = {name for each in listed for name in [each.partition(".")[2]]}
     assert {name for name in found if "." in name} - listed - NOT_OURS == set()
-    assert {name for name in found if "." not in name} <= functions
+    assert {name for name in found if "." not in name} - NOT_OURS <= functions
 
 
 def test_one_method_of_each_class_is_in_every_run():

@@ -26,7 +26,7 @@ OUTER = ("cli", "files", "scale")
 LINES = {
     "core": 19_282,  # aim: 17,500; known places, refusals, numbers, reading, why
     "langchain_oprag": 4_660,  # with known places, refusals by a call, cited, reading
-    "llamaindex_oprag": 5_100,  # aim: 4,700, and places, refusals, cited, reading
+    "llamaindex_oprag": 5_105,  # aim: 4,700, and places, refusals, cited, reading
     "oprag/cli": 4_765,  # 4,800; reading is in the core now
     "packages/oprag-eval": 9_930,  # aim: 8,500; with refusals by a call
     "oprag/files": 1_250,  # came out of evaluation, and Word files

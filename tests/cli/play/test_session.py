@@ -120,7 +120,7 @@ def test_a_file_is_shown_at_once_and_one_that_is_refused_before_the_model_is_the
             place.write_bytes((folder / name).read_bytes())
             session.take(place, name)
         assert ["lease.md", True] in files_view(session)["files"]
-        end = time.monotonic() + 2
+        end = time.monotonic() + 20
         while not files_view(session)["sentences"] and time.monotonic() < end:
             time.sleep(0.01)
         assert files_view(session)["sentences"] == ["logo.png is binary, not text."]
