@@ -366,7 +366,7 @@ class _FolderSource(DocumentSource):
 
     def names(self) -> Iterable[str]:
         files = (path for path in self._folder.rglob("*") if path.is_file())
-        return (str(path.relative_to(self._folder)) for path in files)
+        return (path.relative_to(self._folder).as_posix() for path in files)
 
     def read(self, document_id: str) -> FullText:
         # An absolute name is accepted where it lies inside the folder: indexers

@@ -209,7 +209,7 @@ async def test_a_chroma_directory_is_read_as_it_is(notes, chroma, tmp_path):
             where |= {"page": page} if page else {}
             read = inside(await asked(session, "read", **where))
             source = sources[name.removeprefix("notes/"), page or None]
-            assert read == source[int(start) : int(end)]
+            assert read.partition("\n")[2] == source[int(start) : int(end)]
         listed = inside(await asked(session, "documents"))
         assert "notes/report.pdf: 3 pages" in listed
 
@@ -252,7 +252,7 @@ async def test_what_another_command_indexed_is_found_by_a_running_server(
         assert "new gate" in found
         assert "barn" in found
         read = await asked(session, "read", document="a.txt")
-        assert inside(read) == "The new gate is green."
+        assert inside(read).partition("\n")[2] == "The new gate is green."
 
 
 def test_the_files_for_registries_name_this_command():

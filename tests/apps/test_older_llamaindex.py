@@ -1,4 +1,4 @@
-"""The lines of docs/concepts.md, beside the LlamaIndex that create-llama pins."""
+"""The lines of docs/llamaindex.md, beside the LlamaIndex that create-llama pins."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_nodes_of_a_document_are_in_order_alone_and_in_an_engine(
     installed, ours, tmp_path
 ):
     python = installed("older-llamaindex", PACKAGES, pythons=PYTHONS) / "python"
-    page = (ROOT / "docs/concepts.md").read_text()
+    page = (ROOT / "docs/llamaindex.md").read_text()
     (lines,) = re.findall(r"```python\n(.*?class DocumentOrder.*?)```", page, re.DOTALL)
 
     files = {
