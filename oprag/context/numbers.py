@@ -13,11 +13,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Chunk, Passage, Span
-from oprag.context.passages import as_spans, joint, slices, written_spans
+from oprag.context.passages import joint, slices
 from oprag.context.text import header
 from oprag.metadata import result_hash
 
-_Identity: TypeAlias = tuple[str, int | None, str, str]
+_Identity: TypeAlias = tuple[str, int | None, tuple[Span, ...], str]
 
 _HEAD = re.compile(r"\[(\d+)\] ")
 """Not only where a line begins: agents write before what a tool answered."""
@@ -27,7 +27,7 @@ class _Entry(NamedTuple):
     key: str
     name: str
     part: int | None
-    spans: str
+    spans: tuple[Span, ...]
     hash: str
     length: int
     citation: str | None = None
@@ -38,7 +38,7 @@ class _Entry(NamedTuple):
         return self.key, self.part, self.spans, self.hash
 
     def passage(self, number: int, text: str, chunk: Chunk | None = None) -> Passage:
-        spans = as_spans(self.spans)
+        spans = self.spans
         exact = len(spans) == 1 and spans[0].end - spans[0].start == len(text) > 0
         whole = Span(spans[0].start, spans[-1].end) if spans else None
         chunk = (chunk or Chunk("", self.key, number))._replace(
@@ -55,7 +55,10 @@ class Numbers:
     """
 
     def __init__(self, entries: Iterable[Sequence[Any]] = ()) -> None:
-        self._entries = [_Entry(*entry) for entry in entries]
+        self._entries = [
+            _Entry(*entry)._replace(spans=tuple(Span(*span) for span in entry[3]))
+            for entry in entries
+        ]
         self._known = {e.identity: n for n, e in enumerate(self._entries, start=1)}
 
     def __len__(self) -> int:
@@ -81,7 +84,11 @@ class Numbers:
 
     def as_json(self) -> list[list[Any]]:
         """Return an entry for each number, in their order."""
-        return [[*entry][: 7 if entry.citation else 6] for entry in self._entries]
+        entries: list[list[Any]] = []
+        for key, name, part, spans, *rest, citation in self._entries:
+            told = [] if citation is None else [citation]
+            entries.append([key, name, part, [[*s] for s in spans], *rest, *told])
+        return entries
 
     def shown_in(self, conversation: str) -> dict[int, Passage]:
         """Return the passages that a conversation shows, by their numbers.
@@ -122,7 +129,7 @@ class Numbers:
         cited = {}
         for number, entry in enumerate(self._entries, start=1):
             of = pieces.get((entry.key, entry.part), [])
-            text, first = _joined(as_spans(entry.spans), of)
+            text, first = _joined(entry.spans, of)
             if result_hash(text) != entry.hash:
                 first = texts.get(entry.hash)
                 text = "" if first is None else first.text
@@ -132,7 +139,7 @@ class Numbers:
 
 
 def _entry_of(passage: Passage) -> _Entry:
-    text, spans = passage.text, written_spans(passage.spans)
+    text, spans = passage.text, tuple(passage.spans)
     at = passage.document, passage.name, passage.part, spans
     entry = _Entry(*at, result_hash(text), len(text))
     known = entry.passage(1, "").citation == passage.citation

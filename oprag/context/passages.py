@@ -126,7 +126,7 @@ def place_metadata(passage: Passage) -> dict[str, Any]:
         if end > place[START]:
             place[END] = end
     if len(spans) > 1:
-        place[SPANS] = written_spans(spans)
+        place[SPANS] = ",".join([f"{start}-{end}" for start, end in spans])
     if passage.number is not None:
         place[NUMBER] = passage.number
     place[EXACT] = passage.exact
@@ -134,17 +134,6 @@ def place_metadata(passage: Passage) -> dict[str, Any]:
         place[PROBLEM] = problem
     place[HASH] = result_hash(passage.text)
     return place
-
-
-def written_spans(spans: Sequence[Span]) -> str:
-    """Spans as a text: `0-9,12-20`."""
-    return ",".join([f"{start}-{end}" for start, end in spans])
-
-
-def as_spans(written: str) -> tuple[Span, ...]:
-    """The spans that `written_spans` wrote."""
-    listed = filter(None, written.split(","))
-    return tuple(Span(*map(int, span.split("-"))) for span in listed)
 
 
 def single_passage(chunk: Chunk) -> Passage:

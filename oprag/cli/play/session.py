@@ -157,7 +157,9 @@ class Session:
         with self._lock:
             read = [(path, called) for called, path in paths.items()]
             new = [each for each in self.given if not _is_read(each[0], paths.values())]
-            self.given = [each for each in [*read, *new] if each[1] != name]
+            self.given = [
+                each for each in [*read, *new] if (each[1] or str(each[0])) != name
+            ]
             self.refused = []
         self.refresh()
 

@@ -113,19 +113,26 @@ def test_every_file_that_cannot_be_used_has_a_sentence_and_the_others_go_on(
 def test_a_file_is_shown_at_once_and_one_that_is_refused_before_the_model_is_there(
     folder, workshop
 ):
-    session = Session(workshop)
+    lease, logo = str(folder / "lease.md"), str(folder / "logo.png")
+    workshop.paths = [folder / "lease.md", folder / "logo.png"]
     with workshop.lock:  # nothing is indexed meanwhile
-        for name in ("lease.md", "logo.png"):
-            place = session.place_for(name)
-            place.write_bytes((folder / name).read_bytes())
-            session.take(place, name)
-        assert ["lease.md", True] in files_view(session)["files"]
-        end = time.monotonic() + 20
+        session = Session(workshop)
+        assert [lease, True] in files_view(session)["files"]
+        end = time.monotonic() + 60
         while not files_view(session)["sentences"] and time.monotonic() < end:
             time.sleep(0.01)
-        assert files_view(session)["sentences"] == ["logo.png is binary, not text."]
+        assert files_view(session)["sentences"] == [f"{logo} is binary, not text."]
 
-    assert files_view(ready(session))["files"] == [["lease.md", False]]
+    assert files_view(ready(session))["files"] == [[lease, False]]
+
+
+def test_a_file_that_waits_can_be_removed(folder, workshop):
+    session = dropped(Session(workshop), folder / "report.pdf")
+    with workshop.lock:
+        session.given = [*session.given, (folder / "lease.md", "")]
+        session.remove(str(folder / "lease.md"))
+
+    assert files_view(ready(session))["files"] == [["report.pdf", False]]
 
 
 def test_what_is_sent_is_the_context_and_its_heads_are_beside_it(folder, workshop):
