@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.chunk import FullText
 from oprag.documents import StoredChunk, rebuild
 from oprag.errors import (
     ConflictingPositionsError,
@@ -84,14 +83,6 @@ def placed(*chunks, of=None):
 # By hand
 
 
-def test_overlaps_are_cut_by_arithmetic_and_repeated_text_is_kept():
-    text = "aaaaaaaaaa"
-
-    found = rebuild(NAME, stored(NAME, (text, at((0, 4), (2, 7), (6, 10)))))
-
-    assert found == FullText(text, exact=True, parts=(text,))
-
-
 def test_stripped_white_space_becomes_white_space_of_the_same_length():
     #         0123456 7 8901 2 34567
     source = " Anna\r\nreads\n\n  all."
@@ -138,13 +129,6 @@ def test_integral_floats_are_integers():
     ]
 
     assert rebuild(NAME, chunks).text == "one two\n\n3"
-
-
-def test_white_space_that_happens_to_be_right_is_proved_by_the_hash():
-    source = "Anna\n\nreads."
-    chunks = annotated(NAME, (source, at((0, 4), (6, 12))))
-
-    assert rebuild(NAME, chunks) == FullText(source, exact=True, parts=(source,))
 
 
 def test_a_blank_chunk_needs_no_place():

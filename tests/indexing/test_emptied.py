@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from contextlib import suppress
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,21 +34,6 @@ def test_without_remove_missing_it_keeps_its_chunks_and_is_listed():
 
     assert (report.empty, report.removed, report.failed) == (("a", "b"), (), ())
     assert content(store) == expected(*full("abcd"))
-
-
-def test_with_remove_missing_it_goes_with_the_missing_up_to_half_of_all():
-    store = holding("abcde")
-    before = content(store)
-
-    with pytest.raises(InvalidOptionError, match="delete 3 of the 5 documents"):
-        update_index(
-            [*full("ab"), *empty("c")], store, FakeWriter(store), remove_missing=True
-        )
-    assert content(store) == before
-    report = update_index(
-        [*full("abd"), *empty("c")], store, FakeWriter(store), remove_missing=True
-    )
-    assert (report.empty, report.removed) == (("c",), ("c", "e"))
 
 
 letters = st.lists(st.sampled_from("abcdef"), unique=True)

@@ -83,14 +83,6 @@ def test_another_text_replaces_all_chunks_by_chunks_of_other_ids():
     assert todo.unchanged == 0
 
 
-def test_other_metadata_too():
-    before, after = document("a.txt", ["one"], year=1), document("a.txt", ["one"])
-
-    todo = plan(KEY, after.chunks, stored(before))
-
-    assert (todo.add, todo.delete) == (tuple(after.chunks), (before.chunks[0].id,))
-
-
 @pytest.mark.parametrize("given_back", [float, int], ids=["as float", "as integer"])
 def test_numbers_are_compared_as_numbers(given_back):
     wanted = document("a.txt", ["one"], year=1990, big=2**53 + 1)
@@ -178,15 +170,6 @@ def test_an_id_that_is_there_twice_is_written_anew():
     assert todo.add[0].id != wanted.chunks[0].id
 
 
-def test_chunks_under_other_ids_go():
-    wanted = document("a.txt", ["one"])
-    older = [row._replace(id="older") for row in stored(wanted)]
-
-    todo = plan(KEY, wanted.chunks, [*stored(wanted), *older])
-
-    assert todo == ((), ("older",), 1)
-
-
 def test_chunks_of_other_documents_are_passed_over():
     wanted = document("a.txt", ["one"])
 
@@ -234,15 +217,6 @@ def test_a_run_reports_what_it_did():
     assert (report.chunks_added, report.chunks_deleted) == (2 + 2, 2 + 1 + 3)
     assert report.chunks_unchanged == 1
     assert content(store) == expected(*after, before[-1])
-
-
-def test_without_remove_missing_other_documents_stay():
-    store = FakeStore(stored(document("old", ["x"])))
-
-    report = update_index([document("new", ["y"])], store, FakeWriter(store))
-
-    assert report.removed == ()
-    assert {row.metadata.get("doc_uri") for row in store.rows} == {"old", "new"}
 
 
 def test_remove_missing_leaves_what_others_keep_in_the_store():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 import chromadb
 import pytest
@@ -96,19 +96,16 @@ def of_llamaindex(kind, path):
 
 
 KINDS = ["mapping", "function", "async function", "folder", "list", "docstore", "store"]
-CHUNKS = {langchain_oprag: {"store"}, llamaindex_oprag: {"docstore", "store"}}
-"""What full texts are put together in. A search's filter binds those, and none of the
-components here can see what its search filters by."""
+HOLDS = {langchain_oprag: of_langchain, llamaindex_oprag: of_llamaindex}
 
 
-def stated(adapter, kind, documents, make):
-    """The texts as a function: then the application decides who reads them."""
-    if kind not in CHUNKS[adapter]:
-        return documents
-    with pytest.raises(ValueError, match="leave documents= out") as caught:
-        make(documents=documents)
-    assert "filter" in str(caught.value)
-    return adapter.document_source(documents).get
+@pytest.mark.parametrize("adapter", HOLDS)
+@pytest.mark.parametrize("kind", KINDS)
+async def test_texts_are_read_from_whatever_holds_them(adapter, kind, tmp_path):
+    source = adapter.document_source(HOLDS[adapter](kind, tmp_path))
+    assert await source.aget(NAME) == TEXT
+    if kind != "async function":
+        assert source.get(NAME) == TEXT
 
 
 def chunks():
@@ -124,102 +121,100 @@ def nodes():
     return [NodeWithScore(node=made[-1]), NodeWithScore(node=made[0])]
 
 
-async def ordered_by_langchain(way, kind, documents):
-    make = (
-        langchain_oprag.OrderPreservingCompressor
-        if "compress" in way
-        else partial(
+class Way(NamedTuple):
+    """A component without `documents=`, and how it is asked."""
+
+    adapter: Any
+    make: Any
+    ask: Any
+    aask: Any
+
+
+def self_route_chain(**options):
+    llm = FakeListChatModel(responses=["unanswerable", "Ann."])
+    retriever = ListRetriever(documents=chunks())
+    return langchain_oprag.SelfRouteChain(llm=llm, retriever=retriever, **options)
+
+
+async def read_by(asking):
+    """What a chain has read at the end."""
+    return (await asking)["context"]
+
+
+WAYS = [
+    Way(
+        langchain_oprag,
+        partial(
             langchain_oprag.OrderPreservingRetriever,
             base_retriever=ListRetriever(documents=chunks()),
-        )
-    )
-    documents = stated(langchain_oprag, kind, documents, make)
-    component = make(documents=documents, **JOINED)
-    if "compress" in way:
-        if way == "acompress":
-            return await component.acompress_documents(chunks(), "")
-        return component.compress_documents(chunks(), "")
-    if way == "ainvoke":
-        return await component.ainvoke("question")
-    return component.invoke("question")
-
-
-async def ordered_by_llamaindex(way, kind, documents):
-    make = (
-        llamaindex_oprag.OrderPreservingPostprocessor
-        if "process" in way
-        else partial(llamaindex_oprag.OrderPreservingRetriever, Retrieved(nodes()))
-    )
-    documents = stated(llamaindex_oprag, kind, documents, make)
-    component = make(documents=documents, **JOINED)
-    if "process" in way:
-        if way == "aprocess":
-            return await component.apostprocess_nodes(nodes())
-        return component.postprocess_nodes(nodes())
-    if way == "aretrieve":
-        return await component.aretrieve("question")
-    return component.retrieve("question")
-
-
-@pytest.mark.parametrize("way", ["invoke", "ainvoke", "compress", "acompress"])
-@pytest.mark.parametrize("kind", KINDS)
-async def test_langchain_fills_gaps_from_whatever_holds_the_texts(kind, way, tmp_path):
-    documents = of_langchain(kind, tmp_path)
-    if kind == "async function" and not way.startswith("a"):
-        with pytest.raises(InvalidOptionError, match="asked from sync code"):
-            await ordered_by_langchain(way, kind, documents)
-        return
-    (result,) = await ordered_by_langchain(way, kind, documents)
-    assert result.page_content == TEXT
-
-
-@pytest.mark.parametrize("way", ["retrieve", "aretrieve", "process", "aprocess"])
-@pytest.mark.parametrize("kind", KINDS)
-async def test_llamaindex_fills_gaps_from_whatever_holds_the_texts(kind, way, tmp_path):
-    documents = of_llamaindex(kind, tmp_path)
-    if kind == "async function" and not way.startswith("a"):
-        with pytest.raises(InvalidOptionError, match="asked from sync code"):
-            await ordered_by_llamaindex(way, kind, documents)
-        return
-    (result,) = await ordered_by_llamaindex(way, kind, documents)
-    assert result.node.text == TEXT
-
-
-@pytest.mark.parametrize("kind", ["mapping", "function", "folder"])
-def test_plain_python_fills_gaps_likewise(kind, tmp_path):
-    (passage,) = order_context(
-        [chunk.page_content for chunk in chunks()],
-        [chunk.metadata for chunk in chunks()],
-        documents=common(kind, tmp_path),
-        **JOINED,
-    )
-    assert passage.text == TEXT
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("found", [True, False])
-async def test_self_route_reads_whatever_holds_the_texts(kind, found, tmp_path):
-    make = partial(
-        langchain_oprag.SelfRouteChain,
-        llm=FakeListChatModel(
-            responses=["unanswerable", "Ann."] if found else ["Ann."]
+            **JOINED,
         ),
-        retriever=ListRetriever(documents=chunks() if found else []),
-    )
-    documents = of_langchain(kind, tmp_path)
-    chain = make(documents=stated(langchain_oprag, kind, documents, make))
-    result = await chain.ainvoke("Who built it?")
-    assert [d.page_content for d in result["context"]] == ([TEXT] if found else [])
+        lambda component: component.invoke("?"),
+        lambda component: component.ainvoke("?"),
+    ),
+    Way(
+        langchain_oprag,
+        partial(langchain_oprag.OrderPreservingCompressor, **JOINED),
+        lambda component: component.compress_documents(chunks(), ""),
+        lambda component: component.acompress_documents(chunks(), ""),
+    ),
+    Way(
+        langchain_oprag,
+        self_route_chain,
+        lambda component: component.invoke("?")["context"],
+        lambda component: read_by(component.ainvoke("?")),
+    ),
+    Way(
+        llamaindex_oprag,
+        partial(
+            llamaindex_oprag.OrderPreservingRetriever, Retrieved(nodes()), **JOINED
+        ),
+        lambda component: component.retrieve("?"),
+        lambda component: component.aretrieve("?"),
+    ),
+    Way(
+        llamaindex_oprag,
+        partial(llamaindex_oprag.OrderPreservingPostprocessor, **JOINED),
+        lambda component: component.postprocess_nodes(nodes()),
+        lambda component: component.apostprocess_nodes(nodes()),
+    ),
+]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-async def test_the_self_route_engine_does_so_too(kind, tmp_path):
+def only_text(results):
+    (result,) = results
+    return getattr(result, "page_content", None) or result.node.text
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_every_component_takes_its_frameworks_documents(way, tmp_path):
+    documents = HOLDS[way.adapter]("list", tmp_path)
+    for make in (way.make(documents=documents), way.make(documents=_awaited)):
+        assert only_text(await way.aask(make)) == TEXT
+    assert only_text(way.ask(way.make(documents=documents))) == TEXT
+    with pytest.raises(InvalidOptionError, match="asked from sync code"):
+        way.ask(way.make(documents=_awaited))
+
+
+@pytest.mark.parametrize("kind", ["docstore", "store"])
+@pytest.mark.parametrize("way", WAYS)
+def test_of_a_store_of_chunks_a_filter_that_cannot_be_seen_is_refused(
+    way, kind, tmp_path
+):
+    documents = HOLDS[way.adapter](kind, tmp_path)
+    if kind == "docstore" and way.adapter is langchain_oprag:  # it holds whole texts
+        assert only_text(way.ask(way.make(documents=documents))) == TEXT
+        return
+    with pytest.raises(ValueError, match=r"filter.*leave documents= out"):
+        way.make(documents=documents)
+
+
+async def test_the_self_route_engine_reads_them_too():
     with ScriptedServer(["unanswerable", "Ann."]) as server:
-        make = partial(engine_over, server, retriever=Retrieved(nodes()))
-        documents = of_llamaindex(kind, tmp_path)
-        engine = make(documents=stated(llamaindex_oprag, kind, documents, make))
+        documents = llamaindex_documents()
+        engine = engine_over(server, retriever=Retrieved(nodes()), documents=documents)
         response = await engine.aquery("Who built it?")
-    assert [each.node.text for each in response.source_nodes] == [TEXT]
+    assert only_text(response.source_nodes) == TEXT
 
 
 @pytest.mark.parametrize(

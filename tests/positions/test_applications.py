@@ -5,11 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from langchain_core.documents import Document
 from llama_index.core.schema import NodeWithScore, TextNode
 from pydantic import ConfigDict
 
-from langchain_oprag import OrderPreservingCompressor
 from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag import order_context
 from oprag.chunk import Hit
@@ -98,18 +96,6 @@ def test_position_and_document_are_found_without_options(shape):
     assert len({p.document for p in passages}) == 1
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_and_in_both_frameworks(shape):
-    pairs = list(zip(*shuffled(shape), strict=True))
-    documents = [Document(text, metadata=m) for text, m in pairs]
-    nodes = [NodeWithScore(node=TextNode(text=t, metadata=m)) for t, m in pairs]
-
-    found = OrderPreservingCompressor()(documents)
-    assert [d.page_content for d in found] == IN_ORDER
-    found = OrderPreservingPostprocessor().postprocess_nodes(nodes)
-    assert [n.node.text for n in found] == IN_ORDER
-
-
 def test_a_knowledge_base_of_open_webui_is_found_in_the_files_text():
     words = [f"word{i} said {i * i} times." for i in range(400)]
     texts = [" ".join(words[i : i + 40]) for i in range(0, 400, 40)]
@@ -165,6 +151,3 @@ def test_so_may_what_names_the_document(key):
     assert read_documents([hit]) == [("x", "x")]
     named = hit._replace(metadata={"url": "u"})
     assert read_documents([named]) == [("u", "u")]  # metadata comes first
-
-
-# One message for all that is missing

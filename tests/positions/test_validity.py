@@ -19,15 +19,6 @@ def _at(start, end, rank=0, text=None, part=None):
     return Chunk(text, "d", rank, (part or 0, start, end), Span(start, end), part)
 
 
-def test_duplicates_from_several_queries_are_one_chunk_with_the_best_rank():
-    texts = ["b", "a", "b", "a"]
-    metadatas = [{"source": "s", "start_index": i} for i in (5, 0, 5, 0)]
-
-    (first, second) = order_context(texts, metadatas)
-    assert (first.text, first.rank) == ("a", 1)
-    assert (second.text, second.rank) == ("b", 0)
-
-
 def test_of_several_texts_at_one_position_each_is_kept_once_with_its_best_rank():
     chunks = [_at(0, 3, rank, text) for rank, text in enumerate("abbacba", 1)]
 
@@ -37,12 +28,6 @@ def test_of_several_texts_at_one_position_each_is_kept_once_with_its_best_rank()
         ("b", 0),
         ("c", 5),
     ]
-
-
-def test_equal_texts_at_two_positions_are_two_chunks():
-    metadatas = [{"source": "s", "start_index": i} for i in (5, 0)]
-
-    assert len(order_context(["same", "same"], metadatas)) == 2
 
 
 def test_equal_texts_without_positions_are_one_chunk():

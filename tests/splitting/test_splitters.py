@@ -35,94 +35,36 @@ def lines_and_stops(text):
 # Laws of both splitters
 
 
-@SOME
-@given(awkward_texts, sizes)
-@every_counter
-def test_windows_partition_the_text(name, text, size):
-    chunks = split_tokens(text, chunk_size=size, tokenizer=counter(name))
-
-    assert "".join(slices(text, chunks)) == text
-    assert all(slices(text, chunks))
-    assert [c.start for c in chunks[1:]] == [c.end for c in chunks[:-1]]
-
-
-@pytest.mark.slow
-@SOME
-@given(awkward_texts, sizes)
-@every_counter
-def test_packed_sentences_partition_the_text(name, text, size):
-    chunks = split_sentences(
-        text, chunk_size=size, tokenizer=counter(name), sentence_spans=lines_and_stops
-    )
-
-    assert "".join(slices(text, chunks)) == text
-    assert all(slices(text, chunks))
-    assert [c.start for c in chunks[1:]] == [c.end for c in chunks[:-1]]
-
-
-@SOME
-@given(awkward_texts, sizes, st.data())
-@every_counter
-def test_token_counts_are_those_of_the_chunks_own_text(name, text, size, data):
-    overlap = data.draw(st.integers(0, size - 1))
-    count = counter(name)
-
-    windows = split_tokens(
-        text, chunk_size=size, chunk_overlap=overlap, tokenizer=count
-    )
-    packed = split_sentences(
-        text, chunk_size=size, tokenizer=count, sentence_spans=lines_and_stops
-    )
-
-    for chunk in windows + packed:
-        assert chunk.token_count == count(text[chunk.start : chunk.end])
-
-
-@SOME
-@given(awkward_texts, sizes, st.data())
-@every_counter
-def test_no_cut_falls_inside_a_grapheme(name, text, size, data):
-    overlap = data.draw(st.integers(0, size - 1))
-
-    windows = split_tokens(
-        text, chunk_size=size, chunk_overlap=overlap, tokenizer=counter(name)
-    )
-    packed = split_sentences(
-        text, chunk_size=size, tokenizer=counter(name), sentence_spans=graphemes_apart
-    )
-
-    places = {place for chunk in windows + packed for place in chunk[:2]}
-    assert places <= graphemes(text)
-
-
 def graphemes_apart(text):
     """One sentence: every cut inside it is the splitter's."""
     return [(0, len(text))]
 
 
 @SOME
-@given(awkward_texts, sizes)
-@every_counter
-def test_only_a_single_grapheme_exceeds_the_limit_of_packed_sentences(name, text, size):
-    chunks = split_sentences(
-        text, chunk_size=size, tokenizer=counter(name), sentence_spans=lines_and_stops
-    )
-
-    for chunk, piece in zip(chunks, slices(text, chunks), strict=True):
-        assert chunk.token_count <= size or regex.fullmatch(r"\X", piece)
-
-
-@SOME
 @given(awkward_texts, sizes, st.data())
 @every_counter
-def test_only_a_single_grapheme_exceeds_the_limit_of_windows(name, text, size, data):
-    overlap = data.draw(st.integers(0, size - 1))
+def test_chunks_cover_the_text_within_the_limit_counted_alone_and_cut_no_grapheme(
+    name, text, size, data
+):
     count = counter(name)
+    overlap = data.draw(st.integers(0, size - 1))
+    options = {"chunk_size": size, "tokenizer": count}
 
-    chunks = split_tokens(text, chunk_size=size, chunk_overlap=overlap, tokenizer=count)
+    windows = split_tokens(text, **options)
+    overlapping = split_tokens(text, chunk_overlap=overlap, **options)
+    packed = split_sentences(text, sentence_spans=lines_and_stops, **options)
+    cut = split_sentences(text, sentence_spans=graphemes_apart, **options)
 
-    for piece in slices(text, chunks):
+    for chunks in (windows, packed, cut):
+        assert "".join(slices(text, chunks)) == text
+        assert [c.start for c in chunks[1:]] == [c.end for c in chunks[:-1]]
+    for chunk in (*windows, *overlapping, *packed, *cut):
+        piece = text[chunk.start : chunk.end]
+        assert piece
+        assert chunk.token_count == count(piece)
         assert count(piece) <= size or regex.fullmatch(r"\X", piece)
+    places = {place for chunk in (*windows, *overlapping, *cut) for place in chunk[:2]}
+    assert places <= graphemes(text)
 
 
 @every_counter

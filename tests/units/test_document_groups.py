@@ -47,26 +47,6 @@ class TestByHand:
         assert grouped(units) == [("hub", "b", "c"), ("a",), ("alone",)]
         assert [unit.tokens for unit in units] == [2200, 2500, 10]
 
-    def test_it_stops_at_the_first_group_that_does_not_fit(self):
-        sizes = {"a": 600, "b": 700, "c": 100, "hub": 200}
-        units = cut(sizes, [("hub", "a"), ("hub", "b"), ("hub", "c")], max_tokens=1000)
-
-        # 200 + c 100 + a 600 = 900; b is next.
-        assert grouped(units) == [("a", "c", "hub"), ("b",)]
-
-    def test_a_group_grows_by_whole_groups(self):
-        sizes = dict.fromkeys("abcdef", 10)
-        links = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "f")]
-
-        # a and f (1 link) start groups; b joins a, c joins {a,b}, d joins
-        # {a,b,c}: 40; e has {a..d} of 40 and {f} of 10: 10+10 fits 50, +40 does not.
-        assert grouped(cut(sizes, links, 50)) == [("a", "b", "c", "d"), ("e", "f")]
-        assert grouped(cut(sizes, links, 60)) == [tuple("abcdef")]
-
-    def test_the_limit_itself_is_within(self):
-        assert grouped(cut({"a": 3, "b": 1}, [("a", "b")], 4)) == [("a", "b")]
-        assert grouped(cut({"a": 4, "b": 1}, [("a", "b")], 4)) == [("a",), ("b",)]
-
     def test_texts_are_counted(self):
         texts = {"a": "one two three", "b": "four", "c": "five six"}
 
@@ -159,15 +139,6 @@ class TestBadInput:
 
         assert (caught.value.option, caught.value.value) == ("links", ("a", "z"))
         assert pickle.loads(pickle.dumps(caught.value)).option == "links"  # noqa: S301 -- our own
-
-    def test_links_to_itself_and_repeated_links_change_nothing(self):
-        sizes = {"hub": 1, "a": 1, "b": 1}
-        links = [("hub", "a"), ("hub", "b")]
-
-        plain = cut(sizes, links, 2)
-
-        assert plain == cut(sizes, [("a", "a"), *links, *links], 2)
-        assert plain == cut(sizes, [(b, a) for a, b in links], 2)
 
     def test_an_empty_document_is_a_member_and_adds_no_text(self):
         texts = {"a": "x", "empty": "", "b": "y", "void": ""}
