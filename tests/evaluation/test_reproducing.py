@@ -77,11 +77,7 @@ def test_every_recipe_names_what_there_is():
         assert all(reader.window > 10_000 for reader in recipe.readers.values())
 
 
-NOWHERE = ("closed book", "passages", "documents", "LongRAG, k=")
-"""What no system of ours does, or reads of a corpus that the data set lacks."""
-
-
-def test_every_figure_of_the_papers_stands_in_a_table():
+def test_every_figure_of_the_papers_stands_in_a_table_or_a_note_says_why():
     nothing = {"measure": "token_f1", "arms": [], "routing": []}
     found = [
         row.published
@@ -91,13 +87,15 @@ def test_every_figure_of_the_papers_stands_in_a_table():
         if row.published is not None
     ]
     missing = [each for each in all_published() if each not in found]
-    # OP-RAG's table repeats what other papers measured with other readers.
-    missing = [
-        each
-        for each in missing
-        if "OP-RAG" not in each.source or each.model == "Llama-3.1-70B"
-    ]
-    assert [each for each in missing if not each.method.startswith(NOWHERE)] == []
+    repeated = [each for each in missing if "OP-RAG" in each.source]
+    of = {(f.dataset, f.measure, f.model, f.method): f.value for f in found}
+    same = [of[f.dataset, f.measure, f.model, f.method] == f.value for f in repeated]
+    # OP-RAG gives 78.42 for one of Self-Route's figures, which is 76.42.
+    assert sorted(same) == [False] + 7 * [True]
+    others = [each.method for each in missing if each not in repeated]
+    assert others == 6 * ["closed book, 16 examples"]
+    assert "16 examples" in recipe_named("longrag/nq").notes[-1]
+    assert "self-route/en.qa" in recipe_named("op-rag/en.qa").notes[-1]
 
 
 def test_vanilla_rag_and_raptor_differ_in_the_summaries_alone():

@@ -29,7 +29,10 @@ def prompt(name: str, question: Question = OPEN, style="letter", **options) -> s
 
 
 def test_every_set_of_the_papers_has_a_task_of_its_own():
-    assert set(TASKS) == set(DATASETS)
+    asked = [
+        name.removesuffix("/units").removesuffix("/documents") for name in DATASETS
+    ]
+    assert set(TASKS) == set(asked)
 
 
 def test_our_own_words_are_the_same_for_most_sets():
@@ -93,25 +96,39 @@ def test_self_route_may_go_on_and_must_then_answer():
     assert (attempt.route, attempt.prediction) == ("full", "May")
 
 
-def test_the_papers_words_of_longrag_name_the_titles_that_are_read():
+@pytest.mark.parametrize(
+    ("name", "asked_for"),
+    [("nq/units", "very short"), ("hotpot_qa", "yes or no, or one of the two")],
+)
+def test_the_papers_words_of_longrag_tell_titles_task_and_all_answers(name, asked_for):
     texts = {name: f"{name} text. " + "word " * 900 for name in ("a", "b")}
     documents = {
         name: Document(name, f"Title of {name}", text) for name, text in texts.items()
     }
     asked = Question("q", (), "What is it?", ("x",))
-    dataset = Dataset("longrag/nq", (asked,), documents)
+    dataset = Dataset(f"longrag/{name}", (asked,), documents)
     sent = {}
     for source in ("own", "paper"):
-        model = Replies(lambda _: "It is a thing.")
+        model = Replies(lambda _: "Here is\nthe Answer: a thing.\nIt is large.")
         bench = bench_of(
             model, dataset, wording=wording_for(dataset, source), token_counter=None
         )
         system = make_system("longrag:links=none,max_tokens=2000,k=2")
-        asyncio.run(system.attempt(asked, None, bench))
-        sent[source] = model.calls[0].prompt
+        attempt = asyncio.run(system.attempt(asked, None, bench))
+        sent[source] = [call.prompt for call in model.calls], attempt.prediction
+    (long, short), answer = sent["paper"]
 
-    assert "Title of a, Title of b" in sent["paper"]
-    assert "Title of" not in sent["own"]
+    assert "Title of a, Title of b" in long
+    assert asked_for in long
+    assert ("exactly the words" in long) == (name == "hotpot_qa")
+    assert short.count("Short answer: Mozart\n") == 1  # after the whole name
+    assert short.count("Short answer:") == 8 + 5 + 1
+    assert "Long answer: a thing.\nShort answer:" in short
+    assert answer == "a thing."
+    (long, short), answer = sent["own"]
+    assert "Title of" not in long
+    assert "It is large." in short
+    assert answer.endswith("It is large.")
 
 
 def test_no_papers_words_for_a_set_that_no_paper_asks():

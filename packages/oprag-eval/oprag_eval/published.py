@@ -13,7 +13,14 @@ from functools import cache
 from pathlib import Path
 
 _FILE = Path(__file__).with_name("published.csv")
-_SPLITS = {"narrativeqa/test": "narrativeqa", "quality/dev": "quality"}
+_SPLITS = {
+    "longrag/hotpot_qa/documents": "longrag/hotpot_qa",
+    "longrag/hotpot_qa/units": "longrag/hotpot_qa",
+    "longrag/nq/documents": "longrag/nq",
+    "longrag/nq/units": "longrag/nq",
+    "narrativeqa/test": "narrativeqa",
+    "quality/dev": "quality",
+}
 """`Dataset.name` of the split that the papers used, and the name of its figures."""
 
 AVERAGE = "self-route/average"

@@ -8,6 +8,7 @@ own; what they say is given with its source.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -15,6 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from oprag.calls import CONTEXT_PART, SENTINEL
 from oprag.errors import InvalidOptionError
+from oprag.units import LONG_PROMPT, SHORT_PROMPT
 from oprag_eval.data import Dataset
 
 AnswerStyle: TypeAlias = Literal["letter", "brackets"]
@@ -70,12 +72,28 @@ an explanation or a detail that is not asked for."""
 _PAPER_MAY_DECLINE = f"""
 If the text does not say it outright, write: {SENTINEL}"""
 
-TITLES_PART = """\
-The text consists of articles of Wikipedia, each under its title. In this order they \
-are: {titles}
+_TITLES_PART = """\
+The text consists of articles of Wikipedia, each with its title and its text. In this \
+order they are: {titles}
 
 """
-"""The part before LongRAG's first prompt; `{titles}`."""
+_OF_NQ = """
+Look through the articles and take the answer out of them. Give it directly, and keep \
+it very short."""
+_OF_HOTPOTQA = """
+Look for the articles that help, and answer from them. There are two kinds of \
+questions. Where things are compared, the answer is yes or no, or one of the two. To \
+any other, give a short answer in exactly the words of the articles, so that it can \
+mean one thing only. Give it directly, and write nothing besides."""
+_FURTHER_ANSWERS = {
+    "the Danube": "Danube",
+    "27 September 1825": "September 1825",
+    "Wolfgang Amadeus Mozart": "Mozart",
+    "a heptagon": "heptagon",
+    "the mountain forests of central Mexico": "central Mexico",
+}
+"""Of examples of LongRAG's second prompt: with these the authors repeat them."""
+_AFTER_ANSWER = re.compile(r"\banswer:\s(.*)", re.IGNORECASE)
 
 
 class Task(NamedTuple):
@@ -85,8 +103,8 @@ class Task(NamedTuple):
     """The kind of text, for the papers' prompts; empty where no paper asks the set."""
     form: str = ""
     """The form of an open answer; empty: in as few words as it takes."""
-    titles: bool = False
-    """Whether LongRAG's first prompt names the titles of what is read."""
+    units: str = ""
+    """The task of LongRAG's first call, where its paper asks the set."""
 
 
 _NO_TASK = Task()
@@ -115,8 +133,8 @@ TASKS: Mapping[str, Task] = MappingProxyType(
         "longbench/qmsum": Task(
             "the transcript of a meeting", "in one or more sentences"
         ),
-        "longrag/hotpot_qa": Task("articles of Wikipedia", _ALONE, titles=True),
-        "longrag/nq": Task("articles of Wikipedia", _ALONE, titles=True),
+        "longrag/hotpot_qa": Task("articles of Wikipedia", _ALONE, _OF_HOTPOTQA),
+        "longrag/nq": Task("articles of Wikipedia", _ALONE, _OF_NQ),
         "narrativeqa": _STORY,
         "passkey/larger": _NUMBER,
         "passkey/literal": _NUMBER,
@@ -128,7 +146,8 @@ TASKS: Mapping[str, Task] = MappingProxyType(
 """By the names that sets are loaded by.
 
 Source:
-    Self-Route (arXiv:2407.16833), table 5, after LongBench and ∞Bench.
+    Self-Route (arXiv:2407.16833), table 5, after LongBench and ∞Bench; LongRAG's
+    code (arXiv:2406.15319).
 """
 
 _OWN_FORMS = {
@@ -188,9 +207,25 @@ class Wording:
         asked = f"{_ASKED}{_OPTIONS if options else ''}{_ANSWER}"
         return f"{head}{CONTEXT_PART}\n{rule}{asked}"
 
-    def before_units(self) -> str:
-        """Return the part before LongRAG's first prompt; with `{titles}`, or empty."""
-        return TITLES_PART if self.source == "paper" and self.task.titles else ""
+    def of_units(self, prompt: Literal["long", "short"]) -> str:
+        """Return a prompt of LongRAG; the first of the paper takes `{titles}`, too."""
+        if self.source == "own" or not self.task.units:
+            return LONG_PROMPT if prompt == "long" else SHORT_PROMPT
+        if prompt == "long":
+            return f"{_TITLES_PART}{CONTEXT_PART}{self.task.units}{_ASKED}{_ANSWER}"
+        examples = []
+        for example in SHORT_PROMPT.split("\n\n"):
+            examples.append(example)
+            for answer, further in _FURTHER_ANSWERS.items():
+                if example.endswith(f": {answer}"):
+                    examples.append(example.removesuffix(answer) + further)
+        return "\n\n".join(examples)
+
+    def said(self, reply: str) -> str:
+        """Return what counts of a reply to LongRAG: in the paper, behind `answer:`."""
+        of_paper = self.source == "paper" and self.task.units
+        found = _AFTER_ANSWER.search(reply) if of_paper else None
+        return found[1] if found else reply
 
     def settings(self) -> dict[str, Any]:
         """Return what decides the prompts, as plain JSON values."""
@@ -200,6 +235,7 @@ class Wording:
             for options in (False, True)
             for routing in (False, True)
         ]
+        texts += [self.of_units("long"), self.of_units("short")]
         digest = hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass"))
         named = {"source": self.source, "decline": self.decline}
         return {**named, "sha256": digest.hexdigest()}

@@ -307,7 +307,6 @@ def test_options_asked_for_in_brackets_are_compared_by_them(
         ([], "Name one kind of questions"),
         (["--data", "qasper", "--questions", "q.csv"], "Name one kind of questions"),
         (["--questions", "q.csv"], "with both --questions FILE"),
-        (["--corpus", "hub", "--documents", "notes"], "Name one kind of questions"),
         (["--data", "passkey/literal"], "give --out FOLDER"),
         (["--data", "passkey/literal", "--budgets", "1k"], "such as 500,1000"),
         (["--data", "passkey/literal", "--budgets", "0"], "such as 500,1000"),

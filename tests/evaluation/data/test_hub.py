@@ -57,7 +57,7 @@ def test_a_bad_row_of_a_table_is_named(tmp_path):
     datasets.Dataset.from_list(rows).to_parquet(file)
 
     with pytest.raises(UnreadableFileError, match="'1' occurs twice") as caught:
-        read_longrag("nq", Rows("none", []), corpus=parquet_rows([file]))
+        read_longrag("nq/units", Rows("none", []), corpus=parquet_rows([file]))
     assert (caught.value.path, caught.value.line) == (str(file), 2)
 
 

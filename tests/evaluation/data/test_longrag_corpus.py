@@ -6,7 +6,6 @@ import asyncio
 
 import pytest
 
-from oprag.errors import InvalidOptionError
 from oprag_eval.catalogue import make_system
 from oprag_eval.data import Dataset, load
 from oprag_eval.running.run_directory import RunDirectory
@@ -20,6 +19,11 @@ UNITS = [
     {"corpus_id": 1, "titles": ["Eli, the keeper"], "text": "Eli carried oil up."},
     {"corpus_id": 2, "titles": ["Mill"], "text": "The mill ground rye."},
 ]
+ARTICLES = [
+    {"title": "Lamp", "doc_dict": "Mara lit the lamp."},
+    {"title": "Mara", "doc_dict": "She was the keeper."},
+    {"title": "Eli", "doc_dict": ""},
+]
 
 
 @pytest.fixture
@@ -32,8 +36,9 @@ def loaded(write_jsonl, counts_differ) -> Dataset:
             longrag(query_id=3, query="Who lit the lamp?", sp=["Lamp", "Eli"]),
         ],
     )
+    write_jsonl("hotpot_qa_wiki.jsonl", ARTICLES)
     folder = write_jsonl("hotpot_qa_corpus.jsonl", UNITS).parent
-    return load("longrag/hotpot_qa", folder, corpus=folder)
+    return load("longrag/hotpot_qa/units", folder)
 
 
 def scored(dataset: Dataset, spec: str, path) -> list[tuple]:
@@ -64,6 +69,9 @@ def test_chunks_of_the_corpus_are_searched_by_other_systems(loaded, tmp_path):
     assert found[0] == (True, True)
 
 
-def test_other_sets_have_no_corpus(tmp_path):
-    with pytest.raises(InvalidOptionError, match="Only LongRAG's sets"):
-        load("quality", tmp_path, corpus="hub")
+def test_articles_are_documents_of_their_own(loaded, tmp_path):
+    found = load("longrag/hotpot_qa/documents", tmp_path)
+
+    assert list(found.documents) == ["Lamp", "Mara"]  # the third has no text
+    assert scored(found, "longrag:links=none,k=1", tmp_path / "1")[0] == (True, False)
+    assert scored(found, "longrag:links=none,k=2", tmp_path / "2")[0] == (True, True)

@@ -16,11 +16,10 @@ from oprag_eval.data import Dataset, Document, Question, load, read_own
 from oprag_eval.running.run_directory import RunDirectory
 
 
-def load_data(spec: str, split: str, corpus: str = "") -> Dataset:
+def load_data(spec: str, split: str) -> Dataset:
     """Read a set of the papers."""
     name, _, path = spec.partition("=")
-    where = path.strip() or None
-    return load(name.strip(), where, split=split, corpus=corpus or None)
+    return load(name.strip(), path.strip() or None, split=split)
 
 
 def load_own(

@@ -13,8 +13,7 @@ from oprag_eval.cli.options import RunOptions, Systems, read_budgets, read_specs
 
 _DATA = (
     "Name one kind of questions: --data NAME=PATH (`oprag evaluate --list` shows the "
-    "names), with --corpus for a set of LongRAG; or your own, with both --questions "
-    "FILE and --documents FOLDER."
+    "names), or your own, with both --questions FILE and --documents FOLDER."
 )
 
 _SYSTEMS = [
@@ -37,15 +36,6 @@ def evaluate(
     split: Annotated[
         str,
         typer.Option(help="Of the data set; without it, the one that the papers use."),
-    ] = "",
-    corpus: Annotated[
-        str,
-        typer.Option(
-            metavar="PATH|hub",
-            help="The units of a LongRAG set, for all its questions; "
-            "without it, each has what the authors retrieved.",
-            show_default=False,
-        ),
     ] = "",
     questions: Annotated[
         Path | None, typer.Option(help="Your own questions: a CSV or JSON Lines file.")
@@ -94,7 +84,7 @@ def evaluate(
         return
     specs, tokens = read_specs(systems), read_budgets(budgets)
     given = bool(questions), bool(documents)
-    if given != ((False, False) if data else (True, True)) or (corpus and not data):
+    if given != ((False, False) if data else (True, True)):
         raise stop(_DATA, code=2)
     if out is None and not options.dry_run:
         raise stop("No folder is named for the run: give --out FOLDER.", code=2)
@@ -109,7 +99,7 @@ def evaluate(
     if questions is not None:
         dataset = load_own(documents or [], questions, out)
     else:
-        dataset = load_data(data, split, corpus)
+        dataset = load_data(data, split)
     dataset = restrict(dataset, options.limit_questions)
     measure = sweep_measure(dataset, offline=options.offline)
     if options.offline:  # its answers say little: show what contexts hold

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from oprag.errors import UnreadableFileError, invalid_option
+from oprag.errors import UnreadableFileError
 from oprag_eval.data import infinitebench, longbench, longrag
 from oprag_eval.data.hub import hub_file, hub_table, parquet_rows
 from oprag_eval.data.narrativeqa import read_narrativeqa
@@ -34,13 +34,7 @@ class _Set(NamedTuple):
     """The one that the papers use."""
 
 
-def load(
-    name: str,
-    path: Path | str | None = None,
-    *,
-    split: str = "",
-    corpus: Path | str | None = None,
-) -> Dataset:
+def load(name: str, path: Path | str | None = None, *, split: str = "") -> Dataset:
     """Read a data set of the papers.
 
     Args:
@@ -48,8 +42,6 @@ def load(
         path: The authors' file, or its folder; see the readers. None: from the
             Hugging Face hub, which keeps what it fetched on this machine.
         split: Where there are several. Empty: the one that the papers use.
-        corpus: Of a LongRAG set, the units that all questions share: the
-            authors' files, or `"hub"`. None: every question has its own text.
 
     Returns:
         The set. What differs from the papers' counts is in its `notes`, and a
@@ -58,17 +50,12 @@ def load(
     Raises:
         UnreadableFileError: A file is not there, or a line is not as it should be; no
             path was given, and the hub cannot be reached or does not have the set.
-        InvalidOptionError: There is no such set or split, or it has no corpus.
+        InvalidOptionError: There is no such set or split.
     """
     check_one_of("name", name, DATASETS)
     family, _, part = name.partition("/")
     known = _SETS[family]
     where = None if path is None else Path(path)
-    if corpus is not None:
-        if family != "longrag":
-            takes = "Only LongRAG's sets have one: leave it out."
-            raise invalid_option("corpus", str(corpus), takes)
-        return _longrag(part, where, split or known.split, corpus)
     return known.read(part, where, split or known.split)
 
 
@@ -97,20 +84,16 @@ def _longbench(task: str, path: Path | None, _: str) -> Dataset:
     return longbench.read_longbench(task, rows)
 
 
-def _longrag(
-    task: str, path: Path | None, split: str, corpus: Path | str | None = None
-) -> Dataset:
-    def table(name: str, part: str, where: Path | None) -> Rows:
-        if where is None:
-            return hub_table(_LONGRAG, config=name, split=part)
-        return _table(where, name, part)
+def _longrag(name: str, path: Path | None, split: str) -> Dataset:
+    def table(config: str, part: str) -> Rows:
+        if path is None:
+            return hub_table(_LONGRAG, config=config, split=part)
+        return _table(path, config, part)
 
-    units = None
-    if corpus is not None:
-        there = None if corpus == "hub" else Path(corpus)
-        units = table(f"{task}_corpus", "train", there)
-    rows = table(task, split, path)
-    return longrag.read_longrag(task, rows, split=split, corpus=units)
+    task, _, asked_of = name.partition("/")
+    known = longrag.CORPORA.get(asked_of)
+    corpus = table(f"{task}_{known}", "train") if known else None
+    return longrag.read_longrag(name, table(task, split), split=split, corpus=corpus)
 
 
 def _table(path: Path, name: str, split: str) -> Rows:
@@ -169,7 +152,7 @@ _SETS = {
     "longrag": _Set(
         _longrag,
         "the hub's .parquet files or their folder, or .jsonl",
-        longrag.TASKS,
+        longrag.SETS,
         "full",
     ),
     "narrativeqa": _Set(

@@ -9,11 +9,16 @@ from oprag_eval.data.records import Dataset, Document, Question
 from oprag_eval.data.rows import Fields, Rows, Text, malformed
 from oprag_eval.errors import check_one_of
 
-TASKS = ("nq", "hotpot_qa")
-"""The sets, by the authors' names."""
+CORPORA = {"units": "corpus", "documents": "wiki"}
+"""What all questions of a set are asked of, and the end of the authors' name for it."""
 
 _FULL = {"nq": 3_610, "hotpot_qa": 7_405}
 _SUBSETS = {"subset_1000": 1_000, "subset_100": 100}
+
+SETS = tuple(
+    f"{task}{of}" for task in _FULL for of in ("", *(f"/{c}" for c in CORPORA))
+)
+"""The sets, by the authors' names for the questions."""
 
 
 class _Asked(Fields):
@@ -34,17 +39,26 @@ class _Unit(Fields):
     text: Text
 
 
+class _Article(Fields):
+    title: Text
+    doc_dict: str
+    """The text; the authors keep no article without."""
+
+
 def read_longrag(
-    task: str, rows: Rows, *, split: str = "full", corpus: Rows | None = None
+    name: str, rows: Rows, *, split: str = "full", corpus: Rows | None = None
 ) -> Dataset:
-    """Read the questions of a LongRAG set.
+    """Read the questions of a LongRAG set: `nq`, or of its corpus `nq/units`.
 
     Without a corpus every question's document is its own `context`, which repeats the
     authors' reading without their retrieval.
     """
+    task, _, asked_of = name.partition("/")
     sizes = {"full": _FULL[task], **_SUBSETS}
     check_one_of("split", split, sizes)
-    documents = {} if corpus is None else _units(corpus)
+    documents: dict[str, Document] = {}
+    if corpus is not None:
+        documents = _units(corpus) if asked_of == "units" else _articles(corpus)
     questions = []
     for _, row in rows.of(_Asked):
         doc_ids: tuple[str, ...] = ()
@@ -54,7 +68,7 @@ def read_longrag(
             Question(row.query_id, doc_ids, row.query, row.answer, supporting=row.sp)
         )
     return finish(
-        f"longrag/{task}",
+        f"longrag/{name}",
         questions,
         documents,
         path=rows.path,
@@ -72,3 +86,12 @@ def _units(rows: Rows) -> dict[str, Document]:
             raise malformed(rows.path, line, f"the unit id {name!r} occurs twice")
         documents[name] = Document(name, ", ".join(row.titles), row.text, row.titles)
     return documents
+
+
+def _articles(corpus: Rows) -> dict[str, Document]:
+    """One document per article: 3 million of NQ, 5 million of HotpotQA."""
+    rows = [row for _, row in corpus.of(_Article) if row.doc_dict.strip()]
+    return {
+        each.title: Document(each.title, each.title, each.doc_dict, (each.title,))
+        for each in rows
+    }

@@ -30,7 +30,8 @@ class BenchModel(PromptedModel):
     """The model of a bench, asked one question.
 
     `calls` makes the call of a prompt out of its values; without it the question is
-    asked of the `context`. The model may decline the prompts of `routing`.
+    asked of the `context`. The model may decline the prompts of `routing`. `said`
+    gives what counts of a reply.
     """
 
     def __init__(
@@ -42,10 +43,12 @@ class BenchModel(PromptedModel):
         *,
         routing: Collection[str] = (),
         decline: Decline = "word",
+        said: Callable[[str], str] = str,
     ) -> None:
         self._question = question
         self._bench = bench
         self._reserved = reserved
+        self._said = said
         self.steps: list[Step] = []
         """The calls, with their replies."""
         self._call = calls or (
@@ -85,7 +88,7 @@ class BenchModel(PromptedModel):
             else:
                 call = self._call(request.prompt, request.values)
                 completion = await bench.model.complete(call)
-                text, usage = completion.text, completion.usage
+                text, usage = self._said(completion.text), completion.usage
                 reading = read_reply(text, self._question, bench.answer_style)
                 declined = bool(text.strip()) and not reading.answered
                 if call.tool:

@@ -13,8 +13,6 @@ from oprag.context import Order
 from oprag.errors import InvalidOptionError
 from oprag.units import (
     DIRECT_PROMPT,
-    LONG_PROMPT,
-    SHORT_PROMPT,
     FoundUnit,
     LongUnit,
     UnitIndex,
@@ -95,7 +93,8 @@ class LongRag(System):
         context = self.context(question, bench)
         ledger = Ledger()
         calls = functools.partial(_call, question, bench, _titles(context, bench))
-        model = BenchModel(question, bench, self.reserved, calls)
+        said = bench.wording.said
+        model = BenchModel(question, bench, self.reserved, calls, said=said)
         reading_long = read_long(
             context.text,
             choice_question(question, bench.answer_style),
@@ -176,15 +175,15 @@ def _call(
     """
     if prompt == "long":
         facts = {**values, "options": question.options}
-        template = bench.wording.before_units() + LONG_PROMPT
-        filled = template.format(titles=titles, **values)
+        filled = bench.wording.of_units("long").format(titles=titles, **values)
         return Call("long_answer", filled, facts)
     if question.options:
         key = "context" if prompt == "direct" else "long_answer"
         return answer_call(question, values[key], bench.answer_style, bench.wording)
     if prompt == "direct":
         return Call("answer", DIRECT_PROMPT.format(**values), values)
-    return Call("short_answer", SHORT_PROMPT.format(**values), values)
+    filled = bench.wording.of_units("short").format(**values)
+    return Call("short_answer", filled, values)
 
 
 def _titles(context: Context, bench: Bench) -> str:
