@@ -339,7 +339,7 @@ def with_tool(model: Any, config: RunnableConfig) -> Runnable[Any, Any] | None:
 
 
 _OF_TOOLS = ("tools", "tool_choice", "tool_config", "functions", "function_call")
-"""What integrations call what `bind_tools` binds."""
+"""Names that integrations give to the tools that `bind_tools` binds."""
 _NAMES = ("model_name", "model", "model_id")
 _ANSWER_LIMITS = (
     "max_completion_tokens",

@@ -23,7 +23,7 @@ from oprag.positions import PART_KEYS, document_name, part_numbers, read_documen
 def annotate_positions(
     chunks: Sequence[Document], documents: SourceLike
 ) -> list[Document]:
-    """Find where each chunk stands in its document, and write it into the metadata.
+    """Find each chunk's place in its document, and write it into the metadata.
 
     For chunks of any splitter, whose own positions are missing or wrong. The true
     place of a chunk is proved from its neighbours; see `oprag.locating.locate`.
@@ -85,7 +85,7 @@ def annotate_positions(
 def _entries(
     name: str, chunks: Sequence[Document], source: str | Sequence[Document]
 ) -> list[dict[str, str | int]]:
-    """What is written on the chunks of one document."""
+    """The metadata to write on the chunks of one document."""
     groups = _parts_of(source, chunks)
     parts = [
         SourcePart(text, [chunks[i].page_content for i in indexes], number)

@@ -41,7 +41,7 @@ else:
 
 
 class EvidenceState(TypedDict):
-    """What the middleware adds to an agent's state."""
+    """The key that the middleware adds to an agent's state."""
 
     oprag_numbers: NotRequired[list[list[Any]]]
     """The place of each number that the model has read; see `cited`."""

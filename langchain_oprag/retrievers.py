@@ -57,7 +57,7 @@ from oprag.metadata import WHY
 from oprag.tokens import Do, Steps, acarry_out, carry_out
 
 _MMR_CANDIDATES = 20
-"""LangChain's default `fetch_k`: what maximal marginal relevance chooses from."""
+"""LangChain's default `fetch_k`: how many documents it chooses from."""
 
 
 class Fetch:
@@ -69,11 +69,11 @@ class Fetch:
 
     Args:
         retriever: The one that is wrapped.
-        config: What it is called with: it decides configurable fields.
+        config: Passed to it; sets its configurable fields.
         call: Further arguments of this call, passed on.
         k: How many documents to return; None for as many as come.
-        plan: How many chunks a store is asked for where no `k` says it; None for its
-            own default.
+        plan: How many chunks to ask a store for if no `k` is set; None for its own
+            default.
         at_least: Minimum for the first fetch, whatever the retriever's own `k`.
     """
 
@@ -113,7 +113,7 @@ class Fetch:
 
     @property
     def asked(self) -> int:
-        """How many chunks a store is asked for; 0 where that is left to it."""
+        """How many chunks to ask a store for; 0 to leave that to it."""
         k = self.k if self._plan is None else self._plan.k
         return max(k or 0, self._given) if self._of_store else 0
 
@@ -256,7 +256,7 @@ class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
 
 
 class SearchKeywords(ContextKeywords, total=False):
-    """Options of reading what a search finds, for type checkers."""
+    """Options of retrievers that read what a search finds, for type checkers."""
 
     k: int | None
     widen: Widen | None
@@ -265,7 +265,7 @@ class SearchKeywords(ContextKeywords, total=False):
 
 
 class OrderedKeywords(SearchKeywords, RetrieverKeywords, total=False):
-    """What `OrderPreservingRetriever` takes, for type checkers."""
+    """Options of `OrderPreservingRetriever`, for type checkers."""
 
 
 class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
@@ -277,11 +277,11 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
 
     Args:
         base_retriever: Any `Runnable` from a query to a list of documents, best first.
-        vectorstore: Instead of `base_retriever`: short for
-            `vectorstore.as_retriever()`, which takes a filter and a kind of search.
-        k: Documents to return, of the best; None for as many as come.
+        vectorstore: Short for `base_retriever=vectorstore.as_retriever()`; write that
+            out to set a filter or a kind of search.
+        k: How many of the best documents to return; None for all that come.
         **options: All of `ContextOptions` but `top_n`; `widen`, `bm25`.
-        name: What runs are called in traces; None for the class's name.
+        name: Name of runs in traces; None for the class's name.
         tags: Tags of all runs in traces; None for none.
         metadata: Metadata of all runs in traces; None for none.
 
@@ -298,8 +298,8 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     neighbours fill the budget; `"fill"` starts at 20 hits (`"recall"`: 40).
 
     With `bm25` the chunks of the store are read once, at the first question, and again
-    when they changed: make the retriever once. A score threshold and `"mmr"` hold for
-    the vector search alone.
+    when they have changed: make the retriever once. A score threshold and `"mmr"`
+    apply to the vector search alone.
 
     Raises:
         InvalidOptionError: On construction and assignment, for an unknown option or an
@@ -438,7 +438,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
 def _fused(
     found: list[Document], query: str, fetch: Fetch, words: Bm25, chunks: SearchedChunks
 ) -> list[Document]:
-    """Return what was found, and what BM25 finds, best first."""
+    """Return the documents found, fused with those that BM25 finds, best first."""
     known = [(stored_id(each), each.page_content) for each in found]
     depth = max(fetch.asked, len(found))
     return [

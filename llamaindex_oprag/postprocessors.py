@@ -23,7 +23,7 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     """Puts retrieved nodes into the order of their documents, within a budget.
 
     Give it as the **last** of `node_postprocessors`: rerankers and fusion sort by
-    score again. It takes a best-first list (results of another component go by their
+    score again. It takes a best-first list (results of another component keep their
     ranks), keeps the best (`top_n`, `token_budget`) and orders them. It needs no query
     and no scores.
 
@@ -36,9 +36,9 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     those of `OffsetTokenNodeParser` and `OffsetSentenceNodeParser` are exact.
 
     Args:
-        top_n: Nodes to keep, of the best; None for all. Can be assigned later.
-        **options: The others of `oprag.context.ContextOptions`.
-        callback_manager: Told of what is done, as in all of LlamaIndex.
+        top_n: How many of the best nodes to keep; None for all. Can be assigned later.
+        **options: The other options of `oprag.context.ContextOptions`.
+        callback_manager: Gets the events, as everywhere in LlamaIndex.
 
     Raises:
         InvalidOptionError: On construction and assignment, for an unknown option or an

@@ -73,7 +73,7 @@ class Reply:
     usage: TokenUsage
     seconds: float
     finish: Finish | None = None
-    """What is not as it should be with its end."""
+    """How it ended, if not normally."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ class RungEntry:
     seconds: float = 0.0
     """Time from sending to the end of the reply."""
     finish: str | None = None
-    """What is not as it should be with the end of the reply, see `Reply`."""
+    """How the reply ended, if not normally; see `Reply`."""
     note: str | None = None
     """Why it was skipped, how it was cut, that the window is unknown, or which full
     documents are not the exact text."""

@@ -2,8 +2,8 @@
 
     hits -> chunks -> without duplicates -> selected -> in order -> passages
 
-What fits a token budget is decided in `budget.py`. `arrange` is the one door, for
-plain Python and for both adapters.
+What fits a token budget is decided in `budget.py`. Plain Python and both
+adapters call `arrange`.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ def arrange(
             the budget counts this.
         seen: Characters that are cut out before anything is selected, see
             `Seen.divided`; None to cut nothing.
-        neighbours: What of the list was not retrieved but stands beside hits
-            (`oprag.context.Widening`): `top_n` does not count it, and no hit is left
-            out for it.
-        numbers: Those of the conversation that the passages are for; not changed.
+        neighbours: The last of the list, which were not retrieved but read from beside
+            the others (`oprag.context.Widening`): `top_n` does not count them, and no
+            retrieved hit is left out for them.
+        numbers: The passage numbers of the conversation so far; not changed.
 
     Raises:
         MissingDocumentError: See `read_documents`.
@@ -96,8 +96,8 @@ def arrange(
             own = len(hits) - neighbours.number
             if same := own - sum(chunk.rank < own for chunk in chunks):
                 why["duplicates"] = same
-            told = tuple(problems.values())
-            return Arranged(passages, used_all, read, told, neighbours.lacking, why=why)
+            bad = tuple(problems.values())
+            return Arranged(passages, used_all, read, bad, neighbours.lacking, why=why)
 
 
 def _with_neighbours(
@@ -155,7 +155,7 @@ def _kept(
     seen: Seen | None,
     numbers: Numbers | None,
 ) -> tuple[list[Passage], dict[str, Any], bool, list[Chunk]]:
-    """The passages, why these, whether all was used, and what was read before."""
+    """The passages, why these, whether all was used, and the chunks seen before."""
     read: list[Chunk] = []
     steps = {"": _ranks(chunks, first)}
     if seen is not None:
@@ -214,7 +214,7 @@ def _of_best(chunks: Sequence[Chunk], top_n: int, first: float) -> list[Chunk]:
 
 @dataclass(frozen=True)
 class Arranged(Generic[_T]):
-    """What is kept, in reading order, or best first with `order="score"`.
+    """The passages kept, in reading order, or best first with `order="score"`.
 
     Together, as the texts are sent and joined by `options.separator`, they take at
     most `options.token_budget` tokens.
@@ -226,16 +226,16 @@ class Arranged(Generic[_T]):
     """Whether every chunk was used: False as soon as `top_n` or the budget left one
     out."""
     read: Sequence[Chunk] = ()
-    """What was left out only because it was seen before."""
+    """Chunks left out only because they were seen before."""
     problems: tuple[OpragError, ...] = ()
-    """What is wrong with documents (`on_problem="warn"`): one for each of them."""
+    """One for each document that cannot be put in order (`on_problem="warn"`)."""
     lacking: InvalidOptionError | None = None
     """Why `widen` could read no neighbours."""
     unfilled: tuple[int | None, int] | None = None
     """Token budget and number of chunks, if all fit and more may exist; else None."""
     why: Mapping[str, Any] = field(default_factory=dict)
-    """The ranks that were `kept` and those `dropped`, by what left them out, as plain
-    data; `duplicates`, and the budget's tokens, where there are any."""
+    """As plain data: the ranks `kept`, those `dropped` by each step, and, if there
+    are any, `duplicates` and the budget's tokens."""
 
     def made(self, make: Callable[[_T], _Made]) -> Arranged[_Made]:
         """Return the same with an object of a framework for each passage."""
@@ -254,8 +254,8 @@ def _checked_chunks(
     """Read positions; drop duplicates and other text versions; check the rest.
 
     Args:
-        hits: Best first, or as another component handed them out.
-        options: Where documents and positions are, and what to do without.
+        hits: Best first, or as another component returned them.
+        options: Where documents and positions are, and what to do without them.
         texts: Full texts. Those in memory prove every place; others are read where a
             place is missing or contradicts another.
 

@@ -86,8 +86,8 @@ class Numbers:
         """Return an entry for each number, in their order."""
         entries: list[list[Any]] = []
         for key, name, part, spans, *rest, citation in self._entries:
-            told = [] if citation is None else [citation]
-            entries.append([key, name, part, [[*s] for s in spans], *rest, *told])
+            cited = [] if citation is None else [citation]
+            entries.append([key, name, part, [[*s] for s in spans], *rest, *cited])
         return entries
 
     def shown_in(self, conversation: str) -> dict[int, Passage]:

@@ -85,11 +85,11 @@ def _proved(
 def _undisputed(
     source: str, recorded: Sequence[Chunk], placement: Placement, *, numbered: bool
 ) -> Placement:
-    """Leave recorded places as they are that all hold their texts, each its own.
+    """Keep recorded places if each holds its chunk's text and no two are the same.
 
-    Which of two equal texts stands where, the order of a store does not tell. Where
-    the recorded places leave a gap, and others do not, the order of numbers
-    (`numbered`) disproves them; that of a store does not, as a chunk may be lost.
+    The order of a store does not say which of two equal texts is where. If recorded
+    places leave a gap that others do not, the order of numbers (`numbered`) disproves
+    them; that of a store does not, as a chunk may be lost.
     """
     spans = [
         Span(*chunk.span)

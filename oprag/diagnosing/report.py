@@ -115,7 +115,7 @@ MESSAGES = {
     "indexed again, and what was there before was not removed.",
     "foreign_chunks": "Chunks that something else than oprag wrote of a document that "
     "oprag indexed too: its text is there twice.",
-    "duplicate": "The same text stands at the same position again: indexed twice.",
+    "duplicate": "The same text is at the same position again: indexed twice.",
     "incomplete": "Chunks of a document are missing, or their numbers repeat.",
     "unstamped": "No chunk carries the length and hash of the text: nothing shows that "
     "it is whole, and full documents are refused.",

@@ -26,7 +26,7 @@ _OTHERS = {
     **dict.fromkeys((".epub", ".mobi"), f"is an e-book; {_AS_PDF}"),
     **dict.fromkeys((".zip", ".7z", ".rar"), "is an archive; unpack it"),
 }
-"""What is wrong with files of other kinds, by the end of their name."""
+"""Why files of other kinds are not read, by the end of their name."""
 _PAGE_BREAK = "\n\n"
 _JOINERS = "\u200c\u200d"
 """Invisible, and part of names in Persian and of emoji."""

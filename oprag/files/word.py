@@ -21,7 +21,7 @@ _COMPLAINTS = (
     *(BadZipFile, ExpatError, zlib.error, OSError, EOFError, ValueError, LookupError),
     *(RuntimeError, AttributeError, TypeError),
 )
-"""What mammoth and the standard library raise for damaged and for locked files."""
+"""Errors of mammoth and the standard library for damaged and for locked files."""
 
 
 def word_text(data: bytes) -> str:

@@ -102,7 +102,7 @@ def chunks_of(
     (grouped,) = group_parts(texts)
     placed = _placed_chunks(grouped, parts, framework)
     if not placed:
-        reason = f"has a text of which {type(framework.splitter).__name__} made nothing"
+        reason = f"has a text that {type(framework.splitter).__name__} made no chunk of"
         message = f"Document {name!r} {reason}. Take another splitter for it."
         raise UnreadableFileError(message, path=name, reason=reason)
     if mark:

@@ -1,7 +1,7 @@
-"""The changes that a store needs so that it holds a document as it is now.
+"""The changes that bring a store up to date with a document.
 
 The store itself is the record of what was indexed. There is no second list that
-could say something else after a crash.
+could disagree with it after a crash.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RemoveMissing: TypeAlias = bool | Literal["all"]
 
 
 _TRIED = 8
-"""Ids under which a chunk is looked for: each interrupted run may leave one taken."""
+"""How many ids a chunk is looked for under: each interrupted run may have taken one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +99,9 @@ class IndexingPlan(NamedTuple):
     """The changes to a store for one document: first add, then delete."""
 
     add: tuple[WantedChunk, ...]
-    """Chunks that are not there, under ids that are free; in reading order, new pages
-    last."""
+    """Chunks to add, under free ids; in reading order, new pages last."""
     delete: tuple[str, ...]
-    """Ids that go, each once; those of pages that are no more first."""
+    """Ids to delete, each once; those of pages that are gone first."""
     unchanged: int
     """Chunks that stay as they are."""
 
@@ -128,22 +127,22 @@ def plan(
     """Compare the chunks that a store should hold of a document with those it does.
 
     A chunk stays when id, text and metadata agree. Numbers agree by value, because
-    some stores make floats of integers. Keys that are present and not wanted count
-    only if they are oprag's: what the document's metadata lost is in another id, so
-    all others are a store's or an application's. Where something else has a chunk's
-    id, such as another cut of the text, the chunk gets one made of it: both live side
-    by side until the old one goes.
+    some stores make floats of integers. A stored key that is not wanted counts only
+    if it is oprag's: ids change with the document's metadata, so any other key is the
+    store's or the application's. If another chunk has the id already, such as another
+    cut of the text, the new one gets an id derived from it: both are there until the
+    old one is deleted.
 
     Args:
         doc_key: `oprag.metadata.document_key` of the document's name.
         wanted: All chunks of the document as it is now, no id twice; none for one
             that is to be removed.
-        present: What the store gave for it, in any order. Chunks of other documents
-            among it are passed over: some stores ignore filters.
+        present: Chunks that the store gave for it, in any order. Those of other
+            documents are passed over: some stores ignore filters.
         options: Those of the run.
 
     Returns:
-        The plan. Carried out, and made anew, it is empty.
+        The plan. After it was carried out, the next is empty.
     """
     own = [chunk for chunk in present if chunk.metadata.get(DOC_KEY) == doc_key]
     if options.replace != "all":
@@ -175,12 +174,12 @@ def plan(
         else:
             free = next(id_ for id_ in _ids(chunk.id) if id_ not in times)
             add.append(chunk._replace(id=free))
-    # Of two versions that are there in part, neither may be of pages that the other
-    # lacks: they would look like pages that were indexed one by one.
+    # If a run is interrupted, the two versions must not be of different pages: they
+    # would look like pages that were indexed one by one.
     parts = {chunk.metadata.get(PART_INDEX) for chunk in wanted}
     present_parts = {row.metadata.get(PART_INDEX) for row in own}
     add.sort(key=lambda chunk: chunk.metadata.get(PART_INDEX) not in present_parts)
-    # Without its scope, what an interrupted run leaves would be nobody's.
+    # Chunks with a scope go last: an interrupted run leaves some that have one.
     last = {
         row.id: (row.metadata.get(PART_INDEX) in parts, DOC_SCOPE in row.metadata)
         for row in own
@@ -191,20 +190,20 @@ def plan(
 
 
 def _ids(chunk_id: str) -> Iterator[str]:
-    """The id of a chunk, and those that it gets where something else has that."""
+    """The id of a chunk, then those to use if another chunk has it."""
     yield chunk_id
     for number in count(1):
         yield named_id(f"{chunk_id}\n{number}")
 
 
 def _same_id(chunk: WantedChunk, beside: Mapping[str, StoredChunk]) -> str | None:
-    """The id under which a chunk is there, if it is."""
+    """The id under which a chunk is stored, if it is."""
     tried = islice(_ids(chunk.id), _TRIED)
     return next((i for i in tried if i in beside and _same(chunk, beside[i])), None)
 
 
 def _number(chunk: WantedChunk | StoredChunk) -> tuple[str, int | None]:
-    """Version and number, which chunks that agree share."""
+    """Version and number: the same for chunks that agree."""
     version, index = map(chunk.metadata.get, (DOC_VERSION, CHUNK_INDEX))
     return str(version or ""), as_number(index)
 
@@ -238,6 +237,6 @@ def _same(wanted: WantedChunk, present: StoredChunk) -> bool:
 def _agree(wanted: str | float, present: Any) -> bool:
     numeric = isinstance(wanted, (int, float)) and isinstance(present, (int, float))
     if numeric and (isinstance(wanted, float) or isinstance(present, float)):
-        # An integer over 2^53 loses its last digits where it is made a float.
+        # An integer over 2^53 loses its last digits as a float.
         return float(wanted) == float(present)
     return bool(wanted == present)

@@ -1,4 +1,4 @@
-"""What a run does with each document, so that none is lost, whatever fails.
+"""The steps of a run for each document, so that none is lost, whatever fails.
 
 For each document, the new chunks are embedded and added first; once all are stored, the
 old ones are deleted. Their ids differ, so both coexist until then, and a reader gets
@@ -46,7 +46,7 @@ Requests: TypeAlias = Steps[None]
 
 
 Part: TypeAlias = IndexingReport | SkippedFile | IndexingError
-"""What another process did with some documents, or why it stopped."""
+"""The report of another process on some documents, or why it stopped."""
 Given: TypeAlias = Iterable[Readable] | Callable[[StoredBefore], Iterable[Part]]
 """Documents, read one at a time; or what has other processes write them, given what the
 store holds before, and gives what `write_part` returned to them."""
@@ -309,6 +309,6 @@ class Run:
 
 
 _GIVEN = ("added", "updated", "unchanged", "empty")
-"""What became of documents that were given."""
+"""Outcomes of documents that were given."""
 _COUNTS = ("added", "deleted", "unchanged", "foreign")
-"""What is counted in chunks."""
+"""Counts of chunks."""

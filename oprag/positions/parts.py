@@ -191,7 +191,7 @@ def _refuse_nameless_part(place: int, metadata: Mapping[str, Any]) -> None:
     keys = _keys_of(metadata, (*PART_KEYS, *SECTION_KEYS))
     message = (
         f"Text {place} is a part of a document (its metadata has {', '.join(keys)}) "
-        "and does not say of which one. Give every part the name of its document "
+        "and does not say which. Give every part the name of its document "
         "before splitting, for example as metadata['source']."
     )
     found = tuple(sorted(map(str, metadata)))

@@ -1,8 +1,8 @@
-"""Read the place of each chunk in its document out of any metadata.
+"""Read each chunk's place in its document from any metadata.
 
-The chunks of a document are read together, because only together they show whether a
-key orders them: the first scheme of `SCHEMES` that *every* one of them carries is used,
-so a document never mixes characters with ordinals.
+The chunks of a document are read together, because only together do they show whether
+a key orders them: the first scheme of `SCHEMES` that *every* one of them carries is
+used, so a document never mixes characters with ordinals.
 """
 
 from __future__ import annotations
@@ -85,9 +85,10 @@ def read_chunks(
 
 
 def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
-    """Return, for each known key that only some chunks have, those chunks.
+    """Return the chunks of each known key that only some chunks have.
 
-    A retrieval uses a key only if every chunk it found has it: for a subset, another.
+    A retrieval uses a key only if all its chunks have it: so if it finds just these,
+    it may use another key than for all.
     """
     subsets = []
     for scheme in SCHEMES:
@@ -107,7 +108,7 @@ def _with_results(
 ) -> list[_Place]:
     """Keep the places oprag wrote on hits, if all others are in characters.
 
-    A hit that oprag marked as one without a place has none again.
+    A hit that oprag marked as having no place still has none.
     """
     ours = [HASH in hit.metadata for hit in hits]
     if True not in ours:
@@ -180,7 +181,7 @@ def _read(
     uncounted = any(HASH in h.metadata and START not in h.metadata for h in hits)
     for scheme in SCHEMES:
         if uncounted and scheme.characters:
-            continue  # these were no places when oprag read more of the document
+            continue  # with more of the document, oprag found these keys unfit
         try:
             places = _by_scheme(document, hits, scheme, partly=partly)
         except PositionError:
@@ -196,7 +197,7 @@ def _read(
 def _by_scheme(
     document: str, hits: Sequence[Hit], scheme: Scheme, *, partly: bool
 ) -> list[_Place] | None:
-    """Places by one scheme; None where not all chunks, or `partly` none, follow it."""
+    """Places by one scheme; None unless all chunks (`partly`: any) follow it."""
     if not partly and _numbers(hits[:1], scheme.start) == [None]:
         return None
     starts = _numbers(hits, scheme.start)
@@ -273,8 +274,8 @@ def _refuse_sections(
 
     LangChain copies the metadata of the text that was split into every chunk, so
     chunks whose section differs were split from different texts, and their
-    offsets count from the start of each. So were chunks of several parents
-    (`doc_id`), unless these are pages.
+    offsets count from the start of each. The same holds for chunks of
+    several parents (`doc_id`), unless these are pages.
     """
     keys = SECTION_KEYS if parts[0] is not None else (*SECTION_KEYS, "doc_id")
     differing = [
@@ -293,7 +294,7 @@ def _refuse_frames(
     starts: Sequence[int | None],
     parts: Sequence[int | None],
 ) -> None:
-    """Refuse framework offsets not into the document or its part.
+    """Refuse framework offsets that do not count from the document or its part.
 
     Each part is a text of its own, with its own last chunk.
     """
@@ -327,7 +328,7 @@ def _has_wrong_frame(members: Sequence[tuple[Hit, int | None]]) -> bool:
 def _named_place(hit: Hit, keys: Sequence[Any]) -> _Place:
     """Place by the user's keys; a number before the offset is the offset's part.
 
-    With more than one, or a fraction, no single part number tells the scopes apart.
+    With several such numbers, or a fraction, there is no single part number.
     """
     values = [look_up(hit.metadata, hit.subject, key) for key in keys]
     numbers = [number for value in values for number in _user_numbers(value)]

@@ -43,7 +43,7 @@ FINISHES: Final[dict[Finish, str]] = {
     "call": "The model called a tool besides, or one that it was not given; the call "
     "was ignored.",
 }
-"""What people are told of it."""
+"""Words for people."""
 
 _TOO_LONG = "Give the tokens that the model takes, or fewer, as max_context_tokens=."
 
@@ -61,7 +61,7 @@ class Routed:
     answered: bool = False
     """False when the final reply declines, or when there is none."""
     finish: Finish | None = None
-    """What is not as it should be with the end of the final reply."""
+    """How the final reply ended, if not normally."""
     problems: tuple[OpragError, ...] = ()
     """Problems of documents whose chunks are therefore in rank order."""
 

@@ -202,7 +202,7 @@ class RungContext:
     excerpts: tuple[Excerpt, ...] = ()
     """Its excerpts of full documents, in reading order."""
     note: str | None = None
-    """What was left out, that the window is unknown, or which text is not exact."""
+    """Text that was left out or is not exact, or an unknown window."""
     whole: bool = False
     """Whether it is the whole documents."""
     problems: tuple[OpragError, ...] = ()

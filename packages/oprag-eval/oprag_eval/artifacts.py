@@ -1,4 +1,4 @@
-"""What models make of texts, made once and kept: vectors, trees, pages and gists."""
+"""Vectors, trees, pages and gists that models make of texts, made once and kept."""
 
 from __future__ import annotations
 

@@ -100,8 +100,8 @@ def _drawn(
 def _curves(axes: Axes, summary: Summary, place: Callable[[ArmSummary], float]) -> None:
     """One line per system, its points at what the arms took, intervals around them.
 
-    Systems of one budget take nearly the same: each is moved by a percent or so, for
-    their intervals to be told apart.
+    Systems of one budget take nearly the same: each is moved by a percent or so, to
+    keep their intervals apart.
     """
     systems: dict[str, list[ArmSummary]] = {}
     for arm in summary.arms:

@@ -143,8 +143,8 @@ async def run(
             except SpendingCapError:
                 raise
             except Exception as error:  # noqa: BLE001 -- no text may end a paid run
-                told = {"error": type(error).__name__, "message": _message(error)}
-                report.errors.append({**key, **told})
+                failure = {"error": type(error).__name__, "message": _message(error)}
+                report.errors.append({**key, **failure})
                 return
             line = {**key, **_as_json(made)}
             file.add(line)
