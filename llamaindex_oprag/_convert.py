@@ -50,7 +50,7 @@ from oprag.metadata import (
     START,
     named_id,
 )
-from oprag.positions import SourceText
+from oprag.positions import SourceText, as_number
 
 _SOURCE, _PREVIOUS, _NEXT, _PARENT = (
     NodeRelationship.SOURCE,
@@ -317,7 +317,7 @@ def _offsets(node: BaseNode | None, metadata: Mapping[str, Any]) -> dict[str, in
     """Its characters as the node's own; of a new one without a node."""
     # Without a start, the offsets of a part are no offsets in the node's source.
     of_part = PART in metadata
-    if END not in metadata or (
+    if not {START, END} <= metadata.keys() or (
         of_part and getattr(node, "start_char_idx", None) is None
     ):
         return {}
@@ -327,8 +327,8 @@ def _offsets(node: BaseNode | None, metadata: Mapping[str, Any]) -> dict[str, in
 def _stored_offsets(node: BaseNode, metadata: Mapping[str, Any]) -> dict[str, int]:
     """The same for a chunk as it is stored."""
     names = zip((PART, START, END), (PART_INDEX, CHAR_START, CHAR_END), strict=True)
-    place = {name: metadata[key] for name, key in names if key in metadata}
-    return _offsets(node, place)
+    place = {name: as_number(metadata.get(key)) for name, key in names}
+    return _offsets(node, {k: v for k, v in place.items() if v is not None})
 
 
 def _scored(first: NodeWithScore, node: BaseNode, score: float | None) -> NodeWithScore:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import uuid
@@ -85,6 +86,7 @@ def damaged(
     foreign: bool = False,
     times: int = 3,
     size_too: bool = False,
+    damages: Sequence[Callable[..., list[StoredChunk]]] = (),
 ) -> Damaged:
     """Make a document, its chunks, and one to `times` damages to them.
 
@@ -98,7 +100,7 @@ def damaged(
     chunks, other = make(name, texts, size), make(name, others, size)
     what = []
     for _ in range(rng.randint(1, times)):
-        damage = rng.choice(DAMAGES)
+        damage = rng.choice(damages or DAMAGES)
         if chunks:
             what.append(damage.__name__)
             chunks = damage(chunks, other, rng)
@@ -204,6 +206,21 @@ def cut(chunks: Chunks, other: Chunks, rng: random.Random) -> Chunks:
     at = _any(chunks, rng)
     text = chunks[at].text
     return _with(chunks, at, text=text[: rng.randrange(len(text) or 1)])
+
+
+def bit_turned(chunks: Chunks, other: Chunks, rng: random.Random) -> Chunks:
+    """One bit of a chunk was turned over where it is stored."""
+    at = _any(chunks, rng)
+    whole = json.dumps([chunks[at].text, chunks[at].metadata], ensure_ascii=False)
+    while True:
+        stored = bytearray(whole.encode())
+        stored[rng.randrange(len(stored))] ^= 1 << rng.randrange(8)
+        try:
+            text, metadata = json.loads(stored)
+        except ValueError:
+            continue
+        if all(key.isidentifier() for key in metadata):  # else no store would give it
+            return _with(chunks, at, text=text, metadata=metadata)
 
 
 def emptied(chunks: Chunks, other: Chunks, rng: random.Random) -> Chunks:
@@ -357,6 +374,7 @@ def places_changed(chunks: Chunks, other: Chunks, rng: random.Random) -> Chunks:
 
 
 DAMAGES = (
+    bit_turned,
     cut,
     emptied,
     altered,
