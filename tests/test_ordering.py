@@ -29,18 +29,6 @@ def test_chunks_come_back_in_the_order_of_the_document():
     assert _texts(chunks) == ["2", "3", "7", "9"]
 
 
-def test_documents_follow_their_best_chunk_by_default():
-    chunks = [
-        _chunk("b9", "b", 0, (9,)),
-        _chunk("a5", "a", 1, (5,)),
-        _chunk("b1", "b", 2, (1,)),
-        _chunk("a1", "a", 3, (1,)),
-    ]
-
-    assert _texts(chunks) == ["b1", "b9", "a1", "a5"]
-    assert _texts(reversed(chunks)) == ["b1", "b9", "a1", "a5"]
-
-
 def test_documents_can_follow_first_appearance():
     chunks = [_chunk("a", "a", 1, (0,)), _chunk("b", "b", 0, (0,))]
 
@@ -79,16 +67,6 @@ def test_a_function_that_fails_or_gives_what_cannot_be_sorted_is_an_error(order)
     with pytest.raises(InvalidOptionError, match="document_order=") as caught:
         document_order(chunks, document_order=order)
     assert isinstance(caught.value.__cause__, (KeyError, TypeError, ValueError))
-
-
-def test_chunks_without_position_come_last_by_rank():
-    chunks = [
-        _chunk("x", rank=2),
-        _chunk("y", rank=1),
-        _chunk("z", rank=3, position=(4,)),
-    ]
-
-    assert _texts(chunks) == ["z", "y", "x"]
 
 
 def test_rank_order_is_the_retrievers_own():

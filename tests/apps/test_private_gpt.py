@@ -20,7 +20,7 @@ from tests.apps.marked_files import NAMES, write_marked_files
 from tests.kit.marked_text import inversions_by_text, marks
 from tests.kit.openai_server import Reply, Request, ScriptedServer, ToolCall
 from tests.kit.serving import HOST, answers_http, serving
-from tests.kit.word_vectors import DIMENSIONS
+from tests.kit.words import DIMENSIONS
 
 CHECKOUT = os.environ.get("PRIVATE_GPT", "")
 pytestmark = pytest.mark.skipif(not CHECKOUT, reason="PRIVATE_GPT names no checkout")

@@ -10,7 +10,7 @@ from oprag import order_context
 from oprag.errors import PositionWarning
 from oprag.metadata import chunk_metadata, document_version
 from oprag.splitting import split_tokens
-from tests.kit.strategies import words
+from tests.kit.words import words
 
 OLD = "one two three four five six seven eight"
 NEW = "one two three 4 five six seven eight nine"

@@ -10,7 +10,7 @@ from oprag.chunk import Hit
 from oprag.context import ContextOptions, FetchPlan, Neighbours, Widening, arrange
 from oprag.documents import ChunkStore, SearchedChunks, SearchFilter, StoredChunk
 from oprag.errors import InvalidOptionError
-from tests.kit.tenants import words
+from tests.kit.words import words
 
 N = 50
 

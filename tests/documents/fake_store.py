@@ -14,9 +14,15 @@ class Stopped(BaseException):
 
 
 class FakeStore(ChunkStore):
-    """A list of rows, as a store without unique ids keeps them."""
+    """A list of rows, as a store without unique ids keeps them.
+
+    Filters of a search are values by key. What is asked for is noted: the
+    documents that are wanted, or `"ids"`.
+    """
 
     name = "fake store"
+    ignores = False
+    """Whether it takes filters and does not keep to them."""
 
     def __init__(
         self,
@@ -26,16 +32,30 @@ class FakeStore(ChunkStore):
         filters: bool = True,
     ) -> None:
         self.rows = list(rows)
+        self.asked: list[Any] = []
         self._change = change
         self._filters = filters
 
     def read(
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> list[StoredChunk]:
+        self.asked.append("ids" if ids is not None else wanted)
+        found = [self._given(row) for row in self.rows if self._admits(row)]
+        if ids is not None:
+            return [row for row in found if row.id in ids]
         if wanted is None:
-            return [self._given(row) for row in self.rows]
-        found = [self._given(row) for row in reversed(self.rows)]
-        return [*wanted_of(found, wanted)] if self._filters else found
+            return found
+        return [*wanted_of(found[::-1], wanted)] if self._filters else found[::-1]
+
+    def takes_filter(self, where: Any) -> bool:
+        return isinstance(where, dict)
+
+    def _admits(self, row: StoredChunk) -> bool:
+        return self.ignores or all(
+            row.metadata.get(key) == value
+            for where in self.filters
+            for key, value in where.items()
+        )
 
     def _given(self, row: StoredChunk) -> StoredChunk:
         return row._replace(metadata=self._change(row.metadata))

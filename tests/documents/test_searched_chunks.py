@@ -8,9 +8,10 @@ import pytest
 
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, Widening
-from oprag.documents import ChunkStore, SearchedChunks, SearchFilter, StoredChunk
+from oprag.documents import SearchedChunks, SearchFilter, StoredChunk
 from oprag.metadata import chunk_id, chunk_metadata, named_id
 from oprag.splitting import TextChunk
+from tests.documents.fake_store import FakeStore
 
 N = 9
 VERSION = "123456-123456789012"
@@ -32,26 +33,6 @@ def chunks_of(name: str, *, whole_ids: bool = False) -> list[StoredChunk]:
     return made
 
 
-class Noting(ChunkStore):
-    """Notes what it is asked for."""
-
-    name = "a list"
-
-    def __init__(self, *documents: list[StoredChunk]) -> None:
-        self.held = {chunk.id: chunk for each in documents for chunk in each}
-        self.asked: list[str] = []
-
-    def read(self, wanted: Any = None, ids: Any = None) -> Any:
-        self.asked.append("all" if ids is None else "ids")
-        for chunk in self.held.values():
-            admitted = all(where(chunk) for where in self.filters)
-            if admitted and (ids is None or chunk.id in ids):
-                yield chunk
-
-    def takes_filter(self, where: Any) -> bool:
-        return callable(where)
-
-
 def wanted_beside(*hits: StoredChunk) -> Any:
     return Widening(
         [Hit(each.text, each.metadata) for each in hits],
@@ -62,7 +43,7 @@ def wanted_beside(*hits: StoredChunk) -> Any:
     ).requests()
 
 
-async def read(store: Noting, wanted: Any, **search: Any) -> list[StoredChunk]:
+async def read(store: FakeStore, wanted: Any, **search: Any) -> list[StoredChunk]:
     """What comes, awaited too."""
     chunks = SearchedChunks(store, SearchFilter(**search))
     store.asked.clear()
@@ -78,7 +59,7 @@ A, B = chunks_of("a"), chunks_of("b")
 
 
 async def test_neighbours_of_all_documents_are_read_by_id_at_once():
-    store = Noting(A, B)
+    store = FakeStore([*A, *B])
 
     found = await read(store, wanted_beside(A[2], B[5]))
 
@@ -88,37 +69,35 @@ async def test_neighbours_of_all_documents_are_read_by_id_at_once():
 
 async def test_where_ids_are_not_computed_all_documents_are_read_in_one_query():
     a, b = chunks_of("a", whole_ids=True), chunks_of("b", whole_ids=True)
-    store = Noting(a, b)
+    store = FakeStore([*a, *b])
 
     found = await read(store, wanted_beside(a[2], b[5]))
 
     assert found == [a[1], a[3], b[4], b[6]]
-    assert store.asked == ["all"]
+    assert "ids" not in store.asked
 
 
 async def test_a_search_with_a_filter_reads_nothing_by_id():
-    store = Noting(A, B)
+    store = FakeStore([*A, *B])
 
-    def admits(chunk: StoredChunk) -> bool:
-        return chunk.metadata["chunk_index"] != 3
-
+    admits = {"chunk_index": 1}
     assert await read(store, wanted_beside(A[2]), where=admits) == [A[1]]
-    assert store.asked == ["all"]
+    assert "ids" not in store.asked
     ids = frozenset({A[2].id, A[3].id})
     assert await read(store, wanted_beside(A[2]), ids=ids) == [A[3]]
-    assert store.asked == ["all"]
+    assert "ids" not in store.asked
     within = SearchedChunks(store.within(admits), SearchFilter())
     assert within.read(wanted_beside(A[2])) == [A[1]]
 
 
 async def test_what_is_missing_or_another_chunk_under_an_id_is_looked_for_elsewhere():
     moved = [A[1]._replace(id="elsewhere"), B[7]._replace(id=A[3].id)]
-    store = Noting([A[2], *moved, A[3]._replace(id="there")])
+    store = FakeStore([A[2], *moved, A[3]._replace(id="there")])
 
     found = await read(store, wanted_beside(A[2]))
 
     assert [chunk.id for chunk in found] == ["elsewhere", "there"]
-    assert store.asked == ["ids", "all"]
+    assert store.asked == ["ids", {A[1].metadata["doc_key"]: [1, 3]}]
 
 
 @pytest.mark.parametrize("given", [{"part_index": 0}, {"doc_uri": "b"}, {}])

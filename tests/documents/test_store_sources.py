@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oprag.documents import ChunkStore, DocumentSource, StoreSource, rebuild
+from oprag.documents import DocumentSource, StoreSource, rebuild
 from oprag.errors import (
     ConflictingPositionsError,
     DocumentNotFoundError,
@@ -12,27 +12,14 @@ from oprag.errors import (
     PositionWarning,
 )
 from oprag.metadata import STAMP_KEYS, TEXT_HASH, document_key
+from tests.documents.fake_store import FakeStore
 from tests.documents.test_whole_text import NAME, annotated, at, inexact, stored
-
-
-class ListStore(ChunkStore):
-    """A store that is a list, and does what stores do: ignores the filter."""
-
-    name = "the list"
-
-    def __init__(self, chunks):
-        self.chunks = chunks
-        self.asked = []
-
-    def read(self, wanted=None, ids=None):
-        self.asked += wanted
-        return list(self.chunks)
 
 
 async def test_a_store_is_a_source_of_full_texts():
     text = "one two"
     other = stored("other", ("foreign", at((0, 7))))
-    store = ListStore([*other, *stored(NAME, (text, at((0, 4), (4, 7))))])
+    store = FakeStore([*other, *stored(NAME, (text, at((0, 4), (4, 7))))])
     source = StoreSource(store)
 
     assert isinstance(source, DocumentSource)
@@ -40,23 +27,24 @@ async def test_a_store_is_a_source_of_full_texts():
     assert await source.aget(NAME) == text
     assert source.read("other").text == "foreign"
     assert (await source.aread(NAME)).exact
-    assert store.asked == [document_key(n) for n in (NAME, NAME, "other", NAME)]
+    keys = [document_key(name) for name in (NAME, NAME, "other", NAME)]
+    assert store.asked == [{key: None} for key in keys]
 
 
 async def test_a_source_never_gives_a_part():
-    source = StoreSource(ListStore(stored(NAME, ("one two", at((0, 4), (4, 7))))[1:]))
+    source = StoreSource(FakeStore(stored(NAME, ("one two", at((0, 4), (4, 7))))[1:]))
 
-    with pytest.raises(IncompleteDocumentError, match="the list gave 1 of its 2"):
+    with pytest.raises(IncompleteDocumentError, match="fake store gave 1 of its 2"):
         source.get(NAME)
     with pytest.raises(IncompleteDocumentError):
         await source.aget(NAME)
-    with pytest.raises(DocumentNotFoundError, match="in the list"):
+    with pytest.raises(DocumentNotFoundError, match="in fake store"):
         await source.aget("other")
 
 
 async def test_options_reach_the_rebuilding():
     parts = ("one       two", at((0, 3), (10, 13))), ("x", at((0, 1)))
-    store = ListStore(annotated(NAME, *parts))
+    store = FakeStore(annotated(NAME, *parts))
     source = StoreSource(store, exact=False)
 
     assert source.get(NAME) == "one\n\n     two\n\nx"

@@ -37,7 +37,6 @@ from tests.kit.scripted_replies import (
     ToolCall,
     Usage,
     context_overflow,
-    count_words,
     rate_limited,
     server_error,
 )
@@ -52,7 +51,6 @@ __all__ = [
     "ToolCall",
     "Usage",
     "context_overflow",
-    "count_words",
     "rate_limited",
     "scripted_server",
     "server_error",

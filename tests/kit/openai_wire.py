@@ -7,8 +7,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from tests.kit.scripted_replies import Failure, Reply, Request, Usage, count_words
-from tests.kit.word_vectors import word_vector
+from tests.kit.scripted_replies import Failure, Reply, Request, Usage
+from tests.kit.words import word_vector, words
 
 __all__ = ["completion", "embeddings", "error_body", "events", "models"]
 
@@ -16,10 +16,10 @@ __all__ = ["completion", "embeddings", "error_body", "events", "models"]
 def _usage(request: Request, reply: Reply) -> dict[str, Any] | None:
     if not reply.reports_usage:
         return None
-    thought = count_words(reply.reasoning)
+    thought = words(reply.reasoning)
     usage = reply.usage or Usage(
-        count_words(request.prompt),
-        count_words(reply.content or "") + thought,
+        words(request.prompt),
+        words(reply.content or "") + thought,
         reply.cached_tokens,
         thought,
     )
@@ -116,7 +116,7 @@ def embeddings(request: Request) -> dict[str, Any]:
         {"object": "embedding", "index": index, "embedding": word_vector(text)}
         for index, text in enumerate(texts)
     ]
-    used = sum(map(count_words, texts))
+    used = sum(map(words, texts))
     return {
         "object": "list",
         "model": request.body.get("model"),

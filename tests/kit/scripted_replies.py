@@ -16,15 +16,9 @@ __all__ = [
     "ToolCall",
     "Usage",
     "context_overflow",
-    "count_words",
     "rate_limited",
     "server_error",
 ]
-
-
-def count_words(text: str) -> int:
-    """Count the blank-separated words: what this server calls tokens."""
-    return len(text.split())
 
 
 @dataclass(frozen=True)
@@ -90,7 +84,7 @@ class Reply:
     finish_reason: str | None = None
     """None means "tool_calls" when there are any, else "stop"; empty: no reason."""
     usage: Usage | None = None
-    """None: words are counted (`count_words`), in the prompt and in the reply."""
+    """None: words are counted (`words`), in the prompt and in the reply."""
     cached_tokens: int = 0
     """Reported with counted words; a `usage` of its own says so itself."""
     reports_usage: bool = True

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
+from tests.kit.words import words
 
 FRAGMENTS = (
     *("\n", "\r\n", "\n\n", " ", "   ", "\t", "\u3000", "\u00a0", "\x85"),
@@ -101,8 +102,3 @@ def graphemes(text: str) -> set[int]:
     """Every boundary between graphemes, the text's start and end included."""
     regex = pytest.importorskip("regex", reason="defines the graphemes")
     return {0, *(match.end() for match in regex.finditer(r"\X", text))}
-
-
-def words(text: str) -> int:
-    """Count words: a counter that nothing is known of."""
-    return len(text.split())

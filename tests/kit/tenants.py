@@ -15,16 +15,12 @@ from llama_index.core.schema import TextNode
 
 import langchain_oprag
 import llamaindex_oprag
+from tests.kit.words import words
 
 SHARED, OPEN = "shared lease.txt", "open.txt"
 """Chunks of both tenants; chunks of the first alone."""
 SIZE = 4
 """Words of a chunk."""
-
-
-def words(text: str) -> int:
-    """A token counter: the words of a text."""
-    return len(text.split())
 
 
 class Tenants(NamedTuple):

@@ -32,11 +32,6 @@ def book(length: int = 12) -> list[Document]:
     return [chunk(number) for number in range(length)]
 
 
-def words(text: str) -> int:
-    """A token counter: the words of a text."""
-    return len(text.split())
-
-
 def starts(documents: Sequence[Document]) -> list[int]:
     return [document.metadata["start_index"] for document in documents]
 

@@ -14,7 +14,8 @@ from pydantic import SecretStr
 
 from langchain_oprag import SelfRouteChain
 from tests.kit.openai_server import ScriptedServer
-from tests.langchain.corpus import ListRetriever, words
+from tests.kit.words import words
+from tests.langchain.corpus import ListRetriever
 
 QUESTION = "When was the bridge built?"
 REFUSAL = "Unanswerable. The text does not say so."

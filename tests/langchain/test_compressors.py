@@ -6,7 +6,8 @@ from langchain_core.runnables import RunnableLambda
 
 from langchain_oprag import OrderPreservingCompressor
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
-from tests.langchain.corpus import chunk, numbers, words
+from tests.kit.words import words
+from tests.langchain.corpus import chunk, numbers
 
 RANKED = [chunk(number) for number in (5, 9, 1, 7, 3)]
 

@@ -93,14 +93,6 @@ class Titled(Document):
     title: str = ""
 
 
-def test_a_document_class_of_the_users_own_passes_through():
-    own = Titled("text", metadata={"source": "a", "start_index": 0}, title="t")
-
-    (copied,) = OrderPreservingCompressor()([own])
-    assert type(copied) is Titled
-    assert (copied.page_content, copied.title) == ("text", "t")
-
-
 def test_a_document_class_of_the_users_own_keeps_all_but_merged_text():
     own = [
         Titled(text, metadata={"source": "a", "start_index": start}, title=text)

@@ -23,8 +23,9 @@ from langchain_oprag import (
 from oprag import place_of
 from oprag.tokens import resolve_token_counter
 from tests.kit import fresh_interpreter
+from tests.kit.words import words
 from tests.langchain.compat import create_agent, needs_1x
-from tests.langchain.corpus import EMBEDDING, chunk, words
+from tests.langchain.corpus import EMBEDDING, chunk
 from tests.langchain.recording import RecordingChatModel
 
 SOURCES = {

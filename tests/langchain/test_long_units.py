@@ -6,7 +6,8 @@ from langchain_core.documents import Document
 
 from langchain_oprag import LongUnitRetriever
 from oprag.units import group_documents
-from tests.langchain.corpus import QUERY, RecordingStore, words
+from tests.kit.words import words
+from tests.langchain.corpus import QUERY, RecordingStore
 
 TEXTS = {"many": "x", "few": "y"}
 UNITS = group_documents(TEXTS, [], 9, words)

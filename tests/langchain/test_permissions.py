@@ -24,7 +24,8 @@ from langchain_oprag import (
 )
 from oprag.errors import UnfitIndexError
 from oprag.units import group_documents
-from tests.kit.tenants import OPEN, SHARED, Tenants, words
+from tests.kit.tenants import OPEN, SHARED, Tenants
+from tests.kit.words import words
 from tests.langchain.compat import ContextualCompressionRetriever, EnsembleRetriever
 from tests.langchain.corpus import EMBEDDING
 from tests.langchain.recording import RecordingChatModel

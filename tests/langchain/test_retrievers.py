@@ -11,6 +11,7 @@ from pydantic import Field
 
 from langchain_oprag import OrderPreservingRetriever
 from oprag.errors import InvalidOptionError
+from tests.kit.words import words
 from tests.langchain.corpus import (
     QUERY,
     ListRetriever,
@@ -18,7 +19,6 @@ from tests.langchain.corpus import (
     book,
     chunk,
     numbers,
-    words,
 )
 
 

@@ -9,7 +9,8 @@ from langchain_core.runnables import ConfigurableField
 
 from langchain_oprag import OrderPreservingRetriever
 from oprag.metadata import result_hash
-from tests.kit.openai_server import Reply, Usage, count_words, scripted_server
+from tests.kit.openai_server import Reply, Usage, scripted_server
+from tests.kit.words import words
 from tests.langchain.compat import needs_1x
 from tests.langchain.corpus import ListRetriever, RecordingStore
 from tests.langchain.recording import RecordingChatModel
@@ -128,7 +129,7 @@ async def test_the_model_says_its_window_and_its_longest_answer(
 
     result = await ask(chain_of(server, llm=model, **options))
 
-    sent = count_words(server.requests[1].prompt)
+    sent = words(server.requests[1].prompt)
     assert 300 - 120 - 7 - 8 < sent <= 300 - 120 - 7
     assert result["usage"]["rungs"][1]["note"].startswith("cut to the window: ")
 
@@ -170,7 +171,7 @@ async def test_what_is_not_reported_is_counted_and_marked(scripted_server, way):
     result = await ask(chain_of(server), way=way)
 
     (rung,) = result["usage"]["rungs"]
-    assert rung["input_tokens"] == count_words(server.requests[0].prompt) + 7
+    assert rung["input_tokens"] == words(server.requests[0].prompt) + 7
     assert rung["output_tokens"] == 2
     assert rung["estimated"] is True
 

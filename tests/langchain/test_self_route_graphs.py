@@ -18,9 +18,10 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from langchain_oprag import SelfRouteChain
+from tests.kit.words import words
 from tests.langchain.compat import create_agent
 from tests.langchain.corpus import ListRetriever
-from tests.langchain.routes import BOOK, QUESTION, REFUSAL, RETRIEVED, words
+from tests.langchain.routes import BOOK, QUESTION, REFUSAL, RETRIEVED
 
 ANSWER = "It was built in 1912. That was Ann. Of stone, like the old one."
 MODES = ["messages", "updates", "custom"]

@@ -14,7 +14,7 @@ from langchain_oprag import (
     OrderPreservingCompressor,
 )
 from oprag.errors import ConflictingPositionsError, InvalidOptionError
-from tests.langchain.corpus import words
+from tests.kit.words import words
 
 TEXT = "One two three. Four five six seven. Eight nine ten."
 #       0              15                   36

@@ -17,6 +17,7 @@ from langchain_oprag import (
     format_documents,
 )
 from oprag.errors import InvalidOptionError
+from tests.kit.words import words
 from tests.langchain.compat import create_agent
 from tests.langchain.corpus import (
     QUERY,
@@ -25,7 +26,6 @@ from tests.langchain.corpus import (
     book,
     chunk,
     numbers,
-    words,
 )
 from tests.langchain.recording import RecordingChatModel
 

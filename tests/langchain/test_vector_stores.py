@@ -9,6 +9,7 @@ from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
 from langchain_oprag import OrderPreservingVectorStore
 from oprag.errors import InvalidOptionError
+from tests.kit.words import words
 from tests.langchain.corpus import (
     EMBEDDING,
     QUERY,
@@ -16,7 +17,6 @@ from tests.langchain.corpus import (
     book,
     chunk,
     numbers,
-    words,
 )
 
 VECTOR = EMBEDDING.embed_query(QUERY)

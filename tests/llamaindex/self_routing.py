@@ -8,7 +8,8 @@ from llama_index.core.llms import LLM
 from llama_index.llms.openai_like import OpenAILike
 
 from llamaindex_oprag.self_route import SelfRouteQueryEngine
-from tests.kit.openai_server import ScriptedServer, count_words
+from tests.kit.openai_server import ScriptedServer
+from tests.kit.words import words
 from tests.llamaindex.corpus import QUESTION, TEXT, index
 
 WAYS = ("query", "aquery", "stream", "astream")
@@ -54,7 +55,7 @@ def engine_over(
     """An engine over the lease; tokens are words, as the server counts them."""
     llm = options.pop("llm", None) or scripted_llm(server, streaming=streaming)
     retriever = options.pop("retriever", None)
-    settings = {"documents": DOCUMENTS, "token_counter": count_words, **options}
+    settings = {"documents": DOCUMENTS, "token_counter": words, **options}
     return SelfRouteQueryEngine.from_args(
         retriever or index().as_retriever(similarity_top_k=k),
         llm,

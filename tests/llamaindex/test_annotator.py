@@ -91,28 +91,6 @@ def test_given_nodes_are_not_changed_and_the_prompt_shows_no_new_keys():
         )
 
 
-def test_pages_with_ids_of_their_own_are_parts_of_one_file():
-    pages = [
-        _document(
-            f"id-{page}",
-            f"Page {page}. The same words. " * 20,
-            page=page - 1,
-            file_path="a.pdf",
-        )
-        for page in (1, 2, 3)
-    ]
-    made = SentenceSplitter(chunk_size=32, chunk_overlap=0).get_nodes_from_documents(
-        pages
-    )
-
-    nodes = PositionAnnotator(documents=pages)(made)
-    assert {node.metadata["part_index"] for node in nodes} == {0, 1, 2}
-    assert [n.metadata["chunk_index"] for n in nodes] == list(range(len(nodes)))
-    assert len({node.metadata["doc_key"] for node in nodes}) == 1
-    ordered = OrderPreservingPostprocessor().postprocess_nodes(_reversed_hits(nodes))
-    assert told(ordered) == told(nodes)
-
-
 def test_a_node_without_a_source_is_an_error():
     with pytest.raises(MissingDocumentError, match="Node 0"):
         PositionAnnotator(documents={})([TextNode(text="text")])

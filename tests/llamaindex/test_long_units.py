@@ -9,7 +9,7 @@ from llama_index.core.vector_stores import SimpleVectorStore
 
 from llamaindex_oprag import LongUnitRetriever
 from oprag.units import group_documents
-from tests.kit.openai_server import count_words
+from tests.kit.words import words
 from tests.llamaindex.components import Retrieved
 from tests.llamaindex.recording import WordEmbedding
 
@@ -19,7 +19,7 @@ TEXTS = {
     "mill.md": "The mill stands by the weir. It grinds no more.",
     "chronicle.md": "\n".join(f"The year {year} was good." for year in range(60)),
 }
-UNITS = group_documents(TEXTS, [("bridge.md", "ann.md")], 100, count_words)
+UNITS = group_documents(TEXTS, [("bridge.md", "ann.md")], 100, words)
 """A pair, the mill, and the chronicle in parts."""
 
 

@@ -26,6 +26,7 @@ from oprag.errors import InvalidOptionError, PositionError
 from oprag.metadata import OWN_KEYS
 from oprag.tokens import resolve_token_counter
 from tests.kit.handed_out import told
+from tests.kit.words import words
 from tests.llamaindex.corpus import TEXT, document, numbers
 
 PARSERS = [
@@ -41,10 +42,6 @@ MARKDOWN = "\n\n".join(
 @pytest.fixture(params=PARSERS, ids=lambda parser: parser.class_name())
 def parser(request) -> NodeParser:
     return request.param
-
-
-def words(text: str) -> int:
-    return len(text.split())
 
 
 def in_document_order(nodes: list[BaseNode], seed: int = 0) -> list[BaseNode]:

@@ -23,7 +23,8 @@ from llamaindex_oprag import (
 from oprag.documents import SearchFilter
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.units import group_documents
-from tests.kit.tenants import OPEN, SHARED, Tenants, words
+from tests.kit.tenants import OPEN, SHARED, Tenants
+from tests.kit.words import words
 from tests.llamaindex.components import Retrieved
 from tests.llamaindex.recording import RecordingLLM, WordEmbedding
 

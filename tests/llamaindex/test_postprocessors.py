@@ -18,13 +18,10 @@ from oprag.errors import BudgetTooSmallError, InvalidOptionError, UnfilledBudget
 from oprag.tokens import resolve_token_counter
 from tests.kit.corpora import texts
 from tests.kit.handed_out import told
+from tests.kit.words import words
 from tests.llamaindex.corpus import QUESTION, clause_parser, document
 
 count = resolve_token_counter("cl100k_base")
-
-
-def words(text: str) -> int:
-    return len(text.split())
 
 
 def sent(nodes: list[NodeWithScore], mode: MetadataMode = MetadataMode.LLM) -> str:

@@ -19,13 +19,10 @@ from llama_index.core.schema import (
 
 from llamaindex_oprag import OrderPreservingRetriever
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
+from tests.kit.words import words
 from tests.llamaindex.components import Retrieved
 from tests.llamaindex.corpus import QUESTION, index, numbers_of, scored
 from tests.llamaindex.recording import WordEmbedding
-
-
-def words(text: str) -> int:
-    return len(text.split())
 
 
 class TestOrder:

@@ -6,7 +6,8 @@ import pytest
 from llama_index.core.schema import QueryBundle
 
 from llamaindex_oprag import OrderPreservingPostprocessor, OrderPreservingRetriever
-from tests.kit.openai_server import Reply, ScriptedServer, Usage, count_words
+from tests.kit.openai_server import Reply, ScriptedServer, Usage
+from tests.kit.words import words
 from tests.llamaindex.corpus import QUESTION, TEXT, document, index, numbers_of
 from tests.llamaindex.self_routing import REFUSAL, WAYS, ask, scripted_llm
 
@@ -38,7 +39,7 @@ class TestTheLedger:
 
         (rung,) = asked.usage["rungs"]
         assert rung["estimated"] is True
-        assert rung["input_tokens"] == count_words(server.requests[0].prompt) + 7
+        assert rung["input_tokens"] == words(server.requests[0].prompt) + 7
         assert rung["output_tokens"] == 2
 
 
@@ -115,4 +116,4 @@ async def test_the_llm_says_its_window_and_its_longest_answer(way):
         llm = scripted_llm(server, streaming=way.endswith("stream"), **told)
         await ask(server, way, llm=llm)
 
-    assert 200 < count_words(server.requests[1].prompt) <= 280
+    assert 200 < words(server.requests[1].prompt) <= 280

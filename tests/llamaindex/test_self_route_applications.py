@@ -19,7 +19,8 @@ from llama_index.core.selectors import LLMSingleSelector
 from llama_index.core.tools import QueryEngineTool
 
 from oprag.errors import InvalidOptionError
-from tests.kit.openai_server import Reply, ScriptedServer, count_words
+from tests.kit.openai_server import Reply, ScriptedServer
+from tests.kit.words import words
 from tests.llamaindex.corpus import QUESTION, TEXT, index, numbers, numbers_of
 from tests.llamaindex.self_routing import (
     REFUSAL,
@@ -161,7 +162,7 @@ class TestWhatHandlersAreTold:
         ):
             assert len(debug.get_event_pairs(kind)) == times, kind
         assert counter.prompt_llm_token_count == sum(
-            count_words(request.prompt) for request in server.requests
+            words(request.prompt) for request in server.requests
         )
 
 

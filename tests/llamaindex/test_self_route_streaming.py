@@ -10,7 +10,8 @@ from llama_index.core.base.response.schema import (
 )
 from llama_index.core.callbacks import CallbackManager, TokenCountingHandler
 
-from tests.kit.openai_server import Reply, ScriptedServer, count_words
+from tests.kit.openai_server import Reply, ScriptedServer
+from tests.kit.words import words
 from tests.llamaindex.corpus import QUESTION, TEXT
 from tests.llamaindex.self_routing import REFUSAL, engine_over
 
@@ -35,11 +36,11 @@ def test_a_refusal_is_read_to_its_end_before_the_next_rung():
         assert str(response) == "In May."
 
     assert response.metadata is not None
-    words = [count_words(request.prompt) for request in server.requests]
+    sent = [words(request.prompt) for request in server.requests]
     rungs = response.metadata["usage"]["rungs"]
-    assert [rung["input_tokens"] for rung in rungs] == words
+    assert [rung["input_tokens"] for rung in rungs] == sent
     assert [rung["output_tokens"] for rung in rungs] == [6, 2]
-    assert counter.prompt_llm_token_count == sum(words)
+    assert counter.prompt_llm_token_count == sum(sent)
     assert counter.completion_llm_token_count == 8
 
 

@@ -16,7 +16,8 @@ from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 import langchain_oprag
 import llamaindex_oprag
 from oprag.errors import InvalidOptionError
-from tests.langchain.corpus import ListRetriever, words
+from tests.kit.words import words
+from tests.langchain.corpus import ListRetriever
 from tests.llamaindex.components import Retrieved
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding

@@ -13,7 +13,8 @@ import langchain_oprag
 import llamaindex_oprag
 from oprag import group_documents
 from oprag.errors import InvalidOptionError
-from tests.langchain.corpus import EMBEDDING, words
+from tests.kit.words import words
+from tests.langchain.corpus import EMBEDDING
 from tests.llamaindex import corpus
 
 PAGES = {

@@ -16,7 +16,8 @@ from oprag.errors import (
     MissingPositionError,
     PositionWarning,
 )
-from tests.langchain.corpus import ListRetriever, words
+from tests.kit.words import words
+from tests.langchain.corpus import ListRetriever
 from tests.llamaindex.components import Retrieved
 from tests.parity.components import documents, nodes
 

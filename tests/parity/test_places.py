@@ -18,7 +18,7 @@ from oprag.errors import (
     MissingPositionError,
     PositionWarning,
 )
-from tests.langchain.corpus import words
+from tests.kit.words import words
 from tests.parity.components import COMPONENTS, documents
 
 TEXT = "One day it rained.\n\nTwo days later it snowed.  And then\tthe sun came out."

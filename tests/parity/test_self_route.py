@@ -13,7 +13,8 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_oprag
 import llamaindex_oprag
-from tests.kit.openai_server import ScriptedServer, count_words
+from tests.kit.openai_server import ScriptedServer
+from tests.kit.words import words
 from tests.langchain.corpus import ListRetriever
 from tests.langchain.routes import chat_model
 from tests.llamaindex.components import Retrieved
@@ -31,7 +32,7 @@ RETRIEVED = [
     ("a.txt", SENTENCES[30]),
     ("a.txt", SENTENCES[5]),
 ]
-COUNTED = {"token_counter": count_words}
+COUNTED = {"token_counter": words}
 
 
 def documents(found: Any, texts: dict[str, str]) -> list[Document]:
@@ -168,7 +169,7 @@ async def first_read(make_chain: Any, make: Any, chunks: list[str]) -> int:
             await aask(QUESTION) if awaited else ask(QUESTION)
             (request,) = server.requests
             text = request.prompt.split("<text>\n", 1)[1].rsplit("\n</text>", 1)[0]
-            sizes.append(count_words(text))
+            sizes.append(words(text))
     assert sizes[0] == sizes[1]
     return sizes[0]
 

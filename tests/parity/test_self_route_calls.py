@@ -17,9 +17,9 @@ from tests.kit.openai_server import (
     Reply,
     ScriptedServer,
     context_overflow,
-    count_words,
     server_error,
 )
+from tests.kit.words import words
 from tests.langchain import routes
 from tests.langchain.compat import IS_1X
 from tests.llamaindex import self_routing
@@ -87,7 +87,7 @@ async def test_a_failure_of_the_last_rung_carries_what_came_before(framework, wa
     assert isinstance(caught.value.__cause__, openai.InternalServerError)
     declined, failed = error.usage["rungs"]
     assert (declined["decision"], failed["decision"]) == ("declined", "failed")
-    assert declined["input_tokens"] == count_words(server.requests[0].prompt)
+    assert declined["input_tokens"] == words(server.requests[0].prompt)
 
 
 @EVERY_STREAM

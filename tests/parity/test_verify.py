@@ -26,7 +26,8 @@ from oprag.errors import (
     PositionWarning,
     UnfitIndexError,
 )
-from tests.langchain.corpus import EMBEDDING, words
+from tests.kit.words import words
+from tests.langchain.corpus import EMBEDDING
 from tests.langchain.recording import RecordingChatModel
 from tests.llamaindex.recording import RecordingLLM, WordEmbedding
 from tests.parity.components import langchain_retriever, llamaindex_retriever

@@ -14,7 +14,8 @@ import llamaindex_oprag
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, Widening, arrange
 from oprag.documents import SearchedChunks, SearchFilter
-from tests.kit.tenants import Tenants, words
+from tests.kit.tenants import Tenants
+from tests.kit.words import words
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 

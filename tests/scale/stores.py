@@ -12,7 +12,7 @@ from typing import Any
 from langchain_core.embeddings import Embeddings
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from tests.kit.word_vectors import DIMENSIONS, word_vector
+from tests.kit.words import DIMENSIONS, word_vector
 
 __all__ = ["FRAMEWORKS", "Table", "WordEmbedding", "WordEmbeddings"]
 

@@ -222,63 +222,6 @@ def test_warnings_of_workers_are_given_to_whoever_started_the_run(table, address
     assert [one.category.__name__ for one in ours] == ["PositionWarning"]
 
 
-def _embedded_stores(folder: Path):
-    """Stores of one process, by the names that messages have for them."""
-    from llama_index.core import VectorStoreIndex
-
-    def chroma(embeddings):
-        from langchain_chroma import Chroma
-
-        return Chroma("chunks", embeddings, persist_directory=str(folder / "chroma"))
-
-    def memory(embeddings):
-        from langchain_core.vectorstores import InMemoryVectorStore
-
-        return InMemoryVectorStore(embeddings)
-
-    def qdrant(embeddings):
-        from langchain_qdrant import QdrantVectorStore
-        from qdrant_client import QdrantClient, models
-
-        client = QdrantClient(path=str(folder / "qdrant"))
-        size = models.VectorParams(size=257, distance=models.Distance.COSINE)
-        client.create_collection("c", vectors_config=size)
-        return QdrantVectorStore(client, "c", embeddings)
-
-    def simple(embeddings):
-        return VectorStoreIndex([], embed_model=embeddings)
-
-    def faiss(embeddings):
-        from faiss import IndexFlatL2
-        from llama_index.core import StorageContext
-        from llama_index.vector_stores.faiss import FaissVectorStore
-
-        store = FaissVectorStore(faiss_index=IndexFlatL2(257))
-        context = StorageContext.from_defaults(vector_store=store)
-        return VectorStoreIndex([], storage_context=context, embed_model=embeddings)
-
-    return {
-        ("langchain", "Chroma"): chroma,
-        ("langchain", "InMemoryVectorStore"): memory,
-        ("langchain", "QdrantVectorStore"): qdrant,
-        ("llamaindex", "SimpleVectorStore"): simple,
-        ("llamaindex", "FaissVectorStore"): faiss,
-    }
-
-
-@pytest.mark.parametrize(("framework", "name"), sorted(_embedded_stores(Path())))
-def test_a_store_of_one_process_is_refused_by_name(framework, name, tmp_path):
-    make = _embedded_stores(tmp_path)[framework, name]
-    with pytest.raises(InvalidOptionError, match=f"a {name} that lives") as caught:
-        index_on_ray(
-            tmp_path,
-            lambda: make(Table(framework, "", "").embeddings()),
-            address="127.0.0.1:1",  # it is not even asked
-        )
-
-    assert caught.value.option == "make_store"
-
-
 @pytest.mark.parametrize(
     ("options", "option"),
     [
@@ -332,3 +275,30 @@ def test_a_worker_that_cannot_open_the_store_is_told_by_its_last_words(table, ad
 
     assert e.value.address == address
     assert "\n" not in str(e.value)
+
+
+def _chroma(folder: Path, embeddings):
+    from langchain_chroma import Chroma
+
+    return Chroma("chunks", embeddings, persist_directory=str(folder / "chroma"))
+
+
+def _simple(folder: Path, embeddings):
+    from llama_index.core import VectorStoreIndex
+
+    return VectorStoreIndex([], embed_model=embeddings)
+
+
+@pytest.mark.parametrize(
+    ("framework", "name", "make"),
+    [("langchain", "Chroma", _chroma), ("llamaindex", "SimpleVectorStore", _simple)],
+)
+def test_a_store_of_one_process_is_refused_by_name(framework, name, make, tmp_path):
+    with pytest.raises(InvalidOptionError, match=f"a {name} that lives") as caught:
+        index_on_ray(
+            tmp_path,
+            lambda: make(tmp_path, Table(framework, "", "").embeddings()),
+            address="127.0.0.1:1",  # it is not even asked
+        )
+
+    assert caught.value.option == "make_store"

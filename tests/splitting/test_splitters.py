@@ -16,8 +16,8 @@ from tests.kit.strategies import (
     counter,
     graphemes,
     slices,
-    words,
 )
+from tests.kit.words import words
 
 regex = pytest.importorskip("regex", reason="defines the graphemes")
 

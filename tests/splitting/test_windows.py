@@ -9,14 +9,8 @@ from hypothesis import strategies as st
 
 from oprag.splitting import TextChunk, split_tokens
 from oprag.tokens import encodable
-from tests.kit.strategies import (
-    WITH_OFFSETS,
-    awkward_texts,
-    counter,
-    graphemes,
-    slices,
-    words,
-)
+from tests.kit.strategies import WITH_OFFSETS, awkward_texts, counter, graphemes, slices
+from tests.kit.words import words
 
 regex = pytest.importorskip("regex", reason="defines the graphemes")
 

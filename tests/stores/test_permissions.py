@@ -14,7 +14,8 @@ import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import SearchFilter
 from oprag.errors import DocumentNotFoundError
-from tests.kit.tenants import OPEN, SHARED, Tenants, told, words
+from tests.kit.tenants import OPEN, SHARED, Tenants, told
+from tests.kit.words import words
 from tests.langchain.recording import RecordingChatModel
 from tests.llamaindex.recording import RecordingLLM
 from tests.stores.langchain_places import PLACES, add, filters_of

@@ -14,7 +14,8 @@ from llama_index.core.schema import TextNode
 import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import ChunkStore
-from tests.kit.tenants import SIZE, Tenants, words
+from tests.kit.tenants import SIZE, Tenants
+from tests.kit.words import words
 from tests.stores.langchain_places import PLACES, add, filters_of
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.stores.llamaindex_places import LLAMAINDEX_STORES, metadata_filters

@@ -10,7 +10,8 @@ from oprag.errors import TokenizerError
 from oprag.optional import bundled_folder
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 from tests.kit.fresh_interpreter import run
-from tests.kit.strategies import counter, minilm, words
+from tests.kit.strategies import counter, minilm
+from tests.kit.words import words
 
 tiktoken = pytest.importorskip("tiktoken", reason="most of this is about it")
 

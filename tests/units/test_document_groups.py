@@ -16,12 +16,9 @@ from hypothesis import strategies as st
 
 from oprag.errors import InvalidOptionError, PositionError
 from oprag.units import LongUnit, group_documents
+from tests.kit.words import words
 
 ROOT = Path(__file__).parents[2]
-
-
-def words(text: str) -> int:
-    return len(text.split())
 
 
 def cut(sizes, links, max_tokens=4000, **options):

@@ -13,8 +13,9 @@ from langgraph.graph import START
 
 from oprag.errors import ConflictingPositionsError, PositionError
 from tests.kit.app_places import Place, places
+from tests.kit.words import words
 from tests.langchain.compat import IS_1X, ContextualCompressionRetriever
-from tests.langchain.corpus import QUERY, RecordingStore, words
+from tests.langchain.corpus import QUERY, RecordingStore
 from tests.langchain.places.ingredients import (
     OTHER_QUERIES,
     SOURCE,
