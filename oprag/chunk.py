@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from oprag.metadata import EXACT, uri_of
+from oprag.metadata import EXACT, PAGES, uri_of
 
 _NO_METADATA: Mapping[str, Any] = {}
 IS_EXACT = (True, "true", "True", "1")
@@ -155,7 +155,9 @@ class Passage:
         place = []
         if self.part is not None:
             place.append(named_part(first.metadata, self.part))
-        if self.spans:
+        if self.spans and PAGES in first.metadata:
+            place.append(_on_pages(self.spans, first.metadata[PAGES]))
+        elif self.spans:
             place.append(named_characters(self.spans))
         elif first.position is not None and len(first.position) > 1:
             places = ".".join(str(number) for number in first.position[1:])
@@ -185,6 +187,22 @@ def named_characters(spans: Sequence[tuple[int, int]]) -> str:
         else:
             near.append((start, end))
     return "characters " + " and ".join([f"{start}-{end}" for start, end in near])
+
+
+def _on_pages(spans: Sequence[Span], pages: Sequence[tuple[str, Span]]) -> str:
+    """Name spans of a text by its pages: `page 3, characters 120-480`.
+
+    Of a span over several pages the first and the last are named.
+    """
+    named = []
+    for start, end in spans:
+        on_it = [
+            f"{page}, {named_characters([(max(start, first) - first, to - first)])}"
+            for page, (first, last) in pages
+            if start < last and (to := min(end, last)) >= max(start, first)
+        ]
+        named.append(" to ".join(dict.fromkeys([*on_it[:1], *on_it[-1:]])))
+    return " and ".join(filter(None, named))
 
 
 _PART_NAMES = (

@@ -271,6 +271,7 @@ def _checked_chunks(
         document_key=options.document_key,
         position_keys=options.position_keys,
         problems=found if warns else None,
+        by_file=texts is not None,
     )
     chunks = read_chunks(
         hits, documents, position_keys=options.position_keys, problems=collected

@@ -134,7 +134,10 @@ class Numbers:
                 first = texts.get(entry.hash)
                 text = "" if first is None else first.text
             chunk = None if first is None else first.chunks[0]
-            cited[number] = entry.passage(number, text, chunk)
+            passage = entry.passage(number, text, chunk)
+            if first and len(first.spans) == 1 and not first.exact:
+                passage = replace(passage, exact=False)
+            cited[number] = passage
         return cited
 
 

@@ -25,6 +25,7 @@ from oprag.metadata import (
     KEY,
     NUMBER,
     OF_ONE_CHUNK,
+    PAGES,
     PART,
     PROBLEM,
     RANK,
@@ -64,7 +65,7 @@ def result_metadata(
             described the first object alone.
     """
     first = passage.chunks[0].metadata
-    ours = HASH in first or PROBLEM in first
+    ours = HASH in first or PROBLEM in first or PAGES in first
     metadata = without_reserved_keys(first) if ours else dict(first)
     if not whole:
         for key in OF_ONE_CHUNK.intersection(metadata):
@@ -148,7 +149,13 @@ def single_passage(chunk: Chunk) -> Passage:
         cited = (
             metadata.get(CITATION) if (start, end) == (span or (None, None)) else None
         )
-    return Passage(chunk.text, chunk.document, (chunk,), spans, chunk.exact, cited)
+    exact = chunk.exact and _is_scoped(chunk)
+    return Passage(chunk.text, chunk.document, (chunk,), spans, exact, cited)
+
+
+def _is_scoped(chunk: Chunk) -> bool:
+    """Whether it is known which text of its document the characters count from."""
+    return chunk.metadata.get(PAGES) != ()
 
 
 def read_passages(hits: Sequence[Hit]) -> list[Passage]:
@@ -247,9 +254,8 @@ def _join(run: Sequence[Chunk], source_text: SourceText | None) -> Passage:
         else:
             texts.append(joint(spans, start) + chunk.text)
             spans.append(Span(start, end))
-    return Passage(
-        "".join(texts), run[0].document, tuple(run), tuple(spans), len(spans) == 1
-    )
+    exact = len(spans) == 1 and _is_scoped(run[0])
+    return Passage("".join(texts), run[0].document, tuple(run), tuple(spans), exact)
 
 
 def joint(spans: Sequence[Span], start: int) -> str:

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Span
-from oprag.metadata import OF_ONE_TEXT, PROBLEM, RESULT_KEYS
+from oprag.metadata import OF_ONE_TEXT, PAGES, PROBLEM, RESULT_KEYS
 
-_OF_ITS_TEXT = frozenset((*OF_ONE_TEXT, *RESULT_KEYS)) - {PROBLEM}
+_OF_ITS_TEXT = frozenset((*OF_ONE_TEXT, *RESULT_KEYS)) - {PAGES, PROBLEM}
 _PARTS = 3
 """A long candidate falls into more pieces than this."""
 _SENTENCE_END = re.compile(r"""[.!?]["')\]”’]*\s+|[。！？।؟]\s*|\n\s*""")

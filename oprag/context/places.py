@@ -6,10 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
 
-from oprag.chunk import Chunk, FullText, Span
+from oprag.chunk import Chunk, FullText, Span, named_part
 from oprag.errors import OpragError
 from oprag.locating import Location, place_some
-from oprag.metadata import CHUNK_INDEX, DOC_KEY, EXACT, N_CHUNKS, SPANS
+from oprag.metadata import (
+    CHUNK_INDEX,
+    DOC_KEY,
+    EXACT,
+    N_CHUNKS,
+    PAGES,
+    PART_INDEX,
+    SPANS,
+)
 from oprag.ordering import group_by_document
 from oprag.positions import as_number, not_located, parts_named
 
@@ -70,9 +78,10 @@ def _placed(
             problems[document] = not_located(chunks, without, known=False)
         return chunks
     source = full.text
+    chunks = _at_their_pages(full, chunks)
     written = [_is_written(chunk, source) for chunk in chunks]
     if all(written) and not without:
-        return chunks
+        return _with_pages(chunks, full)
     texts = [chunk.text for chunk in chunks]
     recorded = [
         None if chunk.part is not None else chunk.span or doubted.get(chunk.rank)
@@ -96,7 +105,24 @@ def _placed(
         problems[document] = not_located(chunks, unproved, known=True)
     elif unproved and chunks[0].span is None:
         return chunks  # it needs no place
-    return placed
+    return _with_pages(placed, full)
+
+
+def _with_pages(chunks: list[Chunk], full: FullText) -> list[Chunk]:
+    """The chunks, with the pages that their full text has; with none where it has none.
+
+    Those of which no place in it is known stay as they are.
+    """
+    pages = [(named_part(page, page[PART_INDEX]), span) for page, span in full.pages]
+    told = []
+    for chunk in chunks:
+        metadata = {k: v for k, v in chunk.metadata.items() if k != PAGES}
+        if chunk.span is None or chunk.part is not None:
+            metadata = dict(chunk.metadata)
+        elif pages:
+            metadata[PAGES] = pages
+        told.append(chunk._replace(metadata=metadata))
+    return told
 
 
 def _find_on_pages(
@@ -108,10 +134,7 @@ def _find_on_pages(
     """
     if all(location.status != "ambiguous" for location in locations):
         return
-    pages = parts_named(
-        [chunk.metadata for chunk in chunks], [metadata for metadata, _ in full.pages]
-    )
-    spans = [None if page is None else full.pages[page][1] for page in pages]
+    spans = _pages_of(full, chunks)
     for span, location in zip(spans, locations, strict=True):
         found = location.span
         if span and found and not span[0] <= found[0] <= found[1] <= span[1]:
@@ -129,11 +152,34 @@ def _find_on_pages(
                 locations[i] = Location(moved, status)
 
 
+def _at_their_pages(full: FullText, chunks: list[Chunk]) -> list[Chunk]:
+    """The chunks; those that a page has where they say, at their places in the text."""
+    moved = []
+    for chunk, page in zip(chunks, _pages_of(full, chunks), strict=True):
+        if page and chunk.part is not None and chunk.span and not _is_ours(chunk):
+            span = Span(*(page.start + place for place in chunk.span))
+            if span.end <= page.end and full.text[slice(*span)] == chunk.text:
+                chunk = chunk._replace(position=(0, *span), span=span, part=None)  # noqa: PLW2901 -- the same chunk
+        moved.append(chunk)
+    return moved
+
+
+def _pages_of(full: FullText, chunks: Sequence[Chunk]) -> list[Span | None]:
+    """Where the page that each chunk names is in the text."""
+    pages = [metadata for metadata, _ in full.pages]
+    named = parts_named([chunk.metadata for chunk in chunks], pages)
+    return [None if page is None else full.pages[page][1] for page in named]
+
+
+def _is_ours(chunk: Chunk) -> bool:
+    return DOC_KEY in chunk.metadata
+
+
 def _is_written(chunk: Chunk, source: str) -> bool:
     """Whether the text has the chunk where it says, or oprag wrote its place."""
     if chunk.position is None:
         return False
-    ours = DOC_KEY in chunk.metadata
+    ours = _is_ours(chunk)
     if chunk.span is None:  # the order is known even where a place is not
         return ours and CHUNK_INDEX in chunk.metadata and N_CHUNKS in chunk.metadata
     if chunk.part is not None:

@@ -204,6 +204,7 @@ def read_documents(
     document_key: DocumentKey | None = None,
     position_keys: PositionKeys | None = None,
     problems: dict[str, OpragError] | None = None,
+    by_file: bool = False,
 ) -> list[tuple[str, str]]:
     """Key and name of the document of each hit.
 
@@ -224,6 +225,8 @@ def read_documents(
         position_keys: Where the user keeps the position.
         problems: Collects, by document key, what is raised without it; every hit
             without an identity is a document of its own then.
+        by_file: Whether children of a parent are of its file, which is to be read,
+            and not of a document of its own.
 
     Returns:
         One `(key, name)` per hit. The name is what people know: `doc_uri`, else the
@@ -234,7 +237,7 @@ def read_documents(
         MissingDocumentError: No hit names a document, or one that does not has a
             position.
     """
-    found = [known_document(hit, document_key) for hit in hits]
+    found = [known_document(hit, document_key, by_file=by_file) for hit in hits]
     for rank, hit in enumerate(hits):
         if found[rank] is None and (not any(found) or _is_placed(hit, position_keys)):
             error = _missing(hit, rank, document_key)
@@ -250,13 +253,30 @@ def _unnamed(hit: Hit) -> tuple[str, str]:
     return UNNAMED + short_hash(hit.text, _UNNAMED_DIGITS), ""
 
 
+def is_of_a_parent(hit: Hit) -> bool:
+    """Whether a hit's `start_index` may count from a parent, not from its document.
+
+    LangChain gives the children of a parent a random `doc_id`, whether the parent was
+    a document or was cut out of one: only full texts tell.
+    """
+    parent = hit.metadata.get("doc_id")
+    return (
+        isinstance(parent, str)
+        and _RANDOM.match(parent) is not None
+        and "start_index" in hit.metadata
+        and hit.metadata.keys().isdisjoint((DOC_KEY, HASH))
+    )
+
+
 def known_document(
-    hit: Hit, document_key: DocumentKey | None = None
+    hit: Hit, document_key: DocumentKey | None = None, *, by_file: bool = False
 ) -> tuple[str, str] | None:
     """Key and name of the document of one hit, as `read_documents`; None without."""
     metadata = hit.metadata
     if document_key is None:
-        key = _known_key(hit)
+        by_file = by_file and is_of_a_parent(hit)
+        key = _first_name(map(metadata.get, _FILE_KEYS)) if by_file else None
+        key = key or _known_key(hit)
     else:
         keys = as_list(document_key)
         key = _first_name(look_up(metadata, hit.subject, each) for each in keys)

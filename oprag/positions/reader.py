@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Span
 from oprag.errors import OpragError, PositionError
-from oprag.metadata import HASH, PROBLEM, START
+from oprag.metadata import HASH, PAGES, PROBLEM, START
 from oprag.positions.errors import no_position, unscoped
 from oprag.positions.keys import (
     ATTRIBUTES,
@@ -24,6 +24,7 @@ from oprag.positions.keys import (
     Scheme,
     as_list,
     as_number,
+    is_of_a_parent,
     look_up,
 )
 from oprag.positions.place import placed
@@ -62,7 +63,8 @@ def read_chunks(
     Returns:
         One chunk per hit, in the same order. A document's only text needs no position:
         without one it gets None. Where the end is unknown, or does not match the length
-        of the text, the span is empty and marks the start.
+        of the text, the span is empty and marks the start. Where it counts from a
+        parent (`is_of_a_parent`), `PAGES` in the metadata is empty.
 
     Raises:
         MissingPositionError: A chunk has no usable position.
@@ -77,9 +79,15 @@ def read_chunks(
         read = _with_results(key, members, ranks, position_keys, problems)
         for rank, place in zip(ranks, read, strict=True):
             places[rank] = place
+    scopes = [
+        {**hit.metadata, PAGES: ()}
+        if is_of_a_parent(hit) and hit.metadata["doc_id"] != name
+        else hit.metadata
+        for hit, (_, name) in zip(hits, documents, strict=True)
+    ]
     return [
         # Hundreds per query: positional arguments are faster.
-        Chunk(h.text, key, r, *places[r], h.score, None, name, h.metadata, h.source)
+        Chunk(h.text, key, r, *places[r], h.score, None, name, scopes[r], h.source)
         for r, (h, (key, name)) in enumerate(zip(hits, documents, strict=True))
     ]
 
@@ -274,15 +282,17 @@ def _refuse_sections(
 
     LangChain copies the metadata of the text that was split into every chunk, so
     chunks whose section differs were split from different texts, and their
-    offsets count from the start of each. The same holds for chunks of
-    several parents (`doc_id`), unless these are pages.
+    offsets count from the start of each. The same holds for chunks of several
+    parents (`doc_id`) of the document, or of one page.
     """
-    keys = SECTION_KEYS if parts[0] is not None else (*SECTION_KEYS, "doc_id")
     differing = [
         key
-        for key in _present(hits, keys)
+        for key in _present(hits, SECTION_KEYS)
         if (values := _column(hits, key)).count(values[0]) < len(values)
     ]
+    parents = {*zip(parts, _column(hits, "doc_id"), strict=True)}
+    if len(parents) > len({*parts}):
+        differing.append("doc_id")
     if differing:
         origin = f"a section (the chunks differ in {', '.join(differing)})"
         raise unscoped(document, "start_index", origin, tuple(differing))

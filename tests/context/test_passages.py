@@ -6,6 +6,7 @@ import pytest
 
 from oprag import order_context
 from oprag.chunk import Span
+from oprag.context import Numbers
 from oprag.errors import MissingPositionError, PositionError
 
 SOURCE = "One fine day. It rained.  Then the sun came out again. The end."
@@ -156,3 +157,13 @@ def test_a_document_that_is_not_at_hand_is_merged_without_it():
     )
 
     assert passage.text == other.text
+
+
+def test_what_counts_from_a_parent_is_joined_and_claims_no_characters_anywhere():
+    parent = {"source": "a.txt", "doc_id": "f7129805-1e94-4f0e-9a43-0b8a51b0fd5f"}
+    metadatas = [{**parent, "start_index": start} for start in (4, 0)]
+    (passage,) = order_context(["x y.", "One x y."], metadatas, merge=True)
+    numbers = Numbers()
+    numbers.add(numbers.numbered([passage]))
+    for each in (passage, numbers.cited([passage])[1]):
+        assert (each.citation, each.exact) == ("a.txt", False)
