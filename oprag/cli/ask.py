@@ -36,7 +36,7 @@ def ask(
         Literal["rag", "self"],
         typer.Option(
             "--route",
-            help="Send the passages alone, or, if the model refuses, then the full "
+            help="Send only the passages, or, if the model then declines, the full "
             "documents.",
         ),
     ] = "rag",
@@ -51,8 +51,7 @@ def ask(
     passages that the model was given and the tokens that this took.
 
     With --route self the model may say that the passages do not hold the answer.
-    Then the full documents that they are from are sent. Prints the answer
-    and what each step took.
+    Then their full documents are sent. Prints the answer and what each step took.
 
     \b
       export OPENAI_API_KEY=...

@@ -26,8 +26,8 @@ def context(
     changes. Needs no chat model, and no text leaves this machine.
 
     The passages are in document order, each behind its number and place, with […]
-    where text was left out. Only they go to standard output, so they can be kept or
-    handed on:
+    where text was left out. Only they go to standard output, so they can be saved
+    or piped:
 
     \b
       oprag context report.pdf "Who pays for repairs?"

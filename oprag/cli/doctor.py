@@ -40,18 +40,19 @@ def doctor(
         int | None,
         typer.Option(
             min=1,
-            help="Look at the first chunks, and at whole documents where these say "
-            "too little; without it, at all.",
+            help="Look at this many chunks, and at whole documents where these say "
+            "too little; by default at all.",
         ),
     ] = None,
     position_keys: Annotated[
         list[str] | None,
         typer.Option(
-            "--position-key", help="Where the position is; repeat it, the part first."
+            "--position-key",
+            help="The metadata key of the position. May be repeated: the part first.",
         ),
     ] = None,
     document_key: Annotated[
-        str | None, typer.Option(help="The key that names the document.")
+        str | None, typer.Option(help="The metadata key that names the document.")
     ] = None,
     repair: Annotated[
         bool,
@@ -65,20 +66,19 @@ def doctor(
     restore: Annotated[
         Path | None,
         typer.Option(
-            exists=True, dir_okay=False, help="Give back what a backup file holds."
+            exists=True, dir_okay=False, help="Restore what a backup file holds."
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check whether an index can be put in order, and repair it.
 
-    Reads any Chroma directory: written with LangChain, LlamaIndex or chromadb. With
-    the files at hand every position is proved; a repair writes only proved ones, and
-    only metadata: texts and embeddings stay as they are.
+    Reads any Chroma directory: written with LangChain, LlamaIndex or chromadb. Given
+    the files, it proves every position; a repair writes only proved ones, and only
+    metadata: texts and embeddings stay as they are.
 
-    Exit codes: 0, the index is in order, or a backup was given back; 1, there are
-    problems, or it cannot be read; 2, the command is wrong or names nothing that is
-    there.
+    Exit codes: 0, the index is in order, or a backup was restored; 1, there are
+    problems, or it cannot be read; 2, the command is wrong.
 
     \b
       oprag doctor chroma/
@@ -119,7 +119,7 @@ def doctor(
         typer.echo(json.dumps(_values(store, diagnosis, plan, backup), indent=2))
     else:
         _show(store, diagnosis, plan, backup)
-    # What was given back is as it was, and may well be what the repair was for.
+    # What was restored is as it was, and may well be what the repair was for.
     if not diagnosis.healthy and (restore is None or repair):
         raise typer.Exit(1)
 

@@ -61,16 +61,16 @@ def index(
     remove_missing: Annotated[
         Literal["no", "yes", "all"],
         typer.Option(
-            help="With --chroma or --store: also delete what an earlier run put there "
-            "of the same folders and is gone now; `all`, if that is more than half. "
-            "An empty file counts as gone; while one cannot be read, none is deleted."
+            help="With --chroma or --store: also delete documents of an earlier run "
+            "with the same folders that are gone now; `all`, if they are more than "
+            "half. An empty file counts as gone; an unreadable one keeps all."
         ),
     ] = "no",
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
     directory: Directory = None,
     as_json: AsJson = False,
 ) -> None:
-    """Index files ahead, so that questions are answered at once.
+    """Index files in advance, so that questions are answered at once.
 
     Unchanged files are skipped. If it is stopped, the next run goes on. No text leaves
     this machine.

@@ -44,8 +44,8 @@ def mcp(
     """Let assistants and agents search and read your files (MCP).
 
     Four tools, which only read: search, read, outline, documents. The files are indexed
-    while the client already is connected; the index is used again until one of them
-    changes. Needs no chat model, and no text leaves this machine but to the client.
+    while the client is already connected; the index is used again until one of them
+    changes. Needs no chat model, and sends text to the client alone.
 
     \b
       oprag mcp notes/

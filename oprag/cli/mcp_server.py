@@ -88,8 +88,8 @@ Budget = Annotated[int, Field(description="Tokens that the answer may take.", ge
 Widened = Annotated[
     int | Literal["fill"] | None,
     Field(
-        description="Text beside what was found, too: so many chunks on each side, or "
-        '"fill" for as much as the budget has room for.'
+        description="Also text beside what was found: this many chunks on each side, "
+        'or "fill" for as much as the budget has room for.'
     ),
 ]
 Named = Annotated[str, Field(description="The document's name, as citations have it.")]

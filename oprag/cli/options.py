@@ -18,7 +18,7 @@ TokenBudget = Annotated[
 ]
 MostChunks = Annotated[
     int | None,
-    typer.Option("--k", min=1, help="Chunks at most; without it, as many as fit."),
+    typer.Option("--k", min=1, help="Chunks at most; by default as many as fit."),
 ]
 
 
@@ -38,15 +38,15 @@ Widened = Annotated[
         "--widen",
         metavar="NUMBER|fill",
         callback=_as_widen,
-        help="Chunks beside each that was found, too: so many on each side, or as many "
-        "as still fit.",
+        help="Also read chunks beside each one found: this many on each side, or with "
+        "`fill` as many as still fit.",
     ),
 ]
 EmbeddingModel = Annotated[
     str,
     typer.Option(
-        help="A sentence-transformers model: its name, or its folder. Two with a "
-        "comma: for questions, and for texts."
+        help="A sentence-transformers model: its name or folder. Two, with a comma "
+        "between: one for questions, one for texts."
     ),
 ]
 ChatModelName = Annotated[
@@ -65,7 +65,7 @@ Window = Annotated[
         "--max-context-tokens",
         min=1,
         help="Tokens that the model takes, prompt and answer together; for "
-        "Self-Route. Without it, what is known of the model.",
+        "Self-Route. By default what is known of the model.",
     ),
 ]
 DeclinedBy = Annotated[
@@ -79,7 +79,7 @@ DeclinedBy = Annotated[
 Directory = Annotated[
     Path | None,
     typer.Option(
-        help="Folder to keep the index in; without it, one in your cache folder."
+        help="Folder to keep the index in; by default one in your cache folder."
     ),
 ]
 AsJson = Annotated[
@@ -90,7 +90,7 @@ FolderOrIndex = Annotated[
     Path,
     typer.Argument(
         metavar="FOLDER|CHROMA_DIRECTORY",
-        help="Text, Markdown, HTML, PDF and Word files, or an index that is there.",
+        help="Text, Markdown, HTML, PDF and Word files, or an existing index.",
         show_default=False,
     ),
 ]

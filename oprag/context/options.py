@@ -203,7 +203,7 @@ DESCRIPTIONS: dict[str, str] = {
     **dict.fromkeys(DEFAULTS, ""),  # python -OO has no docstrings
     **_arguments(ContextOptions),
     "widen": (
-        "Chunks beside each hit to read from its store, too: so many on each side; "
+        "Also read chunks beside each hit from its store: this many on each side; "
         '`"fill"`: as many as the `token_budget` has room for. No hit is left out for '
         'them but with `"recall"`. The search\'s filter holds. None: none.'
     ),

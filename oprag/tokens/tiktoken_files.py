@@ -93,8 +93,8 @@ def load_tiktoken(name: str) -> tiktoken.Encoding:
 
 
 def reason_of(error: BaseException | None) -> str:
-    """Say in a line why a file could not be fetched."""
-    return f"{type(error).__name__}: {error!s:.200}"
+    """Say in a few words why a file could not be fetched."""
+    return f"{type(error).__name__}: {str(error).partition(': ')[0]:.200}"
 
 
 def _tiktoken(module: str = "tiktoken") -> Any:

@@ -19,7 +19,7 @@ export default {
           <small>What the search finds, best first.</small></label>
         <label><span>Order</span>
           <select v-model="set.order" @change="tell">
-            <option value="document">in the document</option>
+            <option value="document">as written</option>
             <option value="score">best first</option>
           </select></label>
         <label><span>Selection</span>
@@ -35,9 +35,9 @@ export default {
             <option :value="2">2 on each side</option>
             <option value="fill">as many as fit</option>
           </select>
-          <small>The text beside each chunk that was found.</small></label>
+          <small>Text beside each chunk found.</small></label>
         <label class="op-check"><input type="checkbox" role="switch" v-model="set.merge"
-            @change="tell"> <span>Join what touches</span></label>
+            @change="tell"> <span>Join touching chunks</span></label>
       </div>
     </section>`,
   props: { asked: String, problem: String, settings: String },

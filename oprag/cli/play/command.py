@@ -50,7 +50,7 @@ def play(
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = True,
 ) -> None:
-    """Open a page to ask your files, and see what a model would read.
+    """Open a page to ask questions on, and see what a model would read.
 
     Move the budget, switch the order, click a passage to see its place. The page is
     on this machine alone, and no text leaves it, unless you name a chat model and

@@ -34,7 +34,7 @@ export default {
             :key="at" class="op-piece" :class="{ chosen: at + 1 === chosen }" :data-head="piece.head"
             :style="{ '--share': shares[at] }" @click="$emit('choose', at + 1)"><span
             v-for="(block, n) in piece.blocks" :key="n">{{ block }}</span></span></pre>
-          <p v-else class="op-note">What a model would be sent appears here, to the character,
+          <p v-else class="op-note">The exact text that a model would be sent appears here,
             with the place of each passage beside it.</p>
         </template>
         <template v-else-if="tab === 'source'">

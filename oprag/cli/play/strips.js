@@ -16,7 +16,7 @@ export default {
           </div>
         </div>
         <p v-if="view.without" class="op-note">{{ view.without }} more
-          {{ view.without === 1 ? "document" : "documents" }}, of which nothing is read.</p>
+          {{ view.without === 1 ? "document" : "documents" }}: nothing read.</p>
         <div class="op-orders">
           <div v-for="row in rows" :key="row.name">
             <div class="op-name">{{ row.spoken }} <b v-if="row.name === view.order">· sent</b></div>

@@ -84,7 +84,7 @@ def _said(step: Step) -> str:
     return (
         f"{_counted(len(found.passages), 'passage')} from "
         f"{_counted(documents, 'document')}, {found.tokens:,} of "
-        f"{step.options.token_budget:,} tokens: {share:.1%} of all that is there"
+        f"{step.options.token_budget:,} tokens: {share:.1%} of all text"
     )
 
 

@@ -35,7 +35,7 @@ def evaluate(
     ] = "",
     split: Annotated[
         str,
-        typer.Option(help="Of the data set; without it, the one that the papers use."),
+        typer.Option(help="Split of the data set; by default the one in the papers."),
     ] = "",
     questions: Annotated[
         Path | None, typer.Option(help="Your own questions: a CSV or JSON Lines file.")
@@ -73,9 +73,9 @@ def evaluate(
       oprag evaluate --data quality=QuALITY/ --dry-run --model openai:gpt-4o-mini
       oprag evaluate --questions q.csv --documents notes/ --out runs/notes
 
-    Exit codes: 0 when every answer is there, 1 when it cannot begin, as where another
-    command writes to the folder, 3 when some answers failed, 4 when a cap stopped it,
-    130 after Ctrl-C.
+    Exit codes: 0 when every answer is there, 1 when it cannot begin, for example
+    because another command writes to the folder, 3 when some answers failed, 4 when a
+    cap stopped it, 130 after Ctrl-C.
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     if show_list:
         from oprag_eval.cli.display import listing

@@ -88,7 +88,7 @@ class RunOptions:
         bool,
         typer.Option(
             "--no-decline",
-            help="Do not let the model decline, but where Self-Route goes on.",
+            help="Do not let the model decline, except where Self-Route goes on.",
         ),
     ] = False
     runs: Annotated[
@@ -96,7 +96,7 @@ class RunOptions:
     ] = 1
     limit_questions: Annotated[
         int | None,
-        typer.Option(min=1, help="Ask only so many of the questions, from the first."),
+        typer.Option(min=1, help="Ask only this many questions, from the first."),
     ] = None
     dry_run: Annotated[
         bool,
@@ -126,12 +126,11 @@ class RunOptions:
     max_tokens: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            help="Stop before prompts and replies together pass this many tokens.",
+            min=1, help="Stop before prompts and replies exceed this many tokens."
         ),
     ] = None
     max_cost: Annotated[
-        float | None, typer.Option(min=0, help="Stop before the cost passes this.")
+        float | None, typer.Option(min=0, help="Stop before the cost exceeds this.")
     ] = None
     concurrency: Annotated[
         int, typer.Option(min=1, help="Questions asked at a time.")
@@ -151,10 +150,10 @@ class RunOptions:
         typer.Option(
             parser=read_temperature,
             metavar="NUMBER|default",
-            help="Of the chat model; default is the provider's own.",
+            help="Of the chat model; `default`: the provider's own.",
         ),
     ] = 0
-    seed: Annotated[int, typer.Option(help="Of every random draw.", min=0)] = 42
+    seed: Annotated[int, typer.Option(help="Seed of every random draw.", min=0)] = 42
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL
     cache: Annotated[
         Path | None,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from oprag_eval.reproduction import Recipe
 
 MISSED = 5
-"""Exit code where the table did not come out."""
+"""Exit code when the figures do not agree."""
 
 _NO_NAME = "No table is named. Give one; `oprag reproduce --list` shows them."
 
@@ -62,7 +62,7 @@ def reproduce(
     ] = False,
     options: RunOptions,
 ) -> None:
-    """Run a paper's table again and say whether it comes out.
+    """Run a paper's table again and say whether the figures agree.
 
     The paper's conditions are in a recipe: data, model, embeddings, prompts, window,
     budgets, systems, runs, seed. An option that you give takes the place of the
@@ -74,7 +74,7 @@ def reproduce(
       oprag reproduce dos-rag/en.mc --dry-run --price 2.5,10 --index-price 0.15,0.6
       oprag reproduce dos-rag/quality --data QuALITY/ --reader GPT-4o-mini
 
-    Exit codes: as `oprag evaluate`, and 5 when the table does not come out.
+    Exit codes: as `oprag evaluate`, and 5 when they do not agree.
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     if show_list:
         from oprag_eval.cli.reproduction_display import listing

@@ -47,11 +47,11 @@ def sweep(
 ) -> None:
     """Find out how many tokens your own documents need.
 
-    Asks your questions of your documents at growing token budgets, each with chunks
-    in document order, as this project recommends it, and of the whole documents;
-    and once each as LangChain and LlamaIndex do it untouched. Ends with the fewest
-    tokens that are shown to do as well as the best, and the evidence; or with how many
-    more questions it takes to tell.
+    Asks your questions at growing token budgets: of chunks in document order, by the
+    settings that this project recommends, and of whole documents; and once each by the
+    defaults of LangChain and LlamaIndex. Ends with the fewest tokens shown to do as
+    well as the best, and the evidence; or with how many more questions it takes to
+    tell.
 
     Without a chat model it measures whether the passages hold the evidence or the
     answers that your questions name; with one, its answers.
