@@ -114,17 +114,8 @@ def package(request) -> ModuleType:
     return importlib.import_module(request.param)
 
 
-def by_kind(name: str) -> tuple[int, str]:
-    """Order constants before classes before functions, each alphabetically."""
-    return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
-
-
 def test_exactly_the_promised_names_are_public(package):
     assert set(package.__all__) == PROMISED[package.__name__]
-
-
-def test_names_are_listed_once_and_in_order(package):
-    assert list(package.__all__) == sorted(set(package.__all__), key=by_kind)
 
 
 def test_every_listed_name_is_there_and_documented(package):

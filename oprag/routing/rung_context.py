@@ -60,39 +60,6 @@ class Excerpt(NamedTuple):
         return self.document.text[self.span.start : self.span.end]
 
 
-def excerpts_that_fit(
-    documents: Sequence[FullDocument],
-    chunks: Sequence[Chunk],
-    options: RouteOptions,
-    size: PromptSize,
-) -> list[Excerpt]:
-    """Return the documents whole, or what is selected of them for the window.
-
-    Nothing is counted when the window is not known.
-
-    Raises:
-        ContextWindowError: Nothing of the documents fits beside the prompt.
-    """
-    kept = [Excerpt(each, Span(0, len(each.text))) for each in documents]
-    room = size.room()
-    if room is None:
-        return kept
-    excess = size.excess(joined(kept, options))
-    cut = options.cut or largest_selection
-    while excess:
-        kept = cut(documents, chunks, room, options) if room > 0 else []
-        if not kept:
-            message = (
-                f"Nothing of the documents fits a window of {size.window} tokens, of "
-                f"which {size.reserved} are kept for the answer. Give a larger "
-                "max_context_tokens."
-            )
-            raise ContextWindowError(message, window=size.window, needed=None)
-        excess = size.excess(joined(kept, options))
-        room -= excess  # where text and prompt meet, it may take a few tokens more
-    return kept
-
-
 def joined(excerpts: Sequence[Excerpt], options: RouteOptions) -> str:
     """Write excerpts, in reading order, one behind another as they are sent."""
     separator = options.context.separator
@@ -338,12 +305,12 @@ def context_of_documents(
         The context; empty for no documents.
 
     Raises:
-        ContextWindowError: See `excerpts_that_fit`.
+        ContextWindowError: Nothing of the documents fits beside the prompt.
     """
     counter = resolve_token_counter(options.context.token_counter)
     written = [document for document in documents if document.text.strip()]
     best_first = sorted(chunks, key=lambda chunk: chunk.rank)
-    excerpts = excerpts_that_fit(written, best_first, options, size)
+    excerpts = _that_fit(written, best_first, options, size)
     whole = [excerpt.text for excerpt in excerpts] == [each.text for each in written]
     notes = [size.note] if size.note and written else []
     if not whole:
@@ -356,3 +323,30 @@ def context_of_documents(
     note = "; ".join(notes) or None
     text = joined(excerpts, options)
     return RungContext(text, tuple(chunks), tuple(excerpts), note, whole)
+
+
+def _that_fit(
+    documents: Sequence[FullDocument],
+    chunks: Sequence[Chunk],
+    options: RouteOptions,
+    size: PromptSize,
+) -> list[Excerpt]:
+    """Return the documents whole, or what is selected of them for the window."""
+    kept = [Excerpt(each, Span(0, len(each.text))) for each in documents]
+    room = size.room()
+    if room is None:
+        return kept
+    excess = size.excess(joined(kept, options))
+    cut = options.cut or largest_selection
+    while excess:
+        kept = cut(documents, chunks, room, options) if room > 0 else []
+        if not kept:
+            message = (
+                f"Nothing of the documents fits a window of {size.window} tokens, of "
+                f"which {size.reserved} are kept for the answer. Give a larger "
+                "max_context_tokens."
+            )
+            raise ContextWindowError(message, window=size.window, needed=None)
+        excess = size.excess(joined(kept, options))
+        room -= excess  # where text and prompt meet, it may take a few tokens more
+    return kept

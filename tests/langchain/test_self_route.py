@@ -9,7 +9,7 @@ from langchain_core.runnables import ConfigurableField
 
 from langchain_oprag import OrderPreservingRetriever
 from oprag.metadata import result_hash
-from tests.kit.openai_server import Reply, Usage, scripted_server
+from tests.kit.openai_server import scripted_server
 from tests.kit.words import words
 from tests.langchain.compat import needs_1x
 from tests.langchain.corpus import ListRetriever, RecordingStore
@@ -27,7 +27,6 @@ from tests.langchain.routes import (
     decisions,
     sentence,
     text_in,
-    timeless,
 )
 
 __all__ = ["scripted_server"]
@@ -102,16 +101,6 @@ async def test_a_retriever_that_orders_already_still_gives_the_best_first(
     assert retriever.order == "document"
 
 
-async def test_each_rung_can_have_a_model_of_its_own(scripted_server):
-    cheap, large = scripted_server([REFUSAL]), scripted_server(["In 1912."])
-    long_context = chat_model(large, model="large")
-
-    result = await ask(chain_of(cheap, rung_llms={"full": long_context}))
-
-    assert [request.body["model"] for request in large.requests] == ["large"]
-    assert [rung["model"] for rung in result["usage"]["rungs"]] == ["cheap", "large"]
-
-
 # The window.
 
 
@@ -135,45 +124,6 @@ async def test_the_model_says_its_window_and_its_longest_answer(
 
 
 # The account.
-
-
-async def test_every_way_of_asking_gives_the_same_answer_route_and_ledger(
-    scripted_server,
-):
-    script = [
-        Reply(REFUSAL, usage=Usage(900, 12, cached_tokens=100)),
-        Reply("In 1912.", usage=Usage(7000, 5, cached_tokens=6400)),
-    ]
-    prices = {"cheap": (2.0, 0.5, 8.0)}
-
-    first, *others = [
-        await ask(chain_of(scripted_server(script), prices=prices), way=way)
-        for way in WAYS
-    ]
-
-    usage = timeless(first["usage"])
-    for other in others:
-        assert {**other, "usage": usage} == {**first, "usage": usage}
-        assert timeless(other["usage"]) == usage
-    assert usage["input_tokens"] == 900 + 7000
-    assert usage["cached_tokens"] == 100 + 6400
-    assert usage["estimated"] is False
-    # (800·2 + 100·0.5 + 12·8 + 600·2 + 6400·0.5 + 5·8) / 10⁶
-    assert usage["cost"] == pytest.approx(
-        (1600 + 50 + 96 + 1200 + 3200 + 40) / 1_000_000
-    )
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_what_is_not_reported_is_counted_and_marked(scripted_server, way):
-    server = scripted_server([Reply("In 1912.", reports_usage=False)])
-
-    result = await ask(chain_of(server), way=way)
-
-    (rung,) = result["usage"]["rungs"]
-    assert rung["input_tokens"] == words(server.requests[0].prompt) + 7
-    assert rung["output_tokens"] == 2
-    assert rung["estimated"] is True
 
 
 class NamedModel(RecordingChatModel):

@@ -11,7 +11,6 @@ from pydantic import BaseModel
 import langchain_oprag
 import llamaindex_oprag
 from oprag import group_documents
-from oprag.errors import DocumentNotFoundError
 from tests.langchain.corpus import ListRetriever, RecordingStore, chunk
 from tests.llamaindex.corpus import document, index
 
@@ -143,39 +142,17 @@ class TestAnnotator:
             assert placed.metadata["char_end"] == len("# A\nOne.")
 
 
-class TestTextsByOtherNames:
-    """Gaps were left unfilled without a word where the names did not fit."""
-
-    wrong = langchain_oprag.OrderPreservingRetriever(
-        base_retriever=ListRetriever(documents=[chunk(0), chunk(1)]),
+@pytest.mark.parametrize("wrap", [dict, lambda texts: texts.get])
+async def test_full_texts_of_some_documents_may_be_missing(wrap):
+    text = "".join(chunk(number).page_content for number in range(2))
+    other = chunk(0, source="other.txt")
+    some = langchain_oprag.OrderPreservingRetriever(
+        base_retriever=ListRetriever(documents=[chunk(0), other, chunk(1)]),
         merge=True,
-        documents={"other.txt": "a text"},
+        documents=wrap({"book.txt": text}),
     )
-    told = "Names asked for: 'book.txt'. Names there: 'other.txt'."
 
-    def test_are_an_error(self):
-        with pytest.raises(DocumentNotFoundError, match=self.told):
-            self.wrong.invoke("question")
+    found = some.invoke("question")
 
-    async def test_are_an_error_when_awaited(self):
-        with pytest.raises(DocumentNotFoundError, match=self.told):
-            await self.wrong.ainvoke("question")
-
-    async def test_a_function_may_have_only_some(self):
-        some = self.wrong.model_copy(update={"documents": {"other.txt": "a"}.get})
-
-        assert some.invoke("question") == await some.ainvoke("question")
-
-    def test_a_mapping_may_lack_some(self):
-        text = "".join(chunk(number).page_content for number in range(2))
-        other = chunk(0, source="other.txt")
-        some = langchain_oprag.OrderPreservingRetriever(
-            base_retriever=ListRetriever(documents=[chunk(0), other, chunk(1)]),
-            merge=True,
-            documents={"book.txt": text},
-        )
-
-        assert [each.page_content for each in some.invoke("question")] == [
-            text,
-            other.page_content,
-        ]
+    assert [each.page_content for each in found] == [text, other.page_content]
+    assert await some.ainvoke("question") == found

@@ -6,53 +6,12 @@ import pytest
 from llama_index.core.schema import QueryBundle
 
 from llamaindex_oprag import OrderPreservingPostprocessor, OrderPreservingRetriever
-from tests.kit.openai_server import Reply, ScriptedServer, Usage
+from tests.kit.openai_server import ScriptedServer
 from tests.kit.words import words
 from tests.llamaindex.corpus import QUESTION, TEXT, document, index, numbers_of
 from tests.llamaindex.self_routing import REFUSAL, WAYS, ask, scripted_llm
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("way", WAYS)]
-
-
-class TestTheLedger:
-    async def test_equals_what_the_server_reported(self, way):
-        replies = [
-            Reply(REFUSAL, usage=Usage(100, 7, cached_tokens=64)),
-            Reply("In May.", usage=Usage(900, 3, cached_tokens=512)),
-        ]
-        with ScriptedServer(replies) as server:
-            asked = await ask(server, way, prices={"scripted": (2.0, 1.0, 4.0)})
-
-        first, second = asked.usage["rungs"]
-        assert [first["input_tokens"], second["input_tokens"]] == [100, 900]
-        assert [first["cached_tokens"], second["cached_tokens"]] == [64, 512]
-        assert [first["output_tokens"], second["output_tokens"]] == [7, 3]
-        assert asked.usage["estimated"] is False
-        assert asked.usage["model_calls"] == 2
-        # (36 + 388) fresh at 2, (64 + 512) cached at 1, 10 out at 4, per million
-        assert asked.usage["cost"] == pytest.approx((848 + 576 + 40) / 1e6)
-
-    async def test_a_server_that_reports_nothing_is_counted_and_marked(self, way):
-        replies = [Reply("The landlord.", reports_usage=False)]
-        with ScriptedServer(replies) as server:
-            asked = await ask(server, way)
-
-        (rung,) = asked.usage["rungs"]
-        assert rung["estimated"] is True
-        assert rung["input_tokens"] == words(server.requests[0].prompt) + 7
-        assert rung["output_tokens"] == 2
-
-
-class TestSeveralModels:
-    async def test_each_rung_has_its_own(self, way):
-        streaming = way.endswith("stream")
-        with ScriptedServer([REFUSAL]) as cheap, ScriptedServer(["In May."]) as large:
-            long_context = scripted_llm(large, streaming=streaming)
-            asked = await ask(cheap, way, rung_llms={"full": long_context})
-
-        assert asked.answer == "In May."
-        assert len(cheap.requests) == len(large.requests) == 1
-        assert TEXT in large.requests[0].prompt
 
 
 class TestOrder:

@@ -32,13 +32,9 @@ def make(**options: Any) -> SelfRouteQueryEngine:
     [
         ({"documents": None}, "documents="),
         ({"documents": 7}, "documents="),
-        ({"rung_llms": {"long": MockLLM()}}, "'long'"),
         ({"rung_llms": {"full": "gpt"}}, "takes an LLM"),
         ({"llm": "gpt"}, "takes an LLM"),
         ({"max_context_tokens": {"long": 9}}, "'long'"),
-        ({"answer_tokens": -1}, "answer_tokens"),
-        ({"prices": {"m": (1, 2)}}, "'m'"),
-        ({"decline": "lenient"}, "a function of the reply"),
         ({"order": "rank"}, "order"),
         ({"retriever": "query"}, "retriever"),
         ({"retriever": index()}, "as_retriever"),

@@ -16,6 +16,7 @@ from oprag.routing import declines
 from tests.kit.openai_server import (
     Reply,
     ScriptedServer,
+    Usage,
     context_overflow,
     server_error,
 )
@@ -45,11 +46,13 @@ class Answered(NamedTuple):
     rungs: list[dict[str, Any]]
 
 
-async def asked(framework: str, way: str, server: ScriptedServer) -> Answered:
+async def asked(
+    framework: str, way: str, server: ScriptedServer, **options: Any
+) -> Answered:
     if framework == "c":
-        found = await routes.ask(routes.chain_of(server), way=way)
+        found = await routes.ask(routes.chain_of(server, **options), way=way)
         return Answered(found["answer"], found["route"], found["usage"]["rungs"])
-    response = await self_routing.ask(server, way)
+    response = await self_routing.ask(server, way, **options)
     return Answered(response.answer or "", response.route, response.usage["rungs"])
 
 
@@ -72,6 +75,28 @@ async def test_no_refusal_is_shown_and_no_answer_lost(number, case):
         )
         rung = "full" if refused else "retrieved"
         assert found.route == {"rung": rung, "answered": True}, reply
+
+
+@EVERY_WAY
+async def test_each_rung_can_have_a_model_and_reports_its_tokens_or_they_are_counted(
+    framework, way
+):
+    first = Reply(REFUSAL, usage=Usage(100, 7, cached_tokens=64))
+    second = Reply("In 1912.", reports_usage=False)
+    with ScriptedServer([first]) as server, ScriptedServer([second]) as large:
+        if framework == "c":
+            model: Any = routes.chat_model(large, model="large")
+        else:
+            model = self_routing.scripted_llm(large, streaming=way.endswith("stream"))
+        found = await asked(framework, way, server, rung_llms={"full": model})
+
+    (request,) = large.requests
+    keys = ("input_tokens", "cached_tokens", "output_tokens", "estimated")
+    assert [[rung[key] for key in keys] for rung in found.rungs] == [
+        [100, 64, 7, False],
+        [words(request.prompt) + 7, 0, 2, True],
+    ]
+    assert found.rungs[1]["model"] == request.body["model"]
 
 
 @EVERY_WAY

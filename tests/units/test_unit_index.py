@@ -10,7 +10,6 @@ from oprag.chunk import Hit, Span
 from oprag.errors import (
     DocumentNotFoundError,
     InvalidOptionError,
-    MissingDocumentError,
     MissingPositionError,
     PositionError,
 )
@@ -94,17 +93,6 @@ def test_a_chunk_without_a_unit_is_an_error_that_names_it():
         units_of(hit("a"), hit("elsewhere"))
 
     assert caught.value.document == "elsewhere"
-
-
-def test_a_chunk_without_a_document_is_an_error():
-    with pytest.raises(MissingDocumentError):
-        units_of(Hit("x", {}))
-
-
-def test_where_chunks_keep_the_name_can_be_said():
-    found = units_of(Hit("x", {"title": "c"}), document_key="title")
-
-    assert [each.unit for each in found] == [ALONE]
 
 
 def test_units_of_a_hashed_key_are_found_by_the_documents_own_name():
