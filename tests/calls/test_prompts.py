@@ -8,33 +8,22 @@ from oprag.calls import QA_PROMPT, QA_VARIABLES, check_prompt
 from oprag.errors import InvalidOptionError
 
 
-def said(prompt, variables=QA_VARIABLES, *, option="prompt", **options):
+def said(prompt, *, option="prompt", **options):
     fill = lambda values: prompt.format(**values)  # noqa: E731 -- as short as that
-    return check_prompt(option, prompt, fill, variables=variables, **options)
+    return check_prompt(option, prompt, fill, **options)
 
 
-BOTH = [(QA_PROMPT, QA_VARIABLES)]
-
-
-@pytest.mark.parametrize(("prompt", "variables"), BOTH)
-def test_our_prompts_pass_our_check(prompt, variables):
-    assert said(prompt, variables, must_decline=True).count("<the ") == len(variables)
-
-
-@pytest.mark.parametrize(("prompt", "variables"), BOTH)
-def test_the_context_comes_first_and_alone(prompt, variables):
-    places = [prompt.index(f"{{{name}}}") for name in variables]
-
+def test_our_prompt_passes_our_check_and_has_the_context_first():
+    assert said(QA_PROMPT, must_decline=True).count("<the ") == len(QA_VARIABLES)
+    places = [QA_PROMPT.index(f"{{{name}}}") for name in QA_VARIABLES]
     assert places == sorted(places)
-    assert all(prompt.count(f"{{{name}}}") == 1 for name in variables)
 
 
-@pytest.mark.parametrize(("prompt", "variables"), BOTH)
-def test_two_questions_on_one_document_share_nearly_all(prompt, variables):
+def test_two_questions_on_one_document_share_nearly_all():
     document = "A sentence of the document. " * 1000
     first, second = (
-        prompt.format(**{**dict.fromkeys(variables, text), "context": document})
-        for text in ("Who was it?", "When did they leave for Lima?")
+        QA_PROMPT.format(context=document, question=question)
+        for question in ("Who was it?", "When did they leave for Lima?")
     )
 
     shared = next(
@@ -44,22 +33,16 @@ def test_two_questions_on_one_document_share_nearly_all(prompt, variables):
     assert shared >= 0.95 * len(second)
 
 
-@pytest.mark.parametrize(("prompt", "variables"), BOTH)
-def test_braces_in_documents_are_text(prompt, variables):
+def test_braces_in_documents_are_text():
     wild = 'if (x) { return {"question": "{context}"}; } {} {0} {{a}}'
-    filled = prompt.format(**dict.fromkeys(variables, wild))
+    filled = QA_PROMPT.format(**dict.fromkeys(QA_VARIABLES, wild))
 
-    assert filled.count(wild) == len(variables)
+    assert filled.count(wild) == len(QA_VARIABLES)
 
 
-def test_the_prompt_of_self_route_asks_for_an_answer_as_long_as_it_takes():
-    assert "few words" not in QA_PROMPT
+def test_the_prompt_asks_for_an_answer_from_the_text_only_as_long_as_it_takes():
+    assert "only what this text says" in QA_PROMPT
     assert "Otherwise answer the question" in QA_PROMPT
-
-
-def test_prompts_say_from_the_text_only():
-    for prompt, _ in BOTH:
-        assert "only what this text says" in prompt
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """LangChain's tutorials of 2026, before and after the one line that changes.
 
-Pages: "Build a RAG agent", "RAG with Deep Agents" and "Build a custom RAG agent with
-LangGraph", in words of our own, with a scripted model. The order is read off the
-prompts that the model was sent.
+Pages: "Build a RAG agent" and "RAG with Deep Agents", in words of our own, with a
+scripted model. The order is read off the prompts that the model was sent. Chains and
+graphs are among the places of `docs/apps.md`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
-from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
 
 from langchain_oprag import (
     EvidenceMiddleware,
@@ -92,18 +90,6 @@ def agent(store: Any, model: Any) -> Any:
     return create_agent(model, [retrieve], system_prompt="Search before you answer.")
 
 
-def rag_chain(store: Any, model: Any) -> Any:
-    from langchain.agents import create_agent
-    from langchain.agents.middleware import dynamic_prompt
-
-    @dynamic_prompt
-    def with_context(request: Any) -> str:
-        found = store.similarity_search(request.state["messages"][-1].text)
-        return "\n\n".join(["Answer from:", *(each.page_content for each in found)])
-
-    return create_agent(model, tools=[], middleware=[with_context])
-
-
 def deep_agent(store: Any, model: Any) -> Any:
     """A file for each chunk, and a sub-agent for each file."""
     deepagents = pytest.importorskip("deepagents", reason=NO_DEEPAGENTS)
@@ -143,52 +129,9 @@ def delegating(messages: list[BaseMessage]) -> AIMessage:
     return AIMessage("", tool_calls=tasks) if tasks else ANSWER
 
 
-def langgraph_agent(store: Any, model: Any) -> Any:
-    """Searches again, by another question, where what was found is of no use."""
-
-    @tool
-    def retrieve(query: str) -> str:
-        """Look something up in the lease."""
-        found = store.as_retriever().invoke(query)
-        return "\n\n".join(each.page_content for each in found)
-
-    def decide(state: MessagesState):
-        asked = model.bind_tools([retrieve]).invoke(state["messages"])
-        return {"messages": [asked]}
-
-    def grade(state: MessagesState) -> str:
-        asked = [m.text for m in state["messages"] if m.type == "human"]
-        return "answer" if asked[-1] == OTHER_QUESTION else "rewrite"
-
-    def answer(state: MessagesState):
-        said = model.invoke(f"Answer from:\n{state['messages'][-1].text}")
-        return {"messages": [said]}
-
-    graph = StateGraph(MessagesState)
-    graph.add_node("decide", decide)
-    graph.add_node("retrieve", ToolNode([retrieve]))
-    other = {"messages": [HumanMessage(OTHER_QUESTION)]}
-    graph.add_node("rewrite", lambda state: other)
-    graph.add_node("answer", answer)
-    graph.add_edge(START, "decide")
-    ways = {"tools": "retrieve", END: END}
-    graph.add_conditional_edges("decide", tools_condition, ways)
-    graph.add_conditional_edges("retrieve", grade, ["answer", "rewrite"])
-    graph.add_edge("rewrite", "decide")
-    graph.add_edge("answer", END)
-    return graph.compile()
-
-
-def asking(messages: list[BaseMessage]) -> AIMessage:
-    asked = messages[-1].text
-    return ANSWER if asked.startswith("Answer") else calling("retrieve", query=asked)
-
-
 BUILT: dict[str, tuple[Any, Any]] = {
     "agent": (agent, searching),
-    "chain": (rag_chain, lambda _: ANSWER),
     "Deep Agents": (deep_agent, delegating),
-    "LangGraph": (langgraph_agent, asking),
 }
 
 
