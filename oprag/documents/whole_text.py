@@ -112,7 +112,7 @@ def rebuild(
     texts = {version_text(version) for version in (*found, *failures)}
     if failures and (not found or len(texts) > 1):
         raise next(iter(failures.values()))
-    if warns and len(texts) > 1 and len({text.text for text in found.values()}) > 1:
+    if warns and len({text.text for text in found.values()}) > 1:
         message = (
             f"Document {name!r}: the store holds {len(found)} versions of it with "
             "different texts, each of them whole. One is read, which need not be the "

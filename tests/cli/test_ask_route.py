@@ -10,14 +10,7 @@ from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
 from tests.files.mixed_files import pdf
-from tests.kit.openai_server import (
-    Failure,
-    Reply,
-    ScriptedServer,
-    ToolCall,
-    Usage,
-    context_overflow,
-)
+from tests.kit.openai_server import Reply, ScriptedServer, ToolCall, Usage
 
 QUESTION = "Who pays for repairs?"
 SENTENCES = [f"On day {day} of the month the caretaker sweeps." for day in range(30)]
@@ -79,16 +72,6 @@ def test_passages_that_are_declined_are_followed_by_the_full_document(ask):
     ]
 
 
-def test_best_first_the_passages_and_their_numbers_fit_the_budget(ask):
-    more = ["--order", "score", "--k", "2", "--token-budget", "400"]
-
-    result, (request,) = ask(["Yes."], *more)
-
-    assert result.exit_code == 0, result.output
-    assert len(result.stdout.split("\n\n")[1].splitlines()) == 3  # a heading, two
-    assert LEASE not in request.prompt
-
-
 def test_a_refusal_of_the_full_document_is_shown_and_said_to_be_one(ask):
     result, _ = ask(["Unanswerable.", "Unanswerable."])
 
@@ -117,39 +100,6 @@ def test_json_holds_the_route_and_the_usage(ask):
     assert values["usage"]["model_calls"] == 2
     assert values["read"][0].endswith(f"lease.md, characters 0-{len(LEASE)}")
     assert len(values["passages"]) == 1
-
-
-def test_a_document_that_exceeds_the_window_is_cut(ask):
-    window = ["--max-context-tokens", "400"]
-
-    result, (_, second) = ask(["unanswerable", "Yes."], *window)
-
-    assert result.exit_code == 0, result.output
-    assert LEASE not in second.prompt
-    assert "cut to the window" in result.stdout
-
-
-def test_a_window_without_room_is_one_line(ask):
-    result, requests = ask([], "--max-context-tokens", "20")
-
-    assert (result.exit_code, result.stdout, requests) == (1, "", [])
-    assert "A window of 20 tokens has no room" in result.stderr.splitlines()[-1]
-
-
-@pytest.mark.parametrize(
-    ("script", "told"),
-    [
-        ([Failure(401, "Wrong key.")], "did not answer: Wrong key. Check the prov"),
-        (["unanswerable", context_overflow()], "Give the tokens that the model takes"),
-    ],
-)
-def test_a_model_that_refuses_is_one_line_and_nothing_on_stdout(ask, script, told):
-    result, _ = ask(script)
-
-    assert (result.exit_code, result.stdout) == (1, "")
-    last = result.stderr.splitlines()[-1]
-    assert last.startswith("Error: The chat model 'openai:scripted' ")
-    assert told in last
 
 
 def test_a_model_with_tools_declines_by_a_call(ask):

@@ -81,12 +81,6 @@ def test_the_json_cites_files_and_pages(report, folder):
     assert report["index"] == {"chunks": 5, "reused": True}
 
 
-def test_pages_of_a_pdf_keep_their_order(report):
-    pages = [passage["page"] for passage in report["passages"] if passage["page"]]
-
-    assert pages == ["1", "3"]
-
-
 def test_the_budget_counts_what_is_printed(folder, options):
     counter = resolve_token_counter()
 
