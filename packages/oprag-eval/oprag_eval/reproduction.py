@@ -9,29 +9,24 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from statistics import fmean
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from oprag.errors import invalid_option
 from oprag_eval.catalogue import make_system
+from oprag_eval.data import Dataset
 from oprag_eval.published import AVERAGE, Published, published_for
-from oprag_eval.reports.summary import arm_label
-from oprag_eval.statistics import Figure
+from oprag_eval.reports.summary import Difference, arm_label
+from oprag_eval.statistics import Figure, over_sets
 from oprag_eval.system import System
+from oprag_eval.verdicts import Claim, Verdict, judge, same_figure
 
-Verdict: TypeAlias = Literal["pass", "fail", "not measured", "no figure"]
-
-DEVIATIONS = 2
-"""The standard deviations, ours and the paper's together, that a figure may be off."""
-POINTS = 0.02
-"""The most that a figure without deviation and interval may be off."""
-
-_DIGITS = 9
 _FOLDER = Path(__file__).with_name("recipes")
+_MEAN = "average"
 _OF_ROUTING = ("answerable", "token_share")
 
 
@@ -69,24 +64,44 @@ class Recipe:
     """Of `oprag evaluate`, by name, as far as the paper decides them."""
     arms: tuple[RecipeArm, ...]
     budgets: tuple[int, ...] = ()
+    planned: tuple[tuple[str, str], ...] = ()
+    """The systems that are compared at each budget, first minus second."""
+    questions: int = 0
+    """How many the paper asked, where it tells how far its runs are apart."""
     scored_by: Mapping[str, str] = field(default_factory=dict)
     """Our measure that is the authors', where it is not the one that is published."""
     notes: tuple[str, ...] = ()
-
-    def figures(self, reader: str, dataset: str) -> tuple[Published, ...]:
-        """Find the figures that arms have on a set, of all that the paper has."""
-        named = [figure for arm in self.arms for figure in arm.figures]
-        wanted = {(each.get("model", reader), each["method"]) for each in named}
-        return tuple(
-            figure
-            for figure in published_for(dataset)
-            if figure.source == self.source and (figure.model, figure.method) in wanted
-        )
 
     @property
     def dataset(self) -> str:
         """The name of the figures' data set."""
         return self.sets[0] if len(self.sets) == 1 else AVERAGE
+
+    def rows(self, reader: str) -> Iterator[tuple[str, int | None, Published | None]]:
+        """Name arm and budget of each published figure; None for an arm without one."""
+        published = [f for f in published_for(self.dataset) if f.source == self.source]
+        for arm in self.arms:
+            for budget in self.budgets if arm.system.budgeted else [None]:
+                found: list[Published | None] = [
+                    figure
+                    for wanted in arm.figures
+                    for figure in published
+                    if figure.method == wanted["method"]
+                    and figure.model == wanted.get("model", reader)
+                    and wanted.get("tokens", budget) in {None, figure.tokens}
+                ]
+                for each in found or [None]:
+                    yield arm.system.name, budget, each
+
+    def measure(self, reader: str) -> str:
+        """Name the published measure that pairs are compared by; empty: the set's."""
+        return next((each.measure for *_, each in self.rows(reader) if each), "")
+
+    def scored(self, reader: str, dataset: Dataset) -> str:
+        """Name our measure of a set that pairs are compared by."""
+        name = self.measure(reader)
+        name = dataset.metrics[0] if name in {"", _MEAN} else name
+        return self.scored_by.get(name, name)
 
     def reader(self, wanted: str = "") -> str:
         """Choose whose figures are compared; the paper's first where none is named."""
@@ -109,6 +124,7 @@ def recipes() -> Mapping[str, Recipe]:
             for arm in read["arms"]
         ]
         lists = {key: tuple(read.get(key, ())) for key in ("budgets", "notes")}
+        lists["planned"] = tuple(map(tuple, read.get("planned", ())))
         read |= {**lists, "readers": readers, "arms": tuple(arms)}
         for name, sets in tables.items():
             found[name] = Recipe(name=name, sets=tuple(sets), **read)
@@ -131,45 +147,8 @@ class Compared:
     measure: str
     ours: Figure | None
     published: Published | None
-
-    @property
-    def verdict(self) -> Verdict:
-        """Say whether the paper's figure came out; the rule is `agree`."""
-        if self.published is None:
-            return "no figure"
-        if self.ours is None:
-            return "not measured"
-        return "pass" if agree(self.ours, self.published) else "fail"
-
-
-def agree(ours: Figure, published: Published) -> bool:
-    """Say whether a published figure came out.
-
-    It did if it lies in the 95 % interval of our run, or if the two are no more than
-    `DEVIATIONS` standard deviations apart, the paper's over its runs and ours over
-    ours taken together. A figure that has neither may be off by `POINTS`.
-    """
-    apart = round(abs(ours.mean - published.value), _DIGITS)
-    known = False
-    if ours.low is not None and ours.high is not None:
-        known = True
-        if ours.low <= published.value <= ours.high:
-            return True
-    if published.deviation is not None:
-        known = True
-        spread = math.hypot(published.deviation, ours.deviation or 0)
-        if apart <= round(DEVIATIONS * spread, _DIGITS):
-            return True
-    return not known and apart <= POINTS
-
-
-def verdict_of(rows: Sequence[Compared]) -> Verdict:
-    """Say of a whole table: it passes when each of its figures does."""
-    verdicts = {row.verdict for row in rows} - {"no figure"}
-    for worst in ("fail", "not measured", "pass"):
-        if worst in verdicts:
-            return worst
-    return "no figure"
+    verdict: Verdict | None
+    """See `same_figure`; None also where the paper has no figure."""
 
 
 def compare(
@@ -180,33 +159,50 @@ def compare(
     Returns:
         Arm by arm; an arm without a figure has one row, of the table's first measure.
     """
-    figures = recipe.figures(reader, recipe.dataset)
-    rows: list[tuple[str, int | None, Published | None]] = []
-    for arm in recipe.arms:
-        for budget in recipe.budgets if arm.system.budgeted else [None]:
-            found: list[Published | None] = [*_of_arm(figures, arm, budget, reader)]
-            rows += [(arm.system.name, budget, each) for each in found or [None]]
-    measures = [figure.measure for _, _, figure in rows if figure is not None]
-    main = next(iter([*measures, summaries[0]["measure"]]))
+    main = recipe.measure(reader) or summaries[0]["measure"]
     compared = []
-    for system, budget, figure in rows:
+    for system, budget, figure in recipe.rows(reader):
         measure = main if figure is None else figure.measure
-        ours = [_measured(s, system, budget, measure, recipe) for s in summaries]
+        ours = _mean([_measured(s, system, budget, measure, recipe) for s in summaries])
+        runs = summaries[0]["settings"]["runs"], recipe.options["runs"]
+        verdict = None
+        if figure:
+            verdict = same_figure(ours, figure, runs, recipe.questions)
         label = arm_label(system, budget)
-        compared.append(Compared(label, measure, _mean(ours), figure))
+        compared.append(Compared(label, measure, ours, figure, verdict))
     return compared
 
 
-def _of_arm(
-    figures: Sequence[Published], arm: RecipeArm, budget: int | None, reader: str
-) -> Iterator[Published]:
-    for wanted in arm.figures:
-        model, tokens = wanted.get("model", reader), wanted.get("tokens", budget)
-        for figure in figures:
-            if (figure.method, figure.model) == (wanted["method"], model) and (
-                tokens is None or figure.tokens == tokens
-            ):
-                yield figure
+def claims(
+    recipe: Recipe, rows: Sequence[Compared], summaries: Sequence[Mapping[str, Any]]
+) -> list[Claim]:
+    """Put planned differences beside those of the rows' published figures; judge."""
+    budgeted = {arm.system.name: arm.system.budgeted for arm in recipe.arms}
+    measure = rows[0].measure
+    told = {r.arm: r.published for r in rows if r.published and r.measure == measure}
+    found = []
+    for pair in recipe.planned:
+        for budget in recipe.budgets if budgeted[pair[0]] else [None]:
+            labels = [arm_label(n, budget if budgeted[n] else None) for n in pair]
+            ours = [each for s in summaries for each in _differences(s, labels)]
+            whole = over_sets(ours) if len(ours) == len(summaries) else None
+            first, second = map(told.get, labels)
+            paper, spread = None, 0.0
+            if first and second:
+                paper = round(first.value - second.value, 6)
+                spread = math.hypot(first.deviation or 0, second.deviation or 0)
+            found.append(Claim(labels[0], labels[1], measure, whole, paper, spread))
+    return judge(found)
+
+
+def _differences(
+    summary: Mapping[str, Any], labels: Sequence[str]
+) -> Iterator[Difference]:
+    """Find a planned pair among the comparisons of a run; texts may have been cut."""
+    for found in summary["comparisons"]:
+        pair = [found[name].removesuffix(", cut") for name in ("first", "second")]
+        if pair == labels:
+            yield Difference(**found)
 
 
 def _measured(
@@ -222,7 +218,7 @@ def _measured(
         found = [row for row in summary["routing"] if row["arm"] in labels]
         value = found[0][measure] if found else None
         return None if value is None else Figure(value, None, None, 0, 0)
-    name = summary["measure"] if measure == "average" else measure
+    name = summary["measure"] if measure == _MEAN else measure
     name = recipe.scored_by.get(name, name)
     for arm in summary["arms"]:
         if (arm["system"], arm["budget"]) == (system, budget):
@@ -237,46 +233,9 @@ def as_figure(published: Published) -> Figure:
 
 
 def _mean(found: Sequence[Figure | None]) -> Figure | None:
-    """The mean over sets, whose runs have nothing to do with one another."""
+    """The mean over sets; of several it has no interval, their differences have."""
     known = [each for each in found if each is not None]
-    if len(known) < len(found):
-        return None
-    if len(known) == 1:
-        return known[0]
-    mean = fmean(each.mean for each in known)
-    below = _hypot([_apart(each.mean, each.low) for each in known])
-    above = _hypot([_apart(each.mean, each.high) for each in known])
-    return Figure(
-        mean,
-        None if below is None else mean - below,
-        None if above is None else mean + above,
-        sum(each.questions for each in known),
-        sum(each.documents for each in known),
-        _hypot([each.deviation for each in known]),
-    )
-
-
-def _apart(mean: float, end: float | None) -> float | None:
-    return None if end is None else abs(end - mean)
-
-
-def _hypot(errors: Sequence[float | None]) -> float | None:
-    """Return the error of a mean; None where one of them is not known."""
-    known = [error for error in errors if error is not None]
-    return math.hypot(*known) / len(known) if len(known) == len(errors) else None
-
-
-def as_json(
-    recipe: Recipe, reader: str, rows: Sequence[Compared], differs: Sequence[str]
-) -> dict[str, Any]:
-    """Return a comparison as plain JSON values."""
-    return {
-        "table": recipe.name,
-        "title": recipe.title,
-        "source": recipe.source,
-        "reader": reader,
-        "verdict": verdict_of(rows),
-        "not_as_in_the_paper": list(differs),
-        "notes": list(recipe.notes),
-        "rows": [{**asdict(row), "verdict": row.verdict} for row in rows],
-    }
+    if len(known) < len(found) or len(known) == 1:
+        return known[0] if len(found) == 1 and known else None
+    counts = sum(each.questions for each in known), sum(e.documents for e in known)
+    return Figure(fmean(each.mean for each in known), None, None, *counts)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -63,6 +64,10 @@ class Comparison:
     """Questions on which it is lower."""
     p: float
     """Chance of such a difference, or a larger one, where there is none."""
+    error: float
+    """Standard error."""
+    freedom: float
+    """Degrees of freedom; 0 where one group says nothing about others."""
 
 
 class Spread(NamedTuple):
@@ -75,6 +80,8 @@ class Spread(NamedTuple):
     """Degrees of freedom; 0 where one group says nothing about others."""
     questions: int
     documents: int
+    seen: float = 0.0
+    """Of the error, what was seen to vary; the rest is of the added questions."""
 
     def reach(self, doubt: float) -> float:
         """How far the truth may be from the centre on one side, but for a doubt."""
@@ -180,17 +187,8 @@ class Sampling:
         spread = self.spread(first, second)
         if spread is None:
             return None
-        mean, low, high = _interval(spread, _DIFFERENCES)
-        return Comparison(
-            mean=mean,
-            low=low,
-            high=high,
-            questions=spread.questions,
-            documents=spread.documents,
-            better=int((differences > 0).sum()),
-            worse=int((differences < 0).sum()),
-            p=round(_chance(spread), _DIGITS),
-        )
+        better, worse = (differences > 0).sum(), (differences < 0).sum()
+        return _comparison(spread, int(better), int(worse))
 
     def spread(
         self, first: Sequence[float | None], second: Sequence[float | None]
@@ -238,7 +236,8 @@ class Sampling:
         least = each * added * ((high - centre) ** 2 + (centre - low) ** 2) / total**2
         error = math.sqrt(max(variance, least))
         freedom = max(questions**2 / float(counts @ counts) - 1, 1.0)
-        return Spread(mean, centre, error, freedom, questions, documents)
+        seen = math.sqrt(variance)
+        return Spread(mean, centre, error, freedom, questions, documents, seen)
 
 
 def _widest(differences: Values) -> tuple[float, float]:
@@ -258,14 +257,52 @@ def _interval(spread: Spread, ends: tuple[float, float]) -> tuple[float, float, 
     return round(spread.mean, _DIGITS), round(low, _DIGITS), round(high, _DIGITS)
 
 
-def _chance(spread: Spread) -> float:
-    """The two-sided p of Student's t."""
-    if not spread.freedom:
+def chance_below(mean: float, error: float, freedom: float) -> float:
+    """Return the chance that a mean is so low, or lower, where the truth is 0."""
+    if not freedom:
         return 1.0
     from scipy import special
 
-    below = -abs(spread.centre) / spread.error
-    return float(2 * special.stdtr(spread.freedom, below))
+    return float(special.stdtr(freedom, mean / error))
+
+
+def over_sets(found: Sequence[Comparison]) -> Comparison:
+    """Return the mean of the differences on several sets, each counting alike.
+
+    Source:
+        Welch 1947, the degrees of freedom of a sum of errors.
+    """
+    if len(found) == 1:
+        return found[0]
+    errors = [each.error / len(found) for each in found]
+    error, mean = math.hypot(*errors), fmean(each.mean for each in found)
+    freedom = 0.0
+    if all(each.freedom for each in found):
+        parts = zip(errors, found, strict=True)
+        freedom = error**4 / sum(one**4 / each.freedom for one, each in parts)
+    questions, documents, better, worse = (
+        sum(getattr(each, name) for each in found)
+        for name in ("questions", "documents", "better", "worse")
+    )
+    spread = Spread(mean, mean, error, freedom, questions, documents)
+    return _comparison(spread, better, worse)
+
+
+def _comparison(spread: Spread, better: int, worse: int) -> Comparison:
+    mean, low, high = _interval(spread, _DIFFERENCES)
+    below = chance_below(-abs(spread.centre), spread.error, spread.freedom)
+    return Comparison(
+        mean=mean,
+        low=low,
+        high=high,
+        questions=spread.questions,
+        documents=spread.documents,
+        better=better,
+        worse=worse,
+        p=round(min(2 * below, 1.0), _DIGITS),
+        error=round(spread.error, _DIGITS),
+        freedom=spread.freedom,
+    )
 
 
 def adjusted(chances: Sequence[float]) -> list[float]:

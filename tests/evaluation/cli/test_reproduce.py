@@ -95,37 +95,57 @@ def verdict(folder: Path) -> dict:
     return json.loads((folder / "reproduction.json").read_text("utf-8"))
 
 
-def test_a_run_made_to_match_passes_beside_the_papers_figures(ask, articles, tmp_path):
-    script = reading(lambda number: number % 5 != 0)  # 80 %, of few articles
+def test_a_reader_that_looks_at_nothing_passes_nothing(ask, articles, tmp_path):
+    script = reading(lambda number: number % 5 not in {0, 1})  # 60 %, whatever is read
     result, requests = ask(script, "dos-rag/quality", "--data", articles, *DOS)
 
-    assert result.exit_code == 0, result.output
-    assert "dos-rag/quality: PASS (20 of 20 figures passed)" in result.stdout
+    assert result.exit_code == MISSED, result.output
+    told = "dos-rag/quality: too few to tell (of 18 claims: 18 too few to tell)"
+    assert told in result.stdout
     row = re.search(r"^dos-rag:compat=official, 500 .*$", result.stdout, re.MULTILINE)
     assert row[0].split() == [
-        *("dos-rag:compat=official,", "500", "accuracy"),
-        *("80.00", "[41.3,", "100.0]", "74.10", "±", "0.30", "pass"),
+        *("dos-rag:compat=official,", "500", "accuracy", "60.00", "[20.2,", "94.1]"),
+        *("74.10", "±", "0.30", "too", "few", "to", "tell"),
     ]
     assert "figures of GPT-4o" in result.stdout
     assert "--runs is 1, in the paper 5" in result.stdout
     assert {request.body["temperature"] for request in requests} == {0}
     folder = tmp_path / "oprag-reproduce" / "dos-rag" / "quality" / "GPT-4o"
     found = verdict(folder)
-    assert (found["verdict"], found["reader"]) == ("pass", "GPT-4o")
+    assert (found["verdict"], found["reader"]) == ("too few to tell", "GPT-4o")
     published = {(row["arm"], row["published"]["value"]) for row in found["rows"]}
     assert ("full-document", 0.912) in published
     assert ("readagent", 0.874) in published
     assert ("raptor:compat=official, 8,000", 0.849) in published
+    compared = json.loads((folder / "summary.json").read_text("utf-8"))["comparisons"]
+    planned = {(row["first"], row["second"]) for row in compared}
+    assert planned == {(pair["first"], pair["second"]) for pair in found["pairs"]}
 
 
-def test_a_run_made_to_miss_fails(ask, articles, tmp_path):
-    out = ["--out", tmp_path / "run", "--data", f"quality={articles}"]
-    reader = reading(lambda _: False)
-    result, _ = ask(reader, "dos-rag/quality", *out, *DOS, *FEW)
+def test_the_effect_of_a_paper_comes_out_and_its_opposite_does_not(ask, tmp_path):
+    """The reader knows the answer where it reads passages in order, or best first."""
+    rows = [
+        {
+            "context": " ".join(f"Day {day}: {n} ships." for day in range(99)),
+            "input": f"How many at {n}?",
+            "answer": ["Mara"],
+            "options": [],
+        }
+        for n in range(12)
+    ]
+    path = tmp_path / "longbook_qa_eng.jsonl"
+    write(path, [{**row, "id": n} for n, row in enumerate(rows)])
 
-    assert result.exit_code == MISSED
-    assert "dos-rag/quality: FAIL (0 of 20 figures passed)" in result.stdout
-    assert {row["verdict"] for row in verdict(tmp_path / "run")["rows"]} == {"fail"}
+    def reader(request):
+        days = [int(day) for day in re.findall(r"Day (\d+):", request.prompt)]
+        in_order = days == sorted(days)
+        return "Mara" if in_order is wanted else "Eli"
+
+    for wanted, told, code in ((True, "comes out", 0), (False, "does not", MISSED)):
+        out = ["--data", path, "--out", tmp_path / str(wanted)]
+        result, _ = ask(reader, "op-rag/en.qa", *out)
+        assert result.exit_code == code, result.output
+        assert f"op-rag/en.qa: {told}" in result.stdout
 
 
 def test_answers_that_failed_leave_a_table_and_their_own_exit_code(
@@ -140,7 +160,7 @@ def test_answers_that_failed_leave_a_table_and_their_own_exit_code(
     result, _ = ask(script, "dos-rag/quality", *out, *DOS, *FEW)
 
     assert result.exit_code == FAILED
-    assert "dos-rag/quality: PASS" in result.stdout
+    assert "dos-rag/quality: too few to tell" in result.stdout
 
 
 def test_the_dry_run_tells_calls_tokens_and_money_and_sends_nothing(
@@ -175,12 +195,12 @@ def test_the_sweep_over_chunks_has_figures_where_the_paper_prints_them(ask, tmp_
     model = ["--model", "openai:Llama-3.1-70B"]
     result, requests = ask(lambda _: "Mara", "op-rag/en.qa", "--data", path, *model)
 
-    assert result.exit_code == 0, result.output  # one question says nothing
+    assert result.exit_code == MISSED, result.output  # one question says nothing
     assert len(requests) == 1 + 2 * 9
     assert not any("unanswerable" in request.prompt for request in requests)
     assert "Not as in the paper: --model is openai:Llama-3.1-70B" in result.stdout
     rows = re.findall(
-        r"^op-rag-(\d+) +F1 +\S+ .* (\S+) +pass$", result.stdout, re.MULTILINE
+        r"^op-rag-(\d+) +F1 +\S+ .* (\d\S+)$", result.stdout, re.MULTILINE
     )
     assert rows == [("128", "44.43"), ("192", "45.45"), ("384", "47.25")]
     assert re.search(r"^op-rag-8 +F1 .* -$", result.stdout, re.MULTILINE)
@@ -245,10 +265,10 @@ def test_long_units_are_compared_by_their_match_and_their_recall(ask, tmp_path):
 
     assert len(requests) == 2 * 3
     assert re.search(
-        r"^longrag +LongRAG's match .* 62\.70 ", result.stdout, re.MULTILINE
+        r"^longrag +LongRAG's match .* 62\.70$", result.stdout, re.MULTILINE
     )
     assert re.search(
-        r"^longrag +answer recall +100\.00 .* 86\.30 ", result.stdout, re.MULTILINE
+        r"^longrag +answer recall +100\.00 .* 86\.30$", result.stdout, re.MULTILINE
     )
 
 
@@ -258,7 +278,7 @@ def test_hotpotqa_is_compared_by_the_titles_too(ask, tmp_path):
     write(path, rows)
     result, _ = ask(lambda _: "Mara", "longrag/hotpotqa", "--data", path)
 
-    assert re.search(r"(?m)^longrag +title recall +50\.00 .* 74\.71 ", result.stdout)
+    assert re.search(r"(?m)^longrag +title recall +50\.00 .* 74\.71$", result.stdout)
 
 
 @pytest.mark.parametrize(
@@ -291,7 +311,7 @@ def test_each_recipe_runs_on_a_set_in_its_format(ask, tmp_path, name, arms, meas
     assert re.search(rf"(?m)^(full-document|readagent) +{measure} ", result.stdout)
     if name == "dos-rag/en.qa":
         assert result.exit_code == 0
-        assert "The paper has no figures of it" in result.stdout
+        assert "nothing is judged" in result.stdout
 
 
 def test_without_a_key_the_offline_reader_rehearses_a_table(

@@ -154,6 +154,8 @@ def spot(
             questions=60,
             documents=12,
             p=0.3,
+            error=0.01,
+            freedom=11,
         )
     label = chosen.label if chosen else None
     return SweetSpot(label, best.label, behind, compared, more, cheaper)
@@ -204,8 +206,7 @@ Cannot tell; about 1,300 more questions.
   No setting is shown to be at most 2 points worse than the best, with 90 % confidence.
   Highest so far: dos-rag, 4,000, with evidence recall 93.00 [90.0, 96.0] on 60 \
 questions about 12 documents. It may be 7.1 points below another.
-  Where the scores stay as they are, about 1,300 more questions would show it, on more \
-documents."""
+  So many, on more documents, are likely to show one that is."""
     )
     (_, first, _) = lines_of(summary([SMALL, LARGE], spot(None, LARGE, more=None)))
     assert first == "Cannot tell: there are too few questions."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from oprag_eval.reproduction import Recipe
 
 MISSED = 5
-"""Exit code when the figures do not agree."""
+"""Exit code where the table does not come out, or too few answers tell."""
 
 _NO_NAME = "No table is named. Give one; `oprag reproduce --list` shows them."
 
@@ -74,7 +74,7 @@ def reproduce(
       oprag reproduce dos-rag/en.mc --dry-run --price 2.5,10 --index-price 0.15,0.6
       oprag reproduce dos-rag/quality --data QuALITY/ --reader GPT-4o-mini
 
-    Exit codes: as `oprag evaluate`, and 5 when they do not agree.
+    Exit codes: as `oprag evaluate`, and 5 unless the table comes out.
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     if show_list:
         from oprag_eval.cli.reproduction_display import listing
@@ -184,7 +184,8 @@ def _carry_out(table: _Table, differs: Sequence[str]) -> None:
     from oprag.files import write_whole
     from oprag_eval.cli.reproduction_display import comparison_lines
     from oprag_eval.cli.run import FAILED
-    from oprag_eval.reproduction import as_json, compare, verdict_of
+    from oprag_eval.reproduction import claims, compare
+    from oprag_eval.verdicts import verdict_of
 
     recipe, reader = table.recipe, table.reader
     failed = None
@@ -198,13 +199,25 @@ def _carry_out(table: _Table, differs: Sequence[str]) -> None:
     files = [table.own(name) / "summary.json" for name in recipe.sets]
     summaries = [json.loads(file.read_text("utf-8")) for file in files]
     rows = compare(recipe, reader, summaries)
-    values = as_json(recipe, reader, rows, differs)
+    pairs = claims(recipe, rows, summaries)
+    verdict = verdict_of(pairs)
+    values = {
+        "table": recipe.name,
+        "title": recipe.title,
+        "source": recipe.source,
+        "reader": reader,
+        "verdict": verdict,
+        "not_as_in_the_paper": list(differs),
+        "notes": recipe.notes,
+        "pairs": [asdict(pair) for pair in pairs],
+        "rows": [asdict(row) for row in rows],
+    }
     text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
     write_whole(table.folder / "reproduction.json", text.encode())
-    typer.echo("\n".join(["", *comparison_lines(recipe, reader, rows)]))
+    typer.echo("\n".join(["", *comparison_lines(recipe, reader, rows, pairs)]))
     if failed is not None:
         raise failed
-    if verdict_of(rows) not in {"pass", "no figure"}:
+    if verdict not in {"comes out", None}:
         raise typer.Exit(MISSED)
 
 
@@ -222,5 +235,7 @@ def _run(table: _Table, name: str) -> RunEstimate | None:
         table.recipe.budgets,
         table.options,
         None if table.options.dry_run else table.own(name),
+        measure=table.recipe.scored(table.reader, dataset),
+        planned=table.recipe.planned,
         spent_in=table.folder / "spending.jsonl",
     )

@@ -6,21 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from oprag_eval.cli.display import table_lines
 from oprag_eval.reports.measures import figure_text, number_of, title_of
-from oprag_eval.reproduction import (
-    DEVIATIONS,
-    POINTS,
-    Compared,
-    Recipe,
-    as_figure,
-    recipes,
-    verdict_of,
-)
+from oprag_eval.reproduction import Compared, Recipe, as_figure, recipes
+from oprag_eval.verdicts import Claim, verdict_of
 
 _RULE = (
-    "A figure passes if the paper's lies in the 95 % interval of our run, or if the "
-    f"two are at most {DEVIATIONS} standard deviations apart (over runs, ours and the "
-    f"paper's together); one with neither may be off by {POINTS * 100:g} points. A "
-    "table passes if all its figures do."
+    "A claim comes out where our difference is not 0 and on the paper's side; it does "
+    "not where ours is less than half of it. Both with 95 % confidence over all claims "
+    "(Holm); less than 1 point, or two deviations, is no claim. A table does what more "
+    "of its claims do; figures, which come out within 2 points, have no part in it."
 )
 
 
@@ -45,31 +38,47 @@ def heading(recipe: Recipe, reader: str, differs: Sequence[str]) -> Iterator[str
 
 
 def comparison_lines(
-    recipe: Recipe, reader: str, rows: Sequence[Compared]
+    recipe: Recipe, reader: str, rows: Sequence[Compared], pairs: Sequence[Claim]
 ) -> Iterator[str]:
-    """Show ours beside the paper's, and say whether the table came out."""
-    yield f"{recipe.name}, ours beside {reader} in {recipe.source}, in percent:"
+    """Show ours beside the paper's, and say whether its claims come out."""
+    beside = f"beside {reader} in {recipe.source}"
+    yield f"{recipe.name}, figures {beside}, in percent:"
     yield ""
     head = ("system", "measure", "ours", "published", "")
     yield from table_lines([head, *map(_row, rows)])
     yield ""
     yield "In brackets the 95 % interval, ± the standard deviation over runs."
-    yield _RULE
-    verdicts = [row.verdict for row in rows]
-    judged = [each for each in verdicts if each != "no figure"]
-    counted = f"{verdicts.count('pass')} of {number_of(len(judged), 'figure')} passed"
-    missing = verdicts.count("not measured")
-    if missing:
-        counted += f", {missing} not measured"
-    verdict = verdict_of(rows)
-    if verdict == "no figure":
-        yield "The paper has no figures of it: nothing is judged."
+    if pairs:
+        yield ""
+        measure = title_of(pairs[0].measure)
+        yield f"{recipe.name}, planned differences of {measure} {beside}, in points:"
+        yield ""
+        heads = ("first", "second", "ours", "95 % interval", "p", "published", "")
+        yield from table_lines([heads, *map(_pair, pairs)])
+        yield ""
+    judged = [pair.verdict for pair in pairs if pair.verdict]
+    if judged:
+        yield _RULE
+        told = ", ".join(f"{judged.count(v)} {v}" for v in dict.fromkeys(judged))
+        claims = number_of(len(judged), "claim")
+        yield f"{recipe.name}: {verdict_of(pairs)} (of {claims}: {told})"
     else:
-        yield f"{recipe.name}: {verdict.upper()} ({counted})"
+        yield "The paper has no planned difference in figures: nothing is judged."
 
 
 def _row(row: Compared) -> tuple[str, ...]:
-    verdict = "" if row.verdict == "no figure" else row.verdict
     of_paper = None if row.published is None else as_figure(row.published)
     figures = figure_text(row.ours), figure_text(of_paper)
-    return (row.arm, title_of(row.measure), *figures, verdict)
+    return (row.arm, title_of(row.measure), *figures, row.verdict or "")
+
+
+def _pair(pair: Claim) -> tuple[str, ...]:
+    cells = ["-"] * 4
+    if pair.ours is not None:
+        cells[0] = f"{100 * pair.ours.mean:+.2f}"
+        cells[1] = f"{100 * pair.ours.low:+.2f} to {100 * pair.ours.high:+.2f}"
+    if pair.p is not None:
+        cells[2] = f"{pair.p:.3f}"
+    if pair.paper is not None:
+        cells[3] = f"{100 * pair.paper:+.2f}"
+    return (pair.first, pair.second, *cells, pair.verdict or "")

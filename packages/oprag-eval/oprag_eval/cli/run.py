@@ -122,12 +122,14 @@ def carry_out(
     directory: RunDirectory,
     *,
     measure: str = "",
+    planned: Sequence[tuple[str, str]] = (),
     spent_in: Path | None = None,
 ) -> None:
     """Ask what is still to be asked, score, report, and print the result.
 
-    Systems are compared by `measure`; empty: the set's own. What is spent is entered
-    in `spent_in`, so that several runs share one cap; None: in the run's folder.
+    Systems are compared by `measure` and as `planned`; empty: by the set's own, each
+    with vanilla RAG. What is spent is entered in `spent_in`, so that several runs share
+    one cap; None: in the run's folder.
     """
     out = directory.path
     # No language model, no account.
@@ -162,6 +164,7 @@ def carry_out(
             price=options.price,
             index_price=options.index_price,
             measure=measure,
+            planned=planned,
             stopped=report.stopped is not None,
         )
         lines = [*result_lines(summary), *_spent(spending), *advice_lines(summary)]

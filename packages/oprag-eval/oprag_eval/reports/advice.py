@@ -67,7 +67,7 @@ def _cannot_tell(
         f"Cannot tell; {more}.",
         f"No setting is shown to be {_AS_GOOD}.",
         highest,
-        f"Where the scores stay as they are, {more} would show it, on more documents.",
+        "So many, on more documents, are likely to show one that is.",
     )
 
 

@@ -27,6 +27,11 @@ _ENOUGH = 0.5
 """Of the questions that some arm has a value for, an arm needs more than so many."""
 _SURELY = 0.1
 """Of the doubt that is left, what goes into saying which arms are surely worse."""
+_POWER = 0.6
+"""The chance of each comparison that more questions are planned for."""
+_LUCK = 0.5
+"""The standard errors of a lead that are taken for luck when more are planned. Some arm
+leads by 0 or more. How often so many more decide: `benchmarks/verdicts.md`."""
 
 
 class Compared(NamedTuple):
@@ -41,15 +46,19 @@ class Compared(NamedTuple):
     """One per question in one order for all arms; None where a question has none."""
 
 
-def comparisons(arms: Sequence[Compared], sampling: Sampling) -> tuple[Difference, ...]:
-    """Compare every arm with vanilla RAG, or the first system, at the same budget.
+def comparisons(
+    arms: Sequence[Compared],
+    sampling: Sampling,
+    planned: Sequence[tuple[str, str]] = (),
+) -> tuple[Difference, ...]:
+    """Compare planned pairs of systems at the same budget, first minus second.
 
-    These are planned, before any score is seen, and p is corrected for their number.
-    A system without a budget, such as the full document, is compared with others that
-    have none; as the baseline, with all.
+    They are planned before any score is seen, and p is corrected for their number.
+    Without a plan every system is compared with vanilla RAG, or the first one; one
+    without a budget with others that have none, but as the second of a pair with all.
     """
     found = []
-    for first, second in _pairs(arms):
+    for first, second in _pairs(arms, planned):
         compared = sampling.compare(first.values, second.values)
         if compared is not None:
             found.append(_difference(first, second, compared))
@@ -59,15 +68,20 @@ def comparisons(arms: Sequence[Compared], sampling: Sampling) -> tuple[Differenc
     )
 
 
-def _pairs(arms: Sequence[Compared]) -> Iterator[tuple[Compared, Compared]]:
+def _pairs(
+    arms: Sequence[Compared], planned: Sequence[tuple[str, str]]
+) -> Iterator[tuple[Compared, Compared]]:
     systems = list(dict.fromkeys(each.system for each in arms))
     baseline = _BASELINE if _BASELINE in systems else next(iter(systems), "")
     free = [each.system for each in arms if each.budget is None]
     for first in arms:
         system, budget = first.system, first.budget
-        against = free[0] if budget is None and baseline not in free else baseline
+        lone = budget is None and baseline not in free
+        against = {other for one, other in planned if one == system}
+        if not planned:
+            against = {free[0] if lone else baseline} - {system}
         for second in arms:
-            if second.system == against != system and second.budget in {None, budget}:
+            if second.system in against and second.budget in {None, budget}:
                 yield first, second
 
 
@@ -132,8 +146,8 @@ class _Behind(NamedTuple):
     most: float
     """At most so much; 0 or more."""
     times: float
-    """So many times the questions would show that it is within the margin, if all
-    means stay as they are; at least 1, infinite where it is not within the margin."""
+    """So many times the questions would likely show that some arm is within the
+    margin (see `_LUCK`); at least 1, infinite where one group says nothing."""
 
 
 def _behind(
@@ -171,8 +185,11 @@ def _bound(spread: Spread | None, doubt: float) -> _Behind:
     """How far the first of a pair may be below the second."""
     if spread is None or not spread.freedom:
         return _Behind(1.0, math.inf)
-    reach, room = spread.reach(doubt), spread.centre + MARGIN
-    times = max((reach / room) ** 2, 1.0) if room > 0 else math.inf
+    reach = spread.reach(doubt)
+    lead = max(spread.centre - _LUCK * spread.error, 0.0)
+    wanted = (MARGIN + lead) * spread.error / (reach + spread.reach(1 - _POWER))
+    # What varies falls with the root of the questions, the part of added ones with all.
+    times = max((spread.seen / wanted) ** 2, spread.error / wanted, 1.0)
     return _Behind(min(max(reach - spread.centre, 0.0), 1.0), times)
 
 

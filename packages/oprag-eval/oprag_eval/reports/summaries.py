@@ -27,6 +27,7 @@ def summarize(
     price: Price | None = None,
     index_price: Price | None = None,
     measure: str = "",
+    planned: Sequence[tuple[str, str]] = (),
     stopped: bool = False,
 ) -> Summary:
     """Summarise answers and their scores; options as for `write_reports`."""
@@ -68,7 +69,7 @@ def summarize(
         groups=sampling.groups,
         settings=settings,
         arms=rows,
-        comparisons=comparisons(compared, sampling),
+        comparisons=comparisons(compared, sampling, planned),
         sweet_spot=sweet_spot(compared, sampling),
         routing=routing(arms),
         notes=(*_notes(dataset, measure, sampling), *_of_answers(rows, errors)),

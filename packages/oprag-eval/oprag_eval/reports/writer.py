@@ -30,6 +30,7 @@ def write_reports(
     price: Price | None = None,
     index_price: Price | None = None,
     measure: str = "",
+    planned: Sequence[tuple[str, str]] = (),
     stopped: bool = False,
 ) -> Summary:
     """Score a run and write its tables, plots and page.
@@ -44,6 +45,7 @@ def write_reports(
         index_price: Of what was made of documents beforehand; None: the same.
         measure: What arms are compared by, a name in `scores.jsonl`; empty: the
             set's own.
+        planned: Names of systems that are compared; empty: each with vanilla RAG.
         stopped: Whether a cap ended the run: some arms may then have had easier
             questions, and nothing is advised.
 
@@ -64,6 +66,7 @@ def write_reports(
         price=price,
         index_price=index_price,
         measure=measure,
+        planned=planned,
         stopped=stopped,
     )
     values = _rounded(dataclasses.asdict(summary))
