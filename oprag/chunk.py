@@ -180,13 +180,19 @@ def named_characters(spans: Sequence[tuple[int, int]]) -> str:
     """
     if len(spans) == 1 and spans[0][0] == spans[0][1]:
         return f"from character {spans[0][0]}"
-    near = [spans[0]]
+    near = _joined(spans)
+    return "characters " + " and ".join([f"{start}-{end}" for start, end in near])
+
+
+def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans; as one, where at most `SMALL_GAP` characters lie between them."""
+    near = [*spans[:1]]
     for start, end in spans[1:]:
         if 0 <= start - near[-1][1] <= SMALL_GAP:
             near[-1] = near[-1][0], end
         else:
             near.append((start, end))
-    return "characters " + " and ".join([f"{start}-{end}" for start, end in near])
+    return near
 
 
 def _on_pages(spans: Sequence[Span], pages: Sequence[tuple[str, Span]]) -> str:
@@ -195,7 +201,7 @@ def _on_pages(spans: Sequence[Span], pages: Sequence[tuple[str, Span]]) -> str:
     Of a span over several pages the first and the last are named.
     """
     named = []
-    for start, end in spans:
+    for start, end in _joined(spans):
         on_it = [
             f"{page}, {named_characters([(max(start, first) - first, to - first)])}"
             for page, (first, last) in pages

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from oprag import order_context
@@ -167,3 +169,27 @@ def test_what_counts_from_a_parent_is_joined_and_claims_no_characters_anywhere()
     numbers.add(numbers.numbered([passage]))
     for each in (passage, numbers.cited([passage])[1]):
         assert (each.citation, each.exact) == ("a.txt", False)
+
+
+@pytest.mark.parametrize("key", ["page", "row"])
+@pytest.mark.parametrize("seen", [None, []])
+def test_in_a_list_of_pages_a_passage_is_cited_by_its_pages(key, seen):
+    pages = ["The rent. It is due.", "Pets are allowed.", "The end."]
+    loaded = [
+        SimpleNamespace(page_content=text, metadata={"source": "a.pdf", key: number})
+        for number, text in enumerate(pages)
+    ]
+    texts = ["It is due.", "Pets are allowed.", "The rent."]
+    metadatas = [{"source": "a.pdf", key: number} for number in (0, 1, 0)]
+    one, two = ("page 1", "page 2") if key == "page" else ("row 0", "row 1")
+
+    def cited(count, **options):
+        passages = order_context(
+            texts[:count], metadatas[:count], documents=loaded, seen=seen, **options
+        )
+        return [passage.citation for passage in passages]
+
+    alone = [f"{one}, characters 10-20", f"{two}, characters 0-17"]
+    assert cited(2) == [f"a.pdf, {place}" for place in alone]
+    joined = f"a.pdf, {one}, characters 0-20 to {two}, characters 0-17"
+    assert cited(3, merge=True) == [joined]

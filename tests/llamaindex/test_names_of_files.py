@@ -20,6 +20,7 @@ from llamaindex_oprag import (
     OrderPreservingRetrieverTool,
 )
 from oprag import place_of
+from tests.llamaindex.test_tools import agent
 
 
 @pytest.fixture
@@ -31,8 +32,9 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("by_path", [False, True])
-def test_files_of_a_folder_are_cited_by_their_names(folder, by_path):
+async def test_files_of_a_folder_are_cited_by_their_names(folder, by_path):
     reader = SimpleDirectoryReader(folder, recursive=True, filename_as_id=by_path)
     index = VectorStoreIndex.from_documents(
         reader.load_data(), embed_model=MockEmbedding(embed_dim=8)
@@ -41,14 +43,18 @@ def test_files_of_a_folder_are_cited_by_their_names(folder, by_path):
         index.as_retriever(similarity_top_k=20), merge=True
     )
     places = [place_of(node) for node in retriever.retrieve("?")]
-    shown = str(OrderPreservingRetrieverTool.from_defaults(index)("?"))
+    tool = OrderPreservingRetrieverTool.from_defaults(index)
+    searching = agent(tool, 1)
+    await searching.run("?")
+    shown = [str(tool("?")), str(searching.llm.calls[-1][-1].content)]
 
     names = {"deeds/north.txt", "deeds/notes.md", f"{folder.name}/north.txt"}
     assert {place.document for place in places} == names
     assert len({place.key for place in places}) == len(names)
-    cited = re.findall(r"^\[\d+\] (.*), characters", shown, re.MULTILINE)
-    assert set(cited) <= names
-    assert cited
+    for text in shown:
+        cited = re.findall(r"^\[\d+\] (.*), characters", text, re.MULTILINE)
+        assert set(cited) <= names
+        assert cited
 
 
 class Pages(BaseReader):
@@ -73,19 +79,19 @@ def test_a_chat_cites_files_and_pages_where_their_text_is(folder, by_path):
     index = VectorStoreIndex.from_documents(
         documents, embed_model=MockEmbedding(embed_dim=8)
     )
-    chat = index.as_chat_engine(
-        chat_mode="context",
-        llm=MockLLM(max_tokens=5),
-        similarity_top_k=9,
-        node_postprocessors=[OrderPreservingPostprocessor()],
-    )
+    options = {
+        "llm": MockLLM(max_tokens=5),
+        "similarity_top_k": 9,
+        "node_postprocessors": [OrderPreservingPostprocessor()],
+    }
+    chat = index.as_chat_engine(chat_mode="context", **options)
     texts = {
         (document.metadata["file_path"], document.metadata.get("page_label")): document
         for document in documents
     }
     cited = set()
-    for question in ("What?", "And then?"):
-        for scored in chat.chat(question).source_nodes:
+    for ask in (chat.chat, chat.chat, index.as_query_engine(**options).query):
+        for scored in ask("What?").source_nodes:
             node, place = scored.node, place_of(scored)
             metadata = node.metadata
             source = texts[metadata["file_path"], metadata.get("page_label")]
