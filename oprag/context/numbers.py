@@ -12,13 +12,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
-from oprag.chunk import Chunk, Passage, Span
+from oprag.chunk import Chunk, Passage, Span, named_characters
 from oprag.context.passages import joint, slices
 from oprag.context.text import header
 from oprag.metadata import result_hash
 
 _Identity: TypeAlias = tuple[str, int | None, tuple[Span, ...], str]
 
+_DIGITS = 4
+"""Of the hash of a slice: its place and length are known, too."""
 _HEAD = re.compile(r"\[(\d+)\] ")
 """Not only where a line begins: agents write before what a tool answered."""
 
@@ -37,9 +39,16 @@ class _Entry(NamedTuple):
     def identity(self) -> _Identity:
         return self.key, self.part, self.spans, self.hash
 
+    @property
+    def exact(self) -> bool:
+        lengths = [end - start for start, end in self.spans]
+        return lengths == [self.length] != [0]
+
+    def holds(self, text: str) -> bool:
+        return len(text) == self.length and result_hash(text).startswith(self.hash)
+
     def passage(self, number: int, text: str, chunk: Chunk | None = None) -> Passage:
-        spans = self.spans
-        exact = len(spans) == 1 and spans[0].end - spans[0].start == len(text) > 0
+        spans, exact = self.spans, self.exact and bool(text)
         whole = Span(spans[0].start, spans[-1].end) if spans else None
         chunk = (chunk or Chunk("", self.key, number))._replace(
             text=text, span=whole, part=self.part, name=self.name
@@ -54,11 +63,25 @@ class Numbers:
         entries: What `as_json` returned.
     """
 
-    def __init__(self, entries: Iterable[Sequence[Any]] = ()) -> None:
-        self._entries = [
-            _Entry(*entry)._replace(spans=tuple(Span(*span) for span in entry[3]))
-            for entry in entries
-        ]
+    def __init__(self, entries: Iterable[Any] = ()) -> None:
+        self._entries: list[_Entry] = []
+        documents: list[tuple[str, str]] = []
+        at = 0
+        for entry in entries:
+            if isinstance(entry, int):
+                at = entry
+            elif isinstance(entry[0], str):
+                at = len(documents)
+                documents.append((entry[0], entry[1]))
+            else:
+                where, length, digest, part, citation = [*entry, None, None][:5]
+                if isinstance(where, int):
+                    where = [[where, where + length]]
+                spans = tuple(Span(*span) for span in where)
+                if isinstance(citation, list):
+                    citation = _citation(documents[at][1], citation[0], spans)
+                made = _Entry(*documents[at], part, spans, digest, length, citation)
+                self._entries.append(made)
         self._known = {e.identity: n for n, e in enumerate(self._entries, start=1)}
 
     def __len__(self) -> int:
@@ -82,13 +105,31 @@ class Numbers:
                 self._entries.append(entry)
                 self._known[entry.identity] = len(self._entries)
 
-    def as_json(self) -> list[list[Any]]:
-        """Return an entry for each number, in their order."""
-        entries: list[list[Any]] = []
-        for key, name, part, spans, *rest, citation in self._entries:
-            cited = [] if citation is None else [citation]
-            entries.append([key, name, part, [[*s] for s in spans], *rest, *cited])
-        return entries
+    def as_json(self) -> list[Any]:
+        """Return the places of all numbers, in their order, with each document once.
+
+        `[key, name]` of a document, or its place among these where it comes again,
+        and behind it its passages: `[start, length, hash]`, or all spans in the place
+        of the start; the part, and the citation, where these are known: `["page 3"]`
+        for what is between the name and the characters.
+        """
+        documents: dict[tuple[str, str], int] = {}
+        written: list[Any] = []
+        last = None
+        for entry in self._entries:
+            document = entry.key, entry.name
+            if document != last:
+                written.append(documents.get(document, [*document]))
+                documents.setdefault(document, len(documents))
+            where: Any = [[*span] for span in entry.spans]
+            if entry.exact:
+                where = where[0][0]
+            further = [entry.part, _between(entry)]
+            while further and further[-1] is None:
+                further.pop()
+            written.append([where, entry.length, entry.hash, *further])
+            last = document
+        return written
 
     def shown_in(self, conversation: str) -> dict[int, Passage]:
         """Return the passages that a conversation shows, by their numbers.
@@ -105,7 +146,7 @@ class Numbers:
             passage = entry.passage(number, "")
             start = found.start() + len(header(number, passage))
             text = conversation[start : start + entry.length]
-            if result_hash(text) == entry.hash:
+            if entry.holds(text):
                 shown[number] = entry.passage(number, text)
         return shown
 
@@ -130,7 +171,7 @@ class Numbers:
         for number, entry in enumerate(self._entries, start=1):
             of = pieces.get((entry.key, entry.part), [])
             text, first = _joined(entry.spans, of)
-            if result_hash(text) != entry.hash:
+            if not entry.holds(text):
                 first = texts.get(entry.hash)
                 text = "" if first is None else first.text
             chunk = None if first is None else first.chunks[0]
@@ -145,8 +186,24 @@ def _entry_of(passage: Passage) -> _Entry:
     text, spans = passage.text, tuple(passage.spans)
     at = passage.document, passage.name, passage.part, spans
     entry = _Entry(*at, result_hash(text), len(text))
+    if entry.exact:
+        entry = entry._replace(hash=entry.hash[:_DIGITS])
     known = entry.passage(1, "").citation == passage.citation
     return entry if known else entry._replace(citation=passage.citation)
+
+
+def _citation(name: str, part: str, spans: Sequence[Span]) -> str:
+    return f"{name}, {part}, {named_characters(spans)}"
+
+
+def _between(entry: _Entry) -> str | list[str] | None:
+    """The citation, or what it has between its name and the characters."""
+    if entry.citation and entry.spans:
+        around = len(_citation(entry.name, "", entry.spans)) - len(entry.name) - 2
+        part = entry.citation[len(entry.name) + 2 : -around]
+        if _citation(entry.name, part, entry.spans) == entry.citation:
+            return [part]
+    return entry.citation
 
 
 def _joined(

@@ -218,12 +218,14 @@ def _places(passage):
     ]
 
 
-@given(_SEARCHES, st.booleans(), st.sampled_from(["budget", "recall"]))
+@given(_SEARCHES, st.booleans(), st.sampled_from(["budget", "recall"]), st.booleans())
 def test_of_many_searches_each_character_is_sent_once_in_order_and_none_is_lost(
-    searches, merge, selection
+    searches, merge, selection, full_texts
 ):
     """Against the plainest oracle: a set of characters."""
     options = {"token_budget": 10_000, "token_counter": len, "selection": selection}
+    if full_texts:
+        options["documents"] = {"a.txt": _TEXT, "b.txt": _TEXT}
     sent, found, seen = set(), set(), []
     for search in searches:
         hits = [hit(start, start + n, source, _TEXT) for source, start, n in search]
