@@ -33,16 +33,6 @@ async def test_its_run_in_a_chain_has_its_name():
 # Options
 
 
-def test_top_n_is_assignable_and_checked():
-    compressor = OrderPreservingCompressor()
-    compressor.top_n = 2
-    assert numbers(compressor(RANKED)) == [5, 9]
-
-    with pytest.raises(InvalidOptionError, match="top_n=0 is not possible"):
-        compressor.top_n = 0
-    assert numbers(compressor(RANKED)) == [5, 9]
-
-
 def test_an_argument_that_means_nothing_is_rejected_and_not_swallowed():
     with pytest.raises(InvalidOptionError, match="There is no option"):
         OrderPreservingCompressor().transform_documents(RANKED, top_n=2)

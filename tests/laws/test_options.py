@@ -121,6 +121,15 @@ def test_the_same_values_are_refused_in_the_same_words_everywhere(option, value,
 
 
 @pytest.mark.parametrize("component", ORDERING[1::2], ids=by_name)
+def test_options_can_be_assigned_and_are_checked_then_too(component):
+    made = component()
+    made.top_n = 3
+    with pytest.raises(InvalidOptionError, match="top_n=0 is not possible"):
+        made.top_n = 0
+    assert made.top_n == 3
+
+
+@pytest.mark.parametrize("component", ORDERING[1::2], ids=by_name)
 def test_plain_options_come_back_from_json(component):
     given = {
         "token_budget": 100,

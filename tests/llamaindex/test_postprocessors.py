@@ -14,7 +14,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore
 
 from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
-from oprag.errors import BudgetTooSmallError, InvalidOptionError, UnfilledBudgetWarning
+from oprag.errors import BudgetTooSmallError, UnfilledBudgetWarning
 from oprag.tokens import resolve_token_counter
 from tests.kit.corpora import texts
 from tests.kit.handed_out import told
@@ -30,17 +30,6 @@ def sent(nodes: list[NodeWithScore], mode: MetadataMode = MetadataMode.LLM) -> s
 
 
 class TestOptions:
-    def test_options_can_be_assigned_and_are_checked_then_too(self, hits):
-        postprocessor = OrderPreservingPostprocessor()
-
-        postprocessor.top_n = 3
-        assert len(postprocessor.postprocess_nodes(hits)) == 3
-        with pytest.raises(InvalidOptionError):
-            postprocessor.top_n = 0
-        assert len(postprocessor.postprocess_nodes(hits)) == 3
-        with pytest.raises(InvalidOptionError):
-            postprocessor.top_k = 3
-
     def test_it_is_a_postprocessor_like_any_other(self):
         postprocessor = OrderPreservingPostprocessor()
         manager = CallbackManager()

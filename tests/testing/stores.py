@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from oprag.documents import ChunkStore, StoredChunk
@@ -99,93 +99,133 @@ def suite_of(kind: type[SoundStore]) -> type[StoreSuite]:
     return TestStore
 
 
-class DropsMetadata(SoundStore):
-    """Keeps the keys that it knows."""
+ORDER = "what_is_found_stands_in_order_however_it_was_added"
+WHOLE = "documents_come_back_as_they_were_split"
+REPLACED = "a_replaced_document_leaves_nothing_stale"
+STALE = "a_replaced_chunk_leaves_nothing_stale"
+VERSIONS = "all_versions_of_a_document_come"
+FILTERED = "chunks_are_read_through_the_filter_of_a_search"
+GONE = "deleted_chunks_are_gone"
+LIMIT = "nothing_is_cut_off_at_a_limit"
+BY_ID = "chunks_are_read_by_their_ids"
 
-    def rows(self):
-        kept = (DOC_KEY, CHUNK_INDEX, "doc_uri", "tenant")
-        return [
-            row._replace(metadata={k: row.metadata[k] for k in kept})
-            for row in super().rows()
-        ]
+FAULTS: dict[str, tuple[type[SoundStore], set[str]]] = {}
+"""Stores that each have one fault, and the tests of the suite that it fails."""
 
 
-class MakesFloats(SoundStore):
-    """Has one kind of number."""
+def fails(*names: str) -> Callable[[type[SoundStore]], type[SoundStore]]:
+    """List a store by the name of its class, with what it fails."""
 
-    def rows(self):
-        return [
-            row._replace(
-                metadata={
-                    k: float(v) if isinstance(v, int) else v
-                    for k, v in row.metadata.items()
-                }
+    def listed(kind: type[SoundStore]) -> type[SoundStore]:
+        FAULTS[kind.__name__] = kind, {f"test_{name}" for name in names}
+        return kind
+
+    return listed
+
+
+def with_rows(change: Callable[[list[StoredChunk]], Any]) -> dict[str, Any]:
+    """A store whose rows come changed."""
+    return {"rows": lambda self: list(change(SoundStore.rows(self)))}
+
+
+def with_metadata(change: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    return with_rows(
+        lambda rows: (row._replace(metadata=change(row.metadata)) for row in rows)
+    )
+
+
+def with_scan(change: Callable[[list[StoredChunk]], Any]) -> dict[str, Any]:
+    """A store that gives other rows where all are asked for."""
+    return {"scan": lambda self: iter(change([*SoundStore.scan(self)]))}
+
+
+KNOWN = (DOC_KEY, CHUNK_INDEX, "doc_uri", "tenant")
+SIMPLE: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "KeepsTheKeysThatItKnows": (
+        with_metadata(lambda metadata: {k: metadata[k] for k in KNOWN}),
+        ("metadata_comes_back", WHOLE),
+    ),
+    "MakesFloats": (
+        with_metadata(
+            lambda metadata: {
+                k: float(v) if isinstance(v, int) else v for k, v in metadata.items()
+            }
+        ),
+        ("whole_numbers_stay_whole_numbers",),
+    ),
+    "CutsTexts": (
+        with_rows(lambda rows: (row._replace(text=row.text[:25]) for row in rows)),
+        ("texts_come_back_character_for_character", WHOLE, ORDER),
+    ),
+    "MakesIds": (
+        with_rows(lambda rows: (r._replace(id=f"{n}") for n, r in enumerate(rows))),
+        ("ids_come_back",),
+    ),
+    "DoublesRows": (
+        with_rows(lambda rows: (row for row in rows for _ in range(2))),
+        ("no_chunk_comes_twice", "chunks_are_read_by_their_numbers"),
+    ),
+    "DropsWhiteSpace": (
+        with_rows(lambda rows: (row for row in rows if row.text.strip())),
+        ("white_space_is_a_chunk_too",),
+    ),
+    "GivesOnePage": (with_scan(lambda rows: rows[:100]), (LIMIT,)),
+    "LosesTheLastChunk": (
+        with_scan(lambda rows: rows[:-1]),
+        (
+            *("no_chunk_is_missing", LIMIT, FILTERED, REPLACED, WHOLE, VERSIONS),
+            *("chunks_of_one_text_are_not_one", "white_space_is_a_chunk_too"),
+        ),
+    ),
+    "ReadsForEveryone": ({"scan": lambda self: iter(self.rows())}, (FILTERED,)),
+    "SearchesFor10": (
+        {"search": lambda s, q, k, where: SoundStore.search(s, q, min(k, 10), where)},
+        ("a_search_finds_as_many_as_asked_for", "a_search_keeps_to_its_filter", ORDER),
+    ),
+    "IgnoresTheSearchsFilter": (
+        {"search": lambda s, query, k, _: SoundStore.search(s, query, k, None)},
+        ("a_search_keeps_to_its_filter",),
+    ),
+    "NumbersFromOne": (
+        {
+            "fetch_chunks": lambda self, wanted: SoundStore.fetch_chunks(
+                self, {key: ns and [n - 1 for n in ns] for key, ns in wanted.items()}
             )
-            for row in super().rows()
-        ]
+        },
+        ("chunks_are_read_by_their_numbers", LIMIT, FILTERED, VERSIONS),
+    ),
+    "Takes100Numbers": (
+        {
+            "fetch_chunks": lambda self, wanted: SoundStore.fetch_chunks(
+                self,
+                {key: numbers and numbers[:100] for key, numbers in wanted.items()},
+            )
+        },
+        (LIMIT,),
+    ),
+    "KeepsTheFirst": (
+        {"replace": lambda s, new: s.add([c for c in new if c.id not in s.held])},
+        (STALE,),
+    ),
+    "FetchesIdsForEveryone": (
+        {"fetch_ids": lambda s, ids: [s.held[each] for each in ids if each in s.held]},
+        (FILTERED,),
+    ),
+    "FetchesOneId": (
+        {"fetch_ids": lambda self, ids: SoundStore.fetch_ids(self, list(ids)[:1])},
+        (BY_ID,),
+    ),
+    "CountsWhatIsNotThere": ({"count": lambda self: len(self.held) + 1}, (BY_ID,)),
+    "TakesAnyFilter": (
+        {"takes_filter": lambda self, where: True},
+        ("a_filter_that_cannot_be_read_is_not_taken",),
+    ),
+}
+for _name, (_methods, _failed) in SIMPLE.items():
+    fails(*_failed)(type(_name, (SoundStore,), _methods))
 
 
-class StopsAt100(SoundStore):
-    """Gives one page."""
-
-    def scan(self):
-        yield from list(super().scan())[:100]
-
-
-class SearchesFor10(SoundStore):
-    """Has a limit of its own."""
-
-    def search(self, query, k, where):
-        return super().search(query, min(k, 10), where)
-
-
-class IgnoresTheSearchsFilter(SoundStore):
-    """Does not know the word."""
-
-    def search(self, query, k, where):
-        return super().search(query, k, None)
-
-
-class FiltersTooLate(SoundStore):
-    """Looks for what the filter admits among the best ten."""
-
-    def search(self, query, k, where):
-        found = super().search(query, k, None)
-        return found if where is None else [r for r in found[:10] if admits(where, r)]
-
-
-class ReadsForEveryone(SoundStore):
-    """A search keeps to its filter; what is read besides does not."""
-
-    def scan(self):
-        yield from self.rows()
-
-
-class CutsTexts(SoundStore):
-    """A column is too short."""
-
-    def rows(self):
-        return [row._replace(text=row.text[:25]) for row in super().rows()]
-
-
-class MixesUpTexts(SoundStore):
-    """Joins texts and metadata by the order of two replies."""
-
-    def rows(self):
-        rows = super().rows()
-        texts = sorted(row.text for row in rows)
-        return [row._replace(text=t) for row, t in zip(rows, texts, strict=True)]
-
-
-class MakesIds(SoundStore):
-    """Counts its rows."""
-
-    def rows(self):
-        return [
-            row._replace(id=str(number)) for number, row in enumerate(super().rows())
-        ]
-
-
+@fails("metadata_comes_back")
 class StampsAnew(SoundStore):
     """Writes length and hash of the text that it holds over those it was given."""
 
@@ -208,40 +248,7 @@ class StampsAnew(SoundStore):
         ]
 
 
-class DoublesRows(SoundStore):
-    """Keeps two copies, and gives both."""
-
-    def rows(self):
-        return [row for row in super().rows() for _ in range(2)]
-
-
-class LosesTheLastChunk(SoundStore):
-    """Pages by an offset that is one too large."""
-
-    def scan(self):
-        yield from list(super().scan())[:-1]
-
-
-class GivesHalfWhenAwaited(SoundStore):
-    """Its async client reads the first page."""
-
-    async def aread(self, wanted=None, ids=None):
-        found = list(self.read(wanted, ids))
-        return found[: len(found) // 2]
-
-
-class NumbersFromOne(SoundStore):
-    """Reads chunks by their numbers, and counts from 1."""
-
-    def fetch_chunks(self, wanted):
-        return super().fetch_chunks(
-            {
-                key: indexes and [index - 1 for index in indexes]
-                for key, indexes in wanted.items()
-            }
-        )
-
-
+@fails(GONE, REPLACED)
 class FindsWhatWasDeleted(SoundStore):
     """Takes chunks out of its table, and leaves them in its index."""
 
@@ -260,6 +267,7 @@ class FindsWhatWasDeleted(SoundStore):
         return found
 
 
+@fails(GONE, REPLACED, STALE)
 class RemembersWhatItFetched(SoundStore):
     """Has a cache that nothing empties."""
 
@@ -273,13 +281,7 @@ class RemembersWhatItFetched(SoundStore):
         return self.cache.setdefault(doc_key, super().fetch(doc_key))
 
 
-class KeepsTheFirst(SoundStore):
-    """Adds nothing under an id that is there."""
-
-    def replace(self, chunks):
-        self.add([chunk for chunk in chunks if chunk.id not in self.held])
-
-
+@fails(GONE, REPLACED)
 class DeletesDocuments(SoundStore):
     """Deletes the whole document of a chunk."""
 
@@ -290,6 +292,7 @@ class DeletesDocuments(SoundStore):
         }
 
 
+@fails("threads_read_at_once")
 class SharesABuffer(SoundStore):
     """Reads into a list that all calls share."""
 
@@ -305,6 +308,7 @@ class SharesABuffer(SoundStore):
         return list(self.buffer)
 
 
+@fails(FILTERED)
 class AwaitsNumbersForEveryone(SoundStore):
     """Forgets the filter where chunks are awaited by their numbers."""
 
@@ -316,35 +320,7 @@ class AwaitsNumbersForEveryone(SoundStore):
         return open_to_all.read(wanted)
 
 
-class FetchesIdsForEveryone(SoundStore):
-    """Forgets the filter where chunks are asked for by id."""
-
-    def fetch_ids(self, ids):
-        return [self.held[each] for each in ids if each in self.held]
-
-
-class FetchesOneId(SoundStore):
-    """Takes a list of ids for one."""
-
-    def fetch_ids(self, ids):
-        return super().fetch_ids(list(ids)[:1])
-
-
-class CountsWhatItOnceHeld(SoundStore):
-    """Counts rows that are not there."""
-
-    def count(self):
-        return len(self.held) + 1
-
-
-class Takes100Numbers(SoundStore):
-    """Has a limit for lists of numbers."""
-
-    def fetch_chunks(self, wanted):
-        cut = {key: indexes and indexes[:100] for key, indexes in wanted.items()}
-        return super().fetch_chunks(cut)
-
-
+@fails("chunks_of_one_text_are_not_one")
 class HasARowForEachText(SoundStore):
     """Makes its ids of the texts."""
 
@@ -356,13 +332,7 @@ class HasARowForEachText(SoundStore):
                 known.add(chunk.text)
 
 
-class DropsWhiteSpace(SoundStore):
-    """Takes blank texts for none."""
-
-    def rows(self):
-        return [row for row in super().rows() if row.text.strip()]
-
-
+@fails(VERSIONS)
 class FetchesOneVersion(SoundStore):
     """Chooses among the versions of a document."""
 
@@ -372,6 +342,7 @@ class FetchesOneVersion(SoundStore):
         return [row for row in rows if row.metadata[DOC_VERSION] == chosen]
 
 
+@fails("filters_add_up")
 class HasOneFilter(SoundStore):
     """Puts a filter in the place of another one."""
 
@@ -381,8 +352,29 @@ class HasOneFilter(SoundStore):
         return made
 
 
-class TakesAnyFilter(SoundStore):
-    """Says so of filters that it cannot read."""
+@fails("awaited_it_gives_the_same", BY_ID, FILTERED)
+class GivesHalfWhenAwaited(SoundStore):
+    """Its async client reads the first page."""
 
-    def takes_filter(self, where):
-        return True
+    async def aread(self, wanted=None, ids=None):
+        found = list(self.read(wanted, ids))
+        return found[: len(found) // 2]
+
+
+@fails("a_search_keeps_to_its_filter")
+class FiltersTooLate(SoundStore):
+    """Looks for what the filter admits among the best ten."""
+
+    def search(self, query, k, where):
+        found = super().search(query, k, None)
+        return found if where is None else [r for r in found[:10] if admits(where, r)]
+
+
+@fails(WHOLE, ORDER)
+class MixesUpTexts(SoundStore):
+    """Joins texts and metadata by the order of two replies."""
+
+    def rows(self):
+        rows = super().rows()
+        texts = sorted(row.text for row in rows)
+        return [row._replace(text=t) for row, t in zip(rows, texts, strict=True)]
