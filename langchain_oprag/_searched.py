@@ -149,11 +149,8 @@ def wrapped_retriever(
         InvalidOptionError: Both are given, or none, or `vectorstore` is no such store.
     """
     if (base_retriever is None) is (vectorstore is None):
-        found = "neither" if vectorstore is None else "both"
-        message = (
-            "One retriever or one vector store is searched: base_retriever= or "
-            f"vectorstore=, and {found} was given. Give one of them."
-        )
+        found = "neither was" if vectorstore is None else "both were"
+        message = f"Give base_retriever= or vectorstore=, and one only: {found} given."
         raise InvalidOptionError(message, option="base_retriever", value=base_retriever)
     if base_retriever is not None:
         return base_retriever

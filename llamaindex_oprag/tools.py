@@ -157,7 +157,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
         if self._show == "all" or isinstance(given.get("ctx"), Context):
             return
         message = (
-            'show="unseen" notes in the Context of a workflow what was shown, and the '
+            'show="unseen" notes in the Context of a workflow what was shown, but the '
             "tool was called without one. Agents of LlamaIndex give it; by hand write "
             'tool.call(input=…, ctx=Context(agent)). show="all" needs none.'
         )

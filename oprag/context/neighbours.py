@@ -85,14 +85,14 @@ def check_widening(
     """
     if widen == "fill" and options.token_budget is None:
         message = (
-            'widen="fill" reads neighbours with what the token budget leaves, and '
+            'widen="fill" reads neighbours with what the token budget leaves, but '
             "none is given. Set token_budget=."
         )
         raise InvalidOptionError(message, option="token_budget", value=None)
     if widen is not None and not stored and options.documents is None:
         message = (
-            "widen= reads neighbours from the one store that is searched, and here "
-            "none is known whose chunks can be read. Give the full texts as documents=."
+            "widen= reads neighbours from the store that is searched, but no store is "
+            "known here that it can read. Give the full texts as documents=."
         )
         raise InvalidOptionError(message, option="widen", value=widen)
 

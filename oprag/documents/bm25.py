@@ -59,9 +59,9 @@ class Bm25:
             searched: What searches.
         """
         message = (
-            "bm25=True finds chunks by their words in the one store that is searched, "
-            f"and how the chunks of {named(searched)} are read is not known. Wrap the "
-            "retriever of a store that docs/stores.md lists."
+            "bm25=True finds chunks by their words in the store that is searched, but "
+            f"oprag cannot read the chunks of {named(searched)}. Wrap the retriever of "
+            "a store that docs/stores.md lists."
         )
         return InvalidOptionError(message, option="bm25", value=True)
 

@@ -30,5 +30,5 @@ def check_entries(option: str, values: Any, wanted: type, *others: type) -> None
         package = wanted.__module__.partition(".")[0]
         plain: dict[Any, str] = {str: "texts", Mapping: "mappings"}
         of = plain.get(wanted) or f"{wanted.__name__} objects of {package}"
-        message = f"{option} takes a list of {of}, and got {named(wrong[0])}."
+        message = f"{option} takes a list of {of}, but got {named(wrong[0])}."
         raise InvalidOptionError(message, option=option, value=wrong[0])

@@ -38,7 +38,7 @@ def unknown_store(value: Any, known: Sequence[str], instead: str) -> InvalidOpti
         instead: What to give.
     """
     message = (
-        f"How the chunks of {named(value)} are read is not known (known: "
+        f"oprag cannot read the chunks of {named(value)} (it can read those of "
         f"{', '.join(known)}). Give {instead}."
     )
     return InvalidOptionError(message, option="store", value=value)

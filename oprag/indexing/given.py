@@ -240,10 +240,10 @@ def _name(place: int, document: Any, framework: Framework[D]) -> str:
         keys = tuple(sorted(map(str, text.metadata)))
         message = (
             f"The document at place {place} has no name that stays the same (a random "
-            "id is none), so that it could not be found again when it changes. "
+            "id does not), so it could not be found again when it changes. "
             f"Metadata keys found: {', '.join(keys) or 'none'}. Name it in "
-            "metadata['source'], or, where it is not a part of one, by an id of its "
-            "own."
+            "metadata['source'], or, if it is not a part of a document, by an id of "
+            "its own."
         )
         raise MissingDocumentError(message, rank=place, keys=keys)
     found = tuple(key for key in (CHAR_START, CHUNK_INDEX) if key in text.metadata)

@@ -53,7 +53,7 @@ def load_huggingface(name: str) -> tokenizers.Tokenizer:
             f"{'' if meant else reason}. "
             f"{meant}It takes an encoding or a model that tiktoken knows, a Hugging "
             "Face tokenizer (a folder, or a name that is cached or that the hub has), "
-            'or, where none is to be had, "approximate".'
+            'or, if none is available, "approximate".'
         )
         raise TokenizerError(message, tokenizer=name) from error
     return private_copy(loaded, name)

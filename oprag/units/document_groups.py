@@ -115,7 +115,7 @@ def _texts(documents: Any) -> Mapping[str, str]:
     for text in documents.values() if is_mapping else [documents]:
         if not isinstance(text, str) or not is_mapping:
             takes = "{name: text}, or a list of documents"
-            message = f"documents= takes {takes}, and got {named(text)}."
+            message = f"documents= takes {takes}, but got {named(text)}."
             raise InvalidOptionError(message, option="documents", value=documents)
     return documents  # type: ignore[no-any-return]  # they are texts
 

@@ -20,7 +20,6 @@ from zlib import crc32
 
 class Embedding(EmbeddingModel):
     name: str = "scripted"
-
     async def embed_documents(self, texts):
         return [np.random.default_rng(crc32(t.encode())).random(32) for t in texts]
 

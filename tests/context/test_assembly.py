@@ -61,9 +61,9 @@ def test_lists_of_different_lengths_are_an_error():
 @pytest.mark.parametrize(
     ("texts", "metadatas", "named"),
     [
-        ("ab", None, "texts takes a list of texts, and got a str"),
+        ("ab", None, "texts takes a list of texts, but got a str"),
         (["a", None], [{}, {}], "texts .* got None"),
-        (["a", "b"], [{}, None], "metadatas takes a list of mappings, and got None"),
+        (["a", "b"], [{}, None], "metadatas takes a list of mappings, but got None"),
         (["a"], [[("source", "s")]], "metadatas .* got a list"),
     ],
 )

@@ -53,6 +53,7 @@ def walks() -> dict[str, Walk]:
             "A query by LangChain, chunks of its own splitter",
             f"{query}.invoke(question)",
             lambda: _langchain_query(_foreign_documents()),
+            listed=False,
         ),
         "llamaindex": Walk(
             "A query by LlamaIndex, nodes of our parser",

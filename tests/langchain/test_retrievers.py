@@ -192,7 +192,7 @@ async def test_the_wrapped_retriever_is_awaited_in_the_callers_thread():
         ({}, "neither was given"),
         (
             {"base_retriever": ListRetriever(documents=[]), "vectorstore": "store"},
-            "both was given",
+            "both were given",
         ),
         ({"vectorstore": "no store"}, "vectorstore"),
     ],
