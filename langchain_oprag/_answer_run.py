@@ -81,7 +81,7 @@ class AnswerRun:
             self.shown = bool(self._manager.handlers) and not hidden
 
     def _take_over(self) -> None:
-        """Have what runs inside of ours inherit our config.
+        """Let runs inside this one inherit its config.
 
         Models with `bind` and the like look for one in the context, which LangChain
         copies for every run, where it can; where not, it has that of another run.

@@ -115,7 +115,7 @@ class Question(NamedTuple):
 
     @property
     def in_conversation(self) -> str:
-        """The question behind what was said before, as one text."""
+        """The question after what was said before, as one text."""
         said = [
             f"{speaker}: {text_of(message)}"
             for message in self.history

@@ -63,7 +63,7 @@ _LABELS |= {"source", "text", "title", "type"}
 _LINE = 60
 """Characters that an answer may quote of its sources."""
 _TEXT_OF_EACH = 4
-"""Characters of documents, behind that line, for each of what tools write besides."""
+"""Characters of documents, after that line, for each character that tools add."""
 
 
 class EvidenceMiddleware(AgentMiddleware):

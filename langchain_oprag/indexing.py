@@ -172,7 +172,7 @@ def indexing_target(
         InvalidOptionError: The store or the splitter cannot be used.
     """
     if not isinstance(vectorstore, VectorStore):
-        takes = "a VectorStore of LangChain, behind the documents"
+        takes = "a VectorStore of LangChain, after the documents"
         raise wrong_object("vectorstore", vectorstore, takes)
     if type(vectorstore).delete is VectorStore.delete:
         message = (

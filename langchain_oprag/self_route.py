@@ -149,7 +149,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     answer_tokens: SkipValidation[int | None] = _call_field("answer_tokens")
     prices: SkipValidation[Mapping[str, Sequence[float]] | None] = _call_field("prices")
     order: Order = "document"
-    """Of what was retrieved: `"document"`, or `"score"`: best first, each behind its
+    """Of what was retrieved: `"document"`, or `"score"`: best first, each after its
     number, as in the paper."""
     on_problem: OnProblem = option_field("on_problem")
     position_keys: PositionKeys | None = option_field("position_keys")
@@ -280,7 +280,7 @@ class _SelfRouting(Answering):
     def messages(self, prompt: str, values: Mapping[str, str]) -> list[BaseMessage]:
         """Fill the prompt of a rung in.
 
-        The conversation comes behind the context, so that what is before it is the
+        The conversation comes after the context, so that what is before it is the
         same for every question on a document.
         """
         question = self.question.in_conversation

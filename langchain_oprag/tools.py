@@ -40,7 +40,7 @@ def create_retrieval_tool(
 ) -> StructuredTool:
     """Make a tool that searches, for any agent or graph of LangChain.
 
-    The model reads the passages in document order, each behind its number, source and
+    The model reads the passages in document order, each after its number, source and
     place, `[1] contract.txt, characters 0-120`, with `[…]` where text was left out. All
     of that counts for `token_budget`. The same search gives the same text, byte for
     byte. The artifact of the message are the documents, as plain `Document`s.

@@ -272,7 +272,7 @@ def source_of(node: BaseNode) -> SourceText:
 
 
 def sent_text(chunk: Chunk, text: str) -> str:
-    """Return the text that LlamaIndex sends for a chunk: behind its metadata."""
+    """Return the text that LlamaIndex sends for a chunk: after its metadata."""
     node: BaseNode = chunk.source.node
     changes = _uncited(node)
     if changes or text != text_of(node):

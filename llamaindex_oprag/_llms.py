@@ -14,7 +14,7 @@ def check_llm(name: str, llm: Any) -> LLM:
     """Return the value of an option if it is an LLM.
 
     Raises:
-        InvalidOptionError: It is none.
+        InvalidOptionError: It is not an LLM.
     """
     if isinstance(llm, LLM):
         return llm

@@ -118,7 +118,7 @@ def check_retriever(option: str, value: Any) -> None:
     """Reject what is no retriever.
 
     Raises:
-        InvalidOptionError: It is none.
+        InvalidOptionError: It is not a retriever.
     """
     if not isinstance(value, BaseRetriever):
         takes = "a retriever of LlamaIndex, such as index.as_retriever()"

@@ -225,9 +225,9 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
     def asked(self) -> tuple[BaseRetriever, bool]:
         """Return what is asked, best first, once for all rungs.
 
-        An index retriever that was left at LlamaIndex's default is asked for as many
-        nodes as fill the largest rung, where nobody said how many: neither of it nor
-        of what of ours is around it or behind it.
+        An index retriever at LlamaIndex's default is asked for as many nodes as fill
+        the largest rung, unless somebody said how many: for it, or for a component of
+        oprag around or after it.
 
         Returns:
             The retriever, and whether nobody said how many.

@@ -216,7 +216,7 @@ def _refuse_edited(
             message = (
                 f"Document {name!r} was edited: documents= has another text of it than "
                 "its nodes. In a pipeline that is kept, put one PositionAnnotator() "
-                "before the parsers and behind them."
+                "before the parsers and after them."
             )
             raise DocumentNotFoundError(message, document=name)
 

@@ -188,7 +188,7 @@ def indexing_target(
     """
     if not isinstance(index, VectorStoreIndex):
         takes = (
-            "a VectorStoreIndex, behind the documents; over a vector store that is "
+            "a VectorStoreIndex, after the documents; over a vector store that is "
             "VectorStoreIndex.from_vector_store(vector_store)"
         )
         raise wrong_object("index", index, takes)

@@ -51,7 +51,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
 
     The first reads the units and writes a long answer, of some sentences. The second
     reads only the question and the long answer, with examples, and writes a short
-    one. A context of fewer than 1,000 tokens takes one call. Put it behind a
+    one. A context of fewer than 1,000 tokens takes one call. Put it after a
     `LongUnitRetriever`::
 
         RetrieverQueryEngine(retriever, LongReaderSynthesizer(llm))

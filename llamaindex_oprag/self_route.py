@@ -165,7 +165,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
                 for the LLM's own limit, else 256, or an eighth of a smaller window.
             prices: Price of a million tokens by model: input, cached input, output.
             order: Of what was retrieved: `"document"`, or `"score"`: best first, each
-                behind its number, as in the paper.
+                after its number, as in the paper.
             on_problem: For nodes that cannot be put in order: `"error"`, or `"warn"`
                 and go on.
             position_keys: Where the position is, as in `OrderPreservingRetriever`.

@@ -163,7 +163,7 @@ def _text_hash(text: str) -> str:
 
 
 def short_hash(text: str, digits: int) -> str:
-    """Return so many decimal digits of the SHA-256 of a text.
+    """Return some decimal digits of the SHA-256 of a text.
 
     Three of them are one token of cl100k, where hex digits take a token for less than
     two: who prints metadata to a model pays half as much. 12 digits are 40 bits, and

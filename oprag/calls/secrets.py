@@ -32,7 +32,7 @@ def without_secrets(text: str) -> str:
     Secrets are values of at least 8 characters: of environment variables whose names
     end in `_KEY`, `_TOKEN`, `_SECRET` or `_PASSWORD`, passwords in the addresses of
     others, and what `keep_secret` was given. What is a secret by its form goes too: a
-    login or a key in an address, a token behind `Bearer`.
+    login or a key in an address, a token after `Bearer`.
     """
     secrets = {*_given}
     for name, value in os.environ.items():

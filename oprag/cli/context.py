@@ -25,7 +25,7 @@ def context(
     The files are indexed the first time; the index is used again until one of them
     changes. Needs no chat model, and no text leaves this machine.
 
-    The passages are in document order, each behind its number and place, with […]
+    The passages are in document order, each after its number and place, with […]
     where text was left out. Only they go to standard output, so they can be saved
     or piped:
 

@@ -44,7 +44,7 @@ class Librarian:
         self._turn = anyio.CapacityLimiter(1)
 
     def start(self) -> None:
-        """Begin to open the library, or to open it anew."""
+        """Begin to open the library, or to open it again."""
         self._library, self._failed = None, False
         self._opening = Thread(target=self._open, daemon=True)
         self._opening.start()

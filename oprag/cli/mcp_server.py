@@ -137,7 +137,7 @@ def make_server(
     ) -> str:
         """Search the documents.
 
-        Returns passages in the order of their documents, each behind its number,
+        Returns passages in the order of their documents, each after its number,
         document and place; […] marks where text was left out.
         """
         library = await librarian.library()

@@ -143,7 +143,7 @@ class SearchOptions:
 def takes(kind: type[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options that a dataclass holds.
 
-    Typer shows each field as an option of the command, behind the command's own. The
+    Typer shows each field as an option of the command, after the command's own. The
     command gets all of them as one argument, `options`.
     """
     hints = get_type_hints(kind, include_extras=True)

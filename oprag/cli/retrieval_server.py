@@ -204,7 +204,7 @@ def _records(
         citations=True,
     )
     found = as_passages(retriever.invoke(asked.query))
-    # Neighbours on another page are passages of their own, behind all that was found.
+    # Neighbours on another page are passages of their own, after all that was found.
     best = {*sorted(passage.rank for passage in found)[:top_k]}
     passages = library.shown([each for each in found if each.rank in best])
     step = (1 - threshold) / max(len(passages), 1)

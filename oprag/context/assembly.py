@@ -301,7 +301,7 @@ def _unmarked(chunk: Chunk) -> Chunk:
 def _ranked(chunks: list[Chunk], options: ContextOptions) -> list[Chunk]:
     """The chunks best first.
 
-    A list in the order that a component of ours returned keeps the ranks written on it.
+    A list in the order that a component returned keeps the ranks written on it.
     Any other list is ranked by list order.
     """
     # A quick first check.

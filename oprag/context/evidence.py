@@ -41,7 +41,7 @@ def search_description(*, repeats: bool = True) -> str:
     """
     description = (
         "Searches the documents. Returns passages in the order of their documents, "
-        f"each behind its source and place; {GAP_MARK} marks text that was left out."
+        f"each after its source and place; {GAP_MARK} marks text that was left out."
     )
     if not repeats:
         description += " What an earlier search returned is named and not repeated."

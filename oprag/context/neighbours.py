@@ -1,6 +1,6 @@
 """Neighbours of what was retrieved: which chunks of a store are read.
 
-A hit is often understood only with the chunks before and behind it. Those that stand
+A hit is often understood only with the chunks before and after it. Those that stand
 beside the best hits come first, by what `selection="recall"` says that they are worth.
 Of a store they are named by document, version and `chunk_index`, and by their ids where
 those can be computed, so that it gives all of them in one query: without I/O here,
@@ -135,11 +135,11 @@ class Widening:
 
     Args:
         hits: Best first. Not changed.
-        widen: So many chunks on each side; or `"fill"`: as many as the token budget
+        widen: How many chunks on each side; or `"fill"`: as many as the token budget
             leaves room for, those beside the best first.
         options: `top_n` limits the hits, `token_budget` what is read in all.
-        fills: Whether nobody said how many hits are wanted. Then with a number of
-            neighbours only so many of the best count as fill the budget with them.
+        fills: Whether nobody said how many hits are wanted. Then, with a number of
+            neighbours, only the best hits count that fill the budget with them.
         ids: The store's own id of each hit, where it is known.
     """
 

@@ -109,7 +109,7 @@ class Numbers:
         """Return the places of all numbers, in their order, with each document once.
 
         `[key, name]` of a document, or its place among these where it comes again,
-        and behind it its passages: `[start, length, hash]`, or all spans in the place
+        and after it its passages: `[start, length, hash]`, or all spans in the place
         of the start; the part, and the citation, where these are known: `["page 3"]`
         for what is between the name and the characters.
         """

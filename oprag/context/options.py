@@ -249,7 +249,7 @@ def check_option(option: str, value: Any) -> None:
 
 
 _Check: TypeAlias = tuple[Callable[[Any], bool], str]
-"""Whether a value is possible, and what is, behind "It takes"."""
+"""Whether a value is possible, and what is, after "It takes"."""
 
 
 def _is_count(value: Any) -> bool:

@@ -135,7 +135,7 @@ def _line_of_spans(members: Sequence[Chunk], long: float) -> Line:
 
 
 def _within(text: str, least: float) -> Iterator[int]:
-    """Return ends of sentences, each some way behind the one before."""
+    """Return ends of sentences, each some way after the one before."""
     at, last = 0, len(text)
     for match in _SENTENCE_END.finditer(text):
         if match.end() - at >= least and last - match.end() >= least:

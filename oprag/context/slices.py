@@ -102,7 +102,7 @@ def _sides(
 
 
 def _at_space(source: str, place: int, length: int) -> int:
-    """Return the nearest place behind white space; the place itself without one."""
+    """Return the nearest place after white space; the place itself without one."""
     if not 0 < place < len(source):
         return min(max(0, place), len(source))
     for away in range(length // _NEAR + 1):

@@ -21,14 +21,14 @@ def headers(passages: Sequence[Passage], *, separator: str = "\n\n") -> list[str
     """The number and place of each passage, and the gap mark before these.
 
     The mark goes before a passage that follows another of the same document and
-    does not touch it. The texts behind them, joined by `separator`, are the context.
+    does not touch it. The texts after them, joined by `separator`, are the context.
     """
     lines = [header(*numbered) for numbered in enumerate(passages, start=1)]
     return with_marks(passages, lines, separator)
 
 
 def cited_text(number: int, passage: Passage) -> str:
-    """The text of a passage behind its number and place, as `render` writes it."""
+    """The text of a passage after its number and place, as `render` writes it."""
     return header(number, passage) + passage.text
 
 
@@ -65,7 +65,7 @@ def with_pointers(
         separator: See `render`.
         in_order: Whether passages are in reading order: the line is then where
             its text would be. Otherwise, and where there is no passage of its document,
-            it is behind all passages.
+            it is after all passages.
     """
     lines: dict[str, list[tuple[Passage, str]]] = {}
     for number, passage in enumerate(passages, start=1):
@@ -155,7 +155,7 @@ def with_marks(
 
 
 def numbered_text(chunk: Chunk, text: str) -> str:
-    """Return the text to send for a chunk, behind a number for its place.
+    """Return the text to send for a chunk, after a number for its place.
 
     The number ascends with the place in the document: the `chunk_index` of the
     metadata; without one where the chunk begins, as its position says (a character, an

@@ -148,7 +148,7 @@ def _holds(source: str, chunk: Chunk) -> bool | None:
 
 
 def _shifts(recorded: Sequence[Chunk], locations: Sequence[Location]) -> dict[int, int]:
-    """How far each part lies behind the start of the source, as most chunks say."""
+    """How far each part lies after the start of the source, as most chunks say."""
     votes: dict[int, Counter[int]] = {}
     for chunk, location in zip(recorded, locations, strict=True):
         if chunk.part is not None and chunk.span and location.span:

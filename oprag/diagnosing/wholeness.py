@@ -33,14 +33,14 @@ _READABLE = ("", "inexact")
 def check_documents(
     chunks: Sequence[Examined], findings: Findings, *, sampled: bool
 ) -> set[int]:
-    """Note what is wrong with whole documents, or there of them besides.
+    """Note what is wrong with whole documents, and with further chunks of them.
 
     The judge of a text is the one that reads it later (`oprag.documents`), over the
     same chunks: those that have the key of the document's name, as the store keeps it.
 
     Returns:
-        The numbers of the chunks of damaged documents: those that cannot be read. One
-        that can is none, even if chunks of another version or size of it are damaged.
+        The numbers of the chunks of damaged documents, which cannot be read. A document
+        that can is not damaged, even if chunks of another version or size of it are.
     """
     groups = own_documents(chunk.stored for chunk in chunks)
     _check_foreign(chunks, groups, findings)

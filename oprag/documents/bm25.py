@@ -143,7 +143,7 @@ class _Index:
             self._bm25.index((worded, self._words), show_progress=False)
 
     def holds(self, count: int | None, found: Mapping[str, str]) -> bool:
-        """Return whether a store of so many chunks, and these among them, is this."""
+        """Return whether it is of a store of this many chunks, these among them."""
         return count == self._count and found.keys() <= self._known
 
     def best(

@@ -1,6 +1,6 @@
 """The filter of a search: it binds everything that is read for the search.
 
-A filter keeps chunks from anyone who searches. What is read from the same store besides
+A filter keeps chunks from anyone who searches. What else is read from the same store
 must not give them back: it is read through the same filter, or not at all.
 """
 
@@ -18,7 +18,7 @@ class SearchFilter(NamedTuple):
     where: Any = None
     """The filter as its framework has it; None for a search without one."""
     ids: frozenset[str] | None = None
-    """Ids of the chunks that it is limited to besides; None for all."""
+    """Ids of the chunks that it is also limited to; None for all."""
     unseen: str | None = None
     """The reason that this may not be all, as a clause; None when it is."""
 

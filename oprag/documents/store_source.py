@@ -27,7 +27,7 @@ _SAMPLED = 100
 class StoreSource(DocumentSource):
     """Puts each document together from the chunks that a store holds of it.
 
-    Nothing is kept: every call reads the chunks anew, as the store has them then.
+    Nothing is kept: every call reads the chunks again, as the store then has them.
 
     Args:
         store: The store.

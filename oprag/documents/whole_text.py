@@ -268,7 +268,7 @@ def _laid_out(
 ) -> tuple[str, tuple[int, int] | None]:
     """Join pieces by their places. Return the text, and its widest gap, if any.
 
-    Each gap, and the rest behind the last piece up to `length`, is white space.
+    Each gap, and the rest after the last piece up to `length`, is white space.
     """
     texts: list[str] = []
     gaps: list[tuple[int, int]] = []

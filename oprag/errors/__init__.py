@@ -311,7 +311,7 @@ def wrong_object(option: str, value: Any, takes: str) -> InvalidOptionError:
     Args:
         option: Its name.
         value: What was given.
-        takes: What it takes instead, behind "It takes".
+        takes: What it takes instead, after "It takes".
     """
     message = f"{option}= is {named(value)}. It takes {takes}."
     return InvalidOptionError(message, option=option, value=value)

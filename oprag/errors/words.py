@@ -68,7 +68,7 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
     """Ask back for the nearest known name.
 
     Returns:
-        The question with a space behind it; empty where nothing is near.
+        The question with a space after it; empty where nothing is near.
     """
     import difflib  # here, because this is hardly ever needed
 

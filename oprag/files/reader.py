@@ -247,7 +247,7 @@ def unreadable(
 
     Args:
         path: The file.
-        reason: What is wrong with it, behind its name.
+        reason: What is wrong with it, after its name.
         inside: Files inside a folder that could not be read.
     """
     name = _name(path)

@@ -30,7 +30,7 @@ def json_line(values: Mapping[str, Any]) -> bytes:
 
 
 def write_whole(path: Path, data: bytes, *, shared: bool = False) -> None:
-    """Write a file anew; a kill leaves the old one or the new one.
+    """Replace a file; a kill leaves the old one or the new one.
 
     Args:
         path: The file.
@@ -43,7 +43,7 @@ def write_whole(path: Path, data: bytes, *, shared: bool = False) -> None:
 
 
 def write_whole_of(path: Path, parts: Iterable[bytes], *, shared: bool = False) -> None:
-    """Write a file anew out of its parts, as `write_whole` does."""
+    """Replace a file by these parts, as `write_whole` does."""
     draft = path.with_name(f"{path.name}.{os.getpid() if shared else 'new'}")
     try:
         with draft.open("wb") as file:
@@ -150,7 +150,7 @@ if sys.platform == "win32":  # pragma: no cover
     import msvcrt
 
     _FAR = 1 << 30
-    """The byte that is locked: nobody can read it, and it is behind the file's end."""
+    """The byte that is locked: nobody can read it, and it is after the file's end."""
 
     def _lock(file: IO[bytes]) -> None:
         file.seek(_FAR)

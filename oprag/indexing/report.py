@@ -44,7 +44,7 @@ class SkippedFile(NamedTuple):
     name: str
     """The name that its document would have."""
     error: UnreadableFileError
-    """The reason that it is none."""
+    """The reason that it was not read."""
 
     @property
     def is_unread(self) -> bool:

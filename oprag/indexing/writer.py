@@ -75,7 +75,7 @@ class Snapshot(ChunkStore):
     def read(
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> Iterable[StoredChunk]:
-        """Return the chunks of some documents, in the store's order; all anew."""
+        """Return the chunks of some documents, read again, in the store's order."""
         if wanted is None:
             return self._store.read(ids=ids)
         if self._chunks is None:
@@ -87,7 +87,7 @@ class Snapshot(ChunkStore):
         return chain.from_iterable(self._chunks.get(key, ()) for key in wanted)
 
     def forget(self) -> None:
-        """Read the store anew when next asked."""
+        """Read the store again when next asked."""
         self._chunks = None
 
 

@@ -56,7 +56,7 @@ def anchor(text: str, pieces: Sequence[str], *, complete: bool) -> list[Range | 
 
 
 def _step_back(ends: Iterable[int]) -> int:
-    """How far an end lies behind one before it, at most."""
+    """How far an end lies after one before it, at most."""
     step = furthest = 0
     for end in ends:
         furthest = max(furthest, end)

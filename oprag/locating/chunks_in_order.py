@@ -29,9 +29,9 @@ class Location(NamedTuple):
 
     - `exact`: it equals the source at `span`.
     - `whitespace`: it does but for white space. `span` goes from its first
-      character that is none to its last.
+      character that is not white space to its last.
     - `inside`: the source's text at `span` is a part of it, with something before or
-      behind it that the source does not have there.
+      after it that the source does not have there.
     - `ambiguous`: it occurs, and more than one place is possible.
     - `not_found`: it does not occur where its neighbours leave room for it.
     - `blank`: it is empty or white space alone, so any place fits.

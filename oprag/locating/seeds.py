@@ -93,7 +93,7 @@ class Seeds:
 def stretch_at(
     text: str, start: int, piece: str, at: int, *, back: bool = True
 ) -> Stretch:
-    """Return how far a text and a piece agree behind a place in both, or around it."""
+    """Return how far a text and a piece agree after a place in both, or around it."""
     before = after = 0
     most = min(start, at) if back else 0
     while before < most and text[start - before - 1] == piece[at - before - 1]:

@@ -101,7 +101,7 @@ class TextIndex:
         return start + shift, max(end, start + 1) + shift
 
     def _beside_a_line(self, text: str, recorded: Span | None) -> Location:
-        """Return the place of the text behind its first line, or before its last."""
+        """Return the place of the text after its first line, or before its last."""
         behind, before = text.partition("\n")[2], text.rpartition("\n")[0]
         for rest in (behind.strip(), before.strip()):
             span, _ = self.only(rest)
@@ -158,7 +158,7 @@ def place_some(
             None where it says nothing.
         recorded: The place that the index records for each. It alone proves nothing: a
             search for a text that repeats itself finds any of its places. Given, texts
-            are also found that have something before or behind their slice.
+            are also found that have something before or after their slice.
     """
     index = _index_of(source, texts)
     found = [index.only(text) for text in texts]

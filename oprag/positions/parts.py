@@ -54,7 +54,7 @@ class SourceText(NamedTuple):
     cut: bool = False
     """Whether an earlier parser cut it out of that document."""
     has_neighbours: bool = False
-    """Whether that parser cut other texts before or behind it."""
+    """Whether that parser cut other texts before or after it."""
 
 
 class Part(NamedTuple):

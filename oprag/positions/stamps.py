@@ -37,7 +37,7 @@ def stamp_chunks(
     Args:
         parts: One document of `group_parts`.
         rows: Start, end and tokens of the chunks of each part, relative to its text.
-        settings: What decides where a text is cut, besides the counter.
+        settings: All that decides where a text is cut, except the counter.
         counter: The `NamedTokenCounter` that counted the tokens.
 
     Returns:

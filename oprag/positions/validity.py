@@ -174,7 +174,7 @@ def _go_on(first: Chunk, second: Chunk) -> bool:
 
 
 def _have_one_header(chunks: Sequence[Chunk]) -> bool:
-    """Whether the texts agree behind something that all of them begin with."""
+    """Whether the texts agree after something that all of them begin with."""
     texts = [chunk.text for chunk in chunks]
     pairs = zip(min(texts), max(texts), strict=False)  # what these share, all do
     shared = [a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]

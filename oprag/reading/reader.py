@@ -82,7 +82,7 @@ class DocumentReader:
     def read(
         self, document: Named, start: From = 0, end: To = None, page: Page = None
     ) -> Steps[Reading]:
-        """Return characters behind their place, as a search writes them.
+        """Return characters after their place, as a search writes them.
 
         Args:
             document: What the citation calls it, or the end of the path of one alone.

@@ -1,7 +1,7 @@
 """Whether a reply declines: by a word, by a call, or as a function says; also streamed.
 
-Asked for the word and nothing more, models put it in quotes, behind a label, before or
-behind a reason. So it counts as the first or the last clause of the opening, which is
+Asked for the word and nothing more, models put it in quotes, after a label, before or
+after a reason. So it counts as the first or the last clause of the opening, which is
 two sentences or 200 characters, whichever is shorter. A call cannot be misread: text is
 an answer, and a call of the tool instead of text a refusal.
 """

@@ -61,7 +61,7 @@ class Excerpt(NamedTuple):
 
 
 def joined(excerpts: Sequence[Excerpt], options: RouteOptions) -> str:
-    """Write excerpts, in reading order, one behind another as they are sent."""
+    """Write excerpts, in reading order, one after another as they are sent."""
     separator = options.context.separator
     texts: list[str] = []
     before: FullDocument | None = None
@@ -212,7 +212,7 @@ def context_of_chunks(
 
     In document order, chunks that touch or overlap are joined, so that the text
     reads as its author wrote it. With `order="score"` they stay apart, best first,
-    each behind its number, as in the paper.
+    each after its number, as in the paper.
 
     Args:
         hits: Best first.

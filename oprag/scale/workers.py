@@ -153,5 +153,5 @@ def _document(row: Mapping[str, Any], framework: Framework[Any]) -> Any:
         )
         raise InvalidOptionError(message, option="documents", value=found)
     known = {key: value for key, value in metadata.items() if value is not None}
-    # Nobody gave it an id: a random one is none.
+    # Nobody gave it an id: a random one does not count.
     return framework.make(text, str(uuid.uuid4()), known, None)

@@ -50,7 +50,7 @@ class PunktModel(NamedTuple):
     abbreviations: frozenset[str]
     """Without their last full stop."""
     collocations: frozenset[tuple[str, ...]]
-    """Pairs: a word with a full stop behind it, and a word that often follows it."""
+    """Pairs: a word with a full stop after it, and a word that often follows it."""
     starters: frozenset[str]
     """Words that often begin sentences."""
     contexts: dict[str, int]

@@ -91,7 +91,7 @@ def split_sentences(
 
     A sentence that is over the limit by itself is cut: the chunk before it is
     closed, then come its pieces in order, each a chunk by itself that ends, as far
-    to the right as fits, after a `;` `:` or `,` and the white space behind it;
+    to the right as fits, after a `;` `:` or `,` and the white space after it;
     else after white space; else between graphemes. A single grapheme of more tokens
     than `chunk_size` stays whole, and is the only thing that exceeds the limit.
 

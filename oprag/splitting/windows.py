@@ -121,7 +121,7 @@ class _Windows(NamedTuple):
 
 
 def _moved(text: str, start: TokenStart, reached: int) -> int:
-    """Move a cut to a boundary between graphemes, not behind the cut before it."""
+    """Move a cut to a boundary between graphemes, not after the cut before it."""
     if start.position < reached:
         return reached
     place = boundary_at_or_before(text, start.position, reached)

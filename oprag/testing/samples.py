@@ -41,7 +41,7 @@ class _Slice(NamedTuple):
 
 
 def sample(name: str, *parts: str, size: int = _SIZE) -> Sample:
-    """Cut a document into chunks of so many characters."""
+    """Cut a document into chunks of a number of characters."""
     rows = [
         [
             _Slice(start, min(start + size, len(text)))
@@ -65,7 +65,7 @@ def sample(name: str, *parts: str, size: int = _SIZE) -> Sample:
 
 
 def numbered_lines(number: int) -> Sample:
-    """Return a document of so many chunks, all different."""
+    """Return a document of a number of chunks, all different."""
     lines = [f"Line {line:08} of the book.\n" for line in range(number)]
     return sample("the long book.txt", "".join(lines), size=len(lines[0]))
 

@@ -143,7 +143,7 @@ class StoreSuite(ABC):
         )
 
     def test_all_versions_of_a_document_come(self) -> None:
-        """While a document is indexed anew its old chunks are there as well."""
+        """While a document is indexed again its old chunks are there as well."""
         store = self.new_store()
         add(store, [*_REPLACED.chunks, *_REWRITTEN.chunks])
         number = len(_REPLACED.chunks)

@@ -75,7 +75,7 @@ class HuggingFaceText:
     """Tokens with the offsets that a Hugging Face tokenizer reports.
 
     Several tokens of one character share its offset. Some tokenizers report an
-    offset behind the space that the token holds (RoBERTa's `trim_offsets`), or
+    offset after the space that the token holds (RoBERTa's `trim_offsets`), or
     none for a token without a character; offsets that step back are
     read as those of the token before.
 

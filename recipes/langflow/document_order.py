@@ -49,7 +49,7 @@ class DocumentOrder(Component):
     ]
 
     def context(self) -> Message:
-        """The passages as text, each behind its place."""
+        """The passages as text, each after its place."""
         found, passages = self._passages()
         if passages is None:
             return Message(text="\n\n".join(str(each.get_text()) for each in found))

@@ -116,7 +116,7 @@ def test_the_model_is_told_what_the_tool_does_and_takes(store):
     assert made.name == "search_documents"
     assert made.description == (
         "Searches the documents. Returns passages in the order of their documents, "
-        "each behind its source and place; […] marks text that was left out."
+        "each after its source and place; […] marks text that was left out."
     )
     assert list(made.args) == ["query"]
     assert made.args["query"]["description"].startswith("What to look for")

@@ -10,7 +10,7 @@ from oprag_eval.data.rows import Fields, Rows, Text, malformed
 from oprag_eval.errors import check_one_of
 
 CORPORA = {"units": "corpus", "documents": "wiki"}
-"""What all questions of a set are asked of, and the end of the authors' name for it."""
+"""Corpora for all questions of a set, and the ends of the authors' names for them."""
 
 _FULL = {"nq": 3_610, "hotpot_qa": 7_405}
 _SUBSETS = {"subset_1000": 1_000, "subset_100": 100}
