@@ -165,8 +165,6 @@ def _contradiction(chunks: Iterable[Chunk]) -> tuple[Chunk, Chunk] | None:
 
 def _go_on(first: Chunk, second: Chunk) -> bool:
     """Whether two texts that begin at one place may be one and its beginning."""
-    if first.text == second.text:
-        return True
     if first.span is None or second.span is None or first.exact or second.exact:
         return False
     short, long = sorted((first.text, second.text), key=len)

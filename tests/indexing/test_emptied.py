@@ -12,11 +12,8 @@ from oprag.errors import InvalidOptionError
 from oprag.indexing import WantedDocument, update_index
 from tests.documents.fake_store import FakeStore, FakeWriter
 from tests.indexing.test_faults import attempt
-from tests.indexing.test_update import content, document, expected, stored
-
-
-def full(names: str) -> list[WantedDocument]:
-    return [document(name, [f"{name} 1", "2"]) for name in names]
+from tests.indexing.test_update import expected, full, stored
+from tests.kit.interrupted import content
 
 
 def empty(names: str) -> list[WantedDocument]:

@@ -22,8 +22,9 @@ from oprag.indexing import IndexingReport, WantedChunk, WantedDocument, update_i
 from oprag.indexing.report import FailedDocument, SkippedFile
 from oprag.metadata import DOC_SCOPE
 from tests.documents.fake_store import FakeStore, FakeWriter
-from tests.indexing.test_update import content, document, expected, stored
+from tests.indexing.test_update import document, expected, full, stored
 from tests.kit.effort import cases
+from tests.kit.interrupted import content
 
 
 class OutageError(Exception):
@@ -199,9 +200,8 @@ def test_documents_that_are_refused_are_passed_over_however_many():
 
 
 def filled(names: Sequence[str], scope: str = "") -> Iterator[StoredChunk]:
-    for name in names:
-        first, *others = stored(scoped(document(name, [f"{name} 1", "2"]), scope))
-        yield from (first, *others)
+    for wanted in full("".join(names)):
+        yield from stored(scoped(wanted, scope))
 
 
 def scoped(wanted: WantedDocument, scope: str) -> WantedDocument:
@@ -223,8 +223,8 @@ NO_TEXT = SkippedFile("Thumbs.db", OSError())  # type: ignore[arg-type]
         ([NO_TEXT], 5),
         ([WantedDocument("a", [])], 5),
         ([WantedDocument(name, []) for name in "abcde"], 5),
-        ([document("a", ["a 1", "2"]), WantedDocument("b", [])], 4),
-        ([document(name, [f"{name} 1", "2"]) for name in "ab"], 3),
+        ([*full("a"), WantedDocument("b", [])], 4),
+        (full("ab"), 3),
         ([document(name, ["new"]) for name in "xyz"], 5),
     ],
 )
@@ -244,7 +244,7 @@ def test_more_than_half_goes_only_if_all_may(given_documents, gone):
 def test_a_run_removes_and_counts_what_is_of_its_own_scope():
     rows = [*filled("abc", "one"), *filled("xy", "two"), *filled("z")]
     store = FakeStore(rows)
-    kept = [scoped(document(name, [f"{name} 1", "2"]), "one") for name in "ab"]
+    kept = [scoped(wanted, "one") for wanted in full("ab")]
 
     report = update_index(
         kept, store, FakeWriter(store), scope="one", remove_missing=True
@@ -317,11 +317,7 @@ def test_where_old_chunks_cannot_be_deleted_it_says_what_is_in_and_what_to_do():
     writer = FakeWriter(store)
     again = update_index(new, store, writer)
     assert (again.updated, writer.added) == (("a", "b"), [])
-    assert content(store) == expected(*new, *filled_documents("c"))
-
-
-def filled_documents(names: str) -> list[WantedDocument]:
-    return [document(name, [f"{name} 1", "2"]) for name in names]
+    assert content(store) == expected(*new, *full("c"))
 
 
 @pytest.mark.parametrize("batch_size", [4, 256])
@@ -348,7 +344,5 @@ def test_a_missing_document_that_cannot_be_deleted_is_still_there():
     store = FakeStore(list(filled("abc")))
 
     with pytest.warns(OpragWarning, match="1 failed: 'c'. What the store held of them"):
-        update_index(
-            filled_documents("ab"), store, DeletesNothing(store), remove_missing=True
-        )
-    assert content(store) == expected(*filled_documents("abc"))
+        update_index(full("ab"), store, DeletesNothing(store), remove_missing=True)
+    assert content(store) == expected(*full("abc"))

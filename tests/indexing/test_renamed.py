@@ -15,9 +15,9 @@ from oprag.indexing import (
     update_index,
 )
 from tests.documents.fake_store import FakeStore
-from tests.indexing.test_emptied import empty, full, holding
+from tests.indexing.test_emptied import empty, holding
 from tests.indexing.test_faults import Particular
-from tests.indexing.test_update import document
+from tests.indexing.test_update import document, full
 
 pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.OpragWarning")
 

@@ -10,7 +10,8 @@ import pytest
 from oprag.documents import StoredChunk
 from oprag.indexing import update_index
 from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
-from tests.indexing.test_update import content, document, stored
+from tests.indexing.test_update import document, stored
+from tests.kit.interrupted import content
 
 WANTED = [document(name, ["one ", "two ", "three"]) for name in "ab"]
 

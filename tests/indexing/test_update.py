@@ -26,6 +26,7 @@ from oprag.indexing.plan import plan as plan_of
 from oprag.indexing.report import SkippedFile
 from oprag.metadata import document_key, document_version, named_id, text_stamp
 from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
+from tests.kit.interrupted import content
 
 KEY = document_key("a.txt")
 
@@ -63,8 +64,8 @@ def stored(wanted: WantedDocument) -> list[StoredChunk]:
     return [StoredChunk(c.text, dict(c.metadata), c.id) for c in wanted.chunks]
 
 
-def content(store: FakeStore) -> list[tuple[str, str, list[tuple[str, object]]]]:
-    return sorted((r.id, r.text, sorted(r.metadata.items())) for r in store.rows)
+def full(names: str) -> list[WantedDocument]:
+    return [document(name, [f"{name} 1", "2"]) for name in names]
 
 
 def expected(*documents: WantedDocument) -> list[tuple[str, str, list]]:
