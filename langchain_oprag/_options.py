@@ -91,8 +91,8 @@ def refuse_options(component: str, call: Iterable[str]) -> None:
     for option in call:
         if option in _OF_CONSTRUCTION:
             message = (
-                f"{option}= is no argument of a search. Set it on {component}, or give "
-                "k= for the number of documents."
+                f"{option}= is not an argument of a search. Set it on {component}, or "
+                "give k= for the number of documents."
             )
             raise InvalidOptionError(message, option=option, value=None)
 

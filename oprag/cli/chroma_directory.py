@@ -148,7 +148,7 @@ def _backed_up(backup: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 kept = json.loads(line)
                 yield kept["id"], kept["metadata"]
             except (ValueError, KeyError, TypeError) as error:
-                message = f"{backup} is no backup of oprag doctor (line {number})."
+                message = f"{backup} is not a backup of oprag doctor (line {number})."
                 raise stop(message, 2) from error
 
 
@@ -194,7 +194,7 @@ def chosen_collection(
     """
     if not (directory / DATABASE).is_file():
         message = (
-            f"{directory} is no Chroma directory: it has no {DATABASE}. Give the "
+            f"{directory} is not a Chroma directory: it has no {DATABASE}. Give the "
             "folder that was passed as persist_directory= or to PersistentClient."
         )
         raise stop(message, 2)
@@ -206,7 +206,7 @@ def chosen_collection(
             asked = database.execute("SELECT name FROM collections ORDER BY name")
             names = [str(found) for (found,) in asked]
     except sqlite3.Error as error:
-        message = f"{directory / DATABASE} is no index of Chroma: {error}."
+        message = f"{directory / DATABASE} is not an index of Chroma: {error}."
         raise stop(message, 2) from error
     if may_be_empty and not names:
         return ""

@@ -109,7 +109,7 @@ def librarian_of(
             collection is named.
     """
     if not path.exists():
-        raise stop(f"{str(path)!r} is not there.", 2)
+        raise stop(f"{str(path)!r} does not exist.", 2)
     if collection and not (path / DATABASE).is_file():
         raise stop(f"--collection is of a Chroma directory, and {path} is none.", 2)
 

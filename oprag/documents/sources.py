@@ -358,7 +358,7 @@ class _FolderSource(DocumentSource):
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
             message = (
-                f"documents={str(folder)!r} is no folder. Give texts by name: "
+                f"documents={str(folder)!r} is not a folder. Give texts by name: "
                 "documents={name: text}."
             )
             raise InvalidOptionError(message, option="documents", value=str(folder))

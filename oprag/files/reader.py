@@ -22,7 +22,7 @@ _AS_PDF = "save it as PDF"
 _OTHERS = {
     **dict.fromkeys((".ppt", ".pptx", ".odp"), f"holds slides; {_AS_PDF}"),
     **dict.fromkeys((".xls", ".xlsx", ".ods"), "is a spreadsheet; save it as CSV"),
-    **dict.fromkeys((".doc", ".odt", ".rtf"), "is no .docx; save it as one"),
+    **dict.fromkeys((".doc", ".odt", ".rtf"), "is not a .docx; save it as one"),
     **dict.fromkeys((".epub", ".mobi"), f"is an e-book; {_AS_PDF}"),
     **dict.fromkeys((".zip", ".7z", ".rar"), "is an archive; unpack it"),
 }
@@ -187,7 +187,7 @@ def read_file(path: Path) -> list[FileText]:
 def _size(path: Path) -> int:
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):  # reading a pipe or a device may never end
-        raise NoTextError("is no regular file")
+        raise NoTextError("is not a regular file")
     return found.st_size
 
 
@@ -236,7 +236,7 @@ def _breaks_line(char: str) -> bool:
 
 def _said(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
-        return "is not there"
+        return "does not exist"
     return f"cannot be read ({error.strerror or error})"
 
 

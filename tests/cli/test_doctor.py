@@ -253,13 +253,13 @@ def test_the_readings_of_a_page_are_what_is_shown_and_what_is_there(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (["nowhere"], "no Chroma directory"),
+        (["nowhere"], "not a Chroma directory"),
         (["{index}", "--collection", "laws"], "Collections: 'chunks'"),
         (["{index}", "--repair"], "--documents"),
         (["{index}", "--write"], "--repair"),
         (["{index}", "--repair", "--documents", "{here}", "--sample", "3"], "--sample"),
         (["{index}", "--documents", "nowhere"], "nowhere"),
-        (["{index}", "--restore", "{here}/not-a-backup"], "is no backup"),
+        (["{index}", "--restore", "{here}/not-a-backup"], "is not a backup"),
     ],
 )
 def test_a_wrong_call_is_told_and_exits_with_2(

@@ -218,7 +218,7 @@ async def test_outlines_and_lists_lead_to_what_can_be_read(library, notes):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["nowhere"], "Error: 'nowhere' is not there."),
+        (["nowhere"], "Error: 'nowhere' does not exist."),
         ([".", "--collection", "notes"], "is of a Chroma directory, and . is none."),
         (
             [".", "--widen", "all"],

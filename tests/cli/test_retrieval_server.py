@@ -333,7 +333,7 @@ async def test_a_client_that_goes_away_is_no_failure(library, capsys):
         (["."], "", "Set the variable OPRAG_API_KEY"),
         (["."], "short", "needs at least 16 letters"),
         (["."], "a key with blanks in it", "without blanks"),
-        (["nowhere"], KEY, "Error: 'nowhere' is not there."),
+        (["nowhere"], KEY, "Error: 'nowhere' does not exist."),
         ([".", "--collection", "notes"], KEY, "of a Chroma directory, and . is none."),
         ([".", "--widen", "all"], KEY, "from 1 on, or fill."),
         ([".", "--port", "0"], KEY, "Invalid value for '--port'"),

@@ -100,7 +100,7 @@ def test_pipes_and_devices_are_not_opened(folder):
     os.mkfifo(folder / "pipe.txt")
 
     for path in (folder / "pipe.txt", Path("/dev/zero")):
-        with pytest.raises(UnreadableFileError, match="is no regular file"):
+        with pytest.raises(UnreadableFileError, match="is not a regular file"):
             read_files([path])
     assert [each.text for each in read_files([folder]).texts] == ["Good."]
 

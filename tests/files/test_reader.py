@@ -49,7 +49,7 @@ def test_the_same_file_named_by_itself_is_an_error(folder, name):
 
 
 def test_a_missing_file_is_an_error(folder):
-    with pytest.raises(UnreadableFileError, match="'notes/missing' is not there"):
+    with pytest.raises(UnreadableFileError, match="'notes/missing' does not exist"):
         read_files([folder / "missing"])
 
 

@@ -203,7 +203,7 @@ def test_exactly_one_thing_is_wrapped(arguments, found):
 
 
 def test_an_option_at_the_call_is_rejected_and_not_swallowed():
-    with pytest.raises(InvalidOptionError, match="no argument of a search"):
+    with pytest.raises(InvalidOptionError, match="not an argument of a search"):
         listed().invoke(QUERY, token_budget=100)
 
 

@@ -104,7 +104,7 @@ def test_every_file_that_cannot_be_used_has_a_sentence_and_the_others_go_on(
         "photo.txt is binary, not text.",
         "locked.pdf is locked by a password; save it without one.",
         "huge.txt has 200 MB, and this page takes files of at most 20 MB.",
-        "gone.md is not there.",
+        "gone.md does not exist.",
     ]
     assert "broken.pdf is a damaged PDF" in said[0]
     assert files_view(session)["files"] == [[str(tmp_path / "lease.md"), False]]

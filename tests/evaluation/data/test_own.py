@@ -74,9 +74,9 @@ def test_questions_in_json_lines_on_texts(write_jsonl):
     [
         ('{"question": "x", "text"', "no JSON: .* column 25"),
         ("[1]", "has no fields"),
-        ({"question": "x", "evidence": [[0, 9]], "document": "a"}, "no span of a text"),
-        ({"question": "x", "evidence": [[1, 1]], "document": "a"}, "no span of a text"),
-        ({"question": "x", "evidence": [[0, 1]]}, "no span of a text of 0"),
+        ({"question": "x", "evidence": [[0, 9]], "document": "a"}, "not a span"),
+        ({"question": "x", "evidence": [[1, 1]], "document": "a"}, "not a span"),
+        ({"question": "x", "evidence": [[0, 1]]}, "not a span of a text of 0"),
         ({"question": "x", "evidence": [4, 5]}, "'evidence.0': "),
         ({"question": "x", "evidence_kind": "some"}, "'evidence_kind': "),
         ({"question": 3.5, "question_id": [1]}, "'question_id': .* string"),
@@ -94,7 +94,7 @@ def test_a_bad_line_of_json_is_named(write_jsonl, line, reason):
     ("changes", "reason"),
     [
         ({"document": "lamp"}, "'lamp' fits several documents"),
-        ({"document": "x"}, "'x' is not there .known: eli"),
+        ({"document": "x"}, "'x' is unknown .known: eli"),
         ({"question": ""}, "'question': .* it is empty"),
         ({"correct": "c"}, "'correct' is 'c'"),
         ({"correct": ""}, "'correct' is ''"),
@@ -149,7 +149,7 @@ def test_files_that_cannot_be_used(tmp_path):
     for questions, documents, reason in (
         (tmp_path / "latin.csv", {"a": "x"}, "no CSV in UTF-8"),
         (tmp_path / "empty.csv", {"a": "x"}, "holds no questions"),
-        (tmp_path / "none.csv", {"a": "x"}, r"none\.csv' is not there"),
+        (tmp_path / "none.csv", {"a": "x"}, r"none\.csv' does not exist"),
         (tmp_path / "q.xlsx", {"a": "x"}, r"oprag takes \.csv or \.jsonl"),
         (tmp_path / "heading.csv", {"a": "x"}, r"heading\.csv' holds no questions"),
         (tmp_path / "none.jsonl", {"a": "x"}, r"none\.jsonl' holds no questions"),

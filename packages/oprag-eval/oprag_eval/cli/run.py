@@ -49,7 +49,7 @@ CAPPED = 4
 """Exit code where a cap stopped the run."""
 
 _OFFLINE = (
-    "The reader was offline: it gives the best-matching sentence and is no language "
+    "The reader was offline: it gives the best-matching sentence and is not a language "
     "model. What contexts hold can be compared; its answers say nothing about a "
     "model's."
 )

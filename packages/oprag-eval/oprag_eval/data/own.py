@@ -64,7 +64,7 @@ def read_own(questions: Path, documents: Mapping[str, str | Document]) -> Datase
     """
     reader = _READERS.get(questions.suffix.lower())
     if reader is None:
-        takes = f"is no file of questions; oprag takes {' or '.join(_READERS)}"
+        takes = f"is not a file of questions; oprag takes {' or '.join(_READERS)}"
         raise unreadable(questions, takes)
     held = {
         name: given if isinstance(given, Document) else Document(name, name, given)
@@ -124,7 +124,7 @@ def _question(
     """Make a question of a line; what is wrong with it is a `ValueError`."""
     doc_id = names.get(row.document)
     if row.document and doc_id is None:
-        why = "fits several documents" if row.document in names else "is not there"
+        why = "fits several documents" if row.document in names else "is unknown"
         known = ", ".join(sorted(names)[:10])
         message = f"the document {row.document!r} {why} (known: {known})"
         raise ValueError(message)
@@ -139,7 +139,7 @@ def _question(
     length = len(documents[doc_id].text) if doc_id else 0
     for start, end in row.evidence:
         if not 0 <= start < end <= length:
-            message = f"[{start}, {end}] is no span of a text of {length} characters"
+            message = f"[{start}, {end}] is not a span of a text of {length} characters"
             raise ValueError(message)
     return Question(
         row.question_id or number,

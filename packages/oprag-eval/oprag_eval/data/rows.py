@@ -88,7 +88,7 @@ def zip_rows(path: Path, member: str) -> Rows:
     try:
         return json_rows(zipfile.Path(path, member))
     except zipfile.BadZipFile as error:
-        raise unreadable(path, f"is no zip file ({error})") from error
+        raise unreadable(path, f"is not a zip file ({error})") from error
 
 
 def csv_rows(path: Path) -> Rows:
@@ -112,7 +112,7 @@ def csv_rows(path: Path) -> Rows:
 def check_file(path: Path | zipfile.Path) -> None:
     """Make sure that a file is there."""
     if not path.is_file():
-        what = "is a folder, not a file" if path.is_dir() else "is not there"
+        what = "is a folder, not a file" if path.is_dir() else "does not exist"
         raise unreadable(Path(str(path)), what)
 
 
