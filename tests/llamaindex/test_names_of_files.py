@@ -43,10 +43,11 @@ async def test_files_of_a_folder_are_cited_by_their_names(folder, by_path):
         index.as_retriever(similarity_top_k=20), merge=True
     )
     places = [place_of(node) for node in retriever.retrieve("?")]
-    tool = OrderPreservingRetrieverTool.from_defaults(index)
+    tool = OrderPreservingRetrieverTool.from_defaults(index, name="search")
     searching = agent(tool, 1)
     await searching.run("?")
-    shown = [str(tool("?")), str(searching.llm.calls[-1][-1].content)]
+    sent = searching.llm.calls[-1]
+    shown = [str(tool("?")), *(each.content for each in sent if each.role == "tool")]
 
     names = {"deeds/north.txt", "deeds/notes.md", f"{folder.name}/north.txt"}
     assert {place.document for place in places} == names
