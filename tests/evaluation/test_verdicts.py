@@ -104,7 +104,7 @@ def test_a_table_does_what_more_of_its_claims_do():
 )
 def test_a_figure_comes_out_within_two_points_of_the_papers(mean, verdict):
     published = Published("s", "token_f1", "m", "x", None, 0.8, "arXiv:1", 0.005)
-    told = {"published": published, "runs": (5, 5), "questions": 229}
+    told = {"paper": published, "runs": (5, 5), "questions": 229}
     ours = Figure(mean, None, None, 229, 58, 0.001)
 
     assert same_figure(ours, **told) == verdict

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from statistics import fmean
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from oprag.errors import invalid_option
 from oprag_eval.catalogue import make_system
@@ -27,6 +27,7 @@ from oprag_eval.verdicts import Claim, Verdict, judge, same_figure
 
 _FOLDER = Path(__file__).with_name("recipes")
 _MEAN = "average"
+_Arm: TypeAlias = tuple[str, int | None]
 _OF_ROUTING = ("answerable", "token_share")
 
 
@@ -77,7 +78,7 @@ class Recipe:
         """The name of the figures' data set."""
         return self.sets[0] if len(self.sets) == 1 else AVERAGE
 
-    def rows(self, reader: str) -> Iterator[tuple[str, int | None, Published | None]]:
+    def rows(self, reader: str) -> Iterator[tuple[_Arm, Published | None]]:
         """Name arm and budget of each published figure; None for an arm without one."""
         published = [f for f in published_for(self.dataset) if f.source == self.source]
         for arm in self.arms:
@@ -91,11 +92,11 @@ class Recipe:
                     and wanted.get("tokens", budget) in {None, figure.tokens}
                 ]
                 for each in found or [None]:
-                    yield arm.system.name, budget, each
+                    yield (arm.system.name, budget), each
 
     def measure(self, reader: str) -> str:
         """Name the published measure that pairs are compared by; empty: the set's."""
-        return next((each.measure for *_, each in self.rows(reader) if each), "")
+        return next((each.measure for _, each in self.rows(reader) if each), "")
 
     def scored(self, reader: str, dataset: Dataset) -> str:
         """Name our measure of a set that pairs are compared by."""
@@ -161,15 +162,12 @@ def compare(
     """
     main = recipe.measure(reader) or summaries[0]["measure"]
     compared = []
-    for system, budget, figure in recipe.rows(reader):
+    for arm, figure in recipe.rows(reader):
         measure = main if figure is None else figure.measure
-        ours = _mean([_measured(s, system, budget, measure, recipe) for s in summaries])
+        ours = _mean([_measured(s, arm, measure, recipe) for s in summaries])
         runs = summaries[0]["settings"]["runs"], recipe.options["runs"]
-        verdict = None
-        if figure:
-            verdict = same_figure(ours, figure, runs, recipe.questions)
-        label = arm_label(system, budget)
-        compared.append(Compared(label, measure, ours, figure, verdict))
+        verdict = same_figure(ours, figure, runs, recipe.questions)
+        compared.append(Compared(arm_label(*arm), measure, ours, figure, verdict))
     return compared
 
 
@@ -195,34 +193,28 @@ def claims(
     return judge(found)
 
 
-def _differences(
-    summary: Mapping[str, Any], labels: Sequence[str]
-) -> Iterator[Difference]:
+def _differences(run: Mapping[str, Any], labels: list[str]) -> Iterator[Difference]:
     """Find a planned pair among the comparisons of a run; texts may have been cut."""
-    for found in summary["comparisons"]:
+    for found in run["comparisons"]:
         pair = [found[name].removesuffix(", cut") for name in ("first", "second")]
         if pair == labels:
             yield Difference(**found)
 
 
 def _measured(
-    summary: Mapping[str, Any],
-    system: str,
-    budget: int | None,
-    measure: str,
-    recipe: Recipe,
+    summary: Mapping[str, Any], arm: _Arm, measure: str, recipe: Recipe
 ) -> Figure | None:
     """Return the measurement of an arm; for `average` by the set's own measure."""
     if measure in _OF_ROUTING:
-        labels = [arm_label(system, budget, cut=cut) for cut in (False, True)]
+        labels = [arm_label(*arm, cut=cut) for cut in (False, True)]
         found = [row for row in summary["routing"] if row["arm"] in labels]
         value = found[0][measure] if found else None
         return None if value is None else Figure(value, None, None, 0, 0)
     name = summary["measure"] if measure == _MEAN else measure
     name = recipe.scored_by.get(name, name)
-    for arm in summary["arms"]:
-        if (arm["system"], arm["budget"]) == (system, budget):
-            figure = arm["measures"].get(name)
+    for row in summary["arms"]:
+        if (row["system"], row["budget"]) == arm:
+            figure = row["measures"].get(name)
             return figure and Figure(**figure)
     return None
 

@@ -88,7 +88,7 @@ def verdict_of(pairs: Sequence[Claim]) -> Verdict | None:
 
 
 def same_figure(
-    ours: Figure | None, published: Published, runs: tuple[int, int], questions: int
+    ours: Figure | None, paper: Published | None, runs: tuple[int, int], questions: int
 ) -> Verdict | None:
     """Say whether a figure is the paper's: by equivalence, within `MARGIN`.
 
@@ -99,13 +99,13 @@ def same_figure(
     is beyond it with the same. Of fewer questions than the paper's nothing is told, and
     it is None where the paper gives no deviation.
     """
-    if published.deviation is None:
+    if paper is None or paper.deviation is None:
         return None
     if ours is None or ours.questions < questions:
         return "too few to tell"
-    deviation = max(published.deviation, ours.deviation or 0)
+    deviation = max(paper.deviation, ours.deviation or 0)
     error = deviation * math.sqrt(sum(1 / each for each in runs))
-    apart = abs(ours.mean - published.value)
+    apart = abs(ours.mean - paper.value)
     reach = Spread(apart, apart, error, runs[1] - 1, 0, 0).reach(_DOUBT)
     if apart + reach <= MARGIN:
         return "comes out"
