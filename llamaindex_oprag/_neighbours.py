@@ -98,7 +98,7 @@ class Neighbourhood:
             kept = [(*asked[each], there[each]) for each in asked if each in there]
             ends = [(number, node, side) for number, side, node in kept]
             for number, node, _ in ends:
-                worth = lent_worth(number, steps - 0.5)
+                worth = lent_worth(number, steps * len(node.get_content()))
                 found[node.node_id] = (-worth, number, steps, node)
         ordered = sorted((*found[each][:3], each) for each in found.keys() - own)
         linked = [found[each][3] for *_, each in ordered]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -35,13 +35,9 @@ class Arm:
     options: Mapping[str, Any] = field(default_factory=dict)
     retrievers: str = "hybrid"
     """`"hybrid"`, `"dense"` or `"bm25"`."""
-    found: int | None = None
-    """Chunks of each retriever, and of both together; None for as many as
-    `FetchPlan` asks for, with each retriever and size."""
     widened: bool = False
-    """Whether chunks beside those are read from the store (`widen="fill"`)."""
-    full_texts: bool = False
-    """Whether `documents=` is given."""
+    """Whether chunks beside those that were found are read from the store
+    (`widen="fill"`)."""
     against: Sequence[str] = ()
     """Arms that it is compared with, question by question."""
 
@@ -56,8 +52,9 @@ ARMS = (
     Arm(_FUSED, _ONE),
     Arm("whole sentences, dense, by rank", _ONE, retrievers="dense"),
     Arm("whole sentences, BM25, by rank", _ONE, retrievers="bm25"),
-    Arm("two sizes, fused, by rank, merged", _TWO, {"merge": True}),
+    Arm("two sizes, fused, by rank", _TWO),
     Arm("recursive chunks, fused, by rank", _RECURSIVE),
+    Arm("LlamaIndex's 1,024 tokens, fused, by rank", _LLAMA_INDEX),
     Arm("whole sentences, fused, recall", _ONE, _RECALL, against=_RIVALS),
     Arm(
         "whole sentences, dense, recall",
@@ -77,7 +74,7 @@ ARMS = (
         "two sizes, fused, recall",
         _TWO,
         _RECALL,
-        against=(*_RIVALS, "two sizes, fused, by rank, merged"),
+        against=(*_RIVALS, "two sizes, fused, by rank"),
     ),
     Arm(
         "recursive chunks, fused, recall",
@@ -96,29 +93,19 @@ ARMS = (
         "LlamaIndex's 1,024 tokens, fused, recall",
         _LLAMA_INDEX,
         _RECALL,
-        against=(_LLAMA_INDEX_DEFAULT,),
+        against=(_LLAMA_INDEX_DEFAULT, "LlamaIndex's 1,024 tokens, fused, by rank"),
     ),
     Arm(
-        "whole sentences, fused, 40 found, widened, recall",
+        "whole sentences, fused, widened, recall",
         _ONE,
         _RECALL,
-        found=40,
         widened=True,
         against=(*_RIVALS, "whole sentences, fused, recall"),
     ),
     Arm(
-        "two sizes, fused, 40 found, full texts, recall",
+        "two sizes, fused, widened, recall",
         _TWO,
         _RECALL,
-        found=40,
-        full_texts=True,
-        against=_RIVALS,
-    ),
-    Arm(
-        "two sizes, fused, 40 found, widened, recall",
-        _TWO,
-        _RECALL,
-        found=40,
         widened=True,
         against=(*_RIVALS, "two sizes, fused, recall"),
     ),
@@ -150,18 +137,10 @@ def measure(
     arm: Arm, book: Book, ranked: Ranked, counter: NamedTokenCounter
 ) -> list[list[Kept]]:
     """What each budget keeps of the evidence of each question."""
-    options = ContextOptions.from_options(
-        {
-            **arm.options,
-            "token_counter": counter,
-            "documents": {book.name: book.text} if arm.full_texts else None,
-        }
-    )
-    depth = arm.found
-    if options.selection == "recall" and not depth:
-        depth = FetchPlan(1, "recall").k
-    if depth is not None and not arm.found:  # two sizes hold the same text twice
-        depth *= max(1, len(arm.splitting))
+    options = ContextOptions.from_options({**arm.options, "token_counter": counter})
+    depth = None
+    if options.selection == "recall":  # two sizes hold the same text twice
+        depth = FetchPlan(1, "recall").k * max(1, len(arm.splitting))
     hits = _hits(book, ranked, counter)
     keys = [chunk_key(hit.metadata) for hit in hits]
     chunks = [StoredChunk(hit.text, hit.metadata) for hit in hits]
@@ -170,38 +149,31 @@ def measure(
     def count(passages: Sequence[Passage]) -> int:
         return counter(render(passages, separator=options.separator))
 
+    def found(number: int, depth: int | None) -> list[Hit]:
+        return [hits[n] for n in fused(ranked, number, arm.retrievers, depth)]
+
     rows = []
     for number, question in enumerate(book.questions):
-        order = fused(ranked, number, arm.retrievers, depth)[: arm.found]
-        found = [hits[n] for n in order]
-        read = (
-            [_widened(found, stored, options, budget) for budget in BUDGETS]
-            if arm.widened
-            else _read(found, options)
-        )
-        rows.append(
-            [
-                Kept.of(book, question, passages, count(passages) / budget)
-                for passages, budget in zip(read, BUDGETS, strict=True)
-            ]
-        )
+        every = found(number, depth)
+        row = []
+        for budget in BUDGETS:
+            limited = replace(options, token_budget=budget)
+            if arm.widened:
+                k = FetchPlan(budget, "recall", "fill").k
+                passages = _widened(found(number, k)[:k], stored, limited)
+            else:
+                passages = arrange(every, limited).passages
+            row.append(Kept.of(book, question, passages, count(passages) / budget))
+        rows.append(row)
     return rows
-
-
-def _read(hits: Sequence[Hit], options: ContextOptions) -> Iterator[Sequence[Passage]]:
-    """What each budget keeps."""
-    for budget in BUDGETS:
-        yield arrange(hits, replace(options, token_budget=budget)).passages
 
 
 def _widened(
     best: Sequence[Hit],
     stored: Mapping[tuple[str, str, int], StoredChunk],
     options: ContextOptions,
-    budget: int,
 ) -> Sequence[Passage]:
     """What is kept of hits and their neighbours, which are read as from a store."""
-    options = replace(options, token_budget=budget)
     widening = Widening(best, "fill", options, fills=False)
     asked = widening.requests()
     near = widening.neighbours([stored[key] for key in asked if key in stored])

@@ -1,8 +1,8 @@
 """`python -m benchmarks.recall.choosing`: settings that do well on sets they never saw.
 
-Every recipe is put to all sets; for each set in turn, the one with the fewest misses on
-the others is chosen and measured on it. Differences have paired intervals over
-documents.
+Every setting is put to all sets; for each set in turn, the one with the fewest misses
+on the others is chosen and measured on it. The books of a set count as two halves,
+every second in the other. Differences have paired intervals over documents.
 squality is left out: its questions have no evidence.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.recall.arms import BUDGETS
-from benchmarks.recall.books import SETS, Book, data_folder, load_books
+from benchmarks.recall.books import SETS, Book, data_folder, load_books, sampled
 from benchmarks.recall.needed import Numbers, Pieces, Settings
 from benchmarks.recall.rankings import rank_chunks
 from oprag.tokens import resolve_token_counter
@@ -27,51 +27,47 @@ _DRAWS = 2_000
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is indexed, how it is ranked, and how text is chosen."""
+    """How text is chosen: by `settings`, or whole chunks in rank order."""
 
     name: str
-    splitting: tuple[str, ...]
-    settings: Settings | None
-    """None: whole chunks in rank order."""
-    retrievers: str = "hybrid"
-    depth: int | None = 1_200
+    settings: Settings | None = None
 
 
-_NOW = Settings(3, 8, 0.5, 4, 4, around=True)
-"""As `oprag.context.recall` has them; the defaults are what it had before."""
-_ONE, _TWO = ("sentences-128",), ("sentences-64", "sentences-256")
-_CLOSE = ("sentences-64", "sentences-128")
-_RECURSIVE, _LLAMA_INDEX = ("recursive-1000",), ("llama_index-1024",)
-FIXED = (
-    Recipe("framework's default", _RECURSIVE, None, "dense", None),
-    Recipe("RRF, one size", _ONE, None, depth=None),
-    Recipe("recall as it was, one size", _ONE, Settings()),
-    Recipe("recall, one size", _ONE, _NOW),
-    Recipe("recall, two sizes", _TWO, _NOW, depth=2_400),
-    Recipe("recall, two sizes, 40", _TWO, _NOW, depth=40),
-    Recipe("recall, recursive", _RECURSIVE, _NOW),
-    Recipe("recall, LlamaIndex 1,024", _LLAMA_INDEX, _NOW),
-)
+INDEXES = {
+    "128 tokens": ("sentences-128",),
+    "64 and 256": ("sentences-64", "sentences-256"),
+    "recursive": ("recursive-1000",),
+    "LlamaIndex": ("llama_index-1024",),
+}
+BY_RANK, AS_IT_IS = Recipe("by rank"), Recipe("as it is", Settings())
+VALUES: dict[str, tuple[float, ...]] = {
+    "head": (1, 3, 4, 6, 10),
+    "lent": (0.2, 0.3, 0.4, 0.6, 0.8),
+    "half": (500, 750, 1_000, 2_000, 3_000),
+    "to_rank": (0.5, 1, 1.5, 3, 4, np.inf),
+}
+"""What is tried for each constant, beside what it is."""
 
 
 def tried() -> Iterator[Recipe]:
-    """Recipes to choose among."""
-    indexes = (_ONE, _RECURSIVE, _CLOSE, ("sentences-64", *_RECURSIVE), _TWO)
-    lending = ((0.5, 1), (0.5, 2), (0.4, 4), (0.5, 4))
-    for splitting, head, (lent, lenders) in product(indexes, (3, 5, 8), lending):
-        settings = Settings(head, 8, lent, 4, lenders, around=True)
-        name = f"{' and '.join(splitting)}, head {head}, lent {lent} by {lenders}"
-        yield Recipe(name, splitting, settings, depth=1_200 * len(splitting))
+    """The curve of each constant, and what is chosen among."""
+    yield AS_IT_IS
+    for name, values in VALUES.items():
+        for value in values:
+            yield Recipe(f"{name} {value:g}", replace(Settings(), **{name: value}))
+    grid = product((2, 3), (0.4, 0.5, 0.6), (1_000, 1_500, 2_000), (1.5, 2, 3))
+    for cell in grid:
+        yield Recipe(" ".join(f"{value:g}" for value in cell), Settings(*cell))
 
 
 def tokens_needed(
-    recipe: Recipe, pieces: Sequence[Pieces], books: Sequence[Book]
+    recipe: Recipe, pieces: Sequence[Pieces], books: Sequence[Book], retrievers: str
 ) -> Numbers:
     """Tokens for each question of the books."""
     found = []
     for each, book in zip(pieces, books, strict=True):
         for question in range(len(book.questions)):
-            order = each.fused(question, recipe.retrievers, recipe.depth)
+            order = each.fused(question, retrievers, None)
             found.append(
                 each.by_rank(question, order)
                 if recipe.settings is None
@@ -91,12 +87,12 @@ def left_out(found: Mapping[str, Mapping[str, Numbers]], name: str) -> str:
 
     Args:
         found: Misses by recipe and set.
-        name: The set.
+        name: The set; what it is measured on begins with it.
     """
     return min(
         found,
         key=lambda recipe: np.mean(
-            [values.mean() for of, values in found[recipe].items() if of != name]
+            [v.mean() for of, v in found[recipe].items() if not of.startswith(name)]
         ),
     )
 
@@ -119,45 +115,51 @@ def main() -> None:
     cache = Path(__file__).resolve().parents[2] / ".oprag/recall"
     parser.add_argument("--cache", type=Path, default=cache)
     parser.add_argument("--sets", nargs="*", choices=list(SETS), default=list(SETS))
-    parser.add_argument("--books", type=int, help="only the first so many of each set")
-    parser.add_argument("--every", type=int, default=1, help="every n-th question only")
+    parser.add_argument("--indexes", nargs="*", default=list(INDEXES))
+    parser.add_argument("--retrievers", default="hybrid", help="or dense, bm25")
     given = parser.parse_args()
     counter = resolve_token_counter("cl100k_base")
     found: dict[str, dict[str, Numbers]] = {}
-    documents: dict[str, list[str]] = {}
-    for name in given.sets:
-        books = [
-            replace(book, questions=book.questions[:: given.every])
-            for book in load_books(name, given.data, counter)[: given.books]
-        ]
-        documents[name] = [q.document for book in books for q in book.questions]
-        cut: dict[tuple[str, ...], list[Pieces]] = {}
-        for recipe in (*FIXED, *tried()):
-            if recipe.splitting not in cut:
-                cut[recipe.splitting] = [
-                    Pieces(b, rank_chunks(b, recipe.splitting, counter, given.cache))
-                    for b in books
-                ]
-            needed = tokens_needed(recipe, cut[recipe.splitting], books)
-            found.setdefault(recipe.name, {})[name] = misses(needed)
-            shares = [f"{100 * (needed <= budget).mean():.1f}" for budget in BUDGETS]
-            print(f"{name:14} {recipe.name:50} {' '.join(shares)}", flush=True)
-    _print_chosen(found, documents)
+    for name, index in product(given.sets, given.indexes):
+        books = sampled(name, load_books(name, given.data, counter))
+        for half, of_half in enumerate((books[::2], books[1::2])):
+            column = f"{name}, {'AB'[half]}, {index}"
+            asked = [q.document for book in of_half for q in book.questions]
+            cut = [
+                Pieces(b, rank_chunks(b, INDEXES[index], counter, given.cache))
+                for b in of_half
+            ]
+            least = tokens_needed(BY_RANK, cut, of_half, given.retrievers)
+            for recipe in tried() if asked else ():
+                needed = tokens_needed(recipe, cut, of_half, given.retrievers)
+                found.setdefault(recipe.name, {})[column] = misses(needed)
+                if recipe is AS_IT_IS:
+                    _print_against(column, needed, least, asked)
+    _print_chosen(found, given.sets)
+
+
+def _print_against(
+    column: str, needed: Numbers, least: Numbers, documents: Sequence[str]
+) -> None:
+    cells = []
+    for budget in BUDGETS:
+        ours, theirs = 100.0 * (needed <= budget), 100.0 * (least <= budget)
+        low, high = interval(ours - theirs, documents)
+        cells.append(f"{ours.mean():.1f} ({low:+.1f} … {high:+.1f})")
+    print(f"| {column} | {' | '.join(cells)} |", flush=True)
 
 
 def _print_chosen(
-    found: Mapping[str, Mapping[str, Numbers]], documents: Mapping[str, Sequence[str]]
+    found: Mapping[str, Mapping[str, Numbers]], sets: Sequence[str]
 ) -> None:
-    fixed = [recipe.name for recipe in FIXED]
-    choice = {name: found[name] for name in found if name not in fixed}
-    for name, asked in documents.items():
-        chosen = left_out(choice, name)
-        values = found[chosen][name]
-        print(f"\n{name}: misses {values.mean():.2f} with {chosen}, chosen elsewhere")
-        for other in fixed:
-            difference = values - found[other][name]
-            low, high = interval(difference, asked)
-            print(f"  {difference.mean():+6.2f} ({low:+.2f} to {high:+.2f}) {other}")
+    for recipe, values in found.items():
+        cells = " | ".join(f"{each.mean():.2f}" for each in values.values())
+        print(f"| {recipe} | {cells} |")
+    for name in sets:
+        chosen = left_out(found, name)
+        for recipe in (chosen, AS_IT_IS.name):
+            own = [v.mean() for of, v in found[recipe].items() if of.startswith(name)]
+            print(f"{name}: misses {np.mean(own):.2f} with {recipe}")
 
 
 if __name__ == "__main__":

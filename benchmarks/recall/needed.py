@@ -7,7 +7,6 @@ own steps are measured by `arms.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -20,26 +19,18 @@ from benchmarks.recall.books import Book
 from benchmarks.recall.rankings import Ranked, fused
 
 Numbers = NDArray[Any]
-_FURTHEST = 8
-"""Lengths of a chunk within which it may lend worth."""
 _MAX_GAP = 8
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What text is worth: `oprag.context.recall` has the first four fixed."""
+    """What `oprag.context.recall` has fixed."""
 
-    head: float = 5
-    reach: float = 3
+    head: float = 2
     lent: float = 0.5
-    half: float = 2
-    """Lengths after which half as much is lent."""
-    lenders: int = 1
-    """How many of the best chunks near lend."""
-    own: str = "sum"
-    """Of the chunks that text is in: their sum, or the best (`"max"`)."""
-    around: bool = False
-    """Whether text that was not retrieved is read, as far as worth is lent."""
+    half: float = 1500
+    to_rank: float = 2
+    """Infinite: nothing is read by rank."""
 
 
 class Pieces:
@@ -75,32 +66,11 @@ class Pieces:
         gaps = self._start[1:] - self._end[:-1]
         self._touches = np.append(False, gaps <= _MAX_GAP)
         number = np.append(0, np.cumsum(keep))
-        self._inside, self._near, self._distance = self._lenders(
-            number[first], number[last]
-        )
-
-    def _lenders(self, first: Numbers, last: Numbers) -> tuple[Numbers, ...]:
-        """For each piece the chunks it is in, those near, and how far these are."""
-        middle = (self._start + self._end) / 2
-        inside: list[list[float]] = [[] for _ in middle]
-        near: list[list[float]] = [[] for _ in middle]
-        distance: list[list[float]] = [[] for _ in middle]
-        for chunk, (start, end) in enumerate(self._spans):
-            far = _FURTHEST * (end - start)
-            begin, stop = np.searchsorted(middle, (start - far, end + far))
-            for piece in range(begin, stop):
-                if first[chunk] <= piece < last[chunk]:
-                    inside[piece].append(chunk)
-                    continue
-                near[piece].append(chunk)
-                beyond = max(start - middle[piece], middle[piece] - end)
-                distance[piece].append(beyond / (end - start))
-        nothing = len(self._spans)
-        return (
-            _padded(inside, nothing).astype(int),
-            _padded(near, nothing).astype(int),
-            _padded(distance, np.inf),
-        )
+        self._first, self._last = number[first], number[last]
+        self._steps = np.diff((self._start + self._end) / 2)
+        self._held = np.repeat(np.arange(len(first)), self._last - self._first)
+        runs = zip(self._first, self._last, strict=True)
+        self._holds = np.concatenate([np.arange(a, b) for a, b in runs])
 
     def fused(self, question: int, retrievers: str, depth: int | None) -> Numbers:
         """Numbers of places best first, as `rankings.fused` orders chunks.
@@ -114,25 +84,26 @@ class Pieces:
 
     def by_rank(self, question: int, order: Numbers) -> float:
         """Tokens when whole chunks are read in rank order, each with a separator."""
-        rank = _ranks(order, len(self._spans))
-        last = self._last_needed(question, rank[self._inside].min(1))
+        last = self._last_needed(question, self._best(order))
         if not np.isfinite(last):
             return np.inf
         return float((self._chunk_tokens[order] + 1).cumsum()[int(last)])
 
     def by_worth(self, question: int, order: Numbers, settings: Settings) -> float:
-        """Tokens when pieces are read by their worth, merged."""
-        worth = np.zeros(len(self._spans) + 1)
+        """Tokens when pieces are read by rank and by their worth, merged."""
+        n = len(self._start)
+        worth = np.zeros(len(self._spans))
         worth[order] = 1 / (settings.head + np.arange(len(order)))
-        covering = worth[self._inside]
-        own = covering.max(1) if settings.own == "max" else covering.sum(1)
-        share = settings.lent * 2.0 ** (-(self._distance - 0.5) / settings.half)
-        share[self._distance > settings.reach] = 0
-        offered = worth[self._near] * share
-        lent = np.sort(offered, 1)[:, -settings.lenders :].sum(1)
-        best = _ranks(order, len(self._spans))[self._inside].min(1)
-        may = np.isfinite(best) | ((lent > 0) & settings.around)
-        listed = np.lexsort((best, -np.where(may, own + lent, -np.inf)))[: may.sum()]
+        left = 2.0 ** (-self._steps / settings.half)
+        before = _carried(np.bincount(self._last - 1, worth, n), left)
+        behind = _carried(np.bincount(self._first, worth, n)[::-1], left[::-1])[::-1]
+        total = np.bincount(self._holds, worth[self._held], n)
+        total += settings.lent * (before + behind)
+        best = self._best(order)
+        found = np.flatnonzero(np.isfinite(best))
+        by_worth = found[np.lexsort((best[found], -total[found]))]
+        by_rank = by_worth[np.argsort(best[by_worth], kind="stable")]
+        listed = self._woven(by_rank, by_worth, settings.to_rank)
         turn = _ranks(listed, len(self._start) - 1)
         last = self._last_needed(question, turn)
         if not np.isfinite(last):
@@ -144,6 +115,22 @@ class Pieces:
         np.subtract.at(separators, joined, 1)
         used = (self._tokens[listed] + separators).cumsum()
         return float(np.maximum.accumulate(used)[int(last)])
+
+    def _best(self, order: Numbers) -> Numbers:
+        """The rank of the best chunk that each piece is in."""
+        best = np.full(len(self._start), np.inf)
+        rank = _ranks(order, len(self._spans) - 1)
+        np.minimum.at(best, self._holds, rank[self._held])
+        return best
+
+    def _woven(self, by_rank: Numbers, by_worth: Numbers, to_rank: float) -> Numbers:
+        """Pieces in the order in which they are due in one of two orders."""
+        due = np.full((2, len(self._start)), np.inf)
+        for row, order, weight in ((0, by_rank, to_rank), (1, by_worth, 1.0)):
+            tokens = self._tokens[order]
+            before = tokens.cumsum() - tokens
+            due[row, order] = np.where(before > 0, weight * before, 0.0)
+        return by_rank[np.argsort(due.min(0)[by_rank], kind="stable")]
 
     def _last_needed(self, question: int, turn: Numbers) -> float:
         asked = self._book.questions[question]
@@ -161,6 +148,9 @@ def _ranks(order: Numbers, last: int) -> Numbers:
     return rank
 
 
-def _padded(rows: Sequence[Sequence[float]], filling: float) -> Numbers:
-    width = max(1, *map(len, rows))
-    return np.array([[*row, *[filling] * (width - len(row))] for row in rows])
+def _carried(worths: Numbers, left: Numbers) -> Numbers:
+    """What is left at each place of all worth before it."""
+    carried = [0.0]
+    for worth, share in zip(worths.tolist(), left.tolist(), strict=False):
+        carried.append((carried[-1] + worth) * share)
+    return np.array(carried)

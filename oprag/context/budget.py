@@ -36,8 +36,6 @@ _SHORT_CHUNK = 64
 _LEAST = 16
 _FILLING_HITS = 20
 """Hits at first where their neighbours fill the budget."""
-_COMPETING_HITS = 40
-"""The same where text is chosen by position: neighbours may come before hits."""
 _GROWTH = 2
 _UNUSED = 0.03
 """Share of a budget that may be left over before chunks are cut."""
@@ -138,10 +136,11 @@ class FetchPlan:
         widen: int | Literal["fill"] | None = None,
     ) -> None:
         chooses = selection == "recall"
-        if widen == "fill":
-            self.k = _COMPETING_HITS if chooses else _FILLING_HITS
+        if widen == "fill" and not chooses:
+            self.k = _FILLING_HITS
         else:
-            fills = -(-token_budget // (_SHORT_CHUNK * (1 + 2 * (widen or 0))))
+            beside = widen if isinstance(widen, int) else 0
+            fills = -(-token_budget // (_SHORT_CHUNK * (1 + 2 * beside)))
             self.k = max(_LEAST, fills, _CANDIDATES if chooses and not widen else 0)
         """Chunks to ask for next."""
         self.exhausted = False

@@ -98,22 +98,26 @@ def check_widening(
 
 
 def outward(
-    ranks: Iterable[int], reach: float, take: Callable[[int, int, int], bool]
+    lengths: Mapping[int, int], reach: float, take: Callable[[int, int, int], bool]
 ) -> None:
     """Walk away from hits on both sides, to what is worth most first.
 
     Args:
-        ranks: Of the hits.
+        lengths: Characters of each hit, by its rank: so far is a step.
         reach: How many steps to go.
         take: Given the rank, the side (-1 or 1) and the steps from the hit. Returns
             whether to go on there.
     """
-    nearest = [(-lent_worth(r, 0.5), r, side, 1) for r in ranks for side in (-1, 1)]
+    nearest = [
+        (-lent_worth(rank, length), rank, side, 1)
+        for rank, length in lengths.items()
+        for side in (-1, 1)
+    ]
     heapq.heapify(nearest)
     while nearest:
         _, rank, side, steps = heapq.heappop(nearest)
         if steps <= reach and take(rank, side, steps):
-            worth = lent_worth(rank, steps + 0.5)
+            worth = lent_worth(rank, (steps + 1) * lengths[rank])
             heapq.heappush(nearest, (-worth, rank, side, steps + 1))
 
 
@@ -205,7 +209,8 @@ class Widening:
                 wanted.setdefault((place.scope, index), (len(wanted), number))
             return True
 
-        outward(places, self.reach, take)
+        lengths = {number: len(self._hits[number].text) for number in places}
+        outward(lengths, self.reach, take)
         return wanted
 
     def requests(self) -> dict[tuple[str, str, int], str]:

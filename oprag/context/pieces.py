@@ -31,7 +31,7 @@ class Piece(NamedTuple):
     """A candidate, or a slice of one."""
 
     start: float
-    """Its start: a character, or the ordinal where there is only this."""
+    """Its first character; where there are only ordinals, by the mean length."""
     end: float
     """Its end, exclusive."""
     of: Chunk
@@ -98,7 +98,10 @@ def scope_of(chunk: Chunk) -> tuple[Hashable, ...]:
 def _line_of_ordinals(members: Sequence[Chunk]) -> Line:
     places = [chunk.position[-1] if chunk.position else 0 for chunk in members]
     order = sorted(range(len(members)), key=places.__getitem__)
-    pieces = [Piece(places[n], places[n] + 1, members[n]) for n in order]
+    each = sum(len(chunk.text) for chunk in members) / len(members)
+    pieces = [
+        Piece(each * places[n], each * (places[n] + 1), members[n]) for n in order
+    ]
     at = {number: place for place, number in enumerate(order)}
     covered = [(chunk.rank, at[n], at[n] + 1) for n, chunk in enumerate(members)]
     return Line(pieces, covered)

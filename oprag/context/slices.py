@@ -79,8 +79,8 @@ def slices_beside(
         found.append(slice_of(hit, source[start:end], start, end))
         return True
 
-    hits = dict.fromkeys(rank for rank, _ in sides)
-    outward(hits, math.inf if widen == "fill" else widen, take)
+    lengths = {rank: len(side.hit.text) for (rank, _), side in sides.items()}
+    outward(lengths, math.inf if widen == "fill" else widen, take)
     return found
 
 

@@ -112,19 +112,19 @@ def test_arms_are_compared_question_by_question():
 
 
 def test_chunks_beside_those_of_each_size_are_read(monkeypatch):
-    monkeypatch.setattr(arms, "BUDGETS", (30,))
+    monkeypatch.setattr(arms, "BUDGETS", (300,))
     counter = resolve_token_counter(len)
-    text = "abcdefghij" * 6
-    sizes = [TextChunk(n, n + 5, 5) for n in range(0, 60, 5)]
-    sizes += [TextChunk(n, n + 10, 10) for n in range(0, 60, 10)]
-    dense = np.array([[float(c.start == 30) for c in sizes]], np.float32)
-    book = Book("b", text, (Question("?", ((20, 45),), all_needed=True),))
-    arm = arms.Arm(
-        "a", (), {"selection": "recall"}, retrievers="dense", found=2, widened=True
-    )
+    text = "abcdefghij" * 6_000
+    sizes = [TextChunk(n, n + 50, 50) for n in range(0, 60_000, 50)]
+    sizes += [TextChunk(n, n + 100, 100) for n in range(0, 60_000, 100)]
+    dense = np.random.default_rng(3).random((1, len(sizes)), np.float32)
+    dense[0] += [c.start == 30_000 for c in sizes]
+    book = Book("b", text, (Question("?", ((29_950, 30_100),), all_needed=True),))
+    recall = {"selection": "recall"}
+    arm = arms.Arm("a", (), recall, retrievers="dense", widened=True)
     ((kept,),) = arms.measure(arm, book, Ranked(tuple(sizes), dense, dense), counter)
     assert kept.full
-    assert 0.97 <= kept.filled <= 1
+    assert kept.filled <= 1
 
 
 def test_tokens_needed_are_where_the_assembled_context_first_holds_the_evidence():

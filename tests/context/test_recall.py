@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from oprag.chunk import Chunk, Hit, Span
 from oprag.context import ContextOptions, arrange, order_context
 from oprag.context.pieces import cut_into_lines
-from oprag.context.recall import expanded_order
+from oprag.context.recall import expanded_order, worths
 from oprag.errors import InvalidOptionError
 
 _ENDS = ("char_start", "char_end")
-TEXT = "".join(chr(ord("a") + n % 26) for n in range(400))
+TEXT = "".join(chr(ord("a") + n % 26) for n in range(9100 * 4))
 
 
 def _chunk(rank, start, end, document="d", part=None):
@@ -29,22 +29,25 @@ def _spans(chunks):
 
 
 def test_the_neighbour_of_a_good_chunk_comes_before_a_better_one_elsewhere():
-    chunks = [_chunk(0, 0, 10), _chunk(1, 30, 40), _chunk(2, 10, 20)]
-    # Own 1/5, 1/6, 1/7; the next chunk is lent two fifths of that, the one after it
-    # 0.336 of it (by the fourth root of two less), the third 0.283:
-    #   0-10   0.2    + 1/7 * 0.4 + 1/6 * 0.283   = 0.3043
-    #   10-20  0.1429 + 0.2 * 0.4 + 1/6 * 0.336   = 0.2789
-    #   30-40  0.1667 + 0.2 * 0.283 + 1/7 * 0.336 = 0.2712
-    kept = expanded_order(chunks)
-    assert _spans(kept) == [(0, 10), (10, 20), (30, 40)]
-    assert [chunk.rank for chunk in kept] == [0, 2, 1]
+    far = [_chunk(0, 0, 10), _chunk(1, 9000, 9010), _chunk(2, 10, 20)]
+    # Own 1/2, 1/3, 1/4. The first and the third lend each other almost half of that,
+    # the second lends and is lent a 64th of a half: it is six times 1,500 away.
+    assert _spans(expanded_order(far)) == [(0, 10), (10, 20), (9000, 9010)]
+
+
+def test_a_third_of_the_text_is_read_by_rank():
+    beside = [_chunk(9 + n, 10 * n, 10 * n + 10) for n in range(1, 7)]
+    best = [_chunk(n, 9000 * n, 9000 * n + 10) for n in range(4)]
+    kept = [chunk.rank for chunk in expanded_order([*best, *beside])]
+    # Beside the best each is worth more than the second best.
+    assert kept == [0, 10, 1, 11, 12, 2, 13, 14, 3, 15]
 
 
 def test_text_in_two_candidates_is_worth_both():
-    chunks = [_chunk(0, 300, 310), _chunk(1, 0, 20), _chunk(2, 10, 20)]
-    # 10-20 is in both: 1/6 + 1/7 = 0.310. 0-10 is in one and next to the other:
-    # 1/6 + 1/7 * 0.4 = 0.224. 300-310 is worth 1/5.
-    assert _spans(expanded_order(chunks)) == [(10, 20), (0, 10), (300, 310)]
+    chunks = [_chunk(0, 9000, 9010), _chunk(1, 0, 20), _chunk(2, 10, 20)]
+    # 10-20 is in both: 1/3 + 1/4 is more than 1/2. 0-10 is in one and next to both.
+    # The best comes first because the first is read by rank.
+    assert _spans(expanded_order(chunks)) == [(9000, 9010), (10, 20), (0, 10)]
 
 
 def test_candidates_that_nothing_divides_are_handed_on_as_they_are():
@@ -70,8 +73,8 @@ def test_ordinals_have_neighbours_too():
     def at(rank, index):
         return Chunk(f"t{index}", "d", rank, (0, index))
 
-    kept = expanded_order([at(0, 4), at(1, 9), at(2, 5)])
-    assert [chunk.text for chunk in kept] == ["t4", "t5", "t9"]
+    kept = expanded_order([at(0, 4), at(1, 9000), at(2, 5)])
+    assert [chunk.text for chunk in kept] == ["t4", "t5", "t9000"]
 
 
 def test_chunks_without_a_position_stand_by_their_rank():
@@ -101,28 +104,22 @@ def test_pieces_are_disjoint_and_hold_what_was_retrieved(chunks):
     assert all(c.text == TEXT[c.span.start : c.span.end] for c in kept)
 
 
-@given(_candidates())
-def test_worth_is_what_a_search_through_all_candidates_gives(chunks):
-    def worth(piece):
-        first, last = piece
-        middle = (first + last) / 2
-        own, lent = 0.0, []
-        for c in chunks:
-            start, end = c.span
-            if start <= first and last <= end:
-                own += 1 / (3 + c.rank)
-                continue
-            distance = max(start - middle, middle - end) / (end - start)
-            if distance <= 8:
-                lent.append(0.5 * 2 ** ((0.5 - distance) / 4) / (3 + c.rank))
-        return own + sum(sorted(lent)[-4:])
-
+@given(_candidates(), st.integers(1, 9))
+def test_worth_is_what_a_search_through_all_candidates_gives(chunks, hits):
     (line,) = cut_into_lines(chunks)
-    pieces = [(piece.start, piece.end) for piece in line.pieces]
-    expected = sorted(map(worth, pieces), reverse=True)
-    by_place = {piece: worth(piece) for piece in pieces}
-    found = [by_place[tuple(c.span)] for c in expanded_order(chunks)]
-    assert found == pytest.approx(expected)
+    middles = [(piece.start + piece.end) / 2 for piece in line.pieces]
+
+    def worth(number):
+        total = 0.0
+        for rank, first, last in line.covered:
+            near = min(max(number, first), last - 1)
+            away = abs(middles[number] - middles[near])
+            share = 1 if near == number else 0.5 * 2 ** (-away / 1500)
+            total += share / (2 + rank) if rank < hits else 0
+        return total
+
+    expected = [worth(number) for number in range(len(middles))]
+    assert worths(line, hits) == pytest.approx(expected)
 
 
 @st.composite
@@ -256,9 +253,9 @@ def test_choosing_by_position_needs_a_budget():
 
 
 def test_budget_keeps_rank_order():
-    chunks = [_chunk(0, 0, 10), _chunk(1, 30, 40), _chunk(2, 10, 20)]
+    chunks = [_chunk(0, 0, 10), _chunk(1, 9000, 9010), _chunk(2, 10, 20)]
     passages = _context(chunks, 21, selection="budget")
-    assert [p.text for p in passages] == [TEXT[:10], TEXT[30:40]]
+    assert [p.text for p in passages] == [TEXT[:10], TEXT[9000:9010]]
     passages = _context(chunks, 21, selection="recall", merge=False)
     assert [p.text for p in passages] == [TEXT[:10], TEXT[10:20]]
 
@@ -286,21 +283,3 @@ def test_a_chunk_longer_than_a_small_budget_is_judged_by_its_sentences():
     assert ends[0] == 38 * step
     # With a larger budget it is one piece.
     assert (0, 38 * step) in _spans(expanded_order(chunks))
-
-
-def test_where_few_chunks_fit_neighbours_of_the_best_displace_no_better_chunk():
-    # Beside the best are the 11th and the 12th, all others are far from one another.
-    far = range(2000, 5400, 200)
-    places = [500, 100, 900, *far[:7], 490, 510, *far[7:]]
-    spans = [Span(10 * place, 10 * place + 100) for place in places]
-    chunks = [
-        Chunk("x" * 100, "d", rank, (0, *span), span) for rank, span in enumerate(spans)
-    ]
-
-    def best_three(budget):
-        kept = expanded_order(chunks, budget=budget)
-        return {chunk.span.start // 10 for chunk in kept[:3]}
-
-    # Ten chunks of a hundred characters are 250 tokens.
-    assert best_three(250) == {500, 490, 510}
-    assert best_three(249) == {500, 100, 900}

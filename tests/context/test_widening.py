@@ -119,7 +119,7 @@ def test_filling_reads_beside_the_best_first():
     _, queries, near = widened([chunk(7), chunk(30)], "fill", token_budget=40)
 
     assert [each.chunk.metadata["chunk_index"] for each in near][:6] == [
-        *(6, 8, 5, 9, 29, 31)
+        *(6, 8, 5, 9, 4, 10)
     ]
     assert len(queries) == 1
 
@@ -238,6 +238,8 @@ def test_fewer_hits_are_asked_for_where_neighbours_come_too():
     asked = [FetchPlan(64 * 90, widen=widen).k for widen in (None, 1, 4, "fill")]
 
     assert asked == [90, 30, 16, 20]
+    # Chosen by position, neighbours compete with hits.
+    assert FetchPlan(64 * 90, "recall", "fill").k == 90
 
 
 @pytest.mark.parametrize("widen", [0, -1, 1.0, True, "all", "1"])
