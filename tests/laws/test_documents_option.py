@@ -230,7 +230,7 @@ def test_what_holds_no_texts_is_refused_at_construction(make):
         ValueError, match="documents= is an int and gives no full texts"
     ):
         make(documents=7)
-    with pytest.raises(ValueError, match="is no folder"):
+    with pytest.raises(ValueError, match="is not a folder"):
         make(documents="no/such/folder")
 
 
