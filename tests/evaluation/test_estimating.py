@@ -104,3 +104,22 @@ def test_what_cannot_be_asked_is_told_once_for_each_arm():
     (failed,) = estimated(small).failed
 
     assert failed.startswith("dos-rag, 5: token_budget=5 holds no chunk")
+
+
+def test_steps_are_reported_and_the_next_estimate_embeds_nothing(tmp_path):
+    steps, embedded = [], []
+
+    class Recorded(WordVectors):
+        def embed_documents(self, texts):
+            embedded.extend(texts)
+            return super().embed_documents(texts)
+
+    for _ in range(2):
+        vectors = Vectors(Recorded(), name="words", folder=tmp_path)
+        bench = Bench(set_of_four(), Replies(), vectors, token_counter=words)
+        asked = plan("dos-rag:size=30", "full-document")
+        asyncio.run(estimate_run(asked, bench, advanced=lambda *s: steps.append(s)))
+        vectors.close()
+
+    assert steps == 2 * [(step, 2 * 4) for step in range(1, 9)]
+    assert len(set(embedded)) == len(embedded) > 0

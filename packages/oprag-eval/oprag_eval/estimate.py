@@ -8,7 +8,7 @@ These are the least and the most that Self-Route and ReadAgent cost.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -106,7 +106,13 @@ def of_several(estimates: Sequence[RunEstimate]) -> RunEstimate:
     )
 
 
-async def estimate_run(plan: Plan, bench: Bench, *, sample: int = 10) -> RunEstimate:
+async def estimate_run(
+    plan: Plan,
+    bench: Bench,
+    *,
+    sample: int = 10,
+    advanced: Callable[[int, int], None] = lambda _done, _all: None,
+) -> RunEstimate:
     """Estimate what a plan takes. No model is asked; texts are embedded.
 
     Answers are taken to be short (20 tokens; with an explanation 60, a long answer of
@@ -119,6 +125,8 @@ async def estimate_run(plan: Plan, bench: Bench, *, sample: int = 10) -> RunEsti
         bench: What it is asked with. Its model is only named, and what is made for
             the sample is not kept; vectors are.
         sample: Questions of the sample, spread evenly over the plan's.
+        advanced: Called with each step that is done, in which texts are embedded, and
+            the number of all.
     """
     asked_of = plan.questions
     count = min(sample, len(asked_of))
@@ -128,13 +136,18 @@ async def estimate_run(plan: Plan, bench: Bench, *, sample: int = 10) -> RunEsti
     runs = 1 + max(arm.run for arm in plan.arms)
     asked = len(plan.questions) / len(questions) * runs
     failed: dict[str, str] = {}
-    systems = []
+    systems: list[SystemEstimate] = []
+    steps = len({arm.system.name for arm in plan.arms}) * count
     for _, arms in itertools.groupby(plan.arms, key=lambda arm: arm.system.name):
         first_runs = [arm for arm in arms if arm.run == 0]
         name, bounds = first_runs[0].system.name, []
         for declines in (False, True):
             counting = _Counting(bench.model.name, bench.counter, declines=declines)
-            failed |= await _go_through(first_runs, questions, bench.trial(counting))
+            trial = bench.trial(counting)
+            for place, question in enumerate(questions, 1):
+                failed = await _ask(first_runs, question, trial) | failed
+                if not declines:  # the second time nothing is embedded
+                    advanced(len(systems) * count + place, steps)
             made, answered = counting.taken[True], counting.taken[False]
             of_all = _times(answered.asked, asked), _times(made.asked, documents)
             calls = round(answered.calls * asked + made.calls * documents)
@@ -194,16 +207,13 @@ def _times(usage: TokenUsage, factor: float) -> TokenUsage:
     )
 
 
-async def _go_through(
-    arms: Sequence[Arm], questions: Sequence[Question], bench: Bench
-) -> dict[str, str]:
-    """Ask everything; give what cannot be asked, by arm."""
+async def _ask(arms: Sequence[Arm], question: Question, bench: Bench) -> dict[str, str]:
+    """Ask a question of all arms; give why it cannot be asked, by arm."""
     failed: dict[str, str] = {}
-    for question in questions:
-        for arm in arms:
-            try:
-                await arm.system.attempt(question, arm.budget, bench)
-            except OpragError as error:
-                budget = "" if arm.budget is None else f", {arm.budget:,}"
-                failed.setdefault(f"{arm.system.name}{budget}", error.message)
+    for arm in arms:
+        try:
+            await arm.system.attempt(question, arm.budget, bench)
+        except OpragError as error:
+            budget = "" if arm.budget is None else f", {arm.budget:,}"
+            failed[f"{arm.system.name}{budget}"] = error.message
     return failed

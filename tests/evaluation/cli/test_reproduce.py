@@ -209,20 +209,49 @@ def test_the_sweep_over_chunks_has_figures_where_the_paper_prints_them(ask, tmp_
 NINE = recipes()["self-route/average"].sets
 
 
-def test_the_average_is_taken_over_the_nine_sets_each_run_once(ask, tmp_path):
+@pytest.fixture
+def sets(tmp_path, articles) -> Path:
+    """Every set of the papers with a question on one book."""
+    asked = {"context": BOOK, "input": "Who at 1?"}
     for name in NINE[:7]:
-        asked = longbench(context=BOOK, input="Who lit it?", answers=["Mara"])
-        write(tmp_path / f"{name.rpartition('/')[2]}.jsonl", [asked])
-    row = {"context": BOOK, "input": "Who lit it?", "answer": ["Mara"], "options": []}
-    write(tmp_path / "longbook_qa_eng.jsonl", [{**row, "id": 0}])
-    write(tmp_path / "longbook_choice_eng.jsonl", [mc(context=BOOK)])
+        row = longbench(**asked, answers=["Mara"])
+        write(articles / f"{name.rpartition('/')[2]}.jsonl", [row])
+    row = {**asked, "id": 0, "answer": ["Mara"], "options": []}
+    write(articles / "longbook_qa_eng.jsonl", [row])
+    write(articles / "passkey.jsonl", [{**row, "answer": ["71432"]}])
+    write(articles / "longbook_choice_eng.jsonl", [mc(**asked)])
+    write(articles / "data.jsonl", [hub_row("d1", BOOK)])
+    for name in ("nq", "hotpot_qa"):
+        write(articles / f"{name}.jsonl", [longrag(context=BOOK)])
+        unit = {"corpus_id": 1, "titles": ["Lamp"], "text": BOOK}
+        write(articles / f"{name}_corpus.jsonl", [unit])
+        write(articles / f"{name}_wiki.jsonl", [{"title": "Lamp", "doc_dict": BOOK}])
+    return articles
+
+
+@pytest.mark.parametrize("name", recipes())
+def test_the_first_command_on_a_table_tells_its_cost_without_a_key(
+    name, sets, tiny_model, monkeypatch, tmp_path
+):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    reader = [*recipes()[name].readers][-1]
+    price = ["--price", "2.5,10", "--dry-run", "--limit-questions", 1]
+    model = ["--embedding-model", tiny_model, "--cache", tmp_path / "cache"]
+    result = run(name, "--reader", reader, "--data", sets, *price, *model)
+
+    assert result.exit_code == 0, result.output
+    assert re.search(r"(?m)^system .* cost$", result.stdout)
+    assert "Cannot be asked" not in result.stdout
+
+
+def test_the_average_is_taken_over_the_nine_sets_each_run_once(ask, sets, tmp_path):
 
     def script(request):
         if "A. " in request.prompt:
             return "unanswerable"  # in En.MC all decline: wrong
         return "Mara"
 
-    data = ["--data", f"longbench={tmp_path}", "--data", f"infinitebench={tmp_path}"]
+    data = ["--data", f"longbench={sets}", "--data", f"infinitebench={sets}"]
     out = ["--out", tmp_path / "run"]
     result, requests = ask(script, "self-route/average", *data, *out)
 
@@ -239,11 +268,8 @@ def test_the_average_is_taken_over_the_nine_sets_each_run_once(ask, tmp_path):
     assert 0 < rows["self-route-5", "token_share"][0] < 1.3
 
 
-def test_one_cap_holds_for_all_sets_together(ask, tmp_path):
-    for name in recipes()["self-route/k"].sets:
-        asked = longbench(context=BOOK, input="Who lit it?", answers=["Mara"])
-        write(tmp_path / f"{name.rpartition('/')[2]}.jsonl", [asked])
-    out = ["--out", tmp_path / "run", "--data", tmp_path, "--concurrency", 1]
+def test_one_cap_holds_for_all_sets_together(ask, sets, tmp_path):
+    out = ["--out", tmp_path / "run", "--data", sets, "--concurrency", 1]
     result, requests = ask(
         lambda _: "Mara", "self-route/k", *out, "--max-tokens", 40_000
     )
@@ -272,15 +298,6 @@ def test_long_units_are_compared_by_their_match_and_their_recall(ask, tmp_path):
     )
 
 
-def test_hotpotqa_is_compared_by_the_titles_too(ask, tmp_path):
-    path = tmp_path / "hotpot_qa.jsonl"
-    rows = [longrag(query_id=1), longrag(query_id=2, sp=["Mara", "Lamp"])]
-    write(path, rows)
-    result, _ = ask(lambda _: "Mara", "longrag/hotpotqa", "--data", path)
-
-    assert re.search(r"(?m)^longrag +title recall +50\.00 .* 74\.71$", result.stdout)
-
-
 @pytest.mark.parametrize(
     ("name", "arms", "measure"),
     [
@@ -290,25 +307,25 @@ def test_hotpotqa_is_compared_by_the_titles_too(ask, tmp_path):
         ("op-rag/en.mc", 1 + 2 * 9, "accuracy"),
         ("self-route/dragon/qmsum", 3, "ROUGE-L"),
         ("self-route/passkey", 2, "first number"),
+        ("longrag/nq/passages", 3, "answer recall"),
+        ("longrag/hotpotqa/documents", 3, "title recall"),
     ],
 )
-def test_each_recipe_runs_on_a_set_in_its_format(ask, tmp_path, name, arms, measure):
-    row = {"context": BOOK, "input": "Who at 1?", "answer": ["Mara"], "options": []}
-    write(tmp_path / "longbook_qa_eng.jsonl", [{**row, "id": 0}])
-    write(tmp_path / "longbook_choice_eng.jsonl", [mc(context=BOOK, input="Who at 1?")])
-    write(tmp_path / "passkey.jsonl", [{**row, "id": 0, "answer": ["71432"]}])
-    write(tmp_path / "qmsum.jsonl", [longbench(context=BOOK, input="Who at 1?")])
-    if name.endswith("narrativeqa"):
-        write(tmp_path / "data.jsonl", [hub_row("d1", BOOK)])
+def test_each_recipe_runs_on_a_set_in_its_format(
+    ask, sets, tmp_path, name, arms, measure
+):
     recipe = DOS if name.startswith("dos-rag") else []
-    folder = ["--data", tmp_path, "--out", tmp_path / "run"]
+    folder = ["--data", sets, "--out", tmp_path / "run"]
     result, _ = ask(reading(lambda _: True), name, *folder, *recipe)
 
     assert result.exit_code in {0, MISSED}, result.output
     rows = verdict(tmp_path / "run")["rows"]
     assert len({row["arm"] for row in rows}) == arms
     assert all(row["ours"] for row in rows if row["measure"] != "meteor")
-    assert re.search(rf"(?m)^(full-document|readagent) +{measure} ", result.stdout)
+    assert re.search(
+        rf"(?m)^(full-document|readagent|passages-1|documents-2) +{measure} ",
+        result.stdout,
+    )
     if name == "dos-rag/en.qa":
         assert result.exit_code == 0
         assert "nothing is judged" in result.stdout

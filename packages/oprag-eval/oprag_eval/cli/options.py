@@ -180,7 +180,11 @@ class RunOptions:
                 )
                 raise stop(message, code=2)
         if self.index_model and self.offline:
-            raise stop("--index-model needs a --model beside it.", code=2)
+            message = (
+                "The offline reader writes no summaries and gists: leave --index-model "
+                "out, or name a chat model with --model."
+            )
+            raise stop(message, code=2)
         if self.max_cost is not None and self.price is None:
             raise stop("--max-cost needs --price: what a million tokens cost.", code=2)
 

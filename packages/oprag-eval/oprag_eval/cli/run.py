@@ -103,7 +103,10 @@ def perform(
 
 
 def _show_estimate(evaluation: Evaluation, options: RunOptions) -> RunEstimate:
-    estimate = asyncio.run(estimate_run(evaluation.plan, evaluation.bench))
+    console = make_console(stderr=True)
+    with progress_bar(console, "Embedding a sample for the estimate") as bar:
+        estimating = estimate_run(evaluation.plan, evaluation.bench, advanced=bar)
+        estimate = asyncio.run(estimating)
     prices = options.price, options.index_price
     for line in estimate_lines(estimate, *prices):
         typer.echo(line)
@@ -255,12 +258,12 @@ def make_evaluation(
         "versions": _versions(options),
     }
     model: Model = OfflineReader()
-    if not options.offline:
-        model = _chat_model(options.model, options)
-    for system in systems:
-        if getattr(system, "decline", "word") == "tool" and not model.calls_tools:
-            raise no_tools("--model", model)
-    index_model = options.index_model
+    index_model = ""
+    if not (options.offline or options.dry_run):  # an estimate takes no key
+        model, index_model = _chat_model(options.model, options), options.index_model
+    able = options.dry_run or model.calls_tools
+    if not able and any(getattr(s, "decline", "") == "tool" for s in systems):
+        raise no_tools("--model", model)
     bench = Bench(
         dataset,
         model,
