@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chromadb.config import Settings
-from chromadb.errors import ChromaError
+from chromadb.errors import ChromaError, InvalidArgumentError
 from langchain_chroma import Chroma
 from langchain_core.documents import Document
 
@@ -153,10 +153,9 @@ def update(
         cause = error.__cause__ if isinstance(error, IndexingError) else error
         if not isinstance(cause, ChromaError):
             raise
-        message = (
-            f"Chroma cannot read or write {path}: {cause} If the index is damaged, "
-            "delete this folder, and index again."
-        )
+        message = f"Chroma cannot read or write {path}: {cause}"
+        if not isinstance(cause, InvalidArgumentError):  # then the index is as it was
+            message += " If the index is damaged, delete this folder, and index again."
         raise OSError(message) from error
     return Index(store, chunks, report, path, collection)
 

@@ -9,7 +9,7 @@ import pytest
 
 from langchain_oprag import OffsetSentenceSplitter
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings
-from oprag.cli.index import as_documents, own_index
+from oprag.cli.index import as_documents, own_index, update
 from oprag.cli.options import cache_folder
 from oprag.files import FilesRead, FileText
 
@@ -106,6 +106,14 @@ def test_a_damaged_index_is_named_with_what_to_do(tmp_path):
 
     with pytest.raises(OSError, match="delete this folder, and index again"):
         indexed(tmp_path / "new")
+
+
+def test_a_name_that_chroma_refuses_is_no_reason_to_delete_an_index(tmp_path):
+    model = letters()
+    how = {"scope": "notes", "remove_missing": "no", "collection": "k"}
+
+    with pytest.raises(OSError, match=r"Got: k$"):
+        update(tmp_path, texts(), model, **how)
 
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
