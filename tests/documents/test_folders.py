@@ -82,9 +82,9 @@ def test_a_folder_that_cannot_be_opened_stops_the_reading(tmp_path):
 def test_a_folder_has_to_be_there(tmp_path):
     (tmp_path / "a.md").write_text("text")
 
-    with pytest.raises(InvalidOptionError, match="missing' is no folder"):
+    with pytest.raises(InvalidOptionError, match="missing' is not a folder"):
         list(read_folder(tmp_path / "missing"))
-    with pytest.raises(InvalidOptionError, match="md' is no folder"):
+    with pytest.raises(InvalidOptionError, match="md' is not a folder"):
         list(read_folder(str(tmp_path / "a.md")))
 
 

@@ -121,39 +121,57 @@ async def test_what_is_no_refusal_is_marked_and_told_once(
     assert found.rungs[0]["finish"] == finish
 
 
-# What a client makes of the replies of other providers.
+# Recorded: what langchain-anthropic 1.7.10 and langchain-google-genai 4.4.3 make of
+# their providers' replies.
 
-ANTHROPIC = {"type": "tool_use", "id": "toolu_1", "name": "decline", "input": {}}
-CALL: Any = {"name": "decline", "args": {}, "id": "1", "type": "tool_call"}
-PART: Any = {"name": "decline", "args": "", "id": "1", "index": 0}
-REST: Any = {"name": None, "args": '{"reason": "No', "id": None, "index": 0}
-GOOGLE = {"function_call": {"name": "decline", "arguments": "{}"}}
+WHY = {"reason": "No word of it."}
+ANTHROPIC = {"type": "tool_use", "id": "toolu_1", "name": "decline", "input": WHY}
+CALL: Any = {"name": "decline", "args": WHY, "id": "toolu_1", "type": "tool_call"}
+JSON = ['{"reason": "No', ' word of it."}']
+PART: Any = {"name": "decline", "args": "", "id": "toolu_1", "index": 0}
+MORE: list[Any] = [
+    {"name": None, "args": part, "id": None, "index": 0} for part in JSON
+]
+GOOGLE = {"function_call": {"name": "decline", "arguments": "".join(JSON)}}
 CHUNKS = {
     "anthropic": [
-        AIMessageChunk(""),
-        AIMessageChunk([ANTHROPIC], tool_call_chunks=[PART]),
+        AIMessageChunk([]),
         AIMessageChunk(
-            [{"type": "input_json_delta", "partial_json": REST["args"], "index": 0}],
-            tool_call_chunks=[REST],
+            [{**ANTHROPIC, "input": {}, "toolset_name": None, "index": 0}],
+            tool_call_chunks=[PART],
         ),
-        AIMessageChunk("", response_metadata={"stop_reason": "tool_use"}),
+        *(
+            AIMessageChunk(
+                [
+                    {
+                        "partial_json": more["args"],
+                        "type": "input_json_delta",
+                        "index": 0,
+                    }
+                ],
+                tool_call_chunks=[more],
+            )
+            for more in MORE
+        ),
+        AIMessageChunk([], response_metadata={"stop_reason": "tool_use"}),
     ],
     "google": [
         AIMessageChunk(
             "",
             additional_kwargs=GOOGLE,
-            tool_call_chunks=[{**PART, "args": "{}", "index": None}],
+            tool_call_chunks=[{**PART, "args": "".join(JSON)}],
             response_metadata={"finish_reason": "STOP"},
-        )
+        ),
+        AIMessageChunk(""),
     ],
 }
 WHOLE = {
-    "anthropic": AIMessage([ANTHROPIC], tool_calls=[CALL]),
+    "anthropic": AIMessage([{**ANTHROPIC, "toolset_name": None}], tool_calls=[CALL]),
     "google": AIMessage("", additional_kwargs=GOOGLE, tool_calls=[CALL]),
 }
 NODES = {
     "anthropic": [{**ANTHROPIC, "input": "{}"}],
-    "google": [{"name": "decline", "args": {}}],
+    "google": [{"name": "decline", "args": WHY}],
 }
 
 
@@ -188,7 +206,7 @@ class Recorded(BaseChatModel):
 def block_of(provider: str) -> ChatMessage:
     from llama_index.core.base.llms.types import ToolCallBlock
 
-    return ChatMessage(blocks=[ToolCallBlock(tool_name="decline")])
+    return ChatMessage(blocks=[ToolCallBlock(tool_name="decline", tool_kwargs=WHY)])
 
 
 @EVERY_WAY
