@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf
 
 from oprag.chunk import UNKNOWN_DOCUMENT, Chunk, Passage
@@ -65,23 +66,37 @@ def with_pointers(
         separator: See `render`.
         in_order: Whether passages are in reading order: the line is then where
             its text would be. Otherwise, and where there is no passage of its document,
-            it is after all passages.
+            it is after all passages. One line names what follows one another.
     """
-    lines: dict[str, list[tuple[Passage, str]]] = {}
-    for number, passage in enumerate(passages, start=1):
+    lines: dict[str, list[tuple[Passage, int]]] = {}
+    for number, passage in enumerate([*passages, *above], start=1):
         of = passage.document if in_order else ""
-        lines.setdefault(of, []).append((passage, cited_text(number, passage)))
-    for passage in above:
-        of = passage.document if in_order else ""
-        lines.setdefault(of, []).append((passage, pointer(passage)))
+        lines.setdefault(of, []).append((passage, number))
     if in_order:
         for listed in lines.values():
             listed.sort(key=lambda line: line[0].chunks[0].position or (inf,))
-    ordered = [line for listed in lines.values() for line in listed]
-    texts = [text for _, text in ordered]
-    return separator.join(
-        with_marks([passage for passage, _ in ordered], texts, separator)
-    )
+    ordered: list[Passage] = []
+    texts: list[str] = []
+    last = 0
+    for passage, number in (line for listed in lines.values() for line in listed):
+        new = number <= len(passages)
+        if not new and last > len(passages) and _goes_on(ordered[-1], passage):
+            spans = ordered[-1].spans + passage.spans
+            ordered[-1] = replace(ordered[-1], spans=spans, cited=None)
+            texts[-1] = pointer(ordered[-1])
+        else:
+            ordered.append(passage)
+            texts.append(cited_text(number, passage) if new else pointer(passage))
+        last = number
+    return separator.join(with_marks(ordered, texts, separator))
+
+
+def _goes_on(before: Passage, after: Passage) -> bool:
+    """Whether two places differ in their characters alone, and these ascend."""
+    if not (before.spans and after.spans and before.spans[-1].end <= after.spans[0][0]):
+        return False
+    both = [replace(each, spans=before.spans, cited=None) for each in (before, after)]
+    return both[0].citation == both[1].citation and before.document == after.document
 
 
 def render(

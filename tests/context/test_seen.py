@@ -263,9 +263,10 @@ def test_a_small_gap_that_was_read_is_not_filled_from_the_full_text(selection):
 
 
 def test_evidence_points_to_what_stands_above_in_the_order_of_the_document():
-    seen = [["a.txt", None, 20, 40], ["b.txt", None, 0, 10]]
+    seen = [["a.txt", None, 20, 40], *(["b.txt", None, n, n + 10] for n in (0, 30, 70))]
+    b = [hit(start, start + 10, "b.txt") for start in (70, 30, 0)]
 
-    text = told([hit(25, 60), hit(0, 25), hit(0, 10, "b.txt"), hit(90, 95)], seen)
+    text = told([hit(25, 60), hit(0, 25), *b, hit(90, 95)], seen)
 
     assert text == "\n\n".join(
         [
@@ -274,7 +275,7 @@ def test_evidence_points_to_what_stands_above_in_the_order_of_the_document():
             f"[2] a.txt, characters 40-60\n{TEXT[40:60]}",
             "[…]",
             f"[3] a.txt, characters 90-95\n{TEXT[90:95]}",
-            "[see above: b.txt, characters 0-10]",
+            "[see above: b.txt, characters 0-10 and 30-40 and 70-80]",
         ]
     )
 
@@ -312,8 +313,9 @@ def test_evidence_without_a_name_is_pointed_to_by_how_it_begins():
 def test_evidence_that_was_all_read_is_never_empty():
     hits, seen = [hit(30, 40), hit(0, 10)], [["a.txt", None, 0, 50]]
 
-    assert told(hits, seen, token_budget=120).count("see above") == 2
-    assert told(hits, seen, token_budget=70) == "[see above: a.txt, characters 30-40]"
+    both = "[see above: a.txt, characters 0-10 and 30-40]"
+    assert told(hits, seen, token_budget=120) == both
+    assert told(hits, seen, token_budget=40) == "[see above: a.txt, characters 30-40]"
     assert told(hits, seen, token_budget=9) == "[see above: a.txt, characters 30-40]"
 
 
