@@ -6,12 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from langchain_community.document_loaders import (
-    CSVLoader,
-    DirectoryLoader,
-    PyPDFium2Loader,
-    TextLoader,
-)
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.stores import InMemoryStore
 from langchain_core.vectorstores import InMemoryVectorStore
@@ -29,14 +23,23 @@ from tests.langchain import compat
 from tests.langchain.corpus import EMBEDDING
 from tests.langchain.recording import RecordingChatModel
 
+loaders = pytest.importorskip(
+    "langchain_community.document_loaders", reason="with the oldest packages it is not"
+)
+
 LOADERS = {
-    "one file": (lambda at: TextLoader(at / "north" / "lease.txt"), ["north"]),
+    "one file": (lambda at: loaders.TextLoader(at / "north" / "lease.txt"), ["north"]),
     "a folder": (
-        lambda at: DirectoryLoader(str(at), glob="**/*.txt", loader_cls=TextLoader),
+        lambda at: loaders.DirectoryLoader(
+            str(at), glob="**/*.txt", loader_cls=loaders.TextLoader
+        ),
         ["north", "south"],
     ),
-    "pages": (lambda at: PyPDFium2Loader(at / "north" / "lease.pdf"), ["north"]),
-    "rows": (lambda at: CSVLoader(at / "north" / "lease.csv"), ["north"]),
+    "pages": (
+        lambda at: loaders.PyPDFium2Loader(at / "north" / "lease.pdf"),
+        ["north"],
+    ),
+    "rows": (lambda at: loaders.CSVLoader(at / "north" / "lease.csv"), ["north"]),
 }
 CITED = re.compile(
     r"\[\d+\] (\S+?)(?:, (?:page|row) (\d+))?, characters (\d+)-(\d+)"
