@@ -94,8 +94,3 @@ def test_a_file_that_is_not_text_is_an_error(tmp_path):
 
     with pytest.raises(InvalidOptionError, match=r"a\.bin is not UTF-8"):
         document_source(tmp_path).get("a.bin")
-
-
-def test_a_value_that_is_no_text_is_an_error():
-    with pytest.raises(InvalidOptionError, match="gave bytes for"):
-        document_source({"a": b"bytes"}).get("a")

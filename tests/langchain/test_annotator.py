@@ -13,12 +13,7 @@ from langchain_text_splitters import (
 )
 
 from langchain_oprag import OrderPreservingCompressor, annotate_positions
-from oprag.errors import (
-    DocumentNotFoundError,
-    InvalidOptionError,
-    MissingDocumentError,
-    PositionWarning,
-)
+from oprag.errors import DocumentNotFoundError, PositionWarning
 from tests.kit.handed_out import told
 
 TEXT = "\n".join(
@@ -113,14 +108,6 @@ def test_pages_are_annotated_as_parts_of_one_document():
     assert [d.page_content for d in ordered] == [d.page_content for d in chunks]
 
 
-def test_a_chunk_of_a_page_that_is_not_there_is_an_error():
-    page = Document("words", metadata={"source": "a.pdf", "page": 0})
-    chunk = Document("words", metadata={"source": "a.pdf", "page": 1})
-
-    with pytest.raises(InvalidOptionError, match="page 1"):
-        annotate_positions([chunk], [page])
-
-
 @pytest.mark.parametrize("as_mapping", [True, False])
 def test_chunks_of_several_documents_get_places_each_in_its_own(as_mapping):
     texts = {"b.txt": "Boats wait here. Boats leave.", "a.txt": "Boats leave. At noon."}
@@ -139,8 +126,3 @@ def test_chunks_of_several_documents_get_places_each_in_its_own(as_mapping):
         assert metadata["n_chunks"] == 2
     with pytest.raises(DocumentNotFoundError, match="document 'b"):
         annotate_positions(chunks, {"a.txt": ""})
-
-
-def test_chunks_without_a_name_are_an_error():
-    with pytest.raises(MissingDocumentError):
-        annotate_positions([Document("words")], {"a": "words"})

@@ -5,7 +5,7 @@ from langchain_core.documents import BaseDocumentCompressor, BaseDocumentTransfo
 from langchain_core.runnables import RunnableLambda
 
 from langchain_oprag import OrderPreservingCompressor
-from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
+from oprag.errors import UnfilledBudgetWarning
 from tests.kit.words import words
 from tests.langchain.corpus import chunk, numbers
 
@@ -31,11 +31,6 @@ async def test_its_run_in_a_chain_has_its_name():
 
 
 # Options
-
-
-def test_an_argument_that_means_nothing_is_rejected_and_not_swallowed():
-    with pytest.raises(InvalidOptionError, match="There is no option"):
-        OrderPreservingCompressor().transform_documents(RANKED, top_n=2)
 
 
 def test_a_budget_that_everything_fits_into_is_reported_once():

@@ -10,8 +10,8 @@ from langchain_text_splitters import (
 )
 
 from langchain_oprag import SelfRouteChain, annotate_positions, document_source
-from oprag.errors import IncompleteDocumentError, InvalidOptionError
-from tests.langchain.corpus import EMBEDDING, OtherStore
+from oprag.errors import IncompleteDocumentError
+from tests.langchain.corpus import EMBEDDING
 from tests.langchain.recording import RecordingChatModel
 
 NAME = "notes/a b.txt"
@@ -62,12 +62,6 @@ SPLITTERS = {
         chunk_size=300, chunk_overlap=0, add_start_index=True
     ),
 }
-
-
-def test_a_vector_store_that_cannot_be_read_is_refused_at_once():
-    with pytest.raises(InvalidOptionError, match="chunks of an OtherStore") as caught:
-        document_source(OtherStore())
-    assert "ChunkStore" in str(caught.value)
 
 
 async def test_self_route_says_that_it_read_a_text_that_is_not_exact():

@@ -74,11 +74,6 @@ def test_an_id_is_a_name_where_there_is_no_other(store):
     assert report.added == ("letter 7",)
 
 
-def test_a_splitter_is_checked(store):
-    with pytest.raises(InvalidOptionError, match="any TextSplitter"):
-        index_documents([document()], store, splitter="sentences")
-
-
 class Undeleting(InMemoryVectorStore):
     def delete(self, ids=None, **kwargs):
         return False

@@ -197,14 +197,3 @@ def test_any_other_refuses_texts_from_the_store_at_construction(what, store):
         assert "leave documents= out" in str(caught.value)
         make(document_source(store).get)
         make(TENANTS.texts)
-
-
-def test_after_a_search_that_it_cannot_see_a_compressor_refuses_them(store):
-    compressor = OrderPreservingCompressor()
-    for refused in (
-        lambda: OrderPreservingCompressor(documents=store),
-        lambda: setattr(compressor, "documents", document_source(store)),
-    ):
-        with pytest.raises(ValueError, match="cannot see what the search filters by"):
-            refused()
-    compressor.documents = document_source(store).get

@@ -10,23 +10,8 @@ from langchain_core.runnables import ConfigurableField
 from pydantic import Field
 
 from langchain_oprag import OrderPreservingRetriever
-from oprag.errors import InvalidOptionError
 from tests.kit.words import words
-from tests.langchain.corpus import (
-    QUERY,
-    ListRetriever,
-    RecordingStore,
-    book,
-    chunk,
-    numbers,
-)
-
-
-def listed(*order, **options):
-    """A retriever over an opaque one that gives these chunks, best first."""
-    base = ListRetriever(documents=[chunk(number) for number in order])
-    return OrderPreservingRetriever(base_retriever=base, **options)
-
+from tests.langchain.corpus import QUERY, RecordingStore, book, chunk, numbers
 
 # How many: k
 
@@ -184,27 +169,6 @@ async def test_the_wrapped_retriever_is_awaited_in_the_callers_thread():
 
 
 # Construction and options
-
-
-@pytest.mark.parametrize(
-    ("arguments", "found"),
-    [
-        ({}, "neither was given"),
-        (
-            {"base_retriever": ListRetriever(documents=[]), "vectorstore": "store"},
-            "both were given",
-        ),
-        ({"vectorstore": "no store"}, "vectorstore"),
-    ],
-)
-def test_exactly_one_thing_is_wrapped(arguments, found):
-    with pytest.raises(InvalidOptionError, match=found):
-        OrderPreservingRetriever(**arguments)
-
-
-def test_an_option_at_the_call_is_rejected_and_not_swallowed():
-    with pytest.raises(InvalidOptionError, match="not an argument of a search"):
-        listed().invoke(QUERY, token_budget=100)
 
 
 # Passing through

@@ -169,28 +169,6 @@ async def test_prompts_can_be_replaced_for_all_rungs_and_for_one(scripted_server
 
 
 @pytest.mark.parametrize(
-    ("prompts", "fault"),
-    [
-        ("{context} unanswerable", r"lacks \{question\}"),
-        ({"retrieved": "{context} {question}"}, "'unanswerable'"),
-        ("{context} {question}", "'unanswerable'"),
-        ({"fool": "{context} {question} unanswerable"}, "rungs= only"),
-        ({"full": 7}, r"prompts\['full'\]=7 .* format string"),
-        (ChatPromptTemplate.from_template("{context}"), r"lacks \{question\}"),
-        (ChatPromptTemplate.from_template("{context} {question} {more}"), "more"),
-        (ChatPromptTemplate.from_template("{context} {question}"), "'unanswerable'"),
-    ],
-)
-def test_a_prompt_that_cannot_serve_is_refused(scripted_server, prompts, fault):
-    chain = chain_of(scripted_server([]))
-
-    with pytest.raises(ValueError, match=fault):
-        chain_of(scripted_server([]), prompts=prompts)
-    with pytest.raises(ValueError, match=fault):
-        chain.prompts = prompts
-
-
-@pytest.mark.parametrize(
     "history", [CONVERSATION, [("human", "Who built the bridge?"), ("ai", "Ann.")]]
 )
 async def test_a_conversation_comes_behind_the_text(scripted_server, history):
@@ -205,14 +183,6 @@ async def test_a_conversation_comes_behind_the_text(scripted_server, history):
     assert told.endswith(said)
     same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(told, alone))  # noqa: B905 -- the shorter ends it
     assert len([*same]) > told.index("Question:")
-
-
-@pytest.mark.parametrize(
-    "given", [{"question": "?"}, {}, 7, {"input": None}, {"input": ["a"]}]
-)
-async def test_an_input_without_a_question_is_refused(scripted_server, given):
-    with pytest.raises(ValueError, match=r'takes a question, {"input": question}'):
-        await ask(chain_of(scripted_server([])), given)
 
 
 # In pipes; configured, copied, pickled.

@@ -1,17 +1,12 @@
 """Options that cannot be are refused when they are given; models are looked into."""
 
-from typing import Any
-
 import pytest
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import ConfigurableField, RunnableLambda
 from pydantic import Field
 
-from langchain_oprag import SelfRouteChain
 from langchain_oprag._answers import facts_of
-from tests.langchain.corpus import ListRetriever, OtherStore
-from tests.langchain.routes import BOOK, RETRIEVED
 
 
 class NamedModel(FakeListChatModel):
@@ -20,38 +15,6 @@ class NamedModel(FakeListChatModel):
     responses: list[str] = Field(default_factory=lambda: ["In 1912."])
     model_name: str = "named"
     max_tokens: int | None = None
-
-
-def chain_with(**options: Any) -> SelfRouteChain:
-    settings: dict[str, Any] = {
-        "llm": NamedModel(),
-        "retriever": ListRetriever(documents=list(RETRIEVED)),
-        "documents": {"book.txt": BOOK},
-    }
-    return SelfRouteChain(**{**settings, **options})
-
-
-@pytest.mark.parametrize(
-    ("options", "fault"),
-    [
-        ({"token_budget": 100}, "token_budget"),
-        ({"k": 3}, r"\bk\b"),
-        ({"llm": "gpt"}, "llm"),
-        ({"retriever": "docs"}, "retriever"),
-        ({"documents": None}, "needs documents="),
-        ({"documents": 7}, "gives no full texts"),
-        ({"documents": OtherStore()}, "chunks of an OtherStore"),
-        ({"rungs": ["full", "retrieved"]}, "from small to large"),
-        ({"rung_llms": {"full": "gpt"}}, "a chat model of"),
-        ({"order": "random"}, "order='random'"),
-        ({"position_keys": 7}, "position_keys=7"),
-        ({"document_key": 7}, "document_key=7"),
-        ({"separator": " "}, "separator"),
-    ],
-)
-def test_what_cannot_be_is_refused_at_construction(options, fault):
-    with pytest.raises(ValueError, match=fault):
-        chain_with(**options)
 
 
 def named(**settings) -> NamedModel:
@@ -100,9 +63,3 @@ def test_no_limit_is_none(limit):
 
 def test_a_model_that_says_nothing_has_no_facts():
     assert facts_of(RunnableLambda(lambda messages: "a"), {}) == (None, None, None)
-
-
-def test_the_schema_describes_the_options():
-    properties = SelfRouteChain.model_json_schema()["properties"]
-
-    assert all("description" in f for n, f in properties.items() if n != "name")

@@ -13,7 +13,7 @@ from langchain_oprag import (
     OffsetTokenSplitter,
     OrderPreservingCompressor,
 )
-from oprag.errors import ConflictingPositionsError, InvalidOptionError
+from oprag.errors import ConflictingPositionsError
 from tests.kit.words import words
 
 TEXT = "One two three. Four five six seven. Eight nine ten."
@@ -119,22 +119,6 @@ def test_pieces_of_a_result_are_told_as_such_and_our_splitters_place_them():
 
 
 # Construction
-
-
-@pytest.mark.parametrize(
-    ("options", "option"),
-    [
-        ({"chunk_size": 0}, "chunk_size"),
-        ({"chunk_size": -3}, "chunk_size"),
-        ({"chunk_size": 4, "chunk_overlap": 4}, "chunk_overlap"),
-        ({"chunk_size": 4, "chunk_overlap": -1}, "chunk_overlap"),
-    ],
-)
-def test_impossible_sizes_are_refused_on_construction(options, option):
-    with pytest.raises(InvalidOptionError) as caught:
-        OffsetTokenSplitter(**options)
-
-    assert caught.value.option == option
 
 
 def test_no_tokenizer_is_loaded_on_construction():

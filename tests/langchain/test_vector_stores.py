@@ -215,9 +215,3 @@ def test_other_attributes_are_those_of_the_store(tmp_path):
 
 
 # Options and problems
-
-
-def test_an_option_that_does_not_exist_is_refused():
-    for option in ("token_bugdet", "search_kwargs", "bm25"):
-        with pytest.raises(InvalidOptionError, match=f"no option '{option}'"):
-            OrderPreservingVectorStore(RecordingStore(), **{option: {"a": 1}})

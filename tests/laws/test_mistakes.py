@@ -15,8 +15,11 @@ import langchain_core.documents
 import llama_index.core.schema
 import pytest
 from langchain_core.language_models import FakeListChatModel
+from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda
+from llama_index.core import PromptTemplate
 from llama_index.core.llms import MockLLM
+from llama_index.core.node_parser import HierarchicalNodeParser
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.vector_stores import (
     ExactMatchFilter,
@@ -72,6 +75,8 @@ def names() -> dict[str, dict[str, Any]]:
             "llm": FakeListChatModel(responses=["unanswerable"]),
             "retriever": store.as_retriever(),
             "finding": lambda found: RunnableLambda(lambda _: found),
+            "template": ChatPromptTemplate.from_template,
+            "OtherStore": corpus.OtherStore,
         },
         "llamaindex": {
             **shared,
@@ -80,7 +85,9 @@ def names() -> dict[str, dict[str, Any]]:
             "nodes": nodes,
             "llm": MockLLM(),
             "retriever": index.as_retriever(),
+            "template": PromptTemplate,
             "SimpleVectorStore": SimpleVectorStore,
+            "HierarchicalNodeParser": HierarchicalNodeParser,
             "only": lambda **where: MetadataFilters(
                 filters=[ExactMatchFilter(key=k, value=v) for k, v in where.items()]
             ),

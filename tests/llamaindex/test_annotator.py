@@ -13,10 +13,10 @@ from llama_index.core.node_parser import (
     SentenceSplitter,
     get_leaf_nodes,
 )
-from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core.schema import NodeWithScore
 
 from llamaindex_oprag import OrderPreservingPostprocessor, PositionAnnotator
-from oprag.errors import DocumentNotFoundError, MissingDocumentError, PositionError
+from oprag.errors import DocumentNotFoundError, PositionError
 from tests.kit.handed_out import told
 
 TEXT = "\n\n".join(
@@ -89,18 +89,6 @@ def test_given_nodes_are_not_changed_and_the_prompt_shows_no_new_keys():
         assert new.get_content(metadata_mode="embed") == old.get_content(
             metadata_mode="embed"
         )
-
-
-def test_a_node_without_a_source_is_an_error():
-    with pytest.raises(MissingDocumentError, match="Node 0"):
-        PositionAnnotator(documents={})([TextNode(text="text")])
-
-
-def test_a_document_that_is_not_at_hand_is_an_error():
-    made = SentenceSplitter().get_nodes_from_documents([_document()])
-
-    with pytest.raises(DocumentNotFoundError):
-        PositionAnnotator(documents={"other": "text"})(made)
 
 
 EDITED = TEXT.replace("# Part 1", "Something new stands before it.\n\n# Part 1")

@@ -61,11 +61,6 @@ def test_chunks_that_oprag_did_not_make_are_read_where_documents_are_kept():
     assert document_source(foreign).get("lease.txt") == "the original"
 
 
-def test_what_gives_chunks_is_refused():
-    with pytest.raises(InvalidOptionError, match=r"no full texts.*the store or index"):
-        document_source(index().as_retriever())
-
-
 async def test_a_docstore_gives_a_document_by_the_name_that_its_nodes_have():
     """Readers give random ids, and name the file in the metadata."""
     docstore = SimpleDocumentStore()

@@ -13,11 +13,7 @@ from llama_index.core import (
     load_index_from_storage,
 )
 from llama_index.core.embeddings import BaseEmbedding
-from llama_index.core.node_parser import (
-    HierarchicalNodeParser,
-    SentenceSplitter,
-    SentenceWindowNodeParser,
-)
+from llama_index.core.node_parser import SentenceSplitter, SentenceWindowNodeParser
 from llama_index.core.vector_stores import SimpleVectorStore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from pydantic import Field
@@ -152,21 +148,6 @@ def test_nodes_of_another_index_over_one_docstore_do_not_count(tmp_path):
     report = index_documents([document()], other)
 
     assert report.added == ("a.txt",)
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"node_parser": "sentences"}, "any NodeParser"),
-        (
-            {"node_parser": HierarchicalNodeParser.from_defaults([200, 60])},
-            "several levels",
-        ),
-    ],
-)
-def test_options_are_checked(tmp_path, options, said):
-    with pytest.raises(InvalidOptionError, match=said):
-        index_documents([document()], simple(tmp_path), **options)
 
 
 class WithoutDelete(SimpleVectorStore):

@@ -171,22 +171,6 @@ class TestPlacesInLlamaIndex:
 
 
 class TestOptions:
-    @pytest.mark.parametrize(
-        ("cls", "options"),
-        [
-            (OffsetTokenNodeParser, {"size": 3}),
-            (OffsetTokenNodeParser, {"chunk_size": 0}),
-            (OffsetTokenNodeParser, {"chunk_overlap": -1}),
-            (OffsetTokenNodeParser, {"chunk_overlap": 128}),
-            (OffsetSentenceNodeParser, {"chunk_overlap": 3}),
-            (OffsetSentenceNodeParser, {"chunk_size": 0}),
-            (OffsetSentenceNodeParser, {"sentence_spans": "english"}),
-        ],
-    )
-    def test_unknown_options_and_impossible_values_are_rejected(self, cls, options):
-        with pytest.raises(InvalidOptionError, match=next(iter(options))):
-            cls(**options)
-
     def test_a_tokenizer_comes_back_by_its_name(self):
         tokenizer = resolve_token_counter("approximate")
         parser = OffsetTokenNodeParser(chunk_size=9, tokenizer=tokenizer)

@@ -15,7 +15,6 @@ from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
 from llamaindex_oprag import (
     LongUnitRetriever,
-    OrderPreservingPostprocessor,
     OrderPreservingRetriever,
     SelfRouteQueryEngine,
     document_source,
@@ -157,13 +156,6 @@ def test_any_other_refuses_texts_from_the_index_at_construction(what, index):
             assert "leave documents= out" in str(caught.value)
         make(document_source(index).get)
         make(TENANTS.texts)
-
-
-def test_after_a_search_that_it_cannot_see_a_postprocessor_refuses_them(index):
-    for documents in (index, index.docstore, document_source(index)):
-        with pytest.raises(ValueError, match="cannot see what the search filters by"):
-            OrderPreservingPostprocessor(documents=documents)
-    OrderPreservingPostprocessor(documents=document_source(index).get)
 
 
 async def test_an_original_in_the_docstore_is_not_read_past_a_filter():

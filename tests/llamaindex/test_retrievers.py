@@ -162,12 +162,6 @@ class TestPassingThrough:
         assert fusion.query_gen_prompt == "Another way to ask: {query}"
 
 
-class TestRejected:
-    def test_what_is_no_retriever(self, lease):
-        with pytest.raises(InvalidOptionError, match=r"as_retriever\(\)"):
-            OrderPreservingRetriever(lease)
-
-
 class Asked(VectorIndexRetriever):
     """Notes how many nodes it is asked for."""
 

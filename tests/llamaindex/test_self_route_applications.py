@@ -18,7 +18,6 @@ from llama_index.core.query_engine import RouterQueryEngine
 from llama_index.core.selectors import LLMSingleSelector
 from llama_index.core.tools import QueryEngineTool
 
-from oprag.errors import InvalidOptionError
 from tests.kit.openai_server import Reply, ScriptedServer
 from tests.kit.words import words
 from tests.llamaindex.corpus import QUESTION, TEXT, index, numbers, numbers_of
@@ -54,12 +53,6 @@ class TestAsARetrieverQueryEngine:
         best = numbers_of(index().as_retriever(similarity_top_k=6).retrieve(QUESTION))
         assert numbers(server.requests[0].prompt) == numbers_of(asked.nodes)
         assert numbers_of(asked.nodes) == sorted(best[:2])
-
-    def test_the_other_constructor_says_how_to_make_one(self):
-        from llamaindex_oprag.self_route import SelfRouteQueryEngine
-
-        with pytest.raises(InvalidOptionError, match="from_args"):
-            SelfRouteQueryEngine(index().as_retriever())
 
 
 class TestInAChat:
@@ -206,21 +199,3 @@ class TestPrompts:
         named = f"Document: lease.txt\n\n{TEXT}"
         assert second.prompt == own.format(context=named, question=QUESTION)
         assert " Unless it is UNANSWERABLE: " in third.prompt
-
-    @pytest.mark.parametrize(
-        ("name", "prompt", "fault"),
-        [
-            ("retrieved", "{context_str} {query_str}", "unanswerable"),
-            ("retrieved", "unanswerable {context_str}", "query_str"),
-            ("full", "{query_str}", "context_str"),
-            ("full", "{context_str} {query_str} {tone}", "tone"),
-            ("full", 7, "takes a text or a prompt"),
-            ("qa", OWN, "'qa'"),
-        ],
-    )
-    def test_one_that_cannot_be_used_is_rejected_at_once(self, name, prompt, fault):
-        with ScriptedServer([]) as server:
-            with pytest.raises(InvalidOptionError, match=fault):
-                engine_over(server, prompts={name: prompt})
-            with pytest.raises(InvalidOptionError, match=fault):
-                engine_over(server).update_prompts({name: prompt})

@@ -15,7 +15,6 @@ from llama_index.llms.openai_like import OpenAILike
 from llamaindex_oprag._llms import answer_tokens_of, name_of, reported_usage, window_of
 from llamaindex_oprag.self_route import SelfRouteQueryEngine
 from oprag.calls import TokenUsage
-from oprag.errors import InvalidOptionError
 from tests.kit.openai_server import ScriptedServer
 from tests.llamaindex.corpus import QUESTION, index
 from tests.llamaindex.self_routing import DOCUMENTS, scripted_llm
@@ -25,24 +24,6 @@ def make(**options: Any) -> SelfRouteQueryEngine:
     settings: dict[str, Any] = {"llm": MockLLM(), "documents": DOCUMENTS, **options}
     retriever = settings.pop("retriever", None) or index().as_retriever()
     return SelfRouteQueryEngine.from_args(retriever, **settings)
-
-
-@pytest.mark.parametrize(
-    ("options", "fault"),
-    [
-        ({"documents": None}, "documents="),
-        ({"documents": 7}, "documents="),
-        ({"rung_llms": {"full": "gpt"}}, "takes an LLM"),
-        ({"llm": "gpt"}, "takes an LLM"),
-        ({"max_context_tokens": {"long": 9}}, "'long'"),
-        ({"order": "rank"}, "order"),
-        ({"retriever": "query"}, "retriever"),
-        ({"retriever": index()}, "as_retriever"),
-    ],
-)
-def test_what_is_not_possible_is_refused_at_construction(options, fault):
-    with pytest.raises(InvalidOptionError, match=fault):
-        make(**options)
 
 
 def test_the_llm_of_the_settings_is_the_default(monkeypatch):

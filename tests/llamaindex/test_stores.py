@@ -8,13 +8,12 @@ import chromadb
 import pytest
 from llama_index.core import Document, StorageContext, VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
-from llama_index.core.vector_stores import SimpleVectorStore
 from llama_index.vector_stores.chroma import ChromaVectorStore
 
 from llamaindex_oprag import OffsetTokenNodeParser, document_source
 from llamaindex_oprag.stores import chunk_store
 from oprag.documents import StoredChunk
-from oprag.errors import IncompleteDocumentError, InvalidOptionError
+from oprag.errors import IncompleteDocumentError
 from oprag.metadata import document_key
 from tests.llamaindex.corpus import TEXT, document, index
 from tests.llamaindex.recording import WordEmbedding
@@ -121,10 +120,3 @@ def test_rows_that_hold_no_node_are_taken_as_they_are():
         StoredChunk("text", {"source": "s"}, "a"),
         StoredChunk("", {"_node_content": ""}, "b"),
     ]
-
-
-def test_what_cannot_be_read_is_refused_with_a_way_out():
-    with pytest.raises(InvalidOptionError, match=r"no texts.*Give the index"):
-        chunk_store(SimpleVectorStore())
-    with pytest.raises(InvalidOptionError, match=r"a dict.*Give the index"):
-        chunk_store({})

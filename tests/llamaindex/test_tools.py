@@ -24,7 +24,6 @@ from llamaindex_oprag import (
     OrderPreservingRetrieverTool,
     format_nodes,
 )
-from oprag.errors import InvalidOptionError
 from tests.llamaindex.corpus import QUESTION, document, index
 from tests.llamaindex.recording import WordEmbedding
 
@@ -122,11 +121,6 @@ def search(retriever, **options) -> OrderPreservingRetrieverTool:
     return OrderPreservingRetrieverTool.from_defaults(retriever, **options)
 
 
-async def called(tool, mode, **given):
-    given["input"] = QUESTION
-    return tool.call(**given) if mode == "call" else await tool.acall(**given)
-
-
 def agent(tool, *turns: int, streaming: bool = False, **options: Any) -> FunctionAgent:
     llm = Searching(turns=[*turns], **options)
     return FunctionAgent(tools=[tool], llm=llm, streaming=streaming)
@@ -205,25 +199,6 @@ async def test_it_writes_places_and_gap_marks_and_hands_out_the_nodes(
     assert "\n\n[…]\n\n[2] lease.txt" in output.content
     assert output.tool_name == "search"
     assert output.raw_input == {"input": QUESTION}
-
-
-@pytest.mark.parametrize("mode", ["call", "acall"])
-async def test_without_a_context_unseen_says_what_it_needs(lease, mode):
-    tool = search(lease, show="unseen")
-
-    with pytest.raises(InvalidOptionError, match=r'ctx=Context.* show="all" needs'):
-        await called(tool, mode)
-
-
-def test_other_things_are_refused_by_name(lease):
-    with pytest.raises(InvalidOptionError, match="retriever= is"):
-        search("lease.txt")
-    with pytest.raises(InvalidOptionError, match=r"as_retriever\(\)"):
-        search([lease])
-    with pytest.raises(InvalidOptionError, match='It takes "all" or "unseen"'):
-        search(lease, show="new")
-    with pytest.raises(InvalidOptionError, match="token_budget"):
-        search(lease, token_budget="much")
 
 
 def test_the_model_is_told_a_name_a_description_and_one_input():

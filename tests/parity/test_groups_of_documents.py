@@ -12,7 +12,6 @@ from llama_index.core.node_parser import SentenceSplitter
 import langchain_oprag
 import llamaindex_oprag
 from oprag import group_documents
-from oprag.errors import InvalidOptionError
 from tests.kit.words import words
 from tests.langchain.corpus import EMBEDDING
 from tests.llamaindex import corpus
@@ -68,9 +67,3 @@ def test_documents_are_grouped_by_their_files_and_found_by_chunks_of_any_splitte
 
     assert units == group_documents(WHOLE, links=[], token_counter=words)
     assert sorted(found) == sorted(WHOLE.values())
-
-
-@pytest.mark.parametrize("wrong", [["text"], [1], [None]])
-def test_what_is_no_document_is_refused(wrong):
-    with pytest.raises(InvalidOptionError, match="LangChain's or LlamaIndex's"):
-        group_documents(wrong)

@@ -9,12 +9,11 @@ from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
 from langchain_core.prompts import ChatPromptTemplate
 from llama_index.core import PromptTemplate
-from llama_index.core.llms import MockLLM
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from langchain_oprag import LongReader
 from llamaindex_oprag import LongReaderSynthesizer
-from oprag.errors import InvalidOptionError, ModelCallError
+from oprag.errors import ModelCallError
 from tests.kit.openai_server import Reply, ScriptedServer
 from tests.kit.words import words
 from tests.langchain.recording import RecordingChatModel
@@ -130,34 +129,3 @@ def test_each_prompt_of_llamaindex_can_be_replaced():
     assert reader.get_response("q?", ["a"]) == "D"
     assert llm.prompts == ["a b c|q?", "q?|L", "q?|a|direct"]
     assert {*reader.get_prompts()} == {"long_prompt", "short_prompt", "direct_prompt"}
-
-
-@pytest.mark.parametrize(
-    ("prompts", "fault"),
-    [
-        ({"qa": "{context}"}, "by name: long, short, direct"),
-        ({"long": "{context}"}, "question"),
-        ({"long": "{context} {question} {titles}"}, "titles"),
-        ({"short": ChatPromptTemplate.from_template("{question}")}, "long_answer"),
-        ({"direct": 5}, "format string"),
-    ],
-)
-def test_a_prompt_of_langchain_that_cannot_be_filled_is_refused(prompts, fault):
-    with pytest.raises(InvalidOptionError, match=fault):
-        LongReader(llm=RecordingChatModel(), prompts=prompts)
-
-
-@pytest.mark.parametrize(
-    ("prompts", "fault"),
-    [
-        ({"long_prompt": "{context_str}"}, "query_str"),
-        ({"long_prompt": "{context_str} {query_str} {titles}"}, "titles"),
-        ({"short_prompt": PromptTemplate("{query_str}")}, "long_answer"),
-        ({"direct_prompt": 5}, "takes a text"),
-    ],
-)
-def test_a_prompt_of_llamaindex_that_cannot_be_filled_is_refused(prompts, fault):
-    with pytest.raises(InvalidOptionError, match=fault):
-        LongReaderSynthesizer(MockLLM(), **prompts)
-    with pytest.raises(InvalidOptionError, match=fault):
-        LongReaderSynthesizer(MockLLM())._update_prompts(prompts)

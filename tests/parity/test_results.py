@@ -15,7 +15,7 @@ from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 import langchain_oprag as in_langchain
 import llamaindex_oprag as in_llamaindex
 from oprag import order_context, render
-from oprag.errors import InvalidOptionError, OpragError
+from oprag.errors import OpragError
 from oprag.metadata import RESULT_KEYS, result_hash, uri_of, without_reserved_keys
 from oprag.tokens import resolve_token_counter
 from tests.kit.effort import cases as scaled
@@ -217,12 +217,6 @@ def test_passages_become_results_and_the_same_passages_again():
         assert [d.metadata for d in documents] == [n.node.metadata for n in nodes]
         keys = [p.document for p in in_langchain.as_passages(documents)]
         assert keys == [passage.document for passage in passages]
-
-
-@pytest.mark.parametrize("given", ["text", Document("text"), [1], ["text"], [{}]])
-def test_what_is_no_list_of_documents_is_said(given):
-    with pytest.raises(InvalidOptionError, match="documents takes a list"):
-        in_langchain.format_documents(given)
 
 
 OWN = {"rank": 3, "citation": "Roe v. Wade", "exact": True, "problem": "leak"}
