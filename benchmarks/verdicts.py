@@ -40,6 +40,7 @@ SETS = {
     "infinitebench/en.qa": (351, 69),
     "infinitebench/passkey": (590, 590),
     "longbench/multifieldqa_en": (150, 150),
+    "longrag/hotpot_qa/documents": (7405, 7405),
     "longrag/nq/documents": (3610, 3610),
     "narrativeqa": (10_391, 352),
     "quality": (2086, 115),

@@ -110,8 +110,9 @@ def planned(recipe: Recipe, reader: str) -> list[Claim]:
         ("self-route/k", "", "self-route-1", "rag-1", 0.2111),
         ("self-route/dragon/average", "", "self-route-5", "full-document", -0.0289),
         ("self-route/passkey-reworded", "", "full-document", "rag-5", 0.6474),
-        ("longrag/nq/passages", "", "documents-1", "passages-1", 0.1721),
-        ("longrag/nq/passages", "", "documents-5", "passages-100", -0.0455),
+        ("longrag/nq/retrieval", "", "units-1", "passages-1", 0.1945),
+        ("longrag/nq/retrieval", "", "documents-5", "passages-100", -0.0455),
+        ("longrag/hotpotqa/retrieval", "", "units-2", "documents-2", 0.2629),
     ],
 )
 def test_planned_pairs_have_the_papers_difference(table, reader, first, second, paper):

@@ -15,9 +15,7 @@ from pathlib import Path
 _FILE = Path(__file__).with_name("published.csv")
 _SPLITS = {
     "longrag/hotpot_qa/documents": "longrag/hotpot_qa",
-    "longrag/hotpot_qa/units": "longrag/hotpot_qa",
     "longrag/nq/documents": "longrag/nq",
-    "longrag/nq/units": "longrag/nq",
     "narrativeqa/test": "narrativeqa",
     "quality/dev": "quality",
 }

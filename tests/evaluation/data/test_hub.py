@@ -52,12 +52,12 @@ def test_longrag_in_parquet_as_the_hub_has_it(tmp_path):
 
 
 def test_a_bad_row_of_a_table_is_named(tmp_path):
-    rows = [{"corpus_id": 1, "titles": ["a"], "text": "b"}] * 2
-    file = tmp_path / "units.parquet"
+    rows = [{"title": "a", "doc_dict": "b"}, {"title": "c", "doc_dict": None}]
+    file = tmp_path / "articles.parquet"
     datasets.Dataset.from_list(rows).to_parquet(file)
 
-    with pytest.raises(UnreadableFileError, match="'1' occurs twice") as caught:
-        read_longrag("nq/units", Rows("none", []), corpus=parquet_rows([file]))
+    with pytest.raises(UnreadableFileError, match="doc_dict") as caught:
+        read_longrag("nq/documents", Rows("none", []), corpus=parquet_rows([file]))
     assert (caught.value.path, caught.value.line) == (str(file), 2)
 
 

@@ -90,9 +90,8 @@ def _longrag(name: str, path: Path | None, split: str) -> Dataset:
             return hub_table(_LONGRAG, config=config, split=part)
         return _table(path, config, part)
 
-    task, _, asked_of = name.partition("/")
-    known = longrag.CORPORA.get(asked_of)
-    corpus = table(f"{task}_{known}", "train") if known else None
+    task, slash, _ = name.partition("/")
+    corpus = table(f"{task}_wiki", "train") if slash else None
     return longrag.read_longrag(name, table(task, split), split=split, corpus=corpus)
 
 

@@ -6,19 +6,14 @@ from pydantic import Field
 
 from oprag_eval.data.builder import Counts, add_text, finish
 from oprag_eval.data.records import Dataset, Document, Question
-from oprag_eval.data.rows import Fields, Rows, Text, malformed
+from oprag_eval.data.rows import Fields, Rows, Text
 from oprag_eval.errors import check_one_of
-
-CORPORA = {"units": "corpus", "documents": "wiki"}
-"""Corpora for all questions of a set, and the ends of the authors' names for them."""
 
 _FULL = {"nq": 3_610, "hotpot_qa": 7_405}
 _SUBSETS = {"subset_1000": 1_000, "subset_100": 100}
 
-SETS = tuple(
-    f"{task}{of}" for task in _FULL for of in ("", *(f"/{c}" for c in CORPORA))
-)
-"""The sets, by the authors' names for the questions."""
+SETS = tuple(f"{task}{of}" for task in _FULL for of in ("", "/documents"))
+"""The sets, by the authors' names for the questions; with all documents, or without."""
 
 
 class _Asked(Fields):
@@ -32,33 +27,26 @@ class _Asked(Fields):
     """In HotpotQA, the titles of the two supporting documents."""
 
 
-class _Unit(Fields):
-    corpus_id: str
-    titles: tuple[str, ...]
-    """Of the documents that were grouped."""
-    text: Text
-
-
 class _Article(Fields):
     title: Text
     doc_dict: str
     """The text; the authors keep no article without."""
+    abs_adj: tuple[str, ...] = ()
+    """Titles of linked articles; the authors group by these."""
 
 
 def read_longrag(
     name: str, rows: Rows, *, split: str = "full", corpus: Rows | None = None
 ) -> Dataset:
-    """Read the questions of a LongRAG set: `nq`, or of its corpus `nq/units`.
+    """Read the questions of a LongRAG set: `nq`, or of all `nq/documents`.
 
     Without a corpus every question's document is its own `context`, which repeats the
     authors' reading without their retrieval.
     """
-    task, _, asked_of = name.partition("/")
+    task = name.partition("/")[0]
     sizes = {"full": _FULL[task], **_SUBSETS}
     check_one_of("split", split, sizes)
-    documents: dict[str, Document] = {}
-    if corpus is not None:
-        documents = _units(corpus) if asked_of == "units" else _articles(corpus)
+    documents = {} if corpus is None else _articles(corpus)
     questions = []
     for _, row in rows.of(_Asked):
         doc_ids: tuple[str, ...] = ()
@@ -77,21 +65,10 @@ def read_longrag(
     )
 
 
-def _units(rows: Rows) -> dict[str, Document]:
-    """One document per unit; the authors made 604,000 of NQ, 509,000 of HotpotQA."""
-    documents: dict[str, Document] = {}
-    for line, row in rows.of(_Unit):
-        name = row.corpus_id
-        if name in documents:
-            raise malformed(rows.path, line, f"the unit id {name!r} occurs twice")
-        documents[name] = Document(name, ", ".join(row.titles), row.text, row.titles)
-    return documents
-
-
 def _articles(corpus: Rows) -> dict[str, Document]:
     """One document per article: 3 million of NQ, 5 million of HotpotQA."""
     rows = [row for _, row in corpus.of(_Article) if row.doc_dict.strip()]
     return {
-        each.title: Document(each.title, each.title, each.doc_dict, (each.title,))
+        (name := each.title): Document(name, name, each.doc_dict, (name,), each.abs_adj)
         for each in rows
     }

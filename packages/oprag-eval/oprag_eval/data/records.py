@@ -23,6 +23,8 @@ class Document:
     """The text that spans are of, in characters (Python `str` offsets)."""
     titles: tuple[str, ...] = ()
     """Of what is in it, where the set lists that; empty otherwise."""
+    links: tuple[str, ...] = ()
+    """Ids of documents that it links to, where the set lists that, and of others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,6 @@ from oprag.context import Order
 from oprag.errors import InvalidOptionError
 from oprag.units import (
     DIRECT_PROMPT,
-    FoundUnit,
-    LongUnit,
     UnitIndex,
     group_documents,
     read_long,
@@ -31,8 +29,8 @@ from oprag_eval.systems.full_document import REPLY_TOKENS
 from oprag_eval.systems.retrieved import Compat
 
 Links: TypeAlias = Literal["found", "none"]
-"""`"found"`: those in the texts, else neighbours in a folder (`oprag.units`). `"none"`:
-every document is a unit by itself, as where a set gives units already."""
+"""`"found"`: those that the set lists, or in the texts, else neighbours in a folder
+(`oprag.units`). `"none"`: every document is a unit, as where a set gives units."""
 
 _SEPARATOR = "\n\n"
 _SEARCHED = 200
@@ -116,45 +114,49 @@ class LongRag(System):
 
     def context(self, question: Question, bench: Bench) -> Context:
         """Choose units and order them; no model is asked."""
+        hits = self._searched(question, bench)
+        names = question.doc_ids
         if self.links == "none":  # each document is a unit: a corpus has very many
-            found = self._searched(question, bench)[:_SEARCHED]
-            names = tuple(dict.fromkeys(hit.metadata["doc_uri"] for hit in found))
-        else:
-            names = question.doc_ids or tuple(bench.dataset.documents)
-        texts = {name: bench.dataset.document(name).text for name in names}
-        units = bench.kept(
-            ("long units", self.max_tokens, self.links, self.compat),
-            tuple(texts),
-            lambda: group_documents(
-                texts,
-                None if self.links == "found" else (),
-                max_tokens=self.max_tokens,
-                token_counter=bench.counter,
-                compat="official" if self.compat == "official" else None,
-            ),
-        )
-        ranked = self._found(question, units, bench)
+            hits = hits[:_SEARCHED]
+            names = tuple(dict.fromkeys(hit.metadata["doc_uri"] for hit in hits))
+        kind = "long units", self.max_tokens, self.links, self.compat
+        grouped, index = bench.kept(kind, names, lambda: self._grouped(names, bench))
+        # Official grouping has lost some documents.
+        hits = [hit for hit in hits if hit.metadata["doc_uri"] in grouped]
+        ranked = index.find(hits[:_SEARCHED])
         placed = reading_order(ranked, self.k, order=self.order)
-        text = _text(placed, texts)
+
+        def read(name: str) -> str:
+            return bench.dataset.document(name).text
+
+        text = _SEPARATOR.join(each.unit.text(read) for each in placed)
         pieces = [
             Piece(name, *span)
             for each in placed
             for name, span in zip(
-                each.unit.documents, each.unit.spans(texts.__getitem__), strict=True
+                each.unit.documents, each.unit.spans(read), strict=True
             )
         ]
         return Context(text, tuple(pieces), bench.counter(text))
 
-    def _found(
-        self, question: Question, units: Sequence[LongUnit], bench: Bench
-    ) -> list[FoundUnit]:
-        """The units of the best chunks; official grouping has lost some documents."""
-        if not units:
-            return []
+    def _grouped(
+        self, names: Sequence[str], bench: Bench
+    ) -> tuple[set[str], UnitIndex]:
+        """The documents that are in units, and their units; no names: all documents."""
+        read = [
+            bench.dataset.document(name) for name in names or bench.dataset.documents
+        ]
+        texts = {document.doc_id: document.text for document in read}
+        listed = [(d.doc_id, to) for d in read for to in d.links if to in texts]
+        units = group_documents(
+            texts,
+            (listed or None) if self.links == "found" else (),
+            max_tokens=self.max_tokens,
+            token_counter=bench.counter,
+            compat="official" if self.compat == "official" else None,
+        )
         grouped = {name for unit in units for name in unit.documents}
-        ranked = self._searched(question, bench)
-        hits = [hit for hit in ranked if hit.metadata["doc_uri"] in grouped]
-        return UnitIndex(units).find(hits[:_SEARCHED])
+        return grouped, UnitIndex(units)
 
     def _searched(self, question: Question, bench: Bench) -> list[Hit]:
         splitting = Splitting("tokens", self.chunk_size)
@@ -191,7 +193,3 @@ def _titles(context: Context, bench: Bench) -> str:
     read = dict.fromkeys(piece.document for piece in context.pieces)
     documents = map(bench.dataset.document, read)
     return ", ".join(each.title or each.doc_id for each in documents)
-
-
-def _text(ranked: Sequence[FoundUnit], texts: dict[str, str]) -> str:
-    return _SEPARATOR.join(each.unit.text(texts.__getitem__) for each in ranked)
