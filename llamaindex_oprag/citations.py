@@ -12,7 +12,7 @@ from llamaindex_oprag._convert import node_of
 from llamaindex_oprag.results import as_passages
 from oprag.context import Numbers
 from oprag.errors import InvalidOptionError, named
-from oprag.metadata import NUMBERS
+from oprag.metadata import NUMBER, NUMBERS, RANK
 from oprag.tokens import in_thread
 
 
@@ -33,23 +33,11 @@ async def cited(
         the place is all that is known.
 
     Raises:
-        InvalidOptionError: The context has no numbers: with `show="all"` they begin
-            with 1 in every answer.
+        InvalidOptionError: The context has no numbers, or the response is one of tools
+            with `show="all"`: there they begin with 1 in every answer.
     """
-    entries = await context.store.get(NUMBERS, default=None)
-    if entries is None:
-        message = (
-            f"This {named(context)} has no numbers. Tools keep them with "
-            'show="unseen"; with show="all" they begin with 1 in every answer.'
-        )
-        raise InvalidOptionError(message, option="context", value=context)
-    numbers = Numbers(entries)
-    memory = await context.store.get("memory", default=None)
-    said = await memory.aget_all() if isinstance(memory, BaseMemory) else []
-    conversation = "\n".join(message.content or "" for message in said)
-    outputs = [
-        call.tool_output.raw_output for call in getattr(response, "tool_calls", ())
-    ]
+    calls = getattr(response, "tool_calls", ())
+    outputs = [call.tool_output.raw_output for call in calls]
     nodes = [
         node
         for output in outputs
@@ -57,6 +45,19 @@ async def cited(
         for node in output
         if isinstance(node, NodeWithScore)
     ]
+    entries = await context.store.get(NUMBERS, default=None)
+    restart = any(RANK in n.metadata and NUMBER not in n.metadata for n in nodes)
+    if entries is None or restart:
+        message = (
+            f"This {named(context)} does not say which numbers the model read. Tools "
+            'keep them with show="unseen"; with show="all" they begin with 1 in every '
+            "answer."
+        )
+        raise InvalidOptionError(message, option="context", value=context)
+    numbers = Numbers(entries)
+    memory = await context.store.get("memory", default=None)
+    said = await memory.aget_all() if isinstance(memory, BaseMemory) else []
+    conversation = "\n".join(message.content or "" for message in said)
 
     def resolved() -> dict[int, NodeWithScore]:
         shown = numbers.shown_in(conversation).values()

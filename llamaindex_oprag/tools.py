@@ -37,8 +37,7 @@ same time, and the answer before is to be above."""
 class _Run:
     """The searches of one run; the store of a Context is its own in each."""
 
-    answers: list[str] = field(default_factory=list)
-    """The answers that no message holds yet."""
+    answers: list[str] = field(default_factory=list)  # that no message holds yet
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -210,14 +209,13 @@ class OrderPreservingRetrieverTool(FunctionTool):
 
 
 async def numbered(ctx: Context, reading: Reading) -> Reading:
-    """Number what another tool shows on, where a tool of this conversation numbers."""
+    """Number what another tool shows on, and note that it was shown."""
     run = _runs.setdefault(ctx.store, _Run())
     async with run.turn:
-        entries = await ctx.store.get(NUMBERS, default=None)
-        if entries is None or not reading.passages:
-            return reading
-        numbers = Numbers(entries)
+        numbers = Numbers(await ctx.store.get(NUMBERS, default=[]))
         passages = tuple(numbers.numbered(reading.passages))
+        if not passages:
+            return reading
         text = reading.text.replace("[1]", f"[{passages[0].number}]", 1)
         numbers.add(passages)
         run.answers.append(text)

@@ -16,11 +16,13 @@ from llamaindex_oprag import (
     OffsetSentenceNodeParser,
     OrderPreservingRetrieverTool,
     cited,
+    create_reading_tools,
 )
 from oprag import place_of
 from oprag.errors import InvalidOptionError
 from tests.llamaindex.corpus import document
 from tests.llamaindex.recording import WordEmbedding
+from tests.llamaindex.test_conversations import shown
 from tests.llamaindex.test_tools import (
     SOURCES,
     TOPICS,
@@ -105,6 +107,37 @@ async def test_what_was_forgotten_leaves_its_place():
     assert found[1].text == ""
     assert place_of(found[1]).spans == place_of(first).spans
     assert first.metadata["oprag_number"] == 1
+
+
+async def test_what_was_read_before_the_first_search_is_numbered_and_seen():
+    tool = search(two_documents("ours").as_retriever(), show="unseen")
+    read, *_ = create_reading_tools(dict(SOURCES), token_budget=100)
+    context = Context(FunctionAgent(tools=[tool, read], llm=MockLLM()))
+    pages = [
+        (await read.acall(document="lease.txt", start=n, ctx=context)).content
+        for n in (0, 600)
+    ]
+    found = [(await tool.acall(input=topic, ctx=context)).content for topic in TOPICS]
+
+    numbers = numbers_read([*pages, *found])
+    assert [*numbers] == [*range(1, len(numbers) + 1)]
+    assert {*await cited(context)} == {*numbers}
+    places = shown("\n".join([*pages, *found]))
+    assert len(places) == len({*places})
+    assert any("[see above: lease.txt" in content for content in found)
+
+
+async def test_a_search_whose_numbers_begin_anew_is_refused_beside_what_was_read():
+    tool = search(two_documents("ours").as_retriever(), show="all")
+    read, *_ = create_reading_tools(dict(SOURCES))
+    made = agent(tool, 1)
+    context = Context(made)
+    await read.acall(document="lease.txt", ctx=context)
+
+    response = await made.run("?", ctx=context)
+
+    with pytest.raises(InvalidOptionError, match="begin with 1"):
+        await cited(context, response)
 
 
 async def test_a_context_without_numbers_says_what_gives_them():
