@@ -10,6 +10,7 @@ import typer
 from oprag.calls import Price
 from oprag_eval.cli.data import data_facts, load_own, restrict
 from oprag_eval.cli.options import (
+    RunOptions,
     read_budgets,
     read_price,
     read_specs,
@@ -34,6 +35,14 @@ from tests.evaluation.small import set_of_four
 )
 def test_settings_belong_to_the_system_before_them(written, specs):
     assert read_specs(written) == specs
+
+
+def test_a_dry_run_says_why_a_run_would_stop(capsys):
+    RunOptions(model="opnai:gpt-4o", dry_run=True).check()
+
+    told = capsys.readouterr().err
+    assert told.startswith("Note: A run would stop here. The chat model 'opnai:gpt-4o'")
+    assert "Unsupported provider" in told
 
 
 def test_budgets_are_ascending_and_each_once():

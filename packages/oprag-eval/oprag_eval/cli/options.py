@@ -10,8 +10,9 @@ from typing import Annotated, Literal
 import typer
 
 from oprag.calls import Price
-from oprag.cli.messages import stop
+from oprag.cli.messages import note, stop
 from oprag.cli.options import DEFAULT_EMBEDDING_MODEL, EmbeddingModel
+from oprag.errors import ModelCallError
 from oprag_eval.models import OFFLINE
 
 _NUMBER = re.compile(r"\s*\d*\.?\d+\s*")
@@ -187,6 +188,14 @@ class RunOptions:
             raise stop(message, code=2)
         if self.max_cost is not None and self.price is None:
             raise stop("--max-cost needs --price: what a million tokens cost.", code=2)
+        if self.dry_run and not self.offline:
+            from oprag.cli.chat_models import load_chat_model
+
+            try:
+                for name in filter(None, [self.model, self.index_model]):
+                    load_chat_model(name)
+            except ModelCallError as error:
+                note(f"A run would stop here. {error.message}")
 
     @property
     def prices(self) -> dict[str, Price]:
