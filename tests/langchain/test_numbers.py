@@ -7,7 +7,7 @@ import re
 from itertools import count
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, trim_messages
 from langgraph.checkpoint.memory import InMemorySaver
 
 from langchain_oprag import EvidenceMiddleware, cited
@@ -20,9 +20,11 @@ from tests.langchain.test_evidence import (
     SOURCES,
     THREAD,
     agent,
+    places_shown,
     scripted,
     searching,
 )
+from tests.langchain.test_evidence import check as check_prompt
 
 READ = re.compile(r"^\[(\d+)\] (\S+), characters ([\d\- and]+)\n", re.MULTILINE)
 
@@ -98,23 +100,43 @@ def test_numbers_go_on_in_threads_that_are_resumed_and_forked():
     assert [*cited(resumed)] > [*cited(before.values)]
 
 
-@needs_1x
-def test_what_was_summarised_leaves_its_place_and_no_number_is_given_twice():
+def summarising():
     from langchain.agents.middleware import SummarizationMiddleware
 
     summary = RecordingChatModel(replies=[AIMessage("They read rules.")] * 20)
-    forgetting = SummarizationMiddleware(
+    return SummarizationMiddleware(
         summary, trigger=("messages", 8), keep=("messages", 4)
     )
+
+
+def trimming():
+    from langchain.agents.middleware import wrap_model_call
+
+    def last(request, handler):
+        kept = trim_messages(
+            request.messages, max_tokens=6, token_counter=len, start_on="ai"
+        )
+        return handler(request.override(messages=kept))
+
+    return wrap_model_call(last)
+
+
+@needs_1x
+@pytest.mark.parametrize("forgetting", [summarising, trimming])
+def test_what_was_forgotten_leaves_its_place_and_no_number_is_given_twice(forgetting):
     model = scripted(*[1] * 12)
-    middleware = [forgetting, EvidenceMiddleware()]
+    middleware = [forgetting(), EvidenceMiddleware()]
     built = agent(model, search=searching("langchain"), middleware=middleware)
 
     state = built.invoke(QUESTION, {"recursion_limit": 200})
 
-    count_read, whole = check(state, model.calls, forgotten=True)
-    assert summary.calls
-    assert count_read > whole > 0
+    summarised = forgetting is summarising
+    count_read, whole = check(state, model.calls, forgotten=summarised)
+    assert (count_read > whole > 0) if summarised else (count_read == whole > 10)
+    for prompt in model.calls:
+        check_prompt(prompt)
+    shown = [{*places_shown(prompt[-1].content)} for prompt in model.calls[1:]]
+    assert any(last & new for n, new in enumerate(shown) for last in shown[:n])
 
 
 def test_messages_of_a_graph_of_your_own_say_what_their_numbers_mean():

@@ -9,7 +9,7 @@ import pytest
 from llama_index.core import VectorStoreIndex
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.llms import MockLLM
-from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.memory import ChatMemoryBuffer, Memory
 from llama_index.core.workflow import Context
 
 from llamaindex_oprag import (
@@ -50,11 +50,12 @@ def numbers_read(contents):
     return read
 
 
+@pytest.mark.parametrize("kind", [ChatMemoryBuffer, Memory])
 @pytest.mark.parametrize("limit", [100_000, 900], ids=["kept", "forgotten"])
 @pytest.mark.parametrize("turns", [[1] * 10, [5, 5]], ids=["in turn", "parallel"])
-async def test_a_number_means_what_was_read_under_it(turns, limit):
+async def test_a_number_means_what_was_read_under_it(turns, limit, kind):
     tool = search(two_documents("ours").as_retriever(), show="unseen")
-    memory = ChatMemoryBuffer.from_defaults(token_limit=limit)
+    memory = kind.from_defaults(token_limit=limit)
     context, contents = None, []
     for _ in range(2):
         made = agent(tool, *turns)
@@ -62,6 +63,9 @@ async def test_a_number_means_what_was_read_under_it(turns, limit):
         context = Context.from_dict(made, kept) if kept else Context(made)
         response = await made.run("?", ctx=context, memory=memory)
         contents += [each for call in made.llm.calls for each in told(call)]
+        for call in made.llm.calls:
+            places = shown("\n".join(each.content or "" for each in call))
+            assert len(places) == len({*places})
 
     read = numbers_read(contents)
     found = await cited(context, response)
