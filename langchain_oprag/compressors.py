@@ -126,7 +126,7 @@ class OrderPreservingCompressor(
         self, documents: Sequence[Document], ordered: Arranged[Document]
     ) -> list[Document]:
         if ordered.used_all and len(documents) >= _ASKED_FOR:
-            ordered = replace(ordered, unfilled=(self.token_budget, len(documents)))
+            ordered = replace(ordered, came=len(documents))
         return ordered.reported(self._problems)
 
     def __hash__(self) -> int:

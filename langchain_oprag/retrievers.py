@@ -410,7 +410,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             neighbours = near.behind(len(brought), stored=chunks is not None)
             ordered = yield self._arranging(listed, options, neighbours)
         if found and ordered.used_all and fetch.may_have_more(len(found)):
-            return replace(ordered, unfilled=(self.token_budget, len(found)))
+            return replace(ordered, came=len(found))
         return ordered
 
     def _words(self, fetch: Fetch) -> tuple[Bm25, SearchedChunks] | None:

@@ -28,7 +28,7 @@ from llama_index.core.schema import BaseNode, Document, NodeRelationship
 from llama_index.core.utils import get_tqdm_iterable
 
 from llamaindex_oprag._convert import hidden, source_of
-from llamaindex_oprag._options import refuse_lost_state
+from llamaindex_oprag._pickles import refuse_lost_state
 from oprag.context import OwnErrors
 from oprag.errors import invalid_option
 from oprag.metadata import CHAR_END, CHAR_START, OWN_KEYS, RESULT_KEYS

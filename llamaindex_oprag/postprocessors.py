@@ -7,19 +7,56 @@ from functools import partial
 from typing import Any
 
 import llama_index.core.instrumentation as instrument
+from llama_index.core.bridge.pydantic import (
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationInfo,
+    field_validator,
+)
 from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import arrange
-from llamaindex_oprag._options import ContextFields, refuse_lost_state
-from llamaindex_oprag.events import reported
-from oprag.context import Arranged, with_texts
+from llamaindex_oprag._pickles import refuse_lost_state
+from llamaindex_oprag.documents import SourceLike, document_source, source_or_none
+from llamaindex_oprag.events import OrderedContextEvent
+from oprag.context import (
+    DEFAULTS,
+    DESCRIPTIONS,
+    Arranged,
+    ContextOptions,
+    OnProblem,
+    Order,
+    OwnErrors,
+    Problems,
+    Selection,
+    check_option,
+    with_texts,
+)
+from oprag.documents import SearchFilter
+from oprag.ordering import DocumentOrder
+from oprag.positions import DocumentKey, PositionKeys
+from oprag.tokens import TokenizerSpec
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 
-class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
+_CALLABLE = ("position_keys", "document_key", "document_order", "token_counter")
+_JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
+
+
+def _option(name: str) -> Any:
+    """Make a field of an option: its default and description are the core's."""
+    return Field(
+        default=DEFAULTS.get(name),
+        description=DESCRIPTIONS[name],
+        repr=name != "documents",
+    )
+
+
+class OrderPreservingPostprocessor(OwnErrors, BaseNodePostprocessor):
     """Puts retrieved nodes into the order of their documents, within a budget.
 
     Give it as the **last** of `node_postprocessors`: rerankers and fusion sort by
@@ -66,6 +103,58 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         ['to', 'end']
     """
 
+    model_config = ConfigDict(
+        arbitrary_types_allowed=True, extra="forbid", validate_assignment=True
+    )
+
+    top_n: int | None = _option("top_n")
+    token_budget: int | None = _option("token_budget")
+    selection: Selection = _option("selection")
+    order: Order = _option("order")
+    document_order: DocumentOrder = _option("document_order")
+    merge: bool | None = _option("merge")
+    citations: bool = _option("citations")
+    on_problem: OnProblem = _option("on_problem")
+    position_keys: PositionKeys | None = _option("position_keys")
+    document_key: DocumentKey | None = _option("document_key")
+    token_counter: TokenizerSpec = _option("token_counter")
+    separator: str = _option("separator")
+    documents: SourceLike | None = _option("documents")
+
+    # Field by field, because pydantic keeps an assigned value that only a validator
+    # of the whole model refuses. Values stay as they are given: a folder is a path in
+    # JSON, and nothing is read. What may be a callable has no JSON schema.
+    @field_validator(*_JSON, mode="wrap", check_fields=False)
+    @classmethod
+    def _check_value(cls, value: Any, _: Any, info: ValidationInfo) -> Any:
+        check_option(str(info.field_name), value)
+        return value
+
+    @field_validator(*_CALLABLE, "documents", mode="plain", check_fields=False)
+    @classmethod
+    def _check_callable(cls, value: Any, info: ValidationInfo) -> Any:
+        if info.field_name == "documents" and value is not None:
+            unseen = "a postprocessor cannot see what the search filters by"
+            document_source(value).within(SearchFilter(unseen=unseen))
+        check_option(str(info.field_name), value)
+        return value
+
+    _source: tuple[Any, Any] = PrivateAttr(default=(None, None))
+
+    _problems: Problems = PrivateAttr()
+    """The warnings that were given."""
+
+    def model_post_init(self, _: Any) -> None:
+        """Begin without any problem."""
+        self._problems = Problems(type(self).__name__)
+
+    def context_options(self) -> ContextOptions:
+        """Return the options as the core takes them."""
+        if self._source[0] is not self.documents:
+            self._source = self.documents, source_or_none(self.documents)
+        options = {name: getattr(self, name) for name in DEFAULTS}
+        return ContextOptions(**{**options, "documents": self._source[1]})
+
     @classmethod
     def class_name(cls) -> str:
         """Name in `to_dict`."""
@@ -90,8 +179,9 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         # Fewer than LlamaIndex asks for by default are most likely all that there is.
         if ordered.used_all and len(nodes) >= DEFAULT_SIMILARITY_TOP_K:
-            ordered = replace(ordered, unfilled=(self.token_budget, len(nodes)))
-        return reported(ordered, self._problems)
+            ordered = replace(ordered, came=len(nodes))
+        _dispatcher.event(OrderedContextEvent(why=dict(ordered.why)))
+        return ordered.reported(self._problems)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

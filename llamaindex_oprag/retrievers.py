@@ -26,7 +26,7 @@ from llamaindex_oprag._searched import (
     verified_stores,
 )
 from llamaindex_oprag.documents import SourceLike, source_or_none
-from llamaindex_oprag.events import reported
+from llamaindex_oprag.events import OrderedContextEvent
 from oprag.context import (
     ALONE,
     DEFAULTS,
@@ -152,12 +152,15 @@ class WrappingRetriever(Verifiable, BaseRetriever):
         """Retrieve."""
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return reported(carry_out(self._steps(query_bundle)), self._problems)
+        return self._reported(carry_out(self._steps(query_bundle)))
 
     @_dispatcher.span
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        ordered = await acarry_out(self._steps(query_bundle))
-        return reported(ordered, self._problems)
+        return self._reported(await acarry_out(self._steps(query_bundle)))
+
+    def _reported(self, ordered: Arranged[NodeWithScore]) -> list[NodeWithScore]:
+        _dispatcher.event(OrderedContextEvent(why=dict(ordered.why)))
+        return ordered.reported(self._problems)
 
     def _asking(self, query: QueryBundle, fetch: Fetch) -> Do:
         """Return the next question to the base retriever; index nodes are resolved."""
@@ -342,7 +345,7 @@ class OrderPreservingRetriever(WrappingRetriever):
             self._evidence = ordered
         starved = ordered.used_all and found and fetch.may_have_more(len(found))
         if starved and options.top_n is None:
-            ordered = replace(ordered, unfilled=(options.token_budget, len(found)))
+            ordered = replace(ordered, came=len(found))
         return ordered
 
     def _arranging(

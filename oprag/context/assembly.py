@@ -15,10 +15,11 @@ from operator import is_
 from typing import Any, Generic, TypeVar
 
 from oprag.chunk import Chunk, Hit, Passage
-from oprag.context.budget import BudgetFiller, SentText, finish
+from oprag.context.budget import BudgetFiller, SentText
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.numbers import Numbers
 from oprag.context.options import ContextOptions, TextsByName
+from oprag.context.passages import finish
 from oprag.context.places import find_places
 from oprag.context.problems import Problems
 from oprag.context.seen import Seen
@@ -168,7 +169,9 @@ def _kept(
     steps["top_n"] = _ranks(kept, first)
     why: dict[str, Any] = {}
     if (budget := options.needed_budget()) is None:
-        passages = finish(kept, options, numbers)
+        passages = finish(kept, options)
+        if numbers is not None:
+            passages = numbers.numbered(passages)
     else:
         listed = kept
         if options.selection == "recall":
@@ -231,8 +234,8 @@ class Arranged(Generic[_T]):
     """One for each document that cannot be put in order (`on_problem="warn"`)."""
     lacking: InvalidOptionError | None = None
     """Why `widen` could read no neighbours."""
-    unfilled: tuple[int | None, int] | None = None
-    """Token budget and number of chunks, if all fit and more may exist; else None."""
+    came: int = 0
+    """The number of chunks, if all were used and more may exist; else 0."""
     why: Mapping[str, Any] = field(default_factory=dict)
     """As plain data: the ranks `kept`, those `dropped` by each step, and, if there
     are any, `duplicates` and the budget's tokens."""
@@ -243,8 +246,10 @@ class Arranged(Generic[_T]):
 
     def reported(self, problems: Problems) -> list[_T]:
         """Return what is read; warn of what is wrong with it."""
-        if self.problems or self.lacking or self.unfilled:
-            problems.tell(self.problems, self.lacking, self.unfilled)
+        budget = self.why.get("token_budget")
+        unfilled = (budget, self.came) if budget and self.came else None
+        if self.problems or self.lacking or unfilled:
+            problems.tell(self.problems, self.lacking, unfilled)
         return self.passages
 
 

@@ -19,11 +19,10 @@ from typing import Literal, TypeAlias
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.numbers import Numbers
 from oprag.context.options import ContextOptions, Selection
-from oprag.context.passages import merge_neighbours, single_passage
+from oprag.context.passages import finish, single_passage
 from oprag.context.text import GAP_MARK, cited_text, headers
 from oprag.errors import BudgetTooSmallError
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
-from oprag.ordering import document_order, rank_order
 from oprag.positions import as_number
 from oprag.tokens import resolve_token_counter
 
@@ -180,39 +179,13 @@ class FetchPlan:
         return True
 
 
-def finish(
-    chunks: Sequence[Chunk], options: ContextOptions, numbers: Numbers | None = None
-) -> list[Passage]:
-    """Put the chosen chunks in order and join them, as the options say.
-
-    With the numbers that they have in a conversation, where these are given.
-
-    Raises:
-        PositionError: A full text is read to join chunks, and has something else
-            at the place that a chunk names.
-    """
-    # Some selections take text in another order than that of the ranks.
-    best_first = rank_order(chunks)
-    ordered = document_order(best_first, document_order=options.document_order)
-    if options.merges:
-        texts = options.source_text()
-        passages = merge_neighbours(ordered, source_text=texts)
-        if texts is not None:
-            texts.check()
-    else:
-        passages = list(map(single_passage, ordered))
-    if options.order == "score":
-        passages.sort(key=lambda passage: passage.rank)
-    return passages if numbers is None else numbers.numbered(passages)
-
-
 class BudgetFiller:
     """Fills budgets with chunks, counting them as they are sent.
 
     Args:
         options: See `ContextOptions`; its `token_budget` is not read.
         sent_text: What the framework sends for a chunk, if not just its text.
-        numbers: See `finish`.
+        numbers: Those of the conversation; None for none.
     """
 
     def __init__(
@@ -270,9 +243,12 @@ class BudgetFiller:
         return kept, self._finished(kept)
 
     def _finished(self, chunks: list[Chunk]) -> list[Passage]:
-        """Do the same as `finish`; the last result is not made again."""
+        """The passages with their numbers; the last result is not made again."""
         if self._last is None or self._last[0] is not chunks:
-            self._last = chunks, finish(chunks, self._options, self._numbers)
+            passages = finish(chunks, self._options)
+            if self._numbers is not None:
+                passages = self._numbers.numbered(passages)
+            self._last = chunks, passages
         return self._last[1]
 
     def _cost(self, chunk: Chunk) -> int:

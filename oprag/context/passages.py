@@ -35,6 +35,7 @@ from oprag.metadata import (
     result_hash,
     without_reserved_keys,
 )
+from oprag.ordering import document_order, rank_order
 from oprag.positions import (
     as_number,
     is_unchanged,
@@ -185,6 +186,28 @@ def read_passages(hits: Sequence[Hit]) -> list[Passage]:
         if NUMBER in metadata and passage.cited:  # of this text, and a result
             passage = replace(passage, number=as_number(metadata[NUMBER]))
         passages.append(passage)
+    return passages
+
+
+def finish(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:
+    """Put the chosen chunks in order and join them, as the options say.
+
+    Raises:
+        PositionError: A full text is read to join chunks, and has something else
+            at the place that a chunk names.
+    """
+    # Some selections take text in another order than that of the ranks.
+    best_first = rank_order(chunks)
+    ordered = document_order(best_first, document_order=options.document_order)
+    if options.merges:
+        texts = options.source_text()
+        passages = merge_neighbours(ordered, source_text=texts)
+        if texts is not None:
+            texts.check()
+    else:
+        passages = list(map(single_passage, ordered))
+    if options.order == "score":
+        passages.sort(key=lambda passage: passage.rank)
     return passages
 
 

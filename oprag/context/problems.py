@@ -37,15 +37,15 @@ class Problems:
         self,
         problems: Iterable[OpragError],
         lacking: InvalidOptionError | None = None,
-        unfilled: tuple[int | None, int] | None = None,
+        unfilled: tuple[int, int] | None = None,
     ) -> None:
         """Warn of what is wrong with a result, of each kind once.
 
         Args:
             problems: Of documents whose chunks are in rank order.
             lacking: Why nothing was read beside what was found.
-            unfilled: A budget in tokens, if there is one, and the chunks that came:
-                the retriever, not the budget, decided how much is read.
+            unfilled: A budget in tokens and the chunks that came: the retriever, not
+                the budget, decided how much is read.
         """
         for problem in problems:
             kind = problem.kind
@@ -59,8 +59,8 @@ class Problems:
         if lacking is not None and self.is_new("unwidened"):
             message = f"{self.component} read nothing beside what was found. "
             warn(message + lacking.message, lacking)
-        token_budget, chunks = unfilled or (None, 0)
-        if token_budget is not None and self.is_new("unfilled"):
+        if unfilled is not None and self.is_new("unfilled"):
+            token_budget, chunks = unfilled
             message = (
                 f"{self.component}: all {chunks} retrieved chunks fit into token_budget"
                 f"={token_budget}, so the retriever, not the budget, decided how much "
