@@ -38,10 +38,9 @@ def annotate_positions(
 
     Returns:
         New documents in the same order: the metadata as it was, and `doc_key`,
-        `doc_uri` (unless `source` or `file_path` is the name), `chunk_index`,
-        `n_chunks`, `char_start`, `char_end`, and `part_index` for parts. Where the
-        metadata had `start_index` it is corrected. A chunk whose place cannot be proved
-        gets no `char_start` and loses a `start_index`; `chunk_index` still orders it.
+        `doc_uri`, `chunk_index`, `n_chunks`, `char_start`, `char_end`, and `part_index`
+        for parts; `start_index` is corrected. A chunk whose place cannot be proved gets
+        no `char_start` and loses a `start_index`; `chunk_index` still orders it.
 
     Raises:
         MissingDocumentError: A chunk does not name its document.

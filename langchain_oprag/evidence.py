@@ -85,21 +85,15 @@ class EvidenceMiddleware(AgentMiddleware):
     Numbers run on over the conversation, and none is given to two passages. The state
     keeps the place of each under `oprag_numbers`; `cited` reads it.
 
-    Documents without a known place, or whose places contradict each other, follow the
-    others of their source as they came, each text once.
-
     A message is left as it is unless its content is the documents, each of them whole,
     with their heads, as text or as JSON: an answer with its sources as artifact stays,
     and so does a result that was cleared, shortened, put into a file, or has an image.
 
     Args:
         token_budget: Tokens that one message may show, the lines for what is above
-            included: documents are left out, the worst first, until they fit, and
-            where the best alone does not, it is; a line says where none does. These
-            count as not shown: a later message may show them. There is no limit for
-            all messages together, because then a late search would show nothing;
-            `SummarizationMiddleware` and `ContextEditingMiddleware`, listed before,
-            keep a conversation short. None for no limit.
+            included: the worst documents are left out, and a later message may show
+            them. None for no limit. `SummarizationMiddleware` and
+            `ContextEditingMiddleware`, listed before, keep a conversation short.
         token_counter: As in `oprag.context.ContextOptions`; asked only for a
             `token_budget`.
 

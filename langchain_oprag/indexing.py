@@ -48,13 +48,11 @@ def index_documents(
 ) -> IndexingReport:
     """Make a vector store hold documents as they are now.
 
-    Run it again whenever documents may have changed, or after a crash:
-    unchanged documents are skipped, one that changed is replaced, and one that was left
-    incomplete is completed. The old chunks
-    of a document are deleted when all its new ones are in the store: whatever fails,
-    the document can be read in its old version or its new one, and searches find
-    chunks of both for a moment. Documents that fail are listed in the report; the
-    others go on. A second run on the same machine waits for the first.
+    Run it again whenever documents may have changed, or after a crash: unchanged
+    documents are skipped. The old chunks of a document are deleted when all its new
+    ones are stored: whatever fails, it can be read in its old version or its new one.
+    Documents that fail are listed in the report; the others go on. A second run on the
+    same machine waits for the first.
 
     Chunks get the metadata of their document and oprag's own (`oprag.metadata`), all
     flat, and ids that are the same every time and cover text and metadata, those that
@@ -75,50 +73,41 @@ def index_documents(
         scope: Name of where the documents come from, such as `"handbook"`: what a run
             removes and replaces are documents of its own scope, so that several
             sources live in one store. Names of a folder's files begin with it
-            (`handbook/a.txt`). None: a folder is a scope by itself, known by its path;
-            documents without a folder are all of one scope.
-        remove_missing: Also delete the documents of this scope that an earlier run
-            stored and that are not among `documents`, or are empty now. What others
-            keep in the store stays. If more than half of them would go, it is an error
-            and none does, unless it is `"all"`. Nor does any (see `kept` in the report)
-            while another document failed: it may be a missing one by a new name.
-        replace: `"document"`: all that is stored of a document is replaced by what is
-            given now, also if it was split otherwise. `"same_settings"`: only its
-            chunks of the same splitter with the same settings, so that chunks of
-            several sizes live side by side; index every size again when a document
-            changes. `"all"`: also chunks of the same file that LangChain or
-            LlamaIndex put into the store, and a document of that name from another
-            scope. All of the store is looked through for them; else its first
-            5,000 chunks are, and they are counted in the report.
+            (`handbook/a.txt`). None: a folder is known by its path; documents without
+            a folder are all of one scope.
+        remove_missing: Also delete the documents of this scope that are not among
+            `documents`, or are empty now; none while another document failed, and more
+            than half of them only with `"all"`.
+        replace: `"document"`: all that is stored of a document. `"same_settings"`: only
+            its chunks of the same splitter with the same settings, so that chunks of
+            several sizes live side by side. `"all"`: also chunks of the same file that
+            LangChain or LlamaIndex put into the store, and a document of that name from
+            another scope.
         unsupported_metadata: `"error"`, or `"drop"`: leave out what not every store
             keeps (lists, mappings, dates, numbers that are not finite, strings with a
             NUL character). None is always left out. With `"error"` the document fails.
         batch_size: Chunks that are embedded and written at once.
         chunks: How the store's chunks are read; None for the stores that are known.
-        show_progress: Draw a bar with tqdm on standard error, if that is a terminal,
-            and write what was done below it; the logger `oprag` gets that at INFO. A
-            function is called instead of the bar, with the documents that are done,
-            their number (None if it is not known) and the chunks written.
+        show_progress: Draw a bar with tqdm on standard error, if that is a terminal. A
+            function is called instead, with the documents that are done, their number
+            (None if it is not known) and the chunks written.
 
     Returns:
         What was done, by document.
 
     Raises:
         MissingDocumentError: A document has no name.
-        InvalidOptionError: A document comes twice, or two have one `doc_key`.
+        InvalidOptionError: A document comes twice, an option or the store cannot be
+            used, or `remove_missing` would delete more than half.
         PositionError: A document that is given already is a chunk.
         UnreadableFileError: A folder inside the folder cannot be opened.
-        InvalidOptionError: An option or the store cannot be used, or
-            `remove_missing` would delete more than half.
-        IndexingError: No document could be indexed, or five in a row failed, as when
-            the embedding is out of service or the store does not delete: its `report`
-            says what was done. Or the store gave chunks ids of its own; or another run
-            was still writing after a minute.
+        IndexingError: No document could be indexed, or five in a row failed: its
+            `report` says what was done. Or another run was still writing after a
+            minute.
 
     Warns:
-        OpragWarning: Some documents failed, some that are missing are kept, no file
-            of a folder holds a text, or the store also holds chunks of the documents
-            that something else wrote; the report has the facts.
+        OpragWarning: Some documents failed or are kept, or the store also holds chunks
+            of them that something else wrote; the report has the facts.
         PositionWarning: Chunks of another splitter were not found in their
             document; they keep their order.
 

@@ -56,13 +56,11 @@ class LongReader(DrivenRunnable, CheckedOptions):
 
     Raises:
         InvalidOptionError: On construction and assignment, for an option that does not
-            exist or cannot have this value. It is a `ValueError`.
+            exist or cannot have this value; when invoked without documents in the
+            input, and without a retriever.
         ModelCallError: When invoked: the model failed, or gave an empty reply. It
             carries the long answer, where there is one, and what was spent.
-        ContextWindowError: When invoked: a prompt does not fit the window. Units are
-            read whole or not at all.
-        InvalidOptionError: When invoked: there are no documents in the input, and
-            there is no retriever.
+        ContextWindowError: When invoked: a prompt does not fit the window.
 
     Source:
         LongRAG (arXiv 2406.15319).

@@ -71,19 +71,11 @@ class LongUnitRetriever(WrappingRetriever):
         vectorstore: Instead of `base_retriever`: short for
             `vectorstore.as_retriever()`.
         k: Units to return, of the best.
-        order: `"document"`: parts of one document follow one another as they stand
-            in it; or `"score"`. Inside a unit documents keep the order in which they
-            were grouped.
-        document_order: How units that are not parts of one document follow one
-            another: `"best_rank"`, `"first_seen"`, or a function as in
-            `ContextOptions`, which is given the best chunk of each unit.
-        separator: Put between the documents of a unit.
-        **options: `position_keys` and `document_key` as in
-            `oprag.context.ContextOptions`; `on_problem`; `token_budget` and
-            `token_counter`: within a budget the worst units are left out.
-        name: What runs are called in traces; None for the class's name.
-        tags: Tags of all runs in traces; None for none.
-        metadata: Metadata of all runs in traces; None for none.
+        **options: `order`, `document_order` (of units, by the best chunk of each),
+            `separator` (between the documents of a unit), `position_keys`,
+            `document_key`, `on_problem`, `token_budget` (the worst units are left out)
+            and `token_counter` as in `oprag.context.ContextOptions`; `name`, `tags` and
+            `metadata` of runs in traces.
 
     A unit comes as one `Document`. Its metadata: `doc_key` and `doc_uri`, a unit of
     several documents being a document by itself; `unit_documents` (the names of its
@@ -93,18 +85,11 @@ class LongUnitRetriever(WrappingRetriever):
 
     Raises:
         InvalidOptionError: On construction and assignment, for an option that does not
-            exist or cannot have this value; on construction, when there is not exactly
-            one of `base_retriever` and `vectorstore`, the units cannot be used, or
-            `documents` is a store that cannot be read through the search's filter.
-        InvalidOptionError: On construction: a document is in two units. Both are
-            `ValueError`.
-        OpragError: When invoked, as `oprag.units.UnitIndex.find` raises it: a chunk
-            is of no unit, or does not say where it is. Not with
-            `on_problem="warn"`.
-        DocumentNotFoundError: When invoked: `documents` lacks a document, or the
-            search's filter hides chunks of it.
-        PositionError: When invoked: a document is shorter than it was.
-        BudgetTooSmallError: When invoked, and not even the best unit fits.
+            exist or cannot have this value, `documents` as a store that cannot be read
+            through the search's filter among them.
+        OpragError: When invoked: a chunk is of no unit, or does not say where it is
+            (not with `on_problem="warn"`); `documents` lacks a document; it is shorter
+            than it was; or not even the best unit fits the budget.
 
     Warns:
         PositionWarning: Where units are not known, with `on_problem="warn"`: the

@@ -281,9 +281,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             out to set a filter or a kind of search.
         k: How many of the best documents to return; None for all that come.
         **options: All of `ContextOptions` but `top_n`; `widen`, `bm25`.
-        name: Name of runs in traces; None for the class's name.
-        tags: Tags of all runs in traces; None for none.
-        metadata: Metadata of all runs in traces; None for none.
+        name: Of runs in traces, as `tags` and `metadata`; None for the class's name.
 
     A vector store is given `k` if its `search_kwargs` have none or a smaller one; for
     `"mmr"`, `fetch_k` is raised to match. Other retrievers are called unchanged and
@@ -303,10 +301,8 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
 
     Raises:
         InvalidOptionError: On construction and assignment, for an unknown option or an
-            invalid value, and unless exactly one of `base_retriever` and `vectorstore`
-            is given; also when invoked, when `documents` is a
-            store that cannot be read through the search's filter. It is a
-            `ValueError`.
+            invalid value; when invoked, when `documents` is a store that cannot be read
+            through the search's filter. It is a `ValueError`.
         MissingDocumentError: When invoked, if a document does not name its source text.
         PositionError: When invoked, and positions are missing or contradict each
             other.

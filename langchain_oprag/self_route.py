@@ -78,11 +78,10 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
       tokens of all steps in `usage_metadata` and the route in `response_metadata`.
 
     A stream gives these keys in this order, `answer` in pieces that join to it. A
-    refusal is not shown, unless it is the final reply: text is streamed once two
-    sentences or 200 characters say that it is none (see `decline`). LangGraph's
+    refusal is not shown, unless it is the final reply. LangGraph's
     `stream_mode="messages"` and `astream_events` show the same, as one run of a chat
-    model; with the tag `nostream` nothing. All other callbacks hear the calls of the
-    model, which carry the tag `rung:<name>`.
+    model; with the tag `nostream` nothing. The calls of the model carry the tag
+    `rung:<name>`.
 
     Args:
         **options: The fields below.
@@ -93,9 +92,8 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
             not exist or cannot have this value. It is a `ValueError`.
         ModelCallError: When invoked: the model failed for good. It carries
             the usage of the steps before.
-        ContextWindowError: When invoked: a prompt does not fit the window.
-        DocumentNotFoundError: When invoked: `documents` lacks a document.
-        OpragError: When invoked: as `OrderPreservingRetriever` raises it.
+        OpragError: When invoked: a prompt does not fit the window, `documents` lacks a
+            document, or as `OrderPreservingRetriever` raises it.
 
     Source:
         Self-Route (arXiv 2407.16833). We differ: document order by default, and

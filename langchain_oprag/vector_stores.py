@@ -134,18 +134,11 @@ class OrderPreservingVectorStore(VectorStore):
         **options: The others of `OrderPreservingRetriever`.
 
     Filters and other arguments of a search reach the store inside. A search with scores
-    gives pairs in document order: the score of each is that of its best hit. So do the
-    searches that only some stores have. What adds, deletes or reads by id is the
-    store's own, and so is whatever else it has.
+    gives pairs in document order: the score of each is that of its best hit. What adds,
+    deletes or reads by id is the store's own, and so is whatever else it has.
 
     Raises:
-        InvalidOptionError: On construction, for an option that does not exist or cannot
-            have this value; when searching, as `OrderPreservingRetriever` does.
-        MissingDocumentError: When searching, and a document does not say which text it
-            is from.
-        PositionError: When searching, and positions are missing or contradict each
-            other.
-        BudgetTooSmallError: When searching, and not even the best document fits.
+        OpragError: As `OrderPreservingRetriever` does.
 
     Example:
         >>> from langchain_core.documents import Document

@@ -41,8 +41,7 @@ class PositionAnnotator(TransformComponent):
     neighbours; see `oprag.locating.locate`. All nodes of a document come in one
     call, in the order the parsers made them.
 
-    Each node comes back as a copy with `doc_key`, `doc_uri` (unless `source` or
-    `file_path` is the name), `chunk_index`,
+    Each node comes back as a copy with `doc_key`, `doc_uri`, `chunk_index`,
     `n_chunks`, `char_start`, `char_end` (and `part_index` for pages) in its
     metadata, hidden from LLM and embedding, and with true `start_char_idx` and
     `end_char_idx`. A node whose place cannot be proved gets no offsets at all;

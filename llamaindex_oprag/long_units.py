@@ -57,16 +57,10 @@ class LongUnitRetriever(WrappingRetriever):
         documents: Full texts by document name: anything that
             `llamaindex_oprag.document_source` takes.
         similarity_top_k: Units to return, of the best. Can be assigned later.
-        order: `"document"`: parts of one document follow one another as they stand in
-            it; or `"score"`. Inside a unit documents keep the order in which they
-            were grouped.
-        document_order: How units that are not parts of one document follow one
-            another: `"best_rank"`, `"first_seen"`, or a function as in
-            `ContextOptions`, which is given the best chunk of each unit.
-        separator: Put between the documents of a unit.
-        **options: `position_keys` and `document_key` as in
-            `oprag.context.ContextOptions`; `on_problem`; `token_budget` and
-            `token_counter`: within a budget the worst units are left out.
+        **options: `order`, `document_order` (of units, by the best chunk of each),
+            `separator` (between the documents of a unit), `position_keys`,
+            `document_key`, `on_problem`, `token_budget` (the worst units are left out)
+            and `token_counter` as in `oprag.context.ContextOptions`.
         callback_manager: None for that of `base_retriever`.
         object_map: What index nodes stand for, by their `index_id`. They are resolved
             before units are looked for.
@@ -75,16 +69,11 @@ class LongUnitRetriever(WrappingRetriever):
 
     Raises:
         InvalidOptionError: On construction, for a value that an option cannot have,
-            units that cannot be used, or `documents` that are a store which cannot be
-            read through the search's filter.
-        InvalidOptionError: On construction: a document is in two units.
-        OpragError: When retrieving, as `oprag.units.UnitIndex.find` raises it: a
-            node is of no unit, or does not say where it is. Not with
-            `on_problem="warn"`.
-        DocumentNotFoundError: When retrieving: `documents` lacks a document, or the
-            search's filter hides chunks of it.
-        PositionError: When retrieving: a document is shorter than it was.
-        BudgetTooSmallError: When retrieving, and not even the best unit fits.
+            `documents` as a store that cannot be read through the search's filter
+            among them.
+        OpragError: When retrieving: a node is of no unit, or does not say where it is
+            (not with `on_problem="warn"`); `documents` lacks a document; it is shorter
+            than it was; or not even the best unit fits the budget.
 
     Warns:
         PositionWarning: Where units are not known, with `on_problem="warn"`: the

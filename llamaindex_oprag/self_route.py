@@ -76,9 +76,8 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         InvalidOptionError: The synthesizer is none that `from_args` made.
         ModelCallError: When queried: the model failed for good. It carries
             the usage of the steps before.
-        ContextWindowError: When queried: a prompt does not fit the window.
-        DocumentNotFoundError: When queried: `documents` lacks a document.
-        OpragError: When queried: as `OrderPreservingRetriever` raises it.
+        OpragError: When queried: a prompt does not fit the window, `documents` lacks a
+            document, or as `OrderPreservingRetriever` raises it.
 
     Source:
         Self-Route (arXiv 2407.16833). We differ: document order by default, and any

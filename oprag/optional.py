@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:
     """Import a module of an optional package.
 
-    Args:
-        module: Import name, dots allowed.
-        extra: The extra of oprag that installs the package.
-        purpose: What it is needed for, as the subject of the message.
-
     Raises:
         MissingDependencyError: The package, or one that it needs, cannot be
             imported.
@@ -41,12 +36,6 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
 
 def require_version(installed: str, needed: str, *, framework: str, extra: str) -> None:
     """Make sure that the framework of an adapter is not too old.
-
-    Args:
-        installed: The version that was found; empty where it is not known.
-        needed: The lowest version that the adapter works with.
-        framework: Name of the distribution, `"langchain-core"`.
-        extra: The extra of oprag that installs it.
 
     Raises:
         MissingDependencyError: It is too old.

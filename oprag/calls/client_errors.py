@@ -93,9 +93,6 @@ def is_window_overflow(error: BaseException) -> bool:
     Clients have no class in common for it. It is known by a class named
     `ContextOverflowError` (LangChain), the error's `code`, or the wording of the
     message, a rate limit excepted.
-
-    Args:
-        error: What the client raised.
     """
     if "ContextOverflowError" in [cls.__name__ for cls in type(error).__mro__]:
         return True

@@ -178,16 +178,6 @@ def ask(
 ) -> Generator[CallModel, Any, Reply]:
     """Have a model called; enter it into the ledger, also if it fails.
 
-    Args:
-        call: The call.
-        model: Whose prompt it is.
-        ledger: The account of the question.
-        failed: Makes the method's error of what the client raised.
-        too_long: What to do about a prompt that the provider refuses as too long.
-        decision: Says what a reply means, for the ledger, as the others.
-        note: See `RungEntry`.
-        whole: See `RungEntry`.
-
     Raises:
         ContextWindowError: The provider says that the prompt exceeds the window; its
             cause is the error of the method.

@@ -120,14 +120,7 @@ class RungEntry:
 
 
 class Ledger:
-    """The usage of one question, step by step.
-
-    Args:
-        prices: As `as_prices` takes them.
-
-    Raises:
-        InvalidOptionError: As `as_prices` raises it.
-    """
+    """The usage of one question, step by step."""
 
     def __init__(self, prices: Mapping[str, Sequence[float]] | None = None) -> None:
         self._prices = as_prices(prices)

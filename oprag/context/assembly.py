@@ -68,12 +68,6 @@ def arrange(
             the others (`oprag.context.Widening`): `top_n` does not count them, and no
             retrieved hit is left out for them.
         numbers: The passage numbers of the conversation so far; not changed.
-
-    Raises:
-        MissingDocumentError: See `read_documents`.
-        PositionError: See `read_chunks`, `check_positions`, `merge_neighbours`.
-        BudgetTooSmallError: See `fill_budget`.
-        InvalidOptionError: See `ContextOptions.needed_budget`, `document_order`.
     """
     texts = options.source_text()
     chunks, problems = _checked_chunks(hits, options, texts)
@@ -257,12 +251,6 @@ def _checked_chunks(
     hits: Sequence[Hit], options: ContextOptions, texts: TextsByName | None
 ) -> tuple[list[Chunk], dict[str, OpragError]]:
     """Read positions; drop duplicates and other text versions; check the rest.
-
-    Args:
-        hits: Best first, or as another component returned them.
-        options: Where documents and positions are, and what to do without them.
-        texts: Full texts. Those in memory prove every place; others are read where a
-            place is missing or contradicts another.
 
     Returns:
         The chunks, ranked by list order, and the errors by document key (empty unless

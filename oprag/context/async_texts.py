@@ -27,9 +27,6 @@ async def with_texts(
     Args:
         options: Their `documents` are awaited, never asked from sync code.
         work: Has no effect but its result; it may be done several times.
-
-    Raises:
-        OpragError: As `work` raises it with all texts at hand, or `documents`.
     """
     if not isinstance(options.documents, DocumentSource):
         return await in_thread(partial(work, options))

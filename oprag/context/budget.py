@@ -56,14 +56,6 @@ def fill_budget(
 ) -> list[Chunk]:
     """Take chunks in the given order while they fit the budget.
 
-    Args:
-        chunks: Best first.
-        token_budget: Tokens that the chosen chunks may take together.
-        cost: Tokens of one chunk as it is sent. Called in order, up to the first
-            chunk that does not fit.
-        reserve: Tokens to leave room for besides, of one chunk.
-        join_cost: Tokens of the separator, for every chunk but the first.
-
     Returns:
         The chosen chunks in the given order, with `token_count` set: all before the
         first that does not fit, so that the choice for a small budget is a subset
@@ -211,18 +203,9 @@ class BudgetFiller:
     ) -> tuple[list[Chunk], list[Passage]]:
         """Take what fits, in the given order.
 
-        Args:
-            listed: In the order in which it is taken.
-            budget: Tokens that the chosen chunks take at most, put in order, joined
-                and sent.
-
         Returns:
             The chosen ones in the given order, with `token_count` set, and what comes
             of them.
-
-        Raises:
-            BudgetTooSmallError: See `fill_budget`.
-            PositionError: See `merge_neighbours`.
         """
         kept = fill_budget(
             listed,

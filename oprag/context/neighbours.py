@@ -74,11 +74,6 @@ def check_widening(
 ) -> None:
     """Refuse to widen without a limit, or out of nothing.
 
-    Args:
-        widen: See `Widening`.
-        options: As `Widening` takes them.
-        stored: Whether the chunks of the store that is searched can be read.
-
     Raises:
         InvalidOptionError: `widen` is `"fill"` without a token budget; or there are
             neither such chunks nor full texts.

@@ -162,11 +162,6 @@ def _is_scoped(chunk: Chunk) -> bool:
 def read_passages(hits: Sequence[Hit]) -> list[Passage]:
     """Return the passage of each result, in the order given.
 
-    Args:
-        hits: Results of any component, or other retrieved texts. Of a result the place
-            is the one in its reserved keys. Of others it is read where it can be, and
-            their rank is their place in the list.
-
     Returns:
         One passage per hit, of one chunk that has the hit's object as its `source`.
     """

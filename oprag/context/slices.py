@@ -48,9 +48,6 @@ def slices_beside(
 
     Returns:
         Slices with the rank of their hit, those worth most first.
-
-    Raises:
-        PositionError: See `proved_source`.
     """
     texts, budget = options.source_text(), options.token_budget
     left = math.inf if budget is None else LONG_TOKEN * budget

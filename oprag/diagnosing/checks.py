@@ -150,12 +150,6 @@ def check_group(
 ) -> list[Chunk] | None:
     """Note what is wrong with the positions of one document.
 
-    Args:
-        chunks: All of the store.
-        group: Which of them are of the document.
-        findings: Takes what is wrong.
-        position_keys: As retrieval takes it.
-
     Returns:
         Its chunks as retrieval reads them, in the order of the store; None where it
         refuses them.

@@ -47,12 +47,6 @@ def prove(
 ) -> list[ProvedDocument]:
     """Prove the places of the chunks of one document.
 
-    Args:
-        name: By which `sources` know it.
-        chunks: All its chunks.
-        sources: The full texts.
-        position_keys: Where the recorded positions are.
-
     Returns:
         One for each version, which covers the source alone.
     """

@@ -70,13 +70,6 @@ def plan_changes(
     What a plan writes may prove more, or show more to be false: a chunk that no longer
     counts from the start of a page is compared with the whole text.
 
-    Args:
-        name: By which `sources` know it.
-        chunks: All its chunks.
-        sources: The full texts.
-        position_keys: Where the recorded positions are.
-        damaged: Whether the chunks show that the document is.
-
     Returns:
         What is written; and why a chunk stays without a proved place, or nothing is
         written on it, by its number among `chunks`.

@@ -36,12 +36,6 @@ def take_sample(
 ) -> Sample:
     """Take the first chunks, and the others of documents that these say too little of.
 
-    Args:
-        chunks: All of them, in the order of the store. No more are taken than needed.
-        number: How many to take at first; None for all.
-        position_keys: As retrieval takes it.
-        document_key: The same.
-
     Raises:
         InvalidOptionError: `number` is no such number, or something else is given.
     """

@@ -33,10 +33,6 @@ class Bm25:
     another number of them, or when a chunk comes up, by its words or by the search,
     that is new, gone or changed. Threads share one index.
 
-    Args:
-        store: All chunks of the store; what a search may see of them is read through
-            `SearchedChunks`.
-
     Raises:
         MissingDependencyError: The package bm25s is not there.
     """
@@ -87,9 +83,6 @@ class Bm25:
             words make equal share the last of their ranks. Of one text at one place,
             indexed in several sizes, the first is there, with the ranks of all. Of
             equals in the sum, those of the search come first.
-
-        Raises:
-            InvalidOptionError: The store does not tell the ids of its chunks.
         """
         texts = {each: text for each, text in found if each}
         index = self._index

@@ -45,10 +45,6 @@ class ForeignChunks:
         a path that ends like the other (`/home/ann/a.txt`, `docs/a.txt` and `a.txt`),
         and the document holds the text of more than half of all chunks by that name;
         white space does not count.
-
-        Args:
-            name: The document's own name.
-            chunks: Its chunks as oprag makes them, in any order.
         """
         found = {id(hit): hit for hit in self._hits.get(name, ())}
         names = {name, *(_users_name(chunk.metadata) for chunk in chunks[:1])} - {""}

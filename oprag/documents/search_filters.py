@@ -23,12 +23,7 @@ class SearchFilter(NamedTuple):
     """The reason that this may not be all, as a clause; None when it is."""
 
     def refusal(self, store: str, option: str = "documents") -> InvalidOptionError:
-        """Return the error for a filter that cannot be carried over to a store.
-
-        Args:
-            store: The store's name.
-            option: What its chunks are read for: `"documents"`, `"widen"`, `"bm25"`.
-        """
+        """Return the error for a filter that cannot be carried over to a store."""
         why = self.unseen
         if why is None:
             where = f"{self.where!r:.200}"

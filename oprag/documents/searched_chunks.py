@@ -28,11 +28,6 @@ def chunk_key(metadata: Mapping[str, Any]) -> ChunkKey | None:
 class SearchedChunks:
     """Reads chunks of a store, through a search's filter.
 
-    Args:
-        store: The store that was searched.
-        search: What the search was filtered by.
-        option: What they are read for: `"documents"`, `"widen"` or `"bm25"`.
-
     Raises:
         InvalidOptionError: The filter cannot be carried over to the store.
     """

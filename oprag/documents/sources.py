@@ -160,13 +160,7 @@ def document_source(documents: SourceLike) -> DocumentSource:
 def not_found(
     document_id: str, where: str, names: Iterable[str] = ()
 ) -> DocumentNotFoundError:
-    """Return the error for a document that a source does not have.
-
-    Args:
-        document_id: The name that was asked for.
-        where: What was looked through.
-        names: Those that are there, where they can be listed.
-    """
+    """Return the error for a document that a source does not have."""
     there = [*map(str, names)]
     known = f"Names there: {_some(there)}. " if there else ""
     message = (
@@ -179,10 +173,6 @@ def not_found(
 
 def refuse_strangers(asked: Mapping[str, bool], source: DocumentSource) -> None:
     """Refuse full texts that have none of the retrieved documents.
-
-    Args:
-        asked: The names that were asked for, and whether they are there.
-        source: Whom. One that cannot list its names may hold some documents alone.
 
     Raises:
         DocumentNotFoundError: It lists names, and holds nothing of what was asked for.
@@ -221,14 +211,6 @@ def given_documents(
     """Make a source of a framework's documents, by name or by id.
 
     Those of one name are the parts of one document, with a blank line between them.
-
-    Args:
-        documents: Not read before a text is asked for.
-        document_type: What each has to be.
-        read: Tells text, metadata and id of one.
-
-    Raises:
-        InvalidOptionError: Something else is among them, or they are no list.
     """
     check_entries("documents", documents, document_type)
     return _ListSource(documents, read)

@@ -52,9 +52,6 @@ class StoreSource(DocumentSource):
     def read(self, document_id: str) -> FullText:
         """Return one document.
 
-        Args:
-            document_id: The document's name, its `doc_uri`.
-
         Raises:
             DocumentNotFoundError: No chunk in the store is of this document.
             DocumentNotFoundError: A filter of the search hides chunks of it.

@@ -30,13 +30,7 @@ class StoredChunk(NamedTuple):
 
 
 def unknown_store(value: Any, known: Sequence[str], instead: str) -> InvalidOptionError:
-    """Return the error for what is given as a store, and cannot be read as one.
-
-    Args:
-        value: What was given.
-        known: Names of the stores that are known.
-        instead: What to give.
-    """
+    """Return the error for what is given as a store, and cannot be read as one."""
     message = (
         f"oprag cannot read the chunks of {named(value)} (it can read those of "
         f"{', '.join(known)}). Give {instead}."

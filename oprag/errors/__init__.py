@@ -320,10 +320,6 @@ def wrong_object(option: str, value: Any, takes: str) -> InvalidOptionError:
 def refuse_unknown(given: Mapping[str, Any], known: Collection[str]) -> None:
     """Reject what is not an option of a component.
 
-    Args:
-        given: Options by name.
-        known: The names of all that the component has.
-
     Raises:
         InvalidOptionError: For the first one.
     """

@@ -157,14 +157,7 @@ def wanted_document(
     unsupported_metadata: UnsupportedMetadata,
     mark: str,
 ) -> Readable:
-    """Split one document; see `wanted_documents`.
-
-    Args:
-        given: As `named_documents` gives it.
-        framework: Whose document it is.
-        unsupported_metadata: See `flat_metadata`.
-        mark: What `source_scope` says of all documents.
-    """
+    """Split one document; see `wanted_documents`."""
     if isinstance(given, SkippedFile):
         return given
     name, parts = given

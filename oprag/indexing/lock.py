@@ -30,14 +30,7 @@ _PAUSE = 0.05
 def only_run(
     store: ChunkStore, written: object, *, patience: float = PATIENCE
 ) -> Iterator[None]:
-    """Wait until nobody else indexes into the store, and keep others waiting.
-
-    Args:
-        store: Whose `place` tells it from all others on this machine.
-        written: The framework's object behind it, which tells it from others in this
-            process where `place` is empty.
-        patience: Seconds to wait.
-    """
+    """Wait until nobody else indexes into the store, and keep others waiting."""
     until = time.monotonic() + patience
     while (lock := _taken(store, written)) is None:
         if time.monotonic() > until:

@@ -71,15 +71,7 @@ def indexing_steps(
 
 
 class Run:
-    """Compares documents with a store, and writes what differs.
-
-    Args:
-        store: Where the chunks are read.
-        writer: Where they are written.
-        options: See `RunOptions`.
-        progress: Called with the documents that are done, and the chunks written.
-        before: What the store holds before the run; None to look now.
-    """
+    """Compares documents with a store, and writes what differs."""
 
     def __init__(
         self,

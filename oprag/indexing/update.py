@@ -43,13 +43,7 @@ class IndexingKeywords(TypedDict, total=False):
 def index_target(
     target: IndexTarget, documents: Documents[Any], **options: Unpack[IndexingKeywords]
 ) -> IndexingReport:
-    """Do what an adapter's `index_documents` does.
-
-    Args:
-        target: What is indexed into.
-        documents: A folder, or the framework's documents.
-        **options: See `index_documents`.
-    """
+    """Do what an adapter's `index_documents` does."""
     wanted, rest = _wanted(target, documents, options)
     return update_index(wanted, target.store, target.writer, **rest)
 
@@ -83,17 +77,7 @@ def update_index(
     show_progress: ShowProgress = False,
     **options: Any,
 ) -> IndexingReport:
-    """Make a store hold documents as they are now.
-
-    Args:
-        documents: See `Given`. In memory are never more than one and `batch_size`
-            chunks.
-        store: Where the chunks are read.
-        writer: Where they are written.
-        count: Returns how many documents there are; None if that is not known.
-        show_progress: See `ShowProgress`.
-        **options: See `RunOptions`.
-    """
+    """Make a store hold documents as they are now."""
     with closing(Progress(show_progress, count)) as progress:
         make = partial(Run, store, writer, RunOptions(**options), progress)
         with only_run(store, writer.written):
@@ -114,10 +98,6 @@ def write_part(
 
     It does not wait for that run, whose documents these are. Two processes never write
     the same document.
-
-    Raises:
-        IndexingError: See `update_index`, as for the other.
-        InvalidOptionError: The same.
     """
     make = partial(Run, store, writer, RunOptions(**options), before=before)
     return _carried_out(indexing_steps(make, documents, is_part=True))

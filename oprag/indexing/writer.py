@@ -60,9 +60,6 @@ class Snapshot(ChunkStore):
 
     For stores that look at all their chunks to find those of one document. Valid for
     one run, which asks for no document after writing it without `forget`.
-
-    Args:
-        store: The store; it holds its chunks in memory anyway.
     """
 
     def __init__(self, store: ChunkStore) -> None:

@@ -80,14 +80,7 @@ def _in_order(
 def _earliest(
     text: str, pieces: dict[int, str], fences: dict[int, int], back: int
 ) -> dict[int, int]:
-    """Find the first start of each piece that the order allows.
-
-    Args:
-        text: The text.
-        pieces: The pieces to find, by number. Those not found are passed over.
-        fences: Where the pieces whose place is known end, by number.
-        back: How far a piece may end before an earlier one.
-    """
+    """Find the first start of each piece that the order allows."""
     numbers = sorted({*pieces, *fences})
     fence = len(text)
     ahead: dict[int, int] = {}

@@ -109,14 +109,7 @@ def _location(
 
 
 def placed_at(squeezed: SqueezedText, chunk: str, piece: str, index: int) -> Location:
-    """Locate a chunk in a text.
-
-    Args:
-        squeezed: The text.
-        chunk: The chunk.
-        piece: The same without white space; not empty.
-        index: Where `piece` starts in the text without white space.
-    """
+    """Locate a chunk in a text."""
     start = squeezed.offset(index)
     # White space around the chunk belongs to the span where the source has it too.
     begin = start - (len(chunk) - len(chunk.lstrip()))

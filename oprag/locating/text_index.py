@@ -19,13 +19,7 @@ _MOST_KEPT = 8_000_000
 
 
 class TextIndex:
-    """A text in which others are found.
-
-    Args:
-        source: The text. Takes time linear in its length.
-        texts: Some of what will be looked up: others are found as well, those that
-            are much shorter in more time.
-    """
+    """A text in which others are found."""
 
     def __init__(self, source: str, texts: Sequence[str]) -> None:
         self._squeezed = SqueezedText(source)
@@ -81,11 +75,6 @@ class TextIndex:
         """Return the ends of a stretch without letters that agree by chance.
 
         They are of a word that goes on otherwise, in the text and in the piece.
-
-        Args:
-            text: With its white space.
-            found: What it has in common with the source.
-            begun: Whether it is known to begin there.
         """
         piece, shift = SqueezedText(text), found.at - found.start
 

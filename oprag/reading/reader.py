@@ -56,14 +56,6 @@ class DocumentReader:
     """Reads documents by the names and places that citations have.
 
     Its methods are steps, for `carry_out` and `acarry_out`.
-
-    Args:
-        source: The documents, all of which may be read.
-        token_budget: Tokens of an answer of `read`; the place is counted.
-        token_counter: As in `oprag.context.ContextOptions`.
-
-    Raises:
-        InvalidOptionError: An option cannot have this value.
     """
 
     def __init__(

@@ -101,21 +101,8 @@ def route(
     read at the step that sends them, and never before. If the search's filter hides
     chunks of a document, all of it is left out, and named in the step's note.
 
-    Args:
-        hits: What was retrieved for it, best first.
-        options: See `RouteOptions`.
-        model: Its prompts have the names of the rungs, and are filled with `context`.
-        ledger: An empty one; each step is added to it.
-
     Yields:
         What is to be done next. The `context` of a call is its `RungContext`.
-
-    Raises:
-        ModelCallError: The model failed at a step.
-        ContextWindowError: The provider says that a prompt exceeds the window (then
-            its cause is the `ModelCallError`); or as `context_of_chunks` and
-            `context_of_documents` raise it.
-        OpragError: As these raise it.
 
     Source:
         Self-Route (arXiv 2407.16833).

@@ -89,12 +89,6 @@ def largest_selection(
     of the second, and so on; then the pieces nearest to any chunk, equally near ones
     from the first document on.
 
-    Args:
-        documents: In reading order.
-        chunks: What was retrieved of them, best first.
-        room: Tokens that the excerpts may take joined (`joined`).
-        options: What is written between excerpts, and how tokens are counted.
-
     Returns:
         Excerpts in document order that neither touch nor overlap; none where not
         even a piece fits.
@@ -214,19 +208,8 @@ def context_of_chunks(
     reads as its author wrote it. With `order="score"` they stay apart, best first,
     each after its number, as in the paper.
 
-    Args:
-        hits: Best first.
-        options: See `RouteOptions`.
-        size: Of the prompt. As many of the best chunks as fit its window are kept.
-        tokens: The rung's budget; None for no limit but the window.
-
     Returns:
         The context; empty for no hits, and for blank ones.
-
-    Raises:
-        BudgetTooSmallError: Not even the best chunk fits.
-        ContextWindowError: The prompt alone fills the window.
-        OpragError: As `arrange` does.
     """
     by_score = options.context.order == "score"
     sent_text = options.sent_text
@@ -264,11 +247,6 @@ def context_of_chunks(
 def chunks_of_documents(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]:
     """Find the documents that were retrieved, each by its chunks.
 
-    Args:
-        hits: Best first.
-        options: Where identity and position are. Positions that are missing or
-            doubtful are no fault here.
-
     Returns:
         The chunks of those documents in reading order.
 
@@ -295,17 +273,8 @@ def context_of_documents(
 ) -> RungContext:
     """Make a context of whole documents, or of as much of them as fits.
 
-    Args:
-        documents: In reading order.
-        chunks: What was retrieved of them, in reading order.
-        options: Separator, token counter, and how it is cut.
-        size: Of the prompt, and the window that it has to fit.
-
     Returns:
         The context; empty for no documents.
-
-    Raises:
-        ContextWindowError: Nothing of the documents fits beside the prompt.
     """
     counter = resolve_token_counter(options.context.token_counter)
     written = [document for document in documents if document.text.strip()]

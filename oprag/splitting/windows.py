@@ -39,12 +39,6 @@ def token_windows(
     boundary between graphemes, or where part of a word is tokenised otherwise alone.
     Then it ends earlier, and the next windows are counted from there.
 
-    Args:
-        text: Not empty.
-        chunk_size: Tokens of a window, at least 1.
-        chunk_overlap: Tokens shared with the window before, below `chunk_size`.
-        counter: One whose tokenizer gives offsets.
-
     Returns:
         The windows in reading order; starts and ends both ascend strictly.
     """

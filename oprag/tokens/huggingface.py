@@ -79,10 +79,6 @@ def private_copy(tokenizer: Any, name: str) -> tokenizers.Tokenizer:
 
     A copy, because the original belongs to the caller, and a model that uses it
     sets truncation and padding anew with every call.
-
-    Args:
-        tokenizer: Of `transformers`, or a `tokenizers.Tokenizer`.
-        name: What to call it in errors.
     """
     backend = tokenizer
     if hasattr(tokenizer, "is_fast"):

@@ -46,10 +46,6 @@ class TiktokenText:
     def starts(self, indices: Sequence[int]) -> list[TokenStart]:
         """Find where tokens begin.
 
-        Args:
-            indices: Numbers of tokens, ascending, each at least 0 and below
-                `n_tokens`.
-
         Returns:
             One for each, positions never descending.
         """
@@ -109,12 +105,7 @@ TokenizedText: TypeAlias = TiktokenText | HuggingFaceText
 
 
 def tokenize(text: str, tokenizer: Any) -> TokenizedText:
-    """Tokenise a text once, with the offsets of its tokens.
-
-    Args:
-        text: Any text. An unpaired surrogate is read as U+FFFD.
-        tokenizer: As on `NamedTokenCounter.tokenizer`.
-    """
+    """Tokenise a text once, with the offsets of its tokens."""
     text = encodable(text)
     if is_encoding(tokenizer):
         return TiktokenText(text, tokenizer)

@@ -43,10 +43,6 @@ def is_encoding(value: object) -> TypeGuard[tiktoken.Encoding]:
 def encoding_name(name: str) -> str | None:
     """Return the encoding of tiktoken that a name means, without the network.
 
-    Args:
-        name: An encoding of tiktoken or of its plugins, or a model that tiktoken knows
-            (`"gpt-4o"`).
-
     Returns:
         The encoding's own name; None where tiktoken knows none by this name, and for
         all but its own encodings where it is not installed.

@@ -71,18 +71,9 @@ def choose_units(
 ) -> ChosenUnits:
     """Return the best units of chunks.
 
-    Args:
-        index: All units.
-        hits: Best first.
-        k: How many units to return.
-        options: Those of `UnitKeywords`; with full texts where chunks are located.
-
     Returns:
         The units; or, with `on_problem="warn"` where they are not known, as many
         chunks as units are looked for by first.
-
-    Raises:
-        OpragError: As `UnitIndex.find` and `reading_order` do.
     """
     texts = options.source_text()
     try:
@@ -110,11 +101,6 @@ def read_units(
     found: Sequence[FoundUnit], options: ContextOptions
 ) -> Steps[list[tuple[FoundUnit, str, dict[str, Any]]]]:
     """Return units with their texts and their metadata.
-
-    Args:
-        found: In any order, which is kept.
-        options: With `documents`, the full texts, and the `separator` between two
-            documents of a unit; within a `token_budget` the worst units are left out.
 
     Raises:
         BudgetTooSmallError: Not even the best unit fits the budget.

@@ -50,15 +50,7 @@ def find_links(documents: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def neighbour_links(names: Iterable[str]) -> list[tuple[str, str]]:
-    """Link each document with the one before it in the same folder.
-
-    Args:
-        names: Names as paths or URLs, in their order in the folder.
-
-    Returns:
-        Pairs of names, in that order. The folder of a name without `/` is the same
-        for all such names.
-    """
+    """Link each document with the one before it in the same folder."""
     last: dict[str, str] = {}
     links = []
     for name in names:

@@ -33,10 +33,6 @@ _TOO_LONG = "Units are read whole: retrieve fewer."
 def check_reader_option(option: str, value: Any) -> None:
     """Make sure that an option of the long reader has a possible value.
 
-    Args:
-        option: Its name. Those of a framework are not looked at.
-        value: What was given.
-
     Raises:
         InvalidOptionError: It is not possible.
     """
@@ -66,15 +62,6 @@ def read_long(
     one_call_below: int = 1000,
 ) -> Dialogue[Reading]:
     """Answer one question from long units.
-
-    Args:
-        context: What is read; blank when nothing was retrieved.
-        question: The question.
-        model: Its prompts are `"long"` (of the units), `"short"` (of the long answer)
-            and `"direct"` (of a short context); see `PROMPT_VARIABLES`.
-        ledger: An empty one; each call is added to it.
-        token_counter: Counts the context.
-        one_call_below: A context of fewer tokens takes one call. 0: always two.
 
     Yields:
         What to send next.

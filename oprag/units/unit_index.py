@@ -60,15 +60,6 @@ class UnitIndex:
     ) -> list[FoundUnit]:
         """Return the units that chunks are in, each with its best chunk.
 
-        Args:
-            hits: Best first.
-            document_key: See `read_documents`. The name has to be one that a unit
-                has.
-            position_keys: See `read_chunks`; looked at only for chunks of documents
-                that are in several units.
-            full_text: Exact full texts by name, to find such chunks in where they do
-                not say where they stand; None for an error.
-
         Returns:
             Units, best first, each once. A chunk that reaches over the end of a unit
             is in the one that has more of it; of equal shares, in the first.
@@ -139,20 +130,7 @@ def reading_order(
     order: Order = "document",
     document_order: DocumentOrder = "best_rank",
 ) -> list[FoundUnit]:
-    """Return the best units in reading order.
-
-    Args:
-        found: Best first.
-        k: How many to keep; fewer where there are fewer.
-        order: `"document"`: parts of one document follow one another as they stand
-            in it; inside a unit the documents always keep the order of the grouping.
-            `"score"`: as they came.
-        document_order: How units that are not parts of one document follow one
-            another, see `oprag.ordering.document_order`.
-
-    Raises:
-        InvalidOptionError: See `oprag.ordering.document_order`.
-    """
+    """Return the best units in reading order."""
     best = {
         unit: chunk._replace(document=unit.name, position=(unit.part or 0,))
         for unit, chunk in found[:k]
@@ -168,11 +146,6 @@ def unit_metadata(
     found: FoundUnit, text: str, read: Callable[[str], str]
 ) -> dict[str, Any]:
     """Return the metadata of a unit.
-
-    Args:
-        found: The unit.
-        text: Its text.
-        read: Gives the full text of a document by its name.
 
     Returns:
         `doc_key`, `doc_uri`; `unit_documents` (names of its documents), `unit_spans`
