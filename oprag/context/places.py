@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -89,9 +89,13 @@ def _placed(
     ]
     locations = place_some(source, texts, _recorded(chunks), recorded)
     _find_on_pages(full, chunks, locations)
+    _find_by_parents(source, chunks, locations)
     placed = [
         chunk
-        if ours and chunk.span is not None and chunk.part is None
+        if ours
+        and chunk.span is not None
+        and chunk.part is None
+        and (location.span is None or chunk.metadata.get(PAGES) != ())
         else _at(chunk, location, source)
         for chunk, location, ours in zip(chunks, locations, written, strict=True)
     ]
@@ -150,6 +154,35 @@ def _find_on_pages(
             if locations[i].status == "ambiguous" and span is not None:
                 moved = Span(page.start + span[0], page.start + span[1])
                 locations[i] = Location(moved, status)
+
+
+def _find_by_parents(
+    source: str, chunks: Sequence[Chunk], locations: list[Location]
+) -> None:
+    """Place what the text has several times as the other children of its parent say.
+
+    The `start_index` of all children of a parent counts from one character.
+    """
+    if all(location.status != "ambiguous" for location in locations):
+        return
+    parents: dict[str, dict[int, dict[int, Span]]] = {}
+    for i, chunk in enumerate(chunks):
+        start = as_number(chunk.metadata.get("start_index"))
+        if chunk.metadata.get(PAGES) == () and start is not None:
+            spans = {at[0] - start: at for at in _all(chunk.text, source)}
+            if spans:  # by where the parent would begin
+                parents.setdefault(chunk.metadata["doc_id"], {})[i] = spans
+    for children in parents.values():
+        begins = set.intersection(*map(set, children.values()))
+        for i, spans in children.items() if len(begins) == 1 else ():
+            locations[i] = Location(spans[min(begins)], "exact")
+
+
+def _all(text: str, source: str) -> Iterator[Span]:
+    at = source.find(text)
+    while at >= 0:
+        yield Span(at, at + len(text))
+        at = source.find(text, at + 1)
 
 
 def _at_their_pages(full: FullText, chunks: list[Chunk]) -> list[Chunk]:

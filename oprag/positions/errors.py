@@ -65,6 +65,8 @@ def not_located(
         more = "; …" if len(unproved) > _LISTED else ""
         what = f"the places of {of} cannot be proved ({listed}{more})"
         do = "Give the text that was indexed, or index the document again."
+        if {why for _, why in unproved} == {"ambiguous"}:
+            do = 'Set on_problem="warn", and such chunks follow the others, marked.'
     else:
         what = f"{of} have no position that can be used, and documents= has no exact "
         what += f"text by the name {name!r}"

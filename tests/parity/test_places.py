@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 from langchain_core.documents import Document
 from llama_index.core import Document as LlamaDocument
@@ -73,6 +75,24 @@ def test_what_oprag_wrote_counts_where_the_text_has_copies(component):
     assert component(texts, metadatas, **asked).texts == texts[::-1]
     metadatas[1] |= {"char_start": 11, "char_end": 21}
     assert component(texts, metadatas, **asked).texts == texts[::-1]
+
+
+@EVERYWHERE
+def test_a_line_that_the_text_repeats_is_where_the_other_children_of_its_parent_say(
+    component,
+):
+    text = "A begins.\n\nTotal: 5.\n\nB begins.\n\nTotal: 5.\n\nB ends."
+    children = [("Total: 5.", "b", 11), ("B begins.", "b", 0), ("A begins.", "a", 0)]
+    metadatas = [
+        {"source": "a.txt", "doc_id": str(UUID(parent * 32)), "start_index": start}
+        for _, parent, start in children
+    ]
+
+    texts = [child for child, *_ in children]
+    for number in (2, 3):  # the children of one parent alone, and of two
+        full = {"documents": {"a.txt": text}}
+        result = component(texts[:number], metadatas[:number], **full)
+        assert result.texts == texts[:number][::-1]
 
 
 @EVERYWHERE
