@@ -1,4 +1,4 @@
-"""What holds for every test: no model hub, no telemetry, no time limit per case."""
+"""Rules of every test: no model hub, no telemetry, no time limit per case."""
 
 import asyncio
 import gc

@@ -27,7 +27,7 @@ THIRD_PARTY = {
     "langchain_oprag": ("langchain_core", "langchain_text_splitters", "pydantic"),
     "llamaindex_oprag": ("llama_index.core",),
 }
-"""What each package may import from elsewhere when it is imported itself."""
+"""The imports from elsewhere that importing a package may cause."""
 
 
 class Module(NamedTuple):
@@ -38,7 +38,7 @@ class Module(NamedTuple):
 
     @property
     def ring(self) -> bool:
-        """Whether it stands outside the core, where everything may be imported."""
+        """Whether it is outside the core, where everything may be imported."""
         return self.name.startswith(("oprag.cli", "oprag.__main__"))
 
 

@@ -1,4 +1,4 @@
-"""What pip and a wheel promise: extras that exist, tested bounds, three packages."""
+"""Promises of pip and a wheel: extras that exist, tested bounds, three packages."""
 
 import re
 import subprocess

@@ -105,7 +105,7 @@ PROMISED = {
     "oprag_eval.reports": {"ArmSummary", "Figure", "Summary", "write_reports"},
     "oprag.testing": {"StoreSuite", "StoreUnderTest", "failures"},
 }
-"""What the version promise covers; a change here is a change for everybody."""
+"""The names under the version promise; a change here is a change for everybody."""
 
 
 @pytest.fixture(params=sorted(PROMISED))

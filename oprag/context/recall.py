@@ -106,7 +106,7 @@ def _in_one_order(chunk: Chunk) -> tuple[object, ...]:
 
 
 def worths(line: Line, hits: float) -> list[float]:
-    """What each piece is worth, by what candidates above a rank hold and lend."""
+    """The worth of each piece, by what candidates above a rank hold and lend."""
     own, begins, ends = ([0.0] * len(line.pieces) for _ in range(3))
     for rank, first, last in line.covered:
         if rank >= hits:
@@ -123,7 +123,7 @@ def worths(line: Line, hits: float) -> list[float]:
 
 
 def _carried(places: Sequence[float], worths: Sequence[float]) -> list[float]:
-    """What is left at each place of all worth before it, half after each `_HALF`."""
+    """The worth left at each place of all before it, half after each `_HALF`."""
     carried = [0.0]
     for (place, following), worth in zip(pairwise(places), worths, strict=False):
         left = 2.0 ** (-abs(following - place) / _HALF)

@@ -1,1 +1,1 @@
-"""What serves other applications, started and asked as they do."""
+"""Servers for other applications, started and asked as they do."""

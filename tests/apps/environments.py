@@ -1,6 +1,6 @@
 """An environment for each application, made once and kept at the repository's root.
 
-Our package is not in it. It stands in a folder of its own, put on the path of the
+Our package is not in it. It is in a folder of its own, put on the path of the
 application where it is to be found there.
 """
 

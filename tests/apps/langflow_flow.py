@@ -1,7 +1,7 @@
 """Runs a flow in the environment of Langflow, with its own engine and components.
 
 Files, Split Text, a vector store, our component, Chat Output. Given are the component's
-file, whether the files are connected to it, its budget, and the files; told is, as
+file, whether the files are connected to it, its budget, and the files; then, as
 JSON, what was found and what the output shows.
 """
 

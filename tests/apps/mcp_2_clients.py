@@ -45,8 +45,8 @@ async def llama_index(address: str) -> tuple[list[str], Any]:
 
 async def main() -> None:
     clients = official, langchain, llama_index
-    told = {client.__name__: await client(sys.argv[1]) for client in clients}
-    sys.stdout.write(json.dumps(told))
+    replies = {client.__name__: await client(sys.argv[1]) for client in clients}
+    sys.stdout.write(json.dumps(replies))
 
 
 asyncio.run(main())

@@ -46,7 +46,7 @@ class Passage(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What a run of the program sent and said."""
+    """The requests and the output of a run of the program."""
 
     questions: list[list[Passage]]
     """The passages for each question, the user's last."""

@@ -22,7 +22,7 @@ PACKAGES = [
     *("pyarrow<18", "numpy<2", "pandas<2.3", "pydantic<=2.10.6", "openpyxl", "pypdf"),
     *("html2text", "setuptools<70"),
 ]
-"""What the imported parts of kotaemon 0.11.3 need, as it pins them."""
+"""Requirements of the imported parts of kotaemon 0.11.3, as it pins them."""
 
 SETTINGS = """
 from theflow.settings.default import *

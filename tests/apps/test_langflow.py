@@ -28,7 +28,7 @@ def texts(tmp_path_factory) -> list[str]:
 
 @pytest.fixture(scope="module")
 def flow(installed, texts):
-    """Runs the flow; gives what it told."""
+    """Runs the flow; gives its output."""
     programs = installed("langflow", ["lfx==1.13.0", "tiktoken>=0.8"])
 
     def run(ours: Path | None, *, connected: str = "yes", budget: int = 800):
@@ -53,32 +53,32 @@ def flow(installed, texts):
 
 
 def test_what_was_found_is_read_in_document_order_within_the_budget(flow, ours):
-    told = flow(ours)
+    outcome = flow(ours)
 
-    found = "\n\n".join(told["found"])
+    found = "\n\n".join(outcome["found"])
     assert sum(inversions_by_text(found).values()) > 0
-    assert inversions_by_text(told["shown"]) == {0: 0, 1: 0}
-    assert {*marks(told["shown"])} <= {*marks(found)}
-    assert resolve_token_counter()(told["shown"]) <= 800
-    assert "lease.md, characters " in told["shown"]
+    assert inversions_by_text(outcome["shown"]) == {0: 0, 1: 0}
+    assert {*marks(outcome["shown"])} <= {*marks(found)}
+    assert resolve_token_counter()(outcome["shown"]) <= 800
+    assert "lease.md, characters " in outcome["shown"]
 
 
 @pytest.mark.parametrize("missing", ["the package", "the files", "room"])
 def test_where_something_is_missing_the_order_stays_and_is_logged(flow, ours, missing):
     if missing == "the package":
-        told, said = flow(None), "pip install oprag"
+        outcome, said = flow(None), "pip install oprag"
     elif missing == "room":
-        told, said = flow(ours, budget=1), "Put in no order: token_budget=1 holds no"
+        outcome, said = flow(ours, budget=1), "Put in no order: token_budget=1 holds no"
     else:
-        told, said = (
+        outcome, said = (
             flow(ours, connected="no"),
             "kept the order as retrieved (missing_position)",
         )
 
-    shown = marks(told["shown"])
-    kept = marks("\n\n".join(told["found"]))[: len(shown)]
+    shown = marks(outcome["shown"])
+    kept = marks("\n\n".join(outcome["found"]))[: len(shown)]
     if missing == "the files":  # the documents are known, and no place in them
         files = [section // 100 for section, _ in kept]
         kept.sort(key=lambda mark: files.index(mark[0] // 100))
     assert shown == kept
-    assert said in told["logs"]
+    assert said in outcome["logs"]

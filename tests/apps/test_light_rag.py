@@ -53,7 +53,7 @@ asyncio.run(main())
 
 
 class Run(NamedTuple):
-    """What a run of the program would have sent, by mode, and said."""
+    """The prompts of a run of the program, by mode, and its output."""
 
     contexts: dict[str, str]
     log: str

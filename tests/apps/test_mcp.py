@@ -86,9 +86,9 @@ async def started(arguments: list[str], log: Path):
     given = StdioServerParameters(
         command=sys.executable, args=arguments, env={**os.environ}
     )
-    with log.open("w") as told:
+    with log.open("w") as errors:
         async with (
-            stdio_client(given, errlog=told) as (reader, writer),
+            stdio_client(given, errlog=errors) as (reader, writer),
             ClientSession(reader, writer) as session,
         ):
             await session.initialize()

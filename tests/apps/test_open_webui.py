@@ -49,12 +49,12 @@ class Running:
     folder: Path
 
     def prompt(self, files: list[dict[str, str]], question: Any = QUESTION) -> str:
-        """What the model is sent about files."""
+        """The prompt about files."""
         assert self.app.ask(question, files) == "Ann pays."
         return self.server.requests[-1].prompt
 
     def searched(self) -> str:
-        """What the model is sent where it searches the knowledge by a tool."""
+        """The prompt where the model searches the knowledge by a tool."""
         wanted = len(self.server.requests) + 2
         self.app.search_itself(SEARCH)
         end = time.monotonic() + 60
@@ -121,7 +121,7 @@ def running(programs, ours, tmp_path_factory) -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def before(running) -> dict[str, str]:
-    """What the model is sent without the function."""
+    """The prompt without the function."""
     asked = {name: running.prompt(files) for name, files in running.attached.items()}
     return {**asked, "a search of its own": running.searched()}
 

@@ -105,7 +105,7 @@ class Running:
             self._post("/artifacts/ingest", body)
 
     def read(self) -> str:
-        """What the model reads about the question."""
+        """The prompt of the question."""
         held = {"collection": "leases"}
         body = {
             "model": "scripted",
@@ -119,7 +119,7 @@ class Running:
 
     @property
     def log(self) -> str:
-        """What it logged so far."""
+        """Its log so far."""
         return self._log.read_text("utf-8", "replace")
 
 
@@ -155,7 +155,7 @@ def private_gpt(python, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def plain(private_gpt) -> str:
-    """What the model of PrivateGPT as it is reads."""
+    """The prompt of PrivateGPT as it is."""
     with private_gpt("-m private_gpt") as running:
         return running.read()
 

@@ -1,4 +1,4 @@
-"""What the benchmark of agents counts, by hand."""
+"""The counts of the benchmark of agents, by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmark of chats counts, on a text of three lines."""
+"""The counts of the benchmark of chats, on a text of three lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the recall benchmark measures, by hand, and that it runs the product's steps."""
+"""The recall benchmark, by hand; and it runs the product's steps."""
 
 from __future__ import annotations
 

@@ -29,11 +29,11 @@ def test_as_many_more_questions_as_are_named_decide():
 
 
 def test_the_program_says_what_scripted_systems_do():
-    told = program(3)
+    rates = program(3)
 
-    assert told.page == told.shown == 1
-    assert told.intervals >= 0.8
-    assert told.too_low == 0
+    assert rates.page == rates.shown == 1
+    assert rates.intervals >= 0.8
+    assert rates.too_low == 0
 
 
 def test_the_page_has_a_line_of_each_table():

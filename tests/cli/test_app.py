@@ -105,7 +105,7 @@ def raising(error: BaseException) -> typer.Typer:
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         (ModelCallError("No model.", model="m"), "No model."),
         (PermissionError(13, "Permission denied", "/x"), "Permission denied: '/x'"),
@@ -113,7 +113,7 @@ def raising(error: BaseException) -> typer.Typer:
         (ModuleNotFoundError("no", name="chromadb.x"), "needs the package 'chromadb',"),
     ],
 )
-def test_an_error_of_the_user_is_one_line_on_stderr(error, told):
+def test_an_error_of_the_user_is_one_line_on_stderr(error, message):
     result = RUNNER.invoke(raising(error), ["run"])
 
     assert result.exit_code == 1
@@ -121,7 +121,7 @@ def test_an_error_of_the_user_is_one_line_on_stderr(error, told):
     assert result.stderr.startswith("Error: ")
     assert result.stderr.endswith("\n")
     assert result.stderr.count("\n") == 1
-    assert told in result.stderr
+    assert message in result.stderr
 
 
 def test_an_error_of_ours_is_one_line_that_says_where_it_was(monkeypatch):

@@ -133,7 +133,7 @@ def test_without_a_model_it_says_how_to_name_one(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("model", "code", "told"),
+    ("model", "code", "message"),
     [
         ("gpt", 2, "'gpt' does not name a provider and a model"),
         ("openai:", 2, "does not name a provider and a model"),
@@ -142,13 +142,13 @@ def test_without_a_model_it_says_how_to_name_one(folder, tmp_path):
     ],
 )
 def test_a_model_that_cannot_be_is_told_before_anything_is_read(
-    model, code, told, tmp_path
+    model, code, message, tmp_path
 ):
     result = run(tmp_path / "missing", QUESTION, "--model", model)
 
     assert result.exit_code == code
     assert result.stdout == ""
-    assert told in result.stderr
+    assert message in result.stderr
     assert result.stderr.count("\n") == 1
 
 
@@ -163,20 +163,20 @@ def test_a_missing_key_is_told_before_anything_is_read(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         (Failure(401, "Wrong key.", "invalid_api_key"), "Wrong key. Check the prov"),
         (Failure(404, "No such model."), "No such model. Check the model's name"),
         (context_overflow(), "5000 tokens. Give a smaller --token-budget."),
     ],
 )
-def test_a_model_that_refuses_is_one_line_and_nothing_on_stdout(ask, answer, told):
+def test_a_model_that_refuses_is_one_line_and_nothing_on_stdout(ask, answer, message):
     result, _ = ask([answer])
 
     assert result.exit_code == 1
     assert result.stdout == ""
     assert "'openai:scripted' did not answer: " in result.stderr
-    assert told in result.stderr.splitlines()[-1]
+    assert message in result.stderr.splitlines()[-1]
 
 
 @pytest.mark.slow

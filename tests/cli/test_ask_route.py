@@ -113,15 +113,15 @@ def test_a_model_with_tools_declines_by_a_call(ask):
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         (["--route", "rag", "--decline", "tool"], "is for --route self alone"),
         (["--no-merge"], "leave out --no-merge"),
         (["--route", "rag", "--max-context-tokens", "9"], "is for --route self alone"),
     ],
 )
-def test_options_that_do_not_go_together_are_told(ask, more, told):
+def test_options_that_do_not_go_together_are_told(ask, more, message):
     result, requests = ask([], *more)
 
     assert (result.exit_code, result.stdout, requests) == (2, "", [])
-    assert told in result.stderr
+    assert message in result.stderr

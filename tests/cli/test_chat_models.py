@@ -1,4 +1,4 @@
-"""What a chat model's client may do: be slow, talk long, count its tokens."""
+"""Chat models that are slow, talk long, or count their tokens."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def run(*arguments: object, code: int = 0) -> str:
     return result.stdout
 
 
-def told(*arguments: object, code: int = 0) -> dict[str, object]:
+def report_of(*arguments: object, code: int = 0) -> dict[str, object]:
     return json.loads(run(*arguments, "--json", code=code))
 
 
@@ -106,7 +106,7 @@ def test_a_stripped_index_is_told_and_the_exit_code_says_so(langchain_index):
     assert "missing_position" in shown
     assert "source" in shown
     assert "give the files that were indexed: --documents FOLDER --repair" in shown
-    values = told(langchain_index, code=1)
+    values = report_of(langchain_index, code=1)
     assert values["verdict"] == "not ordered"
     assert values["collection"] == "chunks"
     assert values["proofs"] is None
@@ -127,7 +127,7 @@ def test_a_repair_writes_positions_and_leaves_texts_and_vectors(
 ):
     kept = everything(langchain_index)
 
-    values = told(langchain_index, "--documents", sources, "--repair", "--write")
+    values = report_of(langchain_index, "--documents", sources, "--repair", "--write")
 
     assert values["healthy"]
     assert values["proofs"]["proved"] == values["chunks"]
@@ -138,7 +138,7 @@ def test_a_repair_writes_positions_and_leaves_texts_and_vectors(
         start, end = metadata["char_start"], metadata["char_end"]
         assert 0 <= start < end <= len(TEXTS[name])
     assert run(langchain_index)  # healthy without the sources too
-    again = told(langchain_index, "--documents", sources, "--repair", "--write")
+    again = report_of(langchain_index, "--documents", sources, "--repair", "--write")
     assert again["repair"]["changes"] == []
     shown = run(langchain_index, "--documents", sources, "--repair", "--write")
     assert "Repair: there is nothing to write" in shown
@@ -182,7 +182,7 @@ def test_a_backup_lies_where_it_is_said_and_gives_everything_back(
     langchain_index, sources
 ):
     before = rows(langchain_index)
-    values = told(langchain_index, "--documents", sources, "--repair", "--write")
+    values = report_of(langchain_index, "--documents", sources, "--repair", "--write")
     backup = Path(values["repair"]["backup"])
     lines = [json.loads(line) for line in backup.read_text("utf-8").splitlines()]
 
@@ -202,7 +202,7 @@ def test_chunks_of_the_pages_of_a_pdf_are_placed(tmp_path):
     metadatas = [{"source": "a.pdf", "page": number} for number in (0, 0, 1, 1)]
     write_langchain(tmp_path / "chroma", texts, metadatas)
 
-    values = told(tmp_path / "chroma", "--documents", sources, "--repair", code=1)
+    values = report_of(tmp_path / "chroma", "--documents", sources, "--repair", code=1)
 
     assert values["proofs"]["placed"] == 4
 
@@ -224,7 +224,7 @@ def test_html_that_was_indexed_as_it_is_shown_is_proved_by_what_is_shown(tmp_pat
         tmp_path / "chroma", texts, [{"source": "church.html"}] * len(texts)
     )
 
-    told(tmp_path / "chroma", "--documents", sources, "--repair", "--write")
+    report_of(tmp_path / "chroma", "--documents", sources, "--repair", "--write")
 
     assert "<b>" not in shown
     starts = {m["char_start"] for m in rows(tmp_path / "chroma").values()}
@@ -284,7 +284,7 @@ def test_of_several_collections_one_must_be_named(langchain_index):
 
     assert result.exit_code == 2
     assert "'another', 'chunks'" in result.stderr
-    assert told(langchain_index, "--collection", "another", code=1)["chunks"] == 0
+    assert report_of(langchain_index, "--collection", "another", code=1)["chunks"] == 0
 
 
 def test_options_may_be_given(tmp_path):
@@ -293,7 +293,7 @@ def test_options_may_be_given(tmp_path):
 
     shown = run(tmp_path / "chroma", code=1)
     given = ("--position-key", "seq", "--document-key", "work")
-    values = told(tmp_path / "chroma", *given)
+    values = report_of(tmp_path / "chroma", *given)
 
     assert "keys: seq, work" in shown
     assert values["problems"] == []
@@ -336,9 +336,9 @@ def test_a_repair_that_is_killed_is_seen_and_finished_by_the_next(tmp_path):
     assert killed.returncode == -signal.SIGKILL
     with pytest.raises(IncompleteDocumentError):
         langchain_oprag.document_source(langchain_store(folder)).get("long.txt")
-    half = told(folder, code=1)
+    half = report_of(folder, code=1)
     assert "incomplete" in {problem["kind"] for problem in half["problems"]}
-    values = told(folder, "--documents", sources, "--repair", "--write")
+    values = report_of(folder, "--documents", sources, "--repair", "--write")
     assert len(values["repair"]["changes"]) == 100
     written = rows(folder)
     numbers = sorted(metadata["chunk_index"] for metadata in written.values())

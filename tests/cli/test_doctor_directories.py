@@ -14,7 +14,7 @@ from tests.cli.chroma_indexes import client
 
 
 def files(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """What is in a folder, byte for byte, and when it was written."""
+    """The content of a folder, byte for byte, and when it was written."""
     return {
         str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns)
         for path in folder.rglob("*")

@@ -24,7 +24,7 @@ from oprag.errors import MissingDependencyError
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-"""What `printf altered | sha256sum` prints."""
+"""The output of `printf altered | sha256sum`."""
 
 
 def test_a_folder_is_a_name(tiny_model):
@@ -63,7 +63,7 @@ def test_a_missing_package_is_named(monkeypatch):
 
 
 class Outcome(NamedTuple):
-    """What loading gave in a process whose model cache is empty."""
+    """The result of loading in a process whose model cache is empty."""
 
     origin: str | None
     error: str | None

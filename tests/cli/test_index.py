@@ -136,10 +136,10 @@ try:
 except OSError as error:
     print(error)
 """
-    told = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT).decode()
+    message = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT).decode()
 
-    assert told.startswith(f"Chroma cannot read or write {tmp_path}")
-    assert "delete this folder, and index again" in told
+    assert message.startswith(f"Chroma cannot read or write {tmp_path}")
+    assert "delete this folder, and index again" in message
 
 
 def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):

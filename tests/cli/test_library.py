@@ -1,4 +1,4 @@
-"""What tells a server that its index was changed by somebody else."""
+"""A server notices that its index was changed by somebody else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a question brings: by score, in order, merged, within the budget."""
+"""The results of a question: by score, in order, merged, within the budget."""
 
 from __future__ import annotations
 

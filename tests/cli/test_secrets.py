@@ -45,7 +45,7 @@ COMMANDS = {
 
 
 def everything(request: Request) -> str:
-    """What a server may repeat; a secret first, for long messages are cut."""
+    """Text that a server may repeat; a secret first, for long messages are cut."""
     return " ".join([request.headers["authorization"], *SECRETS, str(request.headers)])
 
 

@@ -1,4 +1,4 @@
-"""What is added to a small collection after a search is found."""
+"""Additions to a small collection after a search are found."""
 
 import numpy as np
 import pytest

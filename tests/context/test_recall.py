@@ -266,7 +266,7 @@ def test_a_chunk_longer_than_a_small_budget_is_judged_by_its_sentences():
 
     text = sentences(0, 60)
     step = len(text) // 60
-    # The best is a long chunk, and a short one stands in its end.
+    # The best is a long chunk, and a short one is in its end.
     spans = [(0, 40 * step), (38 * step, 42 * step), (50 * step, 52 * step)]
     chunks = [
         Chunk(text[a:b], "d", rank, (0, a, b), Span(a, b))

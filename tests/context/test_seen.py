@@ -1,4 +1,4 @@
-"""What the reader has read is cut out before anything is selected."""
+"""Text that the reader has read is cut out before anything is selected."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def ordered(hits, seen, **options):
     return order_context(texts, [each.metadata for each in hits], seen=seen, **options)
 
 
-def told(hits, seen=(), **options):
+def text_of(hits, seen=(), **options):
     options = ContextOptions(merge=True, token_counter=len, **options)
     return gather_evidence(hits, options, Seen(seen)).text
 
@@ -161,10 +161,10 @@ def test_a_text_without_a_place_is_never_cut(found):
 def test_a_line_for_a_text_without_a_place_names_its_document():
     placed, bare = numbers(100, 200), without(120, 180)
 
-    assert told([bare], apart([placed], None), on_problem="warn") == (
+    assert text_of([bare], apart([placed], None), on_problem="warn") == (
         "[see above: a.txt]"
     )
-    assert told([numbers(130, 170)], apart([bare], None)) == "[see above: a.txt]"
+    assert text_of([numbers(130, 170)], apart([bare], None)) == "[see above: a.txt]"
 
 
 def test_a_passage_that_was_joined_over_a_gap_was_read_in_its_spans():
@@ -266,7 +266,7 @@ def test_evidence_points_to_what_stands_above_in_the_order_of_the_document():
     seen = [["a.txt", None, 20, 40], *(["b.txt", None, n, n + 10] for n in (0, 30, 70))]
     b = [hit(start, start + 10, "b.txt") for start in (70, 30, 0)]
 
-    text = told([hit(25, 60), hit(0, 25), *b, hit(90, 95)], seen)
+    text = text_of([hit(25, 60), hit(0, 25), *b, hit(90, 95)], seen)
 
     assert text == "\n\n".join(
         [
@@ -284,7 +284,7 @@ def test_lines_for_what_stands_above_count_towards_the_budget():
     hits = [hit(start, start + 30) for start in range(0, 390, 40)]
     seen = [["a.txt", None, 0, 40], ["a.txt", None, 80, 90]]
 
-    texts = {b: told(hits, seen, token_budget=b) for b in range(90, 900, 10)}
+    texts = {b: text_of(hits, seen, token_budget=b) for b in range(90, 900, 10)}
 
     assert all(len(text) <= budget for budget, text in texts.items())
     assert texts[90].count("see above") == 0
@@ -294,7 +294,7 @@ def test_lines_for_what_stands_above_count_towards_the_budget():
 
 
 def test_evidence_that_was_all_read_is_lines_alone():
-    assert told([hit(0, 10)], [["a.txt", None, 0, 50]], token_budget=50) == (
+    assert text_of([hit(0, 10)], [["a.txt", None, 0, 50]], token_budget=50) == (
         "[see above: a.txt, characters 0-10]"
     )
 
@@ -314,18 +314,20 @@ def test_evidence_that_was_all_read_is_never_empty():
     hits, seen = [hit(30, 40), hit(0, 10)], [["a.txt", None, 0, 50]]
 
     both = "[see above: a.txt, characters 0-10 and 30-40]"
-    assert told(hits, seen, token_budget=120) == both
-    assert told(hits, seen, token_budget=40) == "[see above: a.txt, characters 30-40]"
-    assert told(hits, seen, token_budget=9) == "[see above: a.txt, characters 30-40]"
+    assert text_of(hits, seen, token_budget=120) == both
+    assert (
+        text_of(hits, seen, token_budget=40) == "[see above: a.txt, characters 30-40]"
+    )
+    assert text_of(hits, seen, token_budget=9) == "[see above: a.txt, characters 30-40]"
 
 
 def test_what_does_not_fit_is_passed_over_or_named():
     found = [hit(0, 100)._replace(source="1"), hit(200, 205)._replace(source="2")]
 
-    assert told(found, token_budget=40) == (
+    assert text_of(found, token_budget=40) == (
         f"[1] a.txt, characters 200-205\n{TEXT[200:205]}"
     )
-    assert told([hit(0, 100)], token_budget=20) == (
+    assert text_of([hit(0, 100)], token_budget=20) == (
         "[too long to show: a.txt, characters 0-100]"
     )
 
@@ -346,7 +348,7 @@ def test_another_text_of_the_same_name_and_numbers_was_not_read():
 
 
 def test_two_texts_of_the_same_name_and_numbers_are_both_in_one_answer():
-    own = told([hit(0, 50), hit(0, 50, text=OTHER)], on_problem="warn")
+    own = text_of([hit(0, 50), hit(0, 50, text=OTHER)], on_problem="warn")
 
     assert TEXT[:50] in own
     assert OTHER[:50] in own

@@ -46,9 +46,9 @@ def widened(hits: list[Hit], widen: Any, *, fills: bool = False, **given: Any) -
     store, widening = Stored(), Widening(hits, widen, options, fills=fills)
     chunks = SearchedChunks(store, SearchFilter())
     near = widening.neighbours(chunks.read(widening.requests()))
-    told = widening.behind(len(near), stored=True)
+    wanted = widening.behind(len(near), stored=True)
     beside = [Hit(each.chunk.text, each.chunk.metadata) for each in near]
-    arranged = arrange([*hits[: widening.hits], *beside], options, neighbours=told)
+    arranged = arrange([*hits[: widening.hits], *beside], options, neighbours=wanted)
     return arranged.passages, store.queries, near
 
 
@@ -159,8 +159,8 @@ def test_a_full_text_tells_what_no_store_can():
     ]
     options = ContextOptions(documents={"a": text}, merge=True)
     for widen, wanted in ((1, [(50, 200), (250, 400)]), (3, [(0, 500)])):
-        told = Neighbours(widen=widen, beside=frozenset({0, 1}))
-        passages = arrange(hits, options, neighbours=told).passages
+        beside = Neighbours(widen=widen, beside=frozenset({0, 1}))
+        passages = arrange(hits, options, neighbours=beside).passages
 
         assert [span for p in passages for span in p.spans] == wanted
         assert all(text[p.spans[0].start : p.spans[0].end] == p.text for p in passages)
@@ -172,9 +172,9 @@ def test_full_texts_fill_a_budget():
     options = ContextOptions(
         documents={"a": text}, token_budget=40, token_counter=words, merge=True
     )
-    told = Neighbours(widen="fill", beside=frozenset({0}))
+    wanted = Neighbours(widen="fill", beside=frozenset({0}))
 
-    (passage,) = arrange(hits, options, neighbours=told).passages
+    (passage,) = arrange(hits, options, neighbours=wanted).passages
 
     assert 30 < words(passage.text) <= 40
     assert passage.text in text
@@ -212,9 +212,9 @@ def test_text_chosen_by_position_may_stand_anywhere_around_hits():
 def test_slices_end_at_a_blank():
     text = "abc defg " * 50
     hits = [Hit(text[181:211], {"source": "a", "start_index": 181})]
-    told = Neighbours(widen=3, beside=frozenset({0}))
+    wanted = Neighbours(widen=3, beside=frozenset({0}))
 
-    passages = arrange(hits, ContextOptions(documents={"a": text}), neighbours=told)
+    passages = arrange(hits, ContextOptions(documents={"a": text}), neighbours=wanted)
 
     starts = {p.spans[0].start for p in passages.passages} - {181, 211}
     assert len(starts) == 5

@@ -1,4 +1,4 @@
-"""What a repair writes, and what it leaves."""
+"""A repair: its writes, and the rest, which it leaves."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_numbers_are_written_only_where_the_chunks_cover_the_source():
     repaired = applied(chunks, plan)
 
     assert "n_chunks" not in {key for chunk in repaired for key in chunk.metadata}
-    # "One day." stands twice, and nothing says which of them is here.
+    # "One day." is there twice, and nothing says which of them is here.
     assert [chunk.metadata.get("char_start") for chunk in repaired] == [9, None, 31]
     assert [(c.chunk, c.detail) for c in plan.unproved] == [("id-2", "ambiguous")]
 
@@ -102,7 +102,7 @@ def test_a_source_that_holds_not_one_chunk_takes_no_position_away():
 
 
 def test_a_position_that_can_neither_be_proved_nor_disproved_is_told_and_kept():
-    # "One day." stands at 0 and at 22; 22 is recorded, and the other lines are missing.
+    # "One day." is at 0 and at 22; 22 is recorded, and the other lines are missing.
     chunks = stored(["One day."], [{"source": "days.txt", "start_index": 22}])
 
     diagnosis = diagnose(chunks, documents={"days.txt": DAYS})

@@ -1,4 +1,4 @@
-"""Damage, second versions and foreign chunks are told, by kind and by number."""
+"""Damage, second versions and foreign chunks are reported, by kind and by number."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def splitter(size: int = 40) -> OffsetTokenSplitter:
 
 
 def stored(text: str = TEXT, name: str = NAME, cut=None, **extra) -> list[StoredChunk]:
-    """What is in a store once the document was indexed."""
+    """The rows of a store once the document was indexed."""
     store = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
     document = Document(text, metadata={"source": name, **extra})
     index_documents([document], store, splitter=cut or splitter())
@@ -140,7 +140,7 @@ def test_the_verdict_agrees_with_who_reads_the_document(foreign):
 
 
 def read_by(name: str, chunks: list[StoredChunk]) -> str:
-    """What `document_source` gives of a store with these chunks: one of `OUTCOMES`."""
+    """The outcome of `document_source` over a store with these chunks."""
     store = FakeStore(chunks)
     try:
         StoreSource(store).get(name)

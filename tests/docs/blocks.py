@@ -20,7 +20,7 @@ FRAMEWORKS = {
     "langchain": re.compile(r"^\s*(?:from|import) lang(?:chain|graph)", re.MULTILINE),
     "llamaindex": re.compile(r"^\s*(?:from|import) llama_?index", re.MULTILINE),
 }
-"""What a block imports that is one framework's."""
+"""The imports of a block that are one framework's."""
 
 ON_CLUSTERS = re.compile(
     r"^## Large corpora on Ray\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL

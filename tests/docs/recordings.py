@@ -83,7 +83,7 @@ ASKED = (
 
 
 QUESTION = "What happens to an exception that nothing handles?"
-"""What the page of `oprag play` is asked."""
+"""The question to the page of `oprag play`."""
 
 
 def on_a_terminal(*arguments: str) -> str:

@@ -1,4 +1,4 @@
-"""What runs the pages notices what a page gets wrong."""
+"""The runner of the pages notices the mistakes of a page."""
 
 import socket
 import subprocess

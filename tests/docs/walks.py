@@ -1,4 +1,4 @@
-"""What a stranger follows once: real calls, and the files of ours that each runs."""
+"""Walks of a new reader: real calls, and the files of ours that each runs."""
 
 from __future__ import annotations
 

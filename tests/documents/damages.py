@@ -50,9 +50,9 @@ class Damaged(NamedTuple):
     texts: tuple[str, ...]
     """Its text; and that of another version, of which chunks are there as well."""
     chunks: list[StoredChunk]
-    """What the store holds of it, in any order."""
+    """The store's rows of it, in any order."""
     damages: tuple[str, ...]
-    """What was done to it, by the names of the functions below."""
+    """The damages done to it, by the names of the functions below."""
 
     def check(self, read: Callable[[str], FullText]) -> str:
         """Read it, and see to it that no wrong text comes.

@@ -10,7 +10,7 @@ from oprag.indexing import ChunkWriter, WantedChunk
 
 
 class Stopped(BaseException):
-    """What a kill looks like from inside: nothing catches it."""
+    """A kill as it looks from inside: nothing catches it."""
 
 
 class FakeStore(ChunkStore):

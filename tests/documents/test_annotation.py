@@ -1,4 +1,4 @@
-"""What a repair leaves of a chunk's own metadata."""
+"""A repair, and a chunk's own metadata."""
 
 from oprag.documents import replaced
 

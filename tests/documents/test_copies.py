@@ -1,4 +1,4 @@
-"""What a store holds of a document besides oprag's own chunks of it is found."""
+"""Rows of a document besides oprag's own chunks of it are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a filter of a search makes of a source of full texts."""
+"""A filter of a search, and a source of full texts."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def wanted_beside(*hits: StoredChunk) -> Any:
 
 
 async def read(store: FakeStore, wanted: Any, **search: Any) -> list[StoredChunk]:
-    """What comes, awaited too."""
+    """The chunks that come, awaited too."""
     chunks = SearchedChunks(store, SearchFilter(**search))
     store.asked.clear()
     found = chunks.read(wanted)

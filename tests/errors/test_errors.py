@@ -1,4 +1,4 @@
-"""What messages show of values: never the key of a client that was given by mistake."""
+"""Values in messages: never the key of a client that was given by mistake."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def set_of_one(text: str, question: str = "When did the harbour open?") -> Datas
 
 
 def bench_of(model: Model, dataset: Dataset | None = None, **options: object) -> Bench:
-    """A bench over a set, the small one unless told; tokens are words."""
+    """A bench over a set, the small one by default; tokens are words."""
     vectors = Vectors(WordVectors(), name="words")
     settings = {"token_counter": lambda text: len(text.split()), **options}
     return Bench(dataset or set_of_four(), model, vectors, **settings)  # type: ignore[arg-type]

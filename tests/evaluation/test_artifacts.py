@@ -1,4 +1,4 @@
-"""What models made is made once, whoever asks, and kept whole or not at all."""
+"""Work of models is done once, and kept whole or not at all."""
 
 from __future__ import annotations
 

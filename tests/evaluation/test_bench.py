@@ -1,4 +1,4 @@
-"""What a bench keeps in memory while questions are asked."""
+"""The memory of a bench while questions are asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run will send: equal to what is sent, bounded where replies decide."""
+"""The estimate of a run: equal to what is sent, bounded where replies decide."""
 
 from __future__ import annotations
 

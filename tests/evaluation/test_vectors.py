@@ -24,11 +24,11 @@ class Told(Embeddings):
 
 
 def test_questions_and_texts_are_embedded_once_each(tmp_path):
-    told = Told()
+    embedding = Told()
     for _ in range(2):
-        vectors = Vectors(told, name="told", folder=tmp_path)
+        vectors = Vectors(embedding, name="told", folder=tmp_path)
         vectors.of_query("She.")
         vectors.of_texts(["She."])
         vectors.close()
 
-    assert (told.queries, told.texts) == (["She."], ["She."])
+    assert (embedding.queries, embedding.texts) == (["She."], ["She."])

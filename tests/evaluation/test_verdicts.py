@@ -104,12 +104,12 @@ def test_a_table_does_what_more_of_its_claims_do():
 )
 def test_a_figure_comes_out_within_two_points_of_the_papers(mean, verdict):
     published = Published("s", "token_f1", "m", "x", None, 0.8, "arXiv:1", 0.005)
-    told = {"paper": published, "runs": (5, 5), "questions": 229}
+    case = {"paper": published, "runs": (5, 5), "questions": 229}
     ours = Figure(mean, None, None, 229, 58, 0.001)
 
-    assert same_figure(ours, **told) == verdict
+    assert same_figure(ours, **case) == verdict
     few = Figure(mean, None, None, 228, 58)
-    assert same_figure(few, **told) == same_figure(None, **told) == "too few to tell"
+    assert same_figure(few, **case) == same_figure(None, **case) == "too few to tell"
 
 
 def test_a_figure_is_not_judged_where_the_paper_tells_no_deviation():

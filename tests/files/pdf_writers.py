@@ -30,7 +30,7 @@ FORMS = {
 
 
 def _written(text: str) -> str:
-    """What both kinds of fonts can write."""
+    """The characters of both kinds of fonts."""
     return text.encode("cp1252", "replace").decode("cp1252")
 
 

@@ -1,4 +1,4 @@
-"""Files as documents: what is read, in which order, and what is told of the rest."""
+"""Files as documents: what is read, in which order, and what is said of the rest."""
 
 from __future__ import annotations
 

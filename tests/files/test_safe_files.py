@@ -100,9 +100,9 @@ def test_a_line_that_does_not_fit_the_disk_is_not_there_in_part(tmp_path):
         "except OSError: f.add({'c': 1}); print('told')"
     )
     with process(code, path) as other:
-        told, _ = other.communicate()
+        printed, _ = other.communicate()
 
-    assert (other.returncode, told) == (0, "told\n")
+    assert (other.returncode, printed) == (0, "told\n")
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]
     assert lines == [{"a": "x" * 50}, {"c": 1}]
 

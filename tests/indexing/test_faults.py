@@ -28,7 +28,7 @@ from tests.kit.interrupted import content
 
 
 class OutageError(Exception):
-    """What a service says that is down."""
+    """The error of a service that is down."""
 
 
 class Failing:
@@ -82,7 +82,7 @@ class FailingWriter(FakeWriter):
 def attempt(
     documents: Sequence[WantedDocument], store: FakeStore, writer: FakeWriter, **options
 ) -> IndexingReport:
-    """What a run says, whether it comes to its end or is stopped."""
+    """The output of a run, whether it comes to its end or is stopped."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OpragWarning)
         try:

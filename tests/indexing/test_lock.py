@@ -1,4 +1,4 @@
-"""One run at a time per store: others wait, and are told."""
+"""One run at a time per store: others wait, and say so."""
 
 from __future__ import annotations
 

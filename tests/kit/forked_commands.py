@@ -93,13 +93,13 @@ def _serve() -> None:
         order = json.loads(line)
         if "works" in order:
             how = os.WEXITED | os.WNOHANG | os.WNOWAIT
-            told = int(os.waitid(os.P_PID, order["works"], how) is None)
+            reply = int(os.waitid(os.P_PID, order["works"], how) is None)
         elif "wait" in order:
             _, status = os.waitpid(order["wait"], 0)
-            told = os.waitstatus_to_exitcode(status)
+            reply = os.waitstatus_to_exitcode(status)
         else:
-            told = _forked(order)
-        answers.write(f"{told}\n")
+            reply = _forked(order)
+        answers.write(f"{reply}\n")
         answers.flush()
 
 

@@ -20,7 +20,7 @@ PATIENCE = 10.0
 
 
 def end_with_parent(server: subprocess.Popen[bytes], asked: threading.Event) -> None:
-    sys.stdin.buffer.read()  # until whoever started this script is gone
+    sys.stdin.buffer.read()  # until its parent is gone
     asked.set()
     server.send_signal(signal.SIGINT)
     try:

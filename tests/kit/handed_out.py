@@ -1,4 +1,4 @@
-"""What tells a framework's objects apart, whatever was written into their metadata."""
+"""Ids and texts of a framework's objects, whatever their metadata hold."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 
-def told(objects: Iterable[Any]) -> list[tuple[Any, str]]:
+def ids_and_texts(objects: Iterable[Any]) -> list[tuple[Any, str]]:
     """Return id and text of documents, of nodes or of nodes with scores."""
     return [_told(getattr(each, "node", each)) for each in objects]
 

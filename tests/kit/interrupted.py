@@ -1,4 +1,4 @@
-"""What a store holds after indexing."""
+"""The rows of a store after indexing."""
 
 from __future__ import annotations
 

@@ -340,7 +340,7 @@ def _killed(opened: Callable[[], Opened], texts: Path, wait: float) -> bool:
 
 
 def forked(run: Callable[[], Any]) -> Any:
-    """What a function gives that runs in a process of its own."""
+    """Run a function in a process of its own; return its result."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

@@ -1,4 +1,4 @@
-"""What a question that was broken off may leave behind: nothing."""
+"""A question that was broken off leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Runs:
         """Those that are ours to end; of others the framework may lose sight."""
 
     def check(self) -> None:
-        """What is ours ended once, and nothing ended twice."""
+        """Ours ended once, and nothing ended twice."""
         assert self.ours
         assert set(self.begun.values()) == {1}
         assert {self.ended[run] for run in self.ours} == {1}

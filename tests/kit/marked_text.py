@@ -1,7 +1,7 @@
 """Texts whose sentences are marked, and the order in which a model read them.
 
 Sentence 7 of section 3 carries `[S003.07]`. Each text has sections of its own, so that
-a prompt tells what stands in which; a hundred sections belong to one text.
+a prompt tells which is which; a hundred sections belong to one text.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class ScriptedServer:
 
     @property
     def base_url(self) -> str:
-        """What clients take as `base_url` or `api_base`: ends in `/v1`."""
+        """The `base_url` or `api_base` of clients: ends in `/v1`."""
         return f"http://127.0.0.1:{self._http.server_port}/v1"
 
     @property

@@ -1,4 +1,4 @@
-"""What a scripted chat model is asked and what it answers, as plain data."""
+"""Requests and replies of a scripted chat model, as plain data."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Failure:
     delay: float = 0.0
     """Seconds before it is sent."""
     reason: str | None = None
-    """What the status line says; None for the usual words."""
+    """The words of the status line; None for the usual words."""
 
 
 def rate_limited(retry_after: float = 0.0) -> Failure:

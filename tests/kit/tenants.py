@@ -1,6 +1,6 @@
 """Documents of which some chunks are one tenant's and some another's.
 
-No word stands twice in them, so that a word of a chunk that a filter hides shows
+No word is in them twice, so that a word of a chunk that a filter hides shows
 wherever it comes up.
 """
 
@@ -87,7 +87,7 @@ class Tenants(NamedTuple):
         return self.owners(metadata.get("doc_uri"))[metadata["chunk_index"]]
 
 
-def told(error: BaseException | None) -> Iterator[str]:
+def messages_of(error: BaseException | None) -> Iterator[str]:
     """All that an error says, what it came from included."""
     while error is not None:
         yield f"{error} {error.args} {vars(error)}"

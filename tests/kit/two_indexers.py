@@ -62,7 +62,7 @@ def _content(
 
 
 def _together(framework: str, kind: str, place: str, texts: Path) -> list[str]:
-    """What two processes say that begin at the same moment."""
+    """The output of two processes that begin at the same moment."""
     waiting, start = os.pipe()
     children = []
     for _ in range(2):

@@ -94,7 +94,7 @@ def timeless(usage: dict[str, Any]) -> dict[str, Any]:
 
 
 def decisions(result: dict[str, Any]) -> dict[str, str]:
-    """What each rung decided."""
+    """The decision of each rung."""
     return {rung["rung"]: rung["decision"] for rung in result["usage"]["rungs"]}
 
 

@@ -14,7 +14,7 @@ from langchain_text_splitters import (
 
 from langchain_oprag import OrderPreservingCompressor, annotate_positions
 from oprag.errors import DocumentNotFoundError, PositionWarning
-from tests.kit.handed_out import told
+from tests.kit.handed_out import ids_and_texts
 
 TEXT = "\n".join(
     f"Line {n} of the licence.\nAll rights reserved.\nNo warranty is given at all."
@@ -82,7 +82,7 @@ def test_what_cannot_be_proved_is_reported_and_still_in_order():
     assert "start_index" not in annotated[1].metadata
     assert annotated[2].metadata["char_start"] == 11
     ordered = OrderPreservingCompressor().transform_documents(annotated[::-1])
-    assert told(ordered) == told(annotated)
+    assert ids_and_texts(ordered) == ids_and_texts(annotated)
 
 
 def test_pages_are_annotated_as_parts_of_one_document():
@@ -118,7 +118,7 @@ def test_chunks_of_several_documents_get_places_each_in_its_own(as_mapping):
 
     annotated = annotate_positions(mixed, texts if as_mapping else loaded)
 
-    assert told(annotated) == told(mixed)
+    assert ids_and_texts(annotated) == ids_and_texts(mixed)
     for document in annotated:
         metadata = document.metadata
         start, end = metadata["char_start"], metadata["char_end"]

@@ -1,4 +1,4 @@
-"""What goes out: the objects that came in, or new ones that say where they stand."""
+"""The objects that came in go out, or new ones with their places."""
 
 from langchain_core.documents import Document
 

@@ -124,7 +124,7 @@ def places_found(artifact):
 
 
 def check(prompt):
-    """What one call of the model reads; how many characters that are."""
+    """The prompt of one call; how many characters it has."""
     shown, found = [], set()
     for message in prompt:
         if isinstance(message, ToolMessage) and message.artifact:
@@ -167,8 +167,8 @@ async def test_each_character_is_sent_once_in_order_and_none_is_lost(
     agent(plain, search=search, middleware=[]).invoke(QUESTION, THREAD)
     built = agent(model, search=search, checkpointer=InMemorySaver())
     if mode == "invoke":
-        told = built.invoke(QUESTION, THREAD)["messages"]
-        assert all("Content: " in m.content for m in told if m.type == "tool")
+        read = built.invoke(QUESTION, THREAD)["messages"]
+        assert all("Content: " in m.content for m in read if m.type == "tool")
     else:
         assert [part async for part in built.astream(QUESTION, THREAD)]
 
@@ -230,8 +230,8 @@ def test_messages_are_new_objects_and_keep_all_but_what_they_show():
 
     assert applied[0] is given[0]
     assert applied[1] is not given[1]
-    told = applied[1].model_dump(exclude={"content", "artifact"})
-    assert told == given[1].model_dump(exclude={"content", "artifact"})
+    read = applied[1].model_dump(exclude={"content", "artifact"})
+    assert read == given[1].model_dump(exclude={"content", "artifact"})
     assert given[1].artifact == [chunk(0)]
     assert applied[1].content == "[1] book.txt, characters 0-18\nchunk 000 says x. "
 
@@ -239,13 +239,13 @@ def test_messages_are_new_objects_and_keep_all_but_what_they_show():
 def test_what_a_checkpointer_made_of_documents_is_known():
     as_dicts = [chunk(number).model_dump() for number in (5, 1, 0)]
 
-    told = shown(message(*as_dicts), message(chunk(1)), message(*as_dicts[1:]))
+    read = shown(message(*as_dicts), message(chunk(1)), message(*as_dicts[1:]))
 
     first = (
         "[1] book.txt, characters 0-36\nchunk 000 says x. chunk 001 says x. "
         "\n\n[…]\n\n[2] book.txt, characters 90-108\nchunk 005 says x. "
     )
-    assert told == [
+    assert read == [
         first,
         "[see above: book.txt, characters 18-36]",
         "[see above: book.txt, characters 0-36]",
@@ -327,21 +327,21 @@ def test_documents_are_shown_once_however_a_tool_wrote_them(written):
 
 def test_a_budget_holds_for_each_message_and_what_it_leaves_out_is_shown_later():
     found = [chunk(number) for number in (0, 4, 8)]
-    told = shown(message(*found), message(*found), token_budget=25, token_counter=words)
+    read = shown(message(*found), message(*found), token_budget=25, token_counter=words)
 
-    assert all(words(each) <= 25 for each in told)
-    assert "chunk 008" not in told[0]
-    assert "chunk 008" in told[1]
-    assert "see above" in told[1]
+    assert all(words(each) <= 25 for each in read)
+    assert "chunk 008" not in read[0]
+    assert "chunk 008" in read[1]
+    assert "see above" in read[1]
 
 
 def test_a_document_that_does_not_fit_is_passed_over_or_named():
     long = Document("many words " * 20, metadata={"source": "long.txt"})
     asked = [message(long, chunk(0)), message(long, chunk(0)), message(long)]
 
-    told = shown(*asked, token_budget=14, token_counter=words)
+    read = shown(*asked, token_budget=14, token_counter=words)
 
-    assert told == [
+    assert read == [
         "[1] book.txt, characters 0-18\nchunk 000 says x. ",
         "[too long to show: long.txt]",
         "[too long to show: long.txt]",

@@ -30,7 +30,7 @@ READ = re.compile(r"^\[(\d+)\] (\S+), characters ([\d\- and]+)\n", re.MULTILINE)
 
 
 def numbers_read(calls):
-    """What each number meant to a model: its document and the characters."""
+    """The meaning of each number to a model: its document and the characters."""
     read = {}
     for prompt in calls:
         for message in prompt:

@@ -1,4 +1,4 @@
-"""What LangChain's searches filter by: seen, carried over, or refused."""
+"""The filters of LangChain's searches: seen, carried over, or refused."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def store() -> InMemoryVectorStore:
 
 
 def shown_by(asked: Any, store: Any, config: Any = None) -> str:
-    """What Self-Route reads and says, with full documents from the store."""
+    """The prompts and the answer of Self-Route, with full documents from the store."""
     model = RecordingChatModel(replies=[AIMessage("unanswerable"), AIMessage("Yes.")])
     chain = SelfRouteChain(
         llm=model, retriever=asked, documents=store, token_counter=words

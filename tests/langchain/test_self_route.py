@@ -178,11 +178,11 @@ async def test_a_conversation_comes_behind_the_text(scripted_server, history):
     await ask(chain, {"input": "When?", "chat_history": history})
     await ask(chain, "When?")
 
-    told, alone = (request.prompt for request in server.requests)
+    explained, alone = (request.prompt for request in server.requests)
     said = "User: Who built the bridge?\nAssistant: Ann.\nUser: When?\nAnswer:"
-    assert told.endswith(said)
-    same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(told, alone))  # noqa: B905 -- the shorter ends it
-    assert len([*same]) > told.index("Question:")
+    assert explained.endswith(said)
+    same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(explained, alone))  # noqa: B905 -- the shorter ends it
+    assert len([*same]) > explained.index("Question:")
 
 
 # In pipes; configured, copied, pickled.

@@ -101,7 +101,7 @@ def graph_with(node: Any, state: Any = Asked, **options: Any) -> Any:
 
 
 async def parts_of(graph: Any, given: Any, way: str, mode=None, **config: Any) -> list:
-    """What a graph streams, in the one way and the other."""
+    """The stream of a graph, in the one way and the other."""
     settings = {"stream_mode": MODES if mode is None else mode, "config": config}
     if way == "stream":
         return list(graph.stream(given, **settings))
@@ -186,7 +186,7 @@ async def test_events_show_the_answer_once_and_no_refusal(
 
 
 class Heard(BaseCallbackHandler):
-    """What any other callback hears."""
+    """The events of any other callback."""
 
     def __init__(self) -> None:
         self.replies: list[str] = []

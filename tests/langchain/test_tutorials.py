@@ -171,8 +171,8 @@ def test_a_section_that_the_page_adds_to_chunks_takes_one_option_more(store):
 
     with pytest.raises(PositionError):
         OrderPreservingVectorStore(sectioned).similarity_search(QUESTION)
-    told = OrderPreservingVectorStore(sectioned, position_keys="start_index")
-    found = starts(told.similarity_search(QUESTION))
+    with_keys = OrderPreservingVectorStore(sectioned, position_keys="start_index")
+    found = starts(with_keys.similarity_search(QUESTION))
     assert found == sorted(found)
 
 

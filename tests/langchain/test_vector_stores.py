@@ -1,4 +1,4 @@
-"""`OrderPreservingVectorStore`: where a vector store stands, in document order."""
+"""`OrderPreservingVectorStore`: in the place of a vector store, in document order."""
 
 import inspect
 from itertools import pairwise

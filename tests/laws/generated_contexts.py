@@ -63,7 +63,7 @@ _BYTES = 3
 
 
 class Case(NamedTuple):
-    """What was retrieved, best first, and the options."""
+    """The hits, best first, and the options."""
 
     texts: list[str]
     metadatas: list[dict[str, Any]]
@@ -80,7 +80,7 @@ def cases(count: int, seed: int = 14) -> Iterator[Case]:
 
 
 def contexts(case: Case) -> dict[str, str]:
-    """What is sent for a case, by the way it took; the error's class for none."""
+    """The text sent for a case, by its way; the error's class for none."""
     return {way.__name__.strip("_"): _outcome(way, case) for way in _WAYS}
 
 

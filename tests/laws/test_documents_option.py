@@ -48,7 +48,7 @@ def llamaindex_documents():
 
 
 def common(kind, path):
-    """What the core takes."""
+    """The values that the core takes."""
     if kind == "folder":
         (path / NAME).write_text(TEXT, encoding="utf-8")
         return path
@@ -137,7 +137,7 @@ def self_route_chain(**options):
 
 
 async def read_by(asking):
-    """What a chain has read at the end."""
+    """The text that a chain has read at the end."""
     return (await asking)["context"]
 
 

@@ -57,7 +57,7 @@ slicing = st.fixed_dictionaries(
 
 
 def found(given, way):
-    """What was retrieved, as the framework's objects."""
+    """The hits, as the framework's objects."""
     retrieval, style = given
     years = {name: year for year, name in enumerate(sorted(retrieval.sources))}
     metadatas = [
@@ -70,7 +70,7 @@ def found(given, way):
 
 
 def put(way, objects, options):
-    """What a component makes of them."""
+    """The results of a component."""
     try:
         if way == "langchain":
             return OrderPreservingCompressor(**options).compress_documents(objects, "?")

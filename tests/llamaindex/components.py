@@ -108,7 +108,7 @@ def tool(material: Material) -> Any:
 
 
 def found(response: Any, text: str | None = None) -> Any:
-    """What a response holds, whole or streamed."""
+    """The text of a response, whole or streamed."""
     nodes = [each.model_dump() for each in response.source_nodes]
     return (text or str(response)), nodes, dict(response.metadata)
 

@@ -53,7 +53,7 @@ class RecordingLLM(CustomLLM):
 
     @property
     def last_prompt(self) -> str:
-        """What the model was sent last."""
+        """The last prompt of the model."""
         return self.prompts[-1]
 
     @llm_completion_callback()

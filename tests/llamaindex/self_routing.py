@@ -18,7 +18,7 @@ REFUSAL = "Unanswerable. The text does not say."
 
 
 class Asked(NamedTuple):
-    """What came back."""
+    """The response."""
 
     answer: str
     pieces: list[str]

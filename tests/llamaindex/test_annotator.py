@@ -17,7 +17,7 @@ from llama_index.core.schema import NodeWithScore
 
 from llamaindex_oprag import OrderPreservingPostprocessor, PositionAnnotator
 from oprag.errors import DocumentNotFoundError, PositionError
-from tests.kit.handed_out import told
+from tests.kit.handed_out import ids_and_texts
 
 TEXT = "\n\n".join(
     f"# Part {part}\n\n"
@@ -56,7 +56,7 @@ def test_chained_parsers_are_refused_without_it_and_right_with_it():
     )
     _slices_hold(nodes)
     ordered = OrderPreservingPostprocessor().postprocess_nodes(_reversed_hits(nodes))
-    assert told(ordered) == told(nodes)
+    assert ids_and_texts(ordered) == ids_and_texts(nodes)
 
 
 def test_every_level_of_a_hierarchy_is_located():

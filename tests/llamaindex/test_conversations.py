@@ -58,9 +58,9 @@ class Planned(Searching):
         step = next(self.plan)
         if step is None:
             raise RuntimeError("The model is down.")
-        told = ChatMessage(role="assistant", content=self.said(step))
-        told.additional_kwargs["asked"] = json.dumps(step)
-        return ChatResponse(message=told)
+        reply = ChatMessage(role="assistant", content=self.said(step))
+        reply.additional_kwargs["asked"] = json.dumps(step)
+        return ChatResponse(message=reply)
 
     def said(self, step):
         return "" if step else "An answer."
@@ -113,7 +113,7 @@ def agents(kinds, plan):
 
 
 async def talk(kinds, runs, *, memory=None, restart=lambda memory: memory):
-    """What the models are sent in runs of one context, saved as JSON between them."""
+    """The prompts of runs of one context, saved as JSON between them."""
     made, prompts = agents(kinds, iter([step for run in runs for step in run]))
     context = Context(made)
     for run in runs:

@@ -1,4 +1,4 @@
-"""What was deleted from an index stays away; LlamaIndex leaves it in the docstore."""
+"""Nodes deleted from an index stay away; LlamaIndex leaves it in the docstore."""
 
 from __future__ import annotations
 

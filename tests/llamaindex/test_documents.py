@@ -26,7 +26,7 @@ def docstore(*documents: Document) -> SimpleDocumentStore:
 
 
 async def both(source: DocumentSource, name: str = "lease.txt") -> str:
-    """What `get` gives, which `aget` gives, too."""
+    """The result of `get`, which is that of `aget`, too."""
     text = source.get(name)
     assert await source.aget(name) == text
     return text

@@ -24,7 +24,7 @@ from llama_index.vector_stores.chroma import ChromaVectorStore
 
 from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag.errors import MissingDocumentError, PositionError
-from tests.kit.handed_out import told
+from tests.kit.handed_out import ids_and_texts
 from tests.llamaindex.corpus import QUESTION, TEXT, numbers_of
 from tests.llamaindex.recording import DIMENSIONS, WordEmbedding
 
@@ -68,7 +68,7 @@ def test_in_text_that_repeats_itself_spans_are_wrong_and_the_order_holds(text):
     assert nodes[-1].end_char_idx < len(text) / 2  # far from where the last chunk is
 
     kept = order([NodeWithScore(node=node) for node in nodes[::-1]])
-    assert told(kept) == told(nodes)
+    assert ids_and_texts(kept) == ids_and_texts(nodes)
 
 
 def test_a_collection_that_langchain_built(tmp_path):

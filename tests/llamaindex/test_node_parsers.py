@@ -25,7 +25,7 @@ from llamaindex_oprag import (
 from oprag.errors import InvalidOptionError, PositionError
 from oprag.metadata import OWN_KEYS
 from oprag.tokens import resolve_token_counter
-from tests.kit.handed_out import told
+from tests.kit.handed_out import ids_and_texts
 from tests.kit.words import words
 from tests.llamaindex.corpus import TEXT, document, numbers
 
@@ -101,7 +101,7 @@ class TestMetadata:
 
 class TestChained:
     def test_sections_of_another_parser_keep_their_order(self, parser):
-        """What LlamaIndex's own second parser gets wrong for nearly every node."""
+        """A second parser: LlamaIndex's own is wrong for nearly every node."""
         pipeline = IngestionPipeline(transformations=[MarkdownNodeParser(), parser])
 
         nodes = pipeline.run(
@@ -110,7 +110,7 @@ class TestChained:
 
         for name in "ab":
             own = [node for node in nodes if node.ref_doc_id == name]
-            assert told(in_document_order(own)) == told(own)
+            assert ids_and_texts(in_document_order(own)) == ids_and_texts(own)
             assert numbers("".join(node.text for node in own)) == list(range(12))
         assert len({node.node_id for node in nodes}) == len(nodes)
         # Where a section begins in the document is not known: nothing is claimed.
@@ -146,7 +146,7 @@ class TestChained:
             assert node.metadata["char_start"] == node.start_char_idx
         leaves = get_leaf_nodes(nodes)
         assert "".join(leaf.text for leaf in leaves) == TEXT
-        assert told(in_document_order(leaves)) == told(leaves)
+        assert ids_and_texts(in_document_order(leaves)) == ids_and_texts(leaves)
 
 
 class TestPlacesInLlamaIndex:

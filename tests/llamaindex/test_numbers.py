@@ -28,7 +28,7 @@ from tests.llamaindex.test_tools import (
     TOPICS,
     agent,
     search,
-    told,
+    texts_read,
     two_documents,
 )
 
@@ -62,7 +62,7 @@ async def test_a_number_means_what_was_read_under_it(turns, limit, kind):
         kept = json.loads(json.dumps(context.to_dict())) if context else None
         context = Context.from_dict(made, kept) if kept else Context(made)
         response = await made.run("?", ctx=context, memory=memory)
-        contents += [each for call in made.llm.calls for each in told(call)]
+        contents += [each for call in made.llm.calls for each in texts_read(call)]
         for call in made.llm.calls:
             places = shown("\n".join(each.content or "" for each in call))
             assert len(places) == len({*places})

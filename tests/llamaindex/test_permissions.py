@@ -1,4 +1,4 @@
-"""What LlamaIndex's searches filter by: seen, carried over, or refused."""
+"""The filters of LlamaIndex's searches: seen, carried over, or refused."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def engine_over(retriever: Any, documents: Any, **options: Any) -> SelfRouteQuer
 
 
 def shown_by(engine: SelfRouteQueryEngine) -> str:
-    """What Self-Route reads and says."""
+    """The prompts and the answer of Self-Route."""
     response = engine.query("?")
     nodes = [each.to_dict() for each in response.source_nodes]
     prompts = engine._self_route.options.llm.prompts

@@ -17,7 +17,7 @@ from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
 from oprag.errors import BudgetTooSmallError, UnfilledBudgetWarning
 from oprag.tokens import resolve_token_counter
 from tests.kit.corpora import texts
-from tests.kit.handed_out import told
+from tests.kit.handed_out import ids_and_texts
 from tests.kit.words import words
 from tests.llamaindex.corpus import QUESTION, clause_parser, document
 
@@ -72,7 +72,9 @@ class TestSelection:
         postprocessor = OrderPreservingPostprocessor(token_budget=needed + 60)
 
         with pytest.warns(UnfilledBudgetWarning):
-            assert told(postprocessor.postprocess_nodes(scored)) == told(scored)
+            assert ids_and_texts(
+                postprocessor.postprocess_nodes(scored)
+            ) == ids_and_texts(scored)
 
     @given(
         texts,

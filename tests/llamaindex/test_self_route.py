@@ -71,8 +71,8 @@ class TestQueries:
 
 async def test_the_llm_says_its_window_and_its_longest_answer(way):
     with ScriptedServer([REFUSAL, "yes"]) as server:
-        told = {"context_window": 300, "max_tokens": 20}
-        llm = scripted_llm(server, streaming=way.endswith("stream"), **told)
+        limits = {"context_window": 300, "max_tokens": 20}
+        llm = scripted_llm(server, streaming=way.endswith("stream"), **limits)
         await ask(server, way, llm=llm)
 
     assert 200 < words(server.requests[1].prompt) <= 280

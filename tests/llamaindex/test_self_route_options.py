@@ -1,4 +1,4 @@
-"""What the engine can be told, and what it refuses at once."""
+"""The options of the engine, and those that it refuses at once."""
 
 from __future__ import annotations
 

@@ -67,9 +67,9 @@ class Searching(FunctionCallingLLM):
         self.calls.append([message.model_copy(deep=True) for message in messages])
         searches = self.turns[turn] if turn < len(self.turns) else 0
         asked = [QUERIES[next(self.queries) % len(QUERIES)] for _ in range(searches)]
-        told = ChatMessage(role="assistant", content="" if asked else "An answer.")
-        told.additional_kwargs["asked"] = json.dumps(asked)
-        return ChatResponse(message=told)
+        reply = ChatMessage(role="assistant", content="" if asked else "An answer.")
+        reply.additional_kwargs["asked"] = json.dumps(asked)
+        return ChatResponse(message=reply)
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         return self._answer(messages)
@@ -154,7 +154,7 @@ def in_order(places) -> bool:
     return together and all(a < b for a, b in pairwise(places) if a[0] == b[0])
 
 
-def told(messages: Sequence[ChatMessage]) -> list[str]:
+def texts_read(messages: Sequence[ChatMessage]) -> list[str]:
     return [message.content for message in messages if message.role == "tool"]
 
 
@@ -169,7 +169,7 @@ async def test_an_agent_is_shown_each_character_once_in_order_and_none_is_lost(
 
     assert str(await made.run("What are the rules?")) == "An answer."
 
-    contents = told(made.llm.calls[-1])
+    contents = texts_read(made.llm.calls[-1])
     assert len(contents) == 10
     shown = [place for content in contents for place in places_shown(content)]
     assert len(shown) == len({*shown})

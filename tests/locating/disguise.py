@@ -46,7 +46,7 @@ class Disguise:
         self.copy = "".join(chars)
 
     def reveal(self, part: str) -> str:
-        """What a part of the copy looks like in the text."""
+        """Return a part of the copy as it looks in the text."""
         return part.translate(self.original)
 
     def span(self, chunk: str) -> tuple[int, int] | None:

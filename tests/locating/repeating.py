@@ -25,7 +25,7 @@ def cut_text(rng: random.Random) -> Cut:
         words = (rng.choices(words, k=rng.randint(1, 4)) * count)[:count]
     else:
         words = rng.choices(words, k=count)
-    if rng.random() < 0.3:  # some of it stands once
+    if rng.random() < 0.3:  # some of it comes once
         words.insert(rng.randint(0, count), "only here")
     source = rng.choice(["", " ", " \n"]).join(words)
     size = rng.randint(1, 12)

@@ -139,5 +139,5 @@ def test_an_order_is_found_only_where_no_other_fits(words):
 
     if found:
         assert len(all_orders(flat, words)) == 1
-    if times == Counter(words):  # none stands inside of another one, or across two
+    if times == Counter(words):  # none is inside another one, or across two
         assert found

@@ -27,7 +27,7 @@ def readmes(size: int) -> str:
 def licences(size: int, repeated: float) -> str:
     """Licences of installed packages, the short ones first.
 
-    Only those of whose lines at least a share stands in others too.
+    Only those of whose lines at least a share is in others too.
     """
     texts = [text for dist in _installed() for text in _licences_of(dist)]
     lines = Counter(line for text in texts for line in _lines(text))

@@ -59,7 +59,7 @@ def recorder() -> Iterator[Recorder]:
 
 @pytest.fixture
 def asked(recorder, monkeypatch) -> Iterator[list[Exchange]]:
-    """What one test asks; clients find the server by the environment."""
+    """The requests of one test; clients find the server by the environment."""
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.setenv("OPENAI_BASE_URL", recorder.base_url)
     recorder.exchanges = []

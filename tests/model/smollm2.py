@@ -26,7 +26,7 @@ def main() -> None:
     server = xllamacpp.Server(params)
     sys.stdout.write(f"{server.listening_address}\n")
     sys.stdout.flush()
-    sys.stdin.read()  # until whoever started this is gone
+    sys.stdin.read()  # until its parent is gone
 
 
 if __name__ == "__main__":

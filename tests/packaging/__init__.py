@@ -1,1 +1,1 @@
-"""What is published: three distributions, their names, their release."""
+"""The releases: three distributions, their names, their release."""

@@ -1,4 +1,4 @@
-"""What is published, built once for all tests."""
+"""The distributions, built once for all tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeps a version from being released: `make release-check TAG=v0.1.0`."""
+"""Reasons not to release a version: `make release-check TAG=v0.1.0`."""
 
 from __future__ import annotations
 

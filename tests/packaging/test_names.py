@@ -1,4 +1,4 @@
-"""What is installed beside oprag: names that users look for, and `oprag-eval`."""
+"""Names installed beside oprag: those that users look for, and `oprag-eval`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BRINGS = {
     "langchain-oprag": "langchain-text-splitters",
     "llama-index-postprocessor-oprag": "tiktoken",
 }
-"""What only the extra asks for."""
+"""The requirements of the extra alone."""
 
 
 def environment(folder: Path, *, without: str = "") -> Path:

@@ -19,7 +19,7 @@ THIN = FOLDERS["langchain-oprag"]
 
 @pytest.fixture
 def tree(dist, tmp_path):
-    """What is published as source, in a folder that a test may change."""
+    """The published source, in a folder that a test may change."""
     with tarfile.open(dist / f"oprag-{VERSION}.tar.gz") as archive:
         archive.extractall(tmp_path, filter="data")
     folder = tmp_path / f"oprag-{VERSION}"

@@ -17,7 +17,7 @@ from tests.llamaindex.components import Retrieved
 
 
 class Result(NamedTuple):
-    """What came out, in order."""
+    """The results, in order."""
 
     texts: list[str]
     metadatas: list[dict[str, Any]]

@@ -14,7 +14,7 @@ from tests.kit.corpora import texts
 
 ROMAN = ("i", "ii", "iii", "iv", "v")
 FIRST = {"page": 0, "row": 0, "page_number": 1, "seq_num": 1, "page_label": 1}
-"""What readers count from."""
+"""The first number of readers."""
 CITED = {"page": "page", "page_number": "page", "page_label": "page", "roman": "page"}
 CITED |= {"row": "row", "seq_num": "record"}
 

@@ -53,7 +53,7 @@ def timeless(result: Any) -> Any:
 
 
 async def asked(component: Component, material: Material, made: Any, way="") -> Any:
-    """What it gives in one way; by default in the first."""
+    """Its result in one way; by default in the first."""
     result = component.ways[way or next(iter(component.ways))](made, material)
     return timeless(await result if inspect.isawaitable(result) else result)
 

@@ -98,7 +98,7 @@ async def test_the_last_step_may_decline_too(framework, way):
 @EVERY_WAY
 @pytest.mark.parametrize("decline", ["word", "tool"])
 @pytest.mark.parametrize(
-    ("reply", "finish", "told"),
+    ("reply", "finish", "warning"),
     [
         (Reply("In", finish_reason="length"), "length", "longest answer"),
         (Reply("", finish_reason="content_filter"), "filter", "filter stopped"),
@@ -107,11 +107,11 @@ async def test_the_last_step_may_decline_too(framework, way):
     ],
 )
 async def test_what_is_no_refusal_is_marked_and_told_once(
-    framework, way, decline, reply, finish, told
+    framework, way, decline, reply, finish, warning
 ):
     with (
         ScriptedServer([reply]) as server,
-        pytest.warns(OpragWarning, match=told) as warned,
+        pytest.warns(OpragWarning, match=warning) as warned,
     ):
         found = await asked(framework, way, server, decline)
 

@@ -1,4 +1,4 @@
-"""What searches add to a conversation: the same in both frameworks and the core."""
+"""Additions of searches to a conversation: the same in frameworks and core."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception]]] = [
     ({"title": "\ud800"}, UnreadableFileError),
     ({"a\0b": 1}, UnreadableFileError),
 ]
-"""What is wrong with one document alone."""
+"""The fault of one document alone."""
 
 
 @pytest.mark.parametrize(("loaded", "error"), WRONG)

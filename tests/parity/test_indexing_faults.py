@@ -298,7 +298,7 @@ NAMED = {"source": "a.pdf"}
 
 
 class Tags(NodeParser):
-    """Makes nodes of what stands in tags, as those of HTML do."""
+    """Makes nodes of the text in tags, as those of HTML do."""
 
     def _parse_nodes(self, nodes, show_progress=False, **kwargs):
         return []

@@ -1,4 +1,4 @@
-"""Chunks whose unit cannot be told: found in the full texts, or left as retrieved."""
+"""Chunks that name no unit: found in the full texts, or left as retrieved."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_the_worst_units_are_left_out_until_the_budget_holds_the_others(ask):
         found = ask(texts, metadatas, token_budget=budget, token_counter=words)
         sent = "\n\n".join(text for text, _ in found)
         assert words(sent) <= budget
-        assert whole[-1] in sent  # the best stands last in the book
+        assert whole[-1] in sent  # the best is last in the book
         assert [text for text in whole if text in sent] == [text for text, _ in found]
     with pytest.raises(BudgetTooSmallError):
         ask(texts, metadatas, token_budget=3, token_counter=words)

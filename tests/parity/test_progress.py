@@ -107,14 +107,14 @@ async def test_where_nobody_watches_only_the_log_is_written(
 
 async def test_a_function_is_told_instead_of_a_bar(framework, how, watched):
     terminal = watched()
-    told: list[tuple[int, int | None, int]] = []
+    calls: list[tuple[int, int | None, int]] = []
 
     report = await framework.index(
-        TEXTS, how, show_progress=lambda *at: told.append(at), batch_size=2
+        TEXTS, how, show_progress=lambda *at: calls.append(at), batch_size=2
     )
 
     assert terminal.getvalue() == ""
-    assert told == sorted(told)
-    assert {total for _, total, _ in told} == {3}
-    assert told[-1] == (3, 3, report.chunks_added)
-    assert len({chunks for _, _, chunks in told}) > 3
+    assert calls == sorted(calls)
+    assert {total for _, total, _ in calls} == {3}
+    assert calls[-1] == (3, 3, report.chunks_added)
+    assert len({chunks for _, _, chunks in calls}) > 3

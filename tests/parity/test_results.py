@@ -1,4 +1,4 @@
-"""What results hold, and their text: the same in both frameworks and plain Python."""
+"""Results and their text: the same in both frameworks and plain Python."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from oprag.errors import OpragError
 from oprag.metadata import RESULT_KEYS, result_hash, uri_of, without_reserved_keys
 from oprag.tokens import resolve_token_counter
 from tests.kit.effort import cases as scaled
-from tests.kit.handed_out import told
+from tests.kit.handed_out import ids_and_texts
 from tests.laws import generated_contexts
 from tests.laws.generated_contexts import Case
 
@@ -62,7 +62,7 @@ def nodes_of(case: Case) -> list[NodeWithScore]:
 
 
 def in_both(case: Case, **more: Any) -> tuple[list[Document], list[NodeWithScore]]:
-    """What each framework hands out; nothing for a case that is an error."""
+    """The objects of each framework; nothing for a case that is an error."""
     found, nodes = documents_of(case), nodes_of(case)
     before = copy.deepcopy((found, nodes))
     options = {**case.options, **more}
@@ -307,5 +307,7 @@ def test_a_model_sees_what_it_saw_and_the_budget_counts_it(hidden):
         assert made.node.get_content(mode) == node.get_content(mode)
     needed = COUNT(made.node.get_content(MetadataMode.LLM))
     scored = [NodeWithScore(node=node)]
-    assert told(by_llamaindex(scored, {"token_budget": needed})) == told([made])
+    assert ids_and_texts(
+        by_llamaindex(scored, {"token_budget": needed})
+    ) == ids_and_texts([made])
     assert by_llamaindex(scored, {"token_budget": needed - 1}) == []

@@ -58,7 +58,7 @@ def nodes(found: Any, texts: dict[str, str]) -> list[TextNode]:
 
 
 class Asked(NamedTuple):
-    """What a framework sent, and what it gave."""
+    """The requests of a framework, and its result."""
 
     prompts: list[str]
     answer: str

@@ -1,4 +1,4 @@
-"""What models answer and how they fail, through Self-Route in both frameworks."""
+"""Answers and failures of models, through Self-Route in both frameworks."""
 
 from __future__ import annotations
 

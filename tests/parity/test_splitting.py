@@ -89,7 +89,7 @@ def split_by_llamaindex(loaded: Loaded, how: Splitters) -> list[Chunk]:
 
 
 def split_plainly(loaded: Loaded, how: Splitters) -> list[Chunk]:
-    """What both must be, but for id and version: written down without the adapters."""
+    """The chunks that both must give, but for id and version, without the adapters."""
     cut = {id(text): how.plain(text.text) for text in loaded.texts}
     made: dict[int, list[Chunk]] = {}
     for name in loaded.names:

@@ -1,4 +1,4 @@
-"""What would fail question by question is said at start-up, in both frameworks."""
+"""Faults of every question are reported at start-up, in both frameworks."""
 
 from __future__ import annotations
 
@@ -182,9 +182,9 @@ def test_with_warn_it_is_a_warning():
         with pytest.warns(PositionWarning, match="1 of 1 documents") as caught:
             diagnosis = component.verify()
         assert diagnosis.chunks == 57
-        told = str(caught[0].message)
-        assert "will be in the order as retrieved, with a warning" in told
-        assert "will fail" not in told
+        warned = str(caught[0].message)
+        assert "will be in the order as retrieved, with a warning" in warned
+        assert "will fail" not in warned
         with pytest.warns(PositionWarning, match="1 of 1 documents"):
             asyncio.run(component.averify())
 

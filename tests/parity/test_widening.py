@@ -36,7 +36,7 @@ WIDENED: tuple[dict[str, Any], ...] = (
 
 
 class Ranked(InMemoryVectorStore):
-    """Finds what it is told to."""
+    """Finds the hits that it is made with."""
 
     best_first: list[Document]
 
@@ -91,8 +91,8 @@ def test_the_same_hits_are_widened_alike(base: Any, given: Any):
     chunks = SearchedChunks(store, SearchFilter())
     near = widening.neighbours(chunks.read(widening.requests()))
     beside = [Hit(n.chunk.text, n.chunk.metadata, n.chunk) for n in near]
-    told = widening.behind(len(near), stored=True)
-    passages = arrange([*plain, *beside], options, neighbours=told).passages
+    widened = widening.behind(len(near), stored=True)
+    passages = arrange([*plain, *beside], options, neighbours=widened).passages
 
     found = in_both(base, "?", **given)
 

@@ -1,4 +1,4 @@
-"""Where a chunk stands in its document."""
+"""The place of a chunk in its document."""
 
 from __future__ import annotations
 

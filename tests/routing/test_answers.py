@@ -64,7 +64,7 @@ REFUSAL = reply("unanswerable", declined=True)
 
 
 class Driven:
-    """What happened on the way of one question."""
+    """The events on the way of one question."""
 
     def __init__(
         self,
@@ -260,7 +260,7 @@ class TestFailures:
 
 @given(st.lists(st.booleans(), min_size=1, max_size=4), st.booleans())
 def test_the_first_reply_that_does_not_decline_is_final(declining, last):
-    """Every rung before it declined; none after it is asked; the last one stands."""
+    """Every rung before it declined; none after it is asked; the last one counts."""
     budgets = [5 * (number + 1) for number in range(len(declining))]
     verdicts = [*declining, last]
     answered = list(itertools.takewhile(bool, verdicts[:-1]))

@@ -20,7 +20,7 @@ from tests.routing.replies import ANSWERS, REFUSALS
 
 ROOT = Path(__file__).parents[2]
 REAL = json.loads(Path(__file__).with_name("smollm2_replies.json").read_text("utf-8"))
-"""What SmolLM2-135M wrote to the built-in prompts, and how it ended."""
+"""Replies of SmolLM2-135M to the built-in prompts, and how they ended."""
 ALL = [*itertools.chain(*REFUSALS.values(), *ANSWERS.values(), dict(REAL))]
 LONGEST = 200
 

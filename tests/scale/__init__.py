@@ -1,1 +1,1 @@
-"""What runs on a Ray cluster, on clusters of several nodes on this machine."""
+"""Tests on a Ray cluster, and on clusters of several nodes on this machine."""

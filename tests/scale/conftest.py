@@ -18,10 +18,10 @@ REQUIRED = bool(os.environ.get("OPRAG_REQUIRE_SERVERS"))
 """Whether a missing package fails the tests instead of skipping them."""
 
 PACKAGES = ("langchain_postgres", "llama_index.ingestion.ray", "psycopg", "ray")
-"""What tests are skipped for where it is missing and not required."""
+"""Packages without which tests are skipped, unless they are required."""
 
 RAYS_OWN = "ignore:`use_\\w+` is deprecated:DeprecationWarning"
-"""What Ray says when it makes or copies its own settings."""
+"""Ray's warning when it makes or copies its own settings."""
 
 HERE = Path(__file__).parent
 

@@ -78,7 +78,7 @@ class Table:
         return self.opened(self.embeddings())
 
     def embeddings(self) -> Any:
-        """What embeds texts."""
+        """The embedding of texts."""
         if self.framework == "langchain":
             return WordEmbeddings(self.seconds, self.counted)
         return WordEmbedding(seconds=self.seconds, counted=self.counted)

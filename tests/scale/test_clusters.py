@@ -1,4 +1,4 @@
-"""The connection to a cluster: made, kept, ended, and what is told without one."""
+"""The connection to a cluster: made, kept, ended, and the error without one."""
 
 import subprocess
 import sys

@@ -33,7 +33,7 @@ def call(*arguments):
     return CliRunner().invoke(app, ["index", *map(str, arguments)])
 
 
-def told(result) -> str:
+def output(result) -> str:
     return " ".join(result.stderr.split())
 
 
@@ -47,7 +47,7 @@ def test_files_go_into_postgresql_and_what_is_gone_is_removed(
     (notes / "a.txt").unlink()
     again = call(*given, "--remove-missing", "yes", "--json")
 
-    assert first.stdout.startswith("3 documents added (3 chunks)"), told(first)
+    assert first.stdout.startswith("3 documents added (3 chunks)"), output(first)
     report = json.loads(again.stdout)
     assert (report["collection"], len(report["unchanged"])) == ("notes", 2)
     assert report["removed"] == [str(notes / "a.txt")]
@@ -65,7 +65,7 @@ def test_files_go_into_a_chroma_server(notes, address, chroma_port, tiny_model):
     given = (notes, "--ray", address, "--store", url, "--collection", name)
     result = call(*given, "--embedding-model", tiny_model)
 
-    assert result.stdout.startswith("3 documents added (3 chunks)"), told(result)
+    assert result.stdout.startswith("3 documents added (3 chunks)"), output(result)
     database = f"{url}/api/v2/tenants/default_tenant/databases/default_database"
     made = httpx.get(f"{database}/collections/{name}").json()
     count = httpx.get(f"{database}/collections/{made['id']}/count").json()
@@ -90,7 +90,7 @@ def test_what_does_not_go_together_is_refused(arguments, said, notes):
     result = call(notes, *arguments)
 
     assert result.exit_code == 2
-    assert said in told(result)
+    assert said in output(result)
 
 
 def test_a_store_out_of_reach_is_told_without_its_password(notes, tiny_model):
@@ -100,7 +100,7 @@ def test_a_store_out_of_reach_is_told_without_its_password(notes, tiny_model):
     )
 
     assert result.exit_code == 1
-    assert "The --store cannot be opened" in told(result)
+    assert "The --store cannot be opened" in output(result)
     assert "very-secret-word" not in result.output
 
 
@@ -110,4 +110,4 @@ def test_a_cluster_out_of_reach_is_told(notes, database, tiny_model):
     result = call(*given, "--embedding-model", tiny_model)
 
     assert result.exit_code == 1
-    assert "There is no Ray cluster at 127.0.0.1:1" in told(result)
+    assert "There is no Ray cluster at 127.0.0.1:1" in output(result)

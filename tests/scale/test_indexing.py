@@ -56,7 +56,7 @@ def together(table: Table, documents, address, **options):
 
 @pytest.fixture(scope="module")
 def expected(new_database, corpus):
-    """What one process makes of the corpus: rows and report, by framework."""
+    """The corpus as one process indexes it: rows and report, by framework."""
     database = new_database()
     made = {}
     for framework in FRAMEWORKS:
@@ -252,12 +252,14 @@ def test_the_workers_need_no_lock_and_a_second_run_waits_for_all(table, address)
     store = ADAPTERS["langchain"].chunk_store(target)
     free = []
 
-    def told(documents, total, chunks):
+    def progress(documents, total, chunks):
         with pytest.raises(IndexingError, match="Another run"):
             only_run(store, target, patience=0).__enter__()
         free.append(documents)
 
-    index_on_ray([*pages("langchain", 4)], many, address=address, show_progress=told)
+    index_on_ray(
+        [*pages("langchain", 4)], many, address=address, show_progress=progress
+    )
     assert free
 
 

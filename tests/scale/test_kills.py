@@ -34,7 +34,7 @@ def corpus(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def expected(new_database, corpus):
-    """What one process makes of the corpus: its database, and the rows by framework."""
+    """The corpus as one process indexes it: its database, and the rows by framework."""
     database, rows = new_database(), {}
     for framework in FRAMEWORKS:
         one = Table(framework, database, "one").made()

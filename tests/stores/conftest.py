@@ -36,7 +36,7 @@ PACKAGES = (
     "psycopg",
     "qdrant_client",
 )
-"""What tests are skipped for where it is missing and not required."""
+"""Servers without which tests are skipped, unless they are required."""
 
 HERE = Path(__file__).parent
 

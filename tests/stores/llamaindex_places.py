@@ -27,7 +27,7 @@ class Place(NamedTuple):
     slow: bool = False
     """Whether it takes more than half a minute to add some thousand chunks."""
     documents: str = "the index, or the store"
-    """What `document_source` is given, in Markdown."""
+    """The argument of `document_source`, in Markdown."""
 
 
 def simple(request: pytest.FixtureRequest) -> Any:

@@ -1,4 +1,4 @@
-"""What people mistake: each ends in a line that says what to do, and no stack trace."""
+"""Common mistakes: each ends in a line that says what to do, and no stack trace."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def assert_told(result, *codes: int) -> str:
     assert isinstance(result.exception, SystemExit)
     for sign in ("Traceback", "This should not happen", "  File "):
         assert sign not in result.output, result.output
-    (told,) = [line for line in result.stderr.splitlines() if "Error: " in line]
-    return told
+    (message,) = [line for line in result.stderr.splitlines() if "Error: " in line]
+    return message
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ class Ways(NamedTuple):
     routed: Any
     """A Self-Route whose model refuses, so that it ends with the full document."""
     full: Callable[[str], list[str]]
-    """What it read in the end."""
+    """The text that it read in the end."""
     widened: Callable[[str], list[tuple[str, dict[str, Any]]]]
 
 

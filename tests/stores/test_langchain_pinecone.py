@@ -45,7 +45,7 @@ class PineconeRulesStore(VectorStore):
 
 
 class Chunks(ChunkStore):
-    """What an application writes for a store that is not known: its way to read it."""
+    """An application's own way to read a store that is not known."""
 
     name = "the index"
 

@@ -14,7 +14,7 @@ import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import SearchFilter
 from oprag.errors import DocumentNotFoundError
-from tests.kit.tenants import OPEN, SHARED, Tenants, told
+from tests.kit.tenants import OPEN, SHARED, Tenants, messages_of
 from tests.kit.words import words
 from tests.langchain.recording import RecordingChatModel
 from tests.llamaindex.recording import RecordingLLM
@@ -96,7 +96,7 @@ async def assert_only_the_open_one_is_whole(source: Any) -> None:
         await source.aget(SHARED)
     for error in (caught.value, awaited.value):
         assert error.document == SHARED
-        assert_nothing_hidden(" ".join(told(error)))
+        assert_nothing_hidden(" ".join(messages_of(error)))
 
 
 def assert_nothing_hidden(shown: object) -> None:

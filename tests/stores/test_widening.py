@@ -21,7 +21,7 @@ from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.stores.llamaindex_places import LLAMAINDEX_STORES, metadata_filters
 
 TENANTS = Tenants("ababaabbaaabab", open=8)
-"""A chunk of tenant b stands beside nearly every one of tenant a."""
+"""A chunk of tenant b is beside nearly every one of tenant a."""
 WIDENED: tuple[dict[str, Any], ...] = (
     {"widen": 1},
     {"widen": 2},

@@ -177,14 +177,14 @@ def claims(
     """Put planned differences beside those of the rows' published figures; judge."""
     budgeted = {arm.system.name: arm.system.budgeted for arm in recipe.arms}
     measure = rows[0].measure
-    told = {r.arm: r.published for r in rows if r.published and r.measure == measure}
+    known = {r.arm: r.published for r in rows if r.published and r.measure == measure}
     found = []
     for pair in recipe.planned:
         for budget in recipe.budgets if budgeted[pair[0]] else [None]:
             labels = [arm_label(n, budget if budgeted[n] else None) for n in pair]
             ours = [each for s in summaries for each in _differences(s, labels)]
             whole = over_sets(ours) if len(ours) == len(summaries) else None
-            first, second = map(told.get, labels)
+            first, second = map(known.get, labels)
             paper, spread = None, 0.0
             if first and second:
                 paper = round(first.value - second.value, 6)

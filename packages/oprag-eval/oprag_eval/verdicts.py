@@ -96,7 +96,7 @@ def same_figure(
     questions, so chance is only what differs from run to run: the paper's own
     deviation (ours, where it is larger), of the mean of our runs and of its. A figure
     comes out where it is within the margin with 95 % confidence, and does not where it
-    is beyond it with the same. Of fewer questions than the paper's nothing is told, and
+    is beyond it with the same. Of fewer questions than the paper's nothing is said, and
     it is None where the paper gives no deviation.
     """
     if paper is None or paper.deviation is None:

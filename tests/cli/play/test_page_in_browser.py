@@ -138,7 +138,7 @@ def set_budget(page, tokens: int) -> None:
 
 
 def printed(file: Path, index: Path, *options: str) -> str:
-    """What `oprag context` prints for the same."""
+    """The output of `oprag context` for the same."""
     command = ["context", str(file), QUESTION, "--plain", "--directory", str(index)]
     command += options
     result = CliRunner().invoke(app, command)

@@ -1,4 +1,4 @@
-"""What a tab of `oprag play` holds and computes, without a browser."""
+"""The state and the work of a tab of `oprag play`, without a browser."""
 
 from __future__ import annotations
 

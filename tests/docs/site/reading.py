@@ -1,4 +1,4 @@
-"""What the tests read off a built page."""
+"""Readers of a built page, for the tests."""
 
 from html.parser import HTMLParser
 
@@ -13,7 +13,7 @@ class Html(HTMLParser):
         self.links: list[str] = []
         """Where links of the text and the menus lead."""
         self.loaded: list[str] = []
-        """What a browser fetches with the page."""
+        """The files that a browser fetches with the page."""
         self.headings: list[int] = []
         self.images_without_text: list[str] = []
         self.metas: dict[str, str] = {}

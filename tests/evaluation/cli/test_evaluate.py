@@ -302,7 +302,7 @@ def test_options_asked_for_in_brackets_are_compared_by_them(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ([], "Name one kind of questions"),
         (["--data", "qasper", "--questions", "q.csv"], "Name one kind of questions"),
@@ -318,28 +318,28 @@ def test_options_asked_for_in_brackets_are_compared_by_them(
         (["--data", "passkey/literal", "--dry-run", "--index-model", "o:a"], "--model"),
     ],
 )
-def test_what_cannot_be_is_told_at_once(arguments, told):
+def test_what_cannot_be_is_told_at_once(arguments, message):
     result = run(*arguments)
 
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert told in result.stderr
+    assert message in result.stderr
     assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--data", "nothing", "--dry-run"], "infinitebench/en.qa"),
         (["--data", "passkey/literal", "--systems", "rag", "--dry-run"], "vanilla-rag"),
         (["--data", "quality=missing", "--dry-run"], "missing"),
     ],
 )
-def test_what_is_not_there_is_told_with_what_there_is(arguments, told):
+def test_what_is_not_there_is_told_with_what_there_is(arguments, message):
     result = run(*arguments)
 
     assert result.exit_code == 1
-    assert told in result.stderr
+    assert message in result.stderr
     assert result.stderr.count("\n") == 1
 
 

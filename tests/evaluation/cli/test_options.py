@@ -1,4 +1,4 @@
-"""What is written on the command line, read; and the bar that tells how far it is."""
+"""The reading of the command line; and the bar of progress."""
 
 from __future__ import annotations
 

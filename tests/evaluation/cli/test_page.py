@@ -1,4 +1,4 @@
-"""Every command of the page on evaluation is carried out, as it stands there."""
+"""Every command of the page on evaluation is carried out."""
 
 from __future__ import annotations
 

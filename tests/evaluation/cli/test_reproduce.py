@@ -100,8 +100,8 @@ def test_a_reader_that_looks_at_nothing_passes_nothing(ask, articles, tmp_path):
     result, requests = ask(script, "dos-rag/quality", "--data", articles, *DOS)
 
     assert result.exit_code == MISSED, result.output
-    told = "dos-rag/quality: too few to tell (of 18 claims: 18 too few to tell)"
-    assert told in result.stdout
+    message = "dos-rag/quality: too few to tell (of 18 claims: 18 too few to tell)"
+    assert message in result.stdout
     row = re.search(r"^dos-rag:compat=official, 500 .*$", result.stdout, re.MULTILINE)
     assert row[0].split() == [
         *("dos-rag:compat=official,", "500", "accuracy", "60.00", "[20.2,", "94.1]"),
@@ -141,11 +141,11 @@ def test_the_effect_of_a_paper_comes_out_and_its_opposite_does_not(ask, tmp_path
         in_order = days == sorted(days)
         return "Mara" if in_order is wanted else "Eli"
 
-    for wanted, told, code in ((True, "comes out", 0), (False, "does not", MISSED)):
+    for wanted, message, code in ((True, "comes out", 0), (False, "does not", MISSED)):
         out = ["--data", path, "--out", tmp_path / str(wanted)]
         result, _ = ask(reader, "op-rag/en.qa", *out)
         assert result.exit_code == code, result.output
-        assert f"op-rag/en.qa: {told}" in result.stdout
+        assert f"op-rag/en.qa: {message}" in result.stdout
 
 
 def test_answers_that_failed_leave_a_table_and_their_own_exit_code(
@@ -351,7 +351,7 @@ def test_the_tables_are_listed_with_readers_and_sets():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         ([], 2, "No table is named"),
         (["dos-rag"], 1, "There are dos-rag/en.mc, dos-rag/en.qa"),
@@ -359,8 +359,8 @@ def test_the_tables_are_listed_with_readers_and_sets():
         (["dos-rag/quality", "--data", "nq=x"], 2, "dos-rag/quality asks quality"),
     ],
 )
-def test_what_cannot_be_is_told_before_anything_is_loaded(arguments, code, told):
+def test_what_cannot_be_is_told_before_anything_is_loaded(arguments, code, message):
     result = run(*arguments)
 
     assert result.exit_code == code
-    assert told in result.stderr
+    assert message in result.stderr

@@ -170,8 +170,8 @@ def lines_of(held: Summary) -> list[str]:
     """The lines of the terminal; the same as those of the page, but for the code."""
     held = dataclasses.replace(held, advice=advice_of(held))
     lines = advice_lines(held)
-    told = [line.strip() for line in lines if "In your code" not in line]
-    assert told == ["", *held.advice]
+    shown = [line.strip() for line in lines if "In your code" not in line]
+    assert shown == ["", *held.advice]
     return lines
 
 
@@ -218,7 +218,7 @@ BETTER = summary([SMALL, LARGE], spot(SMALL, LARGE, -0.01, -0.018, -0.002))
 
 
 @pytest.mark.parametrize(
-    ("held", "told"),
+    ("held", "shown"),
     [
         (summary([LARGE], spot(LARGE, LARGE)), ["Use 4,000 tokens", "Nothing scored"]),
         (
@@ -236,10 +236,10 @@ BETTER = summary([SMALL, LARGE], spot(SMALL, LARGE, -0.01, -0.018, -0.002))
         (dataclasses.replace(BETTER, stopped=True), ["No advice: the run was stopped"]),
     ],
 )
-def test_advice_of_other_runs(held, told):
+def test_advice_of_other_runs(held, shown):
     lines = "\n".join(lines_of(held))
 
-    assert all(each in lines for each in told)
+    assert all(each in lines for each in shown)
 
 
 def test_documents_are_the_runs_own_and_not_the_groups_that_are_drawn():

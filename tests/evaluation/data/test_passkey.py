@@ -21,12 +21,12 @@ def test_the_evidence_is_where_the_keys_are(variant):
     assert len(found.questions) == len(found.documents) == 20
     for question in found.questions:
         text = found.document(question.doc_id).text
-        told = [text[start:end] for start, end in question.evidence]
-        keys = [int(re.search(r"\d{6}", sentence)[0]) for sentence in told]
+        sentences = [text[start:end] for start, end in question.evidence]
+        keys = [int(re.search(r"\d{6}", sentence)[0]) for sentence in sentences]
         assert re.findall(r"\d{6}", text) == [str(k) for k in keys for _ in range(2)]
         if variant == "larger":
             assert question.answers == ("first" if keys[0] > keys[1] else "second",)
-            assert [s.split()[1] for s in told] == ["first", "second"]
+            assert [s.split()[1] for s in sentences] == ["first", "second"]
         else:
             assert question.answers == (str(keys[0]),)
         assert 3_000 <= len(text) <= 3_300

@@ -108,7 +108,7 @@ def kept(sizes: list[int], budget: int) -> list[int]:
         ([10, 10, 10, 10], 150, [0, 1, 2]),  # 150 / 50 = 3 chunks, though all fit
         ([10, 10, 10, 10], 149, [0, 1]),  # 149 / 50 = 2.98
         ([100, 60, 10], 150, [0]),  # 100 + 60 > 150, and there it ends
-        ([75, 75], 150, [0, 1]),  # what stands between them is not counted
+        ([75, 75], 150, [0, 1]),  # what is between them is not counted
         ([60], 50, []),  # not even the best
         ([10], 49, []),  # no chunk for less than 50 tokens
     ],

@@ -79,7 +79,7 @@ def test_what_fails_in_passing_is_for_the_client_to_ask_again():
 
 
 @pytest.mark.parametrize(
-    ("failure", "told"),
+    ("failure", "message"),
     [
         (context_overflow(), "too long for its window"),
         (Failure(401, "Wrong key.", "invalid_api_key"), "Check the provider's key"),
@@ -88,10 +88,10 @@ def test_what_fails_in_passing_is_for_the_client_to_ask_again():
         (Failure(400, "Unsupported value: temperature."), "temperature"),
     ],
 )
-def test_a_failure_says_what_to_do(failure, told):
+def test_a_failure_says_what_to_do(failure, message):
     error, _ = fail([failure])
 
-    assert told in error.message
+    assert message in error.message
 
 
 def test_an_empty_reply_is_given_as_it_is_and_declines():

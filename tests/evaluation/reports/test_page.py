@@ -117,8 +117,8 @@ def test_every_table_and_setting_is_there(page, reported):
     assert {arm.system for arm in summary.arms} <= cells
     assert set(summary.settings) <= set(page.texts["th"])
     assert summary.advice[0] in page.texts["strong"]
-    told = " ".join(summary.advice[1:])
-    assert told in " ".join(page.texts["p"])
+    advice = " ".join(summary.advice[1:])
+    assert advice in " ".join(page.texts["p"])
 
 
 @pytest.fixture(scope="module")

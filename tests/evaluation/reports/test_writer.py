@@ -1,4 +1,4 @@
-"""What `write_reports` leaves in the folder: the same bytes, and the figures in it."""
+"""The files of `write_reports`: the same bytes, and the figures in it."""
 
 from __future__ import annotations
 

@@ -111,14 +111,14 @@ def test_an_error_is_told_and_asked_again(whole, tmp_path):
 
     directory = RunDirectory(tmp_path)
     report = ask(directory, Replies(fail_once))
-    told = [
+    failures = [
         json.loads(line)
         for line in (directory.path / "errors.jsonl").read_text().splitlines()
     ]
 
     assert not report.complete
-    assert [error["question_id"] for error in told] == ["q4"] * 4
-    assert told[0]["error"] == "ModelCallError"
+    assert [error["question_id"] for error in failures] == ["q4"] * 4
+    assert failures[0]["error"] == "ModelCallError"
     assert len(directory.answers()) == 12
 
     assert ask(directory, Replies()).complete
@@ -127,21 +127,21 @@ def test_an_error_is_told_and_asked_again(whole, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"documents_sha256": "x"}, "data: documents_sha256 was 'd' and now is 'x'"),
         ({"questions": 1, "questions_sha256": "x"}, "data: questions was 2 and now is"),
         ({"name": "b"}, "name was 'a' and now is 'b'"),
     ],
 )
-def test_it_is_said_which_data_differ(tmp_path, changes, told):
+def test_it_is_said_which_data_differ(tmp_path, changes, message):
     data = {"name": "a", "questions": 2, "questions_sha256": "q"}
     data |= {"documents": 2, "documents_sha256": "d"}
     directory = RunDirectory(tmp_path)
     directory.begin({"budgets": [1], "data": data, "systems": []})
 
     assert directory.is_begun
-    with pytest.raises(InvalidOptionError, match=told) as caught:
+    with pytest.raises(InvalidOptionError, match=message) as caught:
         directory.begin({"budgets": [2], "data": data | changes, "systems": []})
     assert caught.value.option == "data"
 

@@ -55,7 +55,7 @@ def test_a_spec_may_give_a_name():
 
 
 @pytest.mark.parametrize(
-    ("spec", "told"),
+    ("spec", "message"),
     [
         ("dosrag", "dos-rag"),
         ("dos-rag:siz=50", "size=100"),
@@ -71,8 +71,8 @@ def test_a_spec_may_give_a_name():
         ("dos-rag:size=0", "size=0"),
     ],
 )
-def test_what_cannot_be_made_is_refused_with_what_there_is(spec, told):
-    with pytest.raises(InvalidOptionError, match=told):
+def test_what_cannot_be_made_is_refused_with_what_there_is(spec, message):
+    with pytest.raises(InvalidOptionError, match=message):
         make_system(spec)
 
 

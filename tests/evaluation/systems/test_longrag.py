@@ -92,7 +92,7 @@ def test_the_official_grouping_loses_documents_without_links():
     fixed, _ = attempt_of(of_documents(**linked), ":k=1")
     official, _ = attempt_of(of_documents(**linked), ":k=1,compat=official")
 
-    # The answer stands in the third, which links to nothing.
+    # The answer is in the third, which links to nothing.
     assert {piece.document for piece in fixed.pieces} == {"c.md"}
     assert {piece.document for piece in official.pieces} == {"a.md", "b.md"}
 

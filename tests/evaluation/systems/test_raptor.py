@@ -118,7 +118,7 @@ def test_importing_the_systems_loads_no_clustering():
 
 
 def reply(request) -> str:
-    """What the models of both systems write: the beginning of what they are given."""
+    """Replies of the models of both systems: the start of what they are given."""
     prompt = request.prompt
     if "Numbers in angle brackets" in prompt:
         return "<1>"

@@ -48,7 +48,7 @@ def test_sentences_are_added_up_to_a_page_and_the_model_names_its_end():
     assert (len(second.parts), second.breaks) == (4, (1, 2, 3, 4))
     assert second.before == pages[0]
     assert (third.parts, third.breaks) == (("S5 word end. ", "S6 word end."), (1, 2))
-    # What follows the passage is told, where something does.
+    # The text after the passage is there, where there is some.
     assert [each.after.strip() for each in asked] == [sentence(4), sentence(6), ""]
     assert [page.count("end.") for page in pages] == [2, 3, 2]
     assert "".join(pages) == text

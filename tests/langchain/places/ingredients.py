@@ -105,7 +105,7 @@ class State(TypedDict):
 
     question: str
     found: Annotated[list[Document], operator.add]
-    """What several queries found, one after another."""
+    """The hits of several queries, one after another."""
     context: list[Document]
     answer: str
 
@@ -174,7 +174,7 @@ def _best_at_the_ends(documents: Sequence[Document]) -> list[Document]:
 
 
 class _AsTheyCome(BaseDocumentCompressor, BaseDocumentTransformer):
-    """What stands in a compressor's place when it is taken out."""
+    """The identity, in the place of a compressor."""
 
     def compress_documents(self, documents, query, callbacks=None):
         return documents

@@ -1,4 +1,4 @@
-"""What the model reads in every place of an application, with oprag and without it."""
+"""The prompt in every place of an application, with oprag and without it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MESSAGES = {"messages": [{"role": "user", "content": QUERY}]}
 
 
 def application(place: Place, names: dict[str, Any]) -> tuple[Any, Any]:
-    """What is asked, and by which input, around what a place builds."""
+    """The question, and its input, around what a place builds."""
     built = eval(place.how, names)  # noqa: S307 -- the column of our own page
     question = names["question"]
     if place.id in ("stuff-documents", "retrieval-chain", "history-aware"):

@@ -162,7 +162,7 @@ def hierarchy(
 
 
 class _Found(BaseRetriever):
-    """What another retriever finds: some of the nodes, in no order."""
+    """The nodes of another retriever: some of the nodes, in no order."""
 
     def __init__(self, base: BaseRetriever) -> None:
         super().__init__()
@@ -205,7 +205,7 @@ class _FallingScores(BaseNodePostprocessor):
 
 
 class _AsTheyCome(BaseNodePostprocessor):
-    """What stands in the postprocessor's place when it is taken out."""
+    """The identity, in the place of the postprocessor."""
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: Any = None

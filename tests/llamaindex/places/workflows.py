@@ -24,7 +24,7 @@ class Query(Event):
 
 
 class Found(Event):
-    """What one query found."""
+    """The nodes that one query found."""
 
     nodes: list[NodeWithScore]
 

@@ -59,9 +59,9 @@ def comparison_lines(
     judged = [pair.verdict for pair in pairs if pair.verdict]
     if judged:
         yield _RULE
-        told = ", ".join(f"{judged.count(v)} {v}" for v in dict.fromkeys(judged))
+        counts = ", ".join(f"{judged.count(v)} {v}" for v in dict.fromkeys(judged))
         claims = number_of(len(judged), "claim")
-        yield f"{recipe.name}: {verdict_of(pairs)} (of {claims}: {told})"
+        yield f"{recipe.name}: {verdict_of(pairs)} (of {claims}: {counts})"
     else:
         yield "The paper has no planned difference in figures: nothing is judged."
 
