@@ -15,6 +15,7 @@ from llama_index.core.schema import TextNode
 
 import langchain_oprag
 import llamaindex_oprag
+from oprag.documents import StoredChunk
 from tests.kit.words import words
 
 SHARED, OPEN = "shared lease.txt", "open.txt"
@@ -65,6 +66,13 @@ class Tenants(NamedTuple):
         for chunk in chunks:
             chunk.metadata["tenant"] = self._owner(chunk.metadata)
         return chunks
+
+    def stored(self) -> list[StoredChunk]:
+        """The chunks for any store."""
+        return [
+            StoredChunk(each.page_content, each.metadata, each.id or "")
+            for each in self.documents()
+        ]
 
     def nodes(self) -> list[TextNode]:
         """The chunks for LlamaIndex; the same text is embedded as in LangChain."""

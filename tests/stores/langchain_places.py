@@ -5,24 +5,18 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
-from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
+from tests.stores.servers import HOST
+
 SIZE = 8
 """Numbers of an embedding."""
-
-BATCH = 5_000
-"""Chunks added in one call; Chroma takes 5,461 at most."""
-
-Fixture = Callable[[str], Any]
-"""Gives a fixture by its name when it is needed: a server may be missing."""
 
 
 class HashEmbeddings(Embeddings):
@@ -45,120 +39,95 @@ class Place(NamedTuple):
     """Class and how the store is run, in Markdown."""
     watch_for: str
     """In Markdown, empty for nothing."""
-    make: Callable[[Path, Fixture], AbstractContextManager[VectorStore]]
-    """Takes an empty folder, and where the servers are asked for."""
+    make: Callable[[pytest.FixtureRequest], Any]
+    """Asks for folders and servers, and closes the store at the end."""
     slow: bool = False
     """Whether it takes more than half a minute to add some thousand chunks."""
     documents: str = "the store"
     """The argument of `document_source`, in Markdown."""
 
-    @property
-    def name(self) -> str:
-        """The id."""
-        return self.id
+
+def new_folder(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue("tmp_path_factory").mktemp("store"))
 
 
-@contextmanager
-def _in_memory(folder: Path, fixture: Fixture) -> Iterator[VectorStore]:
-    yield InMemoryVectorStore(HashEmbeddings())
+def _in_memory(request: pytest.FixtureRequest) -> VectorStore:
+    return InMemoryVectorStore(HashEmbeddings())
 
 
 _MORE_NEIGHBOURS = {"hnsw:M": 64}
 """Without it a few chunks that are added after a search may be lost to every search."""
 
 
-@contextmanager
-def _chroma(folder: Path, fixture: Fixture) -> Iterator[VectorStore]:
+def _chroma(request: pytest.FixtureRequest) -> VectorStore:
     from langchain_chroma import Chroma
 
-    yield Chroma(
+    return Chroma(
         "chunks",
         HashEmbeddings(),
-        persist_directory=str(folder),
+        persist_directory=new_folder(request),
         collection_metadata=_MORE_NEIGHBOURS,
     )
 
 
-@contextmanager
-def _chroma_server(folder: Path, fixture: Fixture) -> Iterator[VectorStore]:
-    from chromadb import HttpClient
+def _chroma_server(request: pytest.FixtureRequest) -> VectorStore:
     from langchain_chroma import Chroma
 
-    client = HttpClient("127.0.0.1", fixture("chroma_port"))
-    store = Chroma(
+    return Chroma(
         f"chunks-{uuid.uuid4().hex}",
         HashEmbeddings(),
-        client=client,
+        client=chroma_client(request),
         collection_metadata=_MORE_NEIGHBOURS,
     )
-    yield store
-    store.delete_collection()
-    for part in (client, client._admin_client):  # Chroma leaves connections open
-        part._server._session.close()
 
 
-@contextmanager
-def _faiss(folder: Path, fixture: Fixture) -> Iterator[VectorStore]:
+def chroma_client(request: pytest.FixtureRequest) -> Any:
+    from chromadb import HttpClient
+
+    client = HttpClient(HOST, request.getfixturevalue("chroma_port"))
+    for part in (client, client._admin_client):  # it leaves its connections open
+        request.addfinalizer(part._server._session.close)
+    return client
+
+
+def _faiss(request: pytest.FixtureRequest) -> VectorStore:
     faiss = pytest.importorskip("faiss", reason="searches FAISS stores")
     from langchain_community.docstore.in_memory import InMemoryDocstore
     from langchain_community.vectorstores import FAISS
 
-    yield FAISS(HashEmbeddings(), faiss.IndexFlatL2(SIZE), InMemoryDocstore(), {})
+    return FAISS(HashEmbeddings(), faiss.IndexFlatL2(SIZE), InMemoryDocstore(), {})
 
 
-def _qdrant(*, on_disk: bool) -> Any:
-    @contextmanager
-    def make(folder: Path, fixture: Fixture) -> Iterator[VectorStore]:
-        qdrant = pytest.importorskip("qdrant_client", reason="is Qdrant, local")
-        from langchain_qdrant import QdrantVectorStore
-
-        with closing(
-            qdrant.QdrantClient(path=str(folder))
-            if on_disk
-            else qdrant.QdrantClient(":memory:")
-        ) as client:
-            client.create_collection(
-                "chunks",
-                vectors_config=qdrant.models.VectorParams(
-                    size=SIZE, distance=qdrant.models.Distance.COSINE
-                ),
-            )
-            yield QdrantVectorStore(client, "chunks", HashEmbeddings())
-
-    return make
+def qdrant_client(request: pytest.FixtureRequest, *, on_disk: bool) -> Any:
+    qdrant = pytest.importorskip("qdrant_client", reason="is Qdrant, local")
+    where = {"path": new_folder(request)} if on_disk else {"location": ":memory:"}
+    client = qdrant.QdrantClient(**where)
+    request.addfinalizer(client.close)
+    return client
 
 
-def _postgres(*columns: tuple[str, str]) -> Any:
+def _qdrant(request: pytest.FixtureRequest, *, on_disk: bool = False) -> VectorStore:
+    client = qdrant_client(request, on_disk=on_disk)
+    from langchain_qdrant import QdrantVectorStore
+    from qdrant_client.models import Distance, VectorParams
+
+    size = VectorParams(size=SIZE, distance=Distance.COSINE)
+    client.create_collection("chunks", vectors_config=size)
+    return QdrantVectorStore(client, "chunks", HashEmbeddings())
+
+
+def _postgres(request: pytest.FixtureRequest, *columns: tuple[str, str]) -> VectorStore:
     """A table whose metadata are JSON, or that has columns for some of them."""
-
-    @contextmanager
-    def make(folder: Path, fixture: Fixture) -> Iterator[VectorStore]:
-        postgres = pytest.importorskip("langchain_postgres", reason="is the store")
-        with _engine(fixture("new_database")()) as made:
-            made.init_vectorstore_table(
-                "chunks",
-                SIZE,
-                metadata_columns=[postgres.Column(*column) for column in columns],
-            )
-            yield postgres.PGVectorStore.create_sync(
-                made,
-                HashEmbeddings(),
-                "chunks",
-                metadata_columns=[name for name, _ in columns],
-            )
-
-    return make
-
-
-@contextmanager
-def _engine(database: str) -> Iterator[Any]:
-    from langchain_postgres import PGEngine
-
-    made = PGEngine.from_connection_string(f"postgresql+psycopg://{database}")
-    try:
-        yield made
-    finally:  # also where the table cannot be made: no connection is left open
-        asyncio.run(made.close())
+    postgres = pytest.importorskip("langchain_postgres", reason="is the store")
+    database = request.getfixturevalue("new_database")()
+    made = postgres.PGEngine.from_connection_string(f"postgresql+psycopg://{database}")
+    request.addfinalizer(lambda: asyncio.run(made.close()))
+    made.init_vectorstore_table(
+        "chunks", SIZE, metadata_columns=[postgres.Column(*each) for each in columns]
+    )
+    return postgres.PGVectorStore.create_sync(
+        made, HashEmbeddings(), "chunks", metadata_columns=[name for name, _ in columns]
+    )
 
 
 PLACES = (
@@ -195,13 +164,13 @@ PLACES = (
         "`QdrantVectorStore`, in memory",
         "Found documents have no `id` (it is `metadata['_id']`); ids must be UUIDs, as "
         "oprag's are. Local Qdrant looks at all chunks for every page of a fetch.",
-        _qdrant(on_disk=False),
+        _qdrant,
     ),
     Place(
         "langchain-qdrant-folder",
         "`QdrantVectorStore`, in a folder",
         "As above; adding is slow.",
-        _qdrant(on_disk=True),
+        partial(_qdrant, on_disk=True),
         slow=True,
     ),
     Place(
@@ -209,23 +178,18 @@ PLACES = (
         "`PGVectorStore`",
         "Made by `create` on an engine without a loop of its own, it can only be "
         "awaited.",
-        _postgres(),
+        _postgres,
     ),
     Place(
         "langchain-postgres-columns",
         "`PGVectorStore` with `metadata_columns`",
         "As above.",
-        _postgres(("doc_key", "TEXT"), ("chunk_index", "INTEGER")),
+        lambda request: _postgres(
+            request, ("doc_key", "TEXT"), ("chunk_index", "INTEGER")
+        ),
     ),
 )
 """Every LangChain store whose documents can be put together again."""
-
-
-def add(store: VectorStore, chunks: list[Document]) -> None:
-    """Put chunks into a store under their own ids."""
-    for start in range(0, len(chunks), BATCH):
-        batch = chunks[start : start + BATCH]
-        store.add_documents(batch, ids=[chunk.id or "" for chunk in batch])
 
 
 def _of_tenant_a(document: Any) -> bool:

@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import pytest
 
-from tests.stores.servers import HOST
-
-DIMENSIONS = 8
-
-
-class Place(NamedTuple):
-    """A store, its row of docs/stores.md, and how an empty one is made."""
-
-    id: str
-    """Short and fixed: `pytest tests/stores -k ID` runs one."""
-    store: str
-    """Class and how the store is run, in Markdown."""
-    watch_for: str
-    """In Markdown, empty for nothing."""
-    make: Callable[[pytest.FixtureRequest], Any]
-    """Asks for folders and servers, and closes the store at the end."""
-    slow: bool = False
-    """Whether it takes more than half a minute to add some thousand chunks."""
-    documents: str = "the index, or the store"
-    """The argument of `document_source`, in Markdown."""
+from tests.stores.langchain_places import (
+    SIZE,
+    Place,
+    chroma_client,
+    new_folder,
+    qdrant_client,
+)
 
 
 def simple(request: pytest.FixtureRequest) -> Any:
@@ -39,24 +26,17 @@ def simple(request: pytest.FixtureRequest) -> Any:
 def faiss(request: pytest.FixtureRequest) -> Any:
     library = pytest.importorskip("faiss")
     wrapper = pytest.importorskip("llama_index.vector_stores.faiss")
-    return wrapper.FaissVectorStore(faiss_index=library.IndexFlatL2(DIMENSIONS))
+    return wrapper.FaissVectorStore(faiss_index=library.IndexFlatL2(SIZE))
 
 
 def chroma(request: pytest.FixtureRequest) -> Any:
     import chromadb
 
-    folder = request.getfixturevalue("tmp_path_factory").mktemp("chroma")
-    return _chroma(chromadb.PersistentClient(str(folder)))
+    return _chroma(chromadb.PersistentClient(new_folder(request)))
 
 
 def chroma_server(request: pytest.FixtureRequest) -> Any:
-    import chromadb
-
-    port = request.getfixturevalue("chroma_port")
-    client = chromadb.HttpClient(HOST, port)
-    for part in (client, client._admin_client):  # it leaves its connections open
-        request.addfinalizer(part._server._session.close)
-    return _chroma(client)
+    return _chroma(chroma_client(request))
 
 
 def _chroma(client: Any) -> Any:
@@ -66,47 +46,30 @@ def _chroma(client: Any) -> Any:
     return ChromaVectorStore(chroma_collection=collection)
 
 
-def qdrant(request: pytest.FixtureRequest) -> Any:
-    library = pytest.importorskip("qdrant_client")
-    return _qdrant(request, library.QdrantClient(":memory:"))
-
-
-def qdrant_folder(request: pytest.FixtureRequest) -> Any:
-    library = pytest.importorskip("qdrant_client")
-    folder = request.getfixturevalue("tmp_path_factory").mktemp("qdrant")
-    return _qdrant(request, library.QdrantClient(path=str(folder)))
-
-
-def _qdrant(request: pytest.FixtureRequest, client: Any) -> Any:
+def qdrant(request: pytest.FixtureRequest, *, on_disk: bool = False) -> Any:
+    client = qdrant_client(request, on_disk=on_disk)
     wrapper = pytest.importorskip("llama_index.vector_stores.qdrant")
-    request.addfinalizer(client.close)
     return wrapper.QdrantVectorStore(
         collection_name="chunks", client=client, index_doc_id=False
     )
 
 
-def postgres(request: pytest.FixtureRequest) -> Any:
-    return _postgres(request)
+HNSW = {
+    "hnsw_m": 16,
+    "hnsw_ef_construction": 64,
+    "hnsw_ef_search": 400,
+    "hnsw_dist_method": "vector_cosine_ops",
+}
 
 
-def postgres_hnsw(request: pytest.FixtureRequest) -> Any:
-    hnsw = {
-        "hnsw_m": 16,
-        "hnsw_ef_construction": 64,
-        "hnsw_ef_search": 400,
-        "hnsw_dist_method": "vector_cosine_ops",
-    }
-    return _postgres(request, hnsw_kwargs=hnsw)
-
-
-def _postgres(request: pytest.FixtureRequest, **options: Any) -> Any:
+def postgres(request: pytest.FixtureRequest, **options: Any) -> Any:
     wrapper = pytest.importorskip("llama_index.vector_stores.postgres")
     database = request.getfixturevalue("new_database")()
     store = wrapper.PGVectorStore(
         connection_string=f"postgresql+psycopg2://{database}",
         async_connection_string=f"postgresql+asyncpg://{database}",
         table_name="chunks",
-        embed_dim=DIMENSIONS,
+        embed_dim=SIZE,
         **options,
     )
 
@@ -138,8 +101,9 @@ def metadata_filters() -> tuple[Any, ...]:
     )
 
 
+_place = partial(Place, documents="the index, or the store")
 LLAMAINDEX_STORES = (
-    Place(
+    _place(
         "llamaindex-simple",
         "`SimpleVectorStore`",
         "Holds no texts: persist the docstore with it. Nodes deleted from the index "
@@ -149,7 +113,7 @@ LLAMAINDEX_STORES = (
         simple,
         documents="the index, or its docstore",
     ),
-    Place(
+    _place(
         "llamaindex-faiss",
         "`FaissVectorStore`",
         "As above. It has no filters and cannot delete; its smaller score is the "
@@ -157,45 +121,45 @@ LLAMAINDEX_STORES = (
         faiss,
         documents="the index, or its docstore",
     ),
-    Place(
+    _place(
         "llamaindex-chroma",
         "`ChromaVectorStore`, in a folder",
         "Lists and dictionaries are no metadata. Filter by `filters=`: `doc_ids=` is "
         "ignored. A node that is added again stays as it was.",
         chroma,
     ),
-    Place(
+    _place(
         "llamaindex-chroma-server",
         "`ChromaVectorStore`, on `chroma run`",
         "As above.",
         chroma_server,
     ),
-    Place(
+    _place(
         "llamaindex-qdrant",
         "`QdrantVectorStore`, in memory",
         "Its `get_nodes` stops at 9,999. Ids must be UUIDs, as oprag's are.",
         qdrant,
     ),
-    Place(
+    _place(
         "llamaindex-qdrant-folder",
         "`QdrantVectorStore`, in a folder",
         "As above; adding is slow.",
-        qdrant_folder,
+        partial(qdrant, on_disk=True),
         slow=True,
     ),
-    Place(
+    _place(
         "llamaindex-postgres",
         "`PGVectorStore`",
         "It writes a filter's value into the SQL: filter by `doc_key`, never by a "
         "name. A node that is added again is there twice. `doc_ids=` is ignored.",
         postgres,
     ),
-    Place(
+    _place(
         "llamaindex-postgres-hnsw",
         "`PGVectorStore` with `hnsw_kwargs`",
         "As above; and a search without a filter gives at most `hnsw_ef_search` "
         "chunks, whatever `similarity_top_k` says.",
-        postgres_hnsw,
+        partial(postgres, hnsw_kwargs=HNSW),
     ),
 )
 """Every LlamaIndex store that is filled, searched and read back."""

@@ -8,19 +8,13 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from oprag.indexing import IndexingReport
-from tests.stores.test_indexing_everywhere import (  # noqa: F401 -- fixtures
-    AFTER,
-    BEFORE,
-    Indexed,
-    assert_holds,
-    langchain_store,
-    llamaindex_store,
-)
+from tests.stores.test_indexing_everywhere import AFTER, BEFORE, assert_holds, stored
+
+__all__ = ["stored"]
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Payload indexes have no effect in the local Qdrant"
@@ -54,7 +48,8 @@ def test_two_processes_leave_what_one_does(request, framework, kind, tmp_path):
     assert said[2::3] == ["as clean"] * 2
 
 
-def in_threads(stored: Indexed) -> list[IndexingReport]:
+def test_threads_wait_for_each_other(stored):
+    stored.index(BEFORE)
     reports: list[IndexingReport] = []
     threads = [
         threading.Thread(
@@ -66,22 +61,8 @@ def in_threads(stored: Indexed) -> list[IndexingReport]:
         thread.start()
     for thread in threads:
         thread.join()
-    return reports
 
-
-def assert_one_worked(stored: Indexed, reports: list[IndexingReport]) -> None:
-    assert sorted(bool(report.chunks_added) for report in reports) == [False] * 2 + [
-        True
-    ]
+    added = sorted(bool(report.chunks_added) for report in reports)
+    assert added == [False, False, True]
     stored.index(AFTER, remove_missing=True)
     assert_holds(stored, AFTER)
-
-
-def test_threads_wait_for_each_other_with_langchain(langchain_store: Any):  # noqa: F811
-    langchain_store.index(BEFORE)
-    assert_one_worked(langchain_store, in_threads(langchain_store))
-
-
-def test_threads_wait_for_each_other_with_llamaindex(llamaindex_store: Any):  # noqa: F811
-    llamaindex_store.index(BEFORE)
-    assert_one_worked(llamaindex_store, in_threads(llamaindex_store))
