@@ -43,7 +43,7 @@ else:
 class EvidenceState(TypedDict):
     """The key that the middleware adds to an agent's state."""
 
-    oprag_numbers: NotRequired[list[list[Any]]]
+    oprag_numbers: NotRequired[list[Any]]
     """The place of each number that the model has read; see `cited`."""
 
 

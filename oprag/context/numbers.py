@@ -10,50 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
-from oprag.chunk import Chunk, Passage, Span, named_characters
+from oprag.chunk import Passage, Span
+from oprag.context.number_places import NumberPlace, packed, unpacked
 from oprag.context.passages import joint, slices
 from oprag.context.text import header
 from oprag.metadata import result_hash
 
-_Identity: TypeAlias = tuple[str, int | None, tuple[Span, ...], str]
-
-_DIGITS = 4
-"""Of the hash of a slice: its place and length are known, too."""
 _HEAD = re.compile(r"\[(\d+)\] ")
 """Not only where a line begins: agents write before what a tool answered."""
-
-
-class _Entry(NamedTuple):
-    key: str
-    name: str
-    part: int | None
-    spans: tuple[Span, ...]
-    hash: str
-    length: int
-    citation: str | None = None
-    """None where it follows from the others."""
-
-    @property
-    def identity(self) -> _Identity:
-        return self.key, self.part, self.spans, self.hash
-
-    @property
-    def exact(self) -> bool:
-        lengths = [end - start for start, end in self.spans]
-        return lengths == [self.length] != [0]
-
-    def holds(self, text: str) -> bool:
-        return len(text) == self.length and result_hash(text).startswith(self.hash)
-
-    def passage(self, number: int, text: str, chunk: Chunk | None = None) -> Passage:
-        spans, exact = self.spans, self.exact and bool(text)
-        whole = Span(spans[0].start, spans[-1].end) if spans else None
-        chunk = (chunk or Chunk("", self.key, number))._replace(
-            text=text, span=whole, part=self.part, name=self.name
-        )
-        return Passage(text, self.key, (chunk,), spans, exact, self.citation, number)
 
 
 class Numbers:
@@ -64,24 +30,7 @@ class Numbers:
     """
 
     def __init__(self, entries: Iterable[Any] = ()) -> None:
-        self._entries: list[_Entry] = []
-        documents: list[tuple[str, str]] = []
-        at = 0
-        for entry in entries:
-            if isinstance(entry, int):
-                at = entry
-            elif isinstance(entry[0], str):
-                at = len(documents)
-                documents.append((entry[0], entry[1]))
-            else:
-                where, length, digest, part, citation = [*entry, None, None][:5]
-                if isinstance(where, int):
-                    where = [[where, where + length]]
-                spans = tuple(Span(*span) for span in where)
-                if isinstance(citation, list):
-                    citation = _citation(documents[at][1], citation[0], spans)
-                made = _Entry(*documents[at], part, spans, digest, length, citation)
-                self._entries.append(made)
+        self._entries = unpacked(entries)
         self._known = {e.identity: n for n, e in enumerate(self._entries, start=1)}
 
     def __len__(self) -> int:
@@ -92,7 +41,7 @@ class Numbers:
         """Return passages with their numbers: those they had, or the next ones."""
         known, made = dict(self._known), []
         for passage in passages:
-            identity = _entry_of(passage).identity
+            identity = NumberPlace.of(passage).identity
             number = known.setdefault(identity, len(known) + 1)
             made.append(replace(passage, number=number))
         return made
@@ -100,36 +49,14 @@ class Numbers:
     def add(self, passages: Iterable[Passage]) -> None:
         """Keep the numbers that `numbered` gave."""
         for passage in passages:
-            entry = _entry_of(passage)
+            entry = NumberPlace.of(passage)
             if entry.identity not in self._known:
                 self._entries.append(entry)
                 self._known[entry.identity] = len(self._entries)
 
     def as_json(self) -> list[Any]:
-        """Return the places of all numbers, in their order, with each document once.
-
-        `[key, name]` of a document, or its place among these where it comes again,
-        and after it its passages: `[start, length, hash]`, or all spans in the place
-        of the start; the part, and the citation, where these are known: `["page 3"]`
-        for what is between the name and the characters.
-        """
-        documents: dict[tuple[str, str], int] = {}
-        written: list[Any] = []
-        last = None
-        for entry in self._entries:
-            document = entry.key, entry.name
-            if document != last:
-                written.append(documents.get(document, [*document]))
-                documents.setdefault(document, len(documents))
-            where: Any = [[*span] for span in entry.spans]
-            if entry.exact:
-                where = where[0][0]
-            further = [entry.part, _between(entry)]
-            while further and further[-1] is None:
-                further.pop()
-            written.append([where, entry.length, entry.hash, *further])
-            last = document
-        return written
+        """Return the places of all numbers, in their order."""
+        return packed(self._entries)
 
     def shown_in(self, conversation: str) -> dict[int, Passage]:
         """Return the passages that a conversation shows, by their numbers.
@@ -180,30 +107,6 @@ class Numbers:
                 passage = replace(passage, exact=False)
             cited[number] = passage
         return cited
-
-
-def _entry_of(passage: Passage) -> _Entry:
-    text, spans = passage.text, tuple(passage.spans)
-    at = passage.document, passage.name, passage.part, spans
-    entry = _Entry(*at, result_hash(text), len(text))
-    if entry.exact:
-        entry = entry._replace(hash=entry.hash[:_DIGITS])
-    known = entry.passage(1, "").citation == passage.citation
-    return entry if known else entry._replace(citation=passage.citation)
-
-
-def _citation(name: str, part: str, spans: Sequence[Span]) -> str:
-    return f"{name}, {part}, {named_characters(spans)}"
-
-
-def _between(entry: _Entry) -> str | list[str] | None:
-    """The citation, or what it has between its name and the characters."""
-    if entry.citation and entry.spans:
-        around = len(_citation(entry.name, "", entry.spans)) - len(entry.name) - 2
-        part = entry.citation[len(entry.name) + 2 : -around]
-        if _citation(entry.name, part, entry.spans) == entry.citation:
-            return [part]
-    return entry.citation
 
 
 def _joined(

@@ -20,7 +20,9 @@ def passages(places, *, part=None, merge=False):
         for name, a, size in places
     ]
     if part is not None:
-        found = [(text, {**place, "page": part}) for text, place in found]
+        # The labels of the first pages are Roman.
+        label = {"page_label": "i" * part} if part % 2 else {}
+        found = [(text, {**place, "page": part, **label}) for text, place in found]
     return order_context(*zip(*found, strict=True), merge=merge)
 
 
@@ -45,12 +47,12 @@ def test_numbers_are_read_back_from_json_as_they_were(searches):
     assert all(not p.text for p in numbers.cited([]).values())
 
 
-@pytest.mark.parametrize(("part", "most"), [(None, 3_000), (11, 5_000)])
-def test_the_numbers_of_20_000_characters_take_3_kb(part, most):
+@pytest.mark.parametrize("part", [None, 110])
+def test_the_numbers_of_20_000_characters_take_3_kb(part):
     numbers = Numbers()
     for start in range(0, 25_000, 1_000):
         places = [("folder/a.txt", start + 200 * n, 160) for n in range(5)]
         numbers.add(numbers.numbered(passages(places, part=part)))
 
     assert len(numbers) == 125
-    assert len(json.dumps(numbers.as_json())) < most
+    assert len(json.dumps(numbers.as_json())) < 3_000
