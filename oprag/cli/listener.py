@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from asyncio import TimerHandle, Transport
 from typing import TYPE_CHECKING, Any
 
 from oprag.cli.messages import stop
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 _FAREWELL = 3
 """Seconds that requests have to end in, when the server is stopped."""
+WITHIN = 10.0
+"""Seconds for the head of a request to arrive whole, and for its body."""
 
 
 def listen(host: str, port: int, way_out: str) -> socket.socket:
@@ -45,4 +48,35 @@ def run_server(app: ASGIApp, listener: socket.socket, **how: Any) -> None:
         timeout_graceful_shutdown=_FAREWELL,
         **how,
     )
+    config.load()
+    config.http_protocol_class = _in_time(config.http_protocol_class)
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def _in_time(protocol: Any) -> Any:
+    """A protocol of uvicorn that closes a connection whose next request never begins.
+
+    Uvicorn itself waits without an end for the rest of a head that was sent in part.
+    """
+
+    class InTime(protocol):  # type: ignore[misc]  # one of two, by what is installed
+        _timer: TimerHandle | None = None
+
+        def connection_made(self, transport: Transport) -> None:
+            super().connection_made(transport)
+            self._time()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._time()
+
+        def _time(self) -> None:
+            answering = self.cycle is not None and not self.cycle.response_complete
+            if answering or self.transport.get_protocol() is not self:  # a websocket
+                if self._timer is not None:
+                    self._timer.cancel()
+                self._timer = None
+            elif self._timer is None:
+                self._timer = self.loop.call_later(WITHIN, self.transport.close)
+
+    return InTime

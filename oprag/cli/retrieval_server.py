@@ -25,6 +25,7 @@ from oprag.calls import keep_secret, said_by, without_secrets
 from oprag.chunk import Passage
 from oprag.cli.librarian import Librarian
 from oprag.cli.library import Library
+from oprag.cli.listener import WITHIN
 from oprag.cli.messages import note
 from oprag.context import Widen, headers
 from oprag.errors import IndexingError, OpragError
@@ -32,8 +33,6 @@ from oprag.metadata import CITATION, DOCUMENT, END, RANK, START
 
 _LARGEST = 1_000_000
 """Bytes of a request at most."""
-WITHIN = 10.0
-"""Seconds for a request to arrive whole."""
 
 _SHOWN = ("page_label", RANK, START, END)
 """Metadata of a passage that a record carries, where it has them."""

@@ -9,12 +9,13 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
+from oprag.cli.listener import WITHIN
 from tests.cli.test_retrieval_server import BEARER, KEY, body
 from tests.kit.serving import HOST, free_port, listens, serving
 
@@ -106,6 +107,19 @@ def test_mischief_neither_ends_it_nor_gets_anything_out_of_it(running):
     assert KEY not in said
     assert "Traceback" not in said
     assert "link.txt' is a link that leads out" in said
+
+
+def test_requests_whose_head_is_sent_in_part_are_closed_in_time(running):
+    port = int(running[0].rpartition(":")[2])
+    again = b"GET / HTTP/1.1\r\nHost: a\r\n\r\nPOST /retr"
+    with ExitStack() as stack:
+        clients = [socket.create_connection((HOST, port)) for _ in range(3)]
+        for client, sent in zip(clients, (b"", b"POST /retr", again), strict=True):
+            stack.enter_context(client).settimeout(2 * WITHIN)
+            client.sendall(sent)
+        for client in clients:
+            while client.recv(1_000):
+                pass
 
 
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="Linux tells of sockets")
