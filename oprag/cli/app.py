@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -43,6 +44,8 @@ class _OneLineErrors(TyperGroup):
             raise stop("Stopped.", INTERRUPTED) from interrupt
         except Exception as error:  # a stack trace helps nobody who types a command
             ends = isinstance(error, (BrokenPipeError, typer.Abort))
+            if wrong := _wrong_call(error):
+                raise stop(wrong, 2) from error
             if ends or hasattr(error, "exit_code"):  # the reader had enough, or Typer
                 raise
             raise stop(_message(error, ctx.invoked_subcommand)) from error
@@ -55,6 +58,25 @@ _OF_EVAL = {
 }
 """The commands of the distribution `oprag-eval`."""
 _OWN_EXTRA = {"mcp": "mcp", "play": "play", "serve": "serve"}
+
+
+_OF_PYDANTIC = re.compile("Value error, |, unable to parse.*")
+
+
+def _wrong_call(error: Any) -> str:
+    """Return what is wrong with a call, and what to type; empty for other errors."""
+    ctx = getattr(error, "ctx", None)
+    if ctx is None:
+        return ""
+    message = _OF_PYDANTIC.sub("", error.format_message())
+    example = re.search(rf"\n +({ctx.command_path} .*)", ctx.command.help or "")
+    if not (example and message.startswith("Missing argument")):
+        end = "" if message.endswith((".", "?")) else "."
+        return f"{message}{end} See: {ctx.command_path} --help"
+    only = ctx.params.get("question")  # the last word, whatever it is
+    if only and Path(only).exists():
+        message = "Missing argument 'QUESTION'."
+    return f"{message} Type, for example: {example[1]}"
 
 
 def _install_hint(error: ModuleNotFoundError, command: str | None) -> str:

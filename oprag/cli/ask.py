@@ -118,13 +118,10 @@ def check_model(model: str) -> None:
     """
     provider, _, name = model.partition(":")
     if not model.strip():
-        raise stop(_NO_MODEL, code=2)
+        raise stop(_NO_MODEL, 2)
     if not provider.strip() or not name.strip():
-        message = (
-            f"{model!r} does not name a provider and a model. Write provider:model, "
-            "such as openai:gpt-4o-mini."
-        )
-        raise stop(message, code=2)
+        lacks = "does not name a provider and a model, such as openai:gpt-4o-mini"
+        raise stop(f"{model!r} {lacks}.", 2)
 
 
 _UNSEEN = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10, 13}, "\ufffd")

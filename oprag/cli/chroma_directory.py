@@ -193,9 +193,12 @@ def chosen_collection(
             are several and none was named.
     """
     if not (directory / DATABASE).is_file():
+        found = "does not exist"
+        if directory.exists():
+            found = f"is not a Chroma directory: it has no {DATABASE}"
         message = (
-            f"{directory} is not a Chroma directory: it has no {DATABASE}. Give the "
-            "folder that was passed as persist_directory= or to PersistentClient."
+            f"{directory} {found}. Give the folder that was passed as "
+            "persist_directory= or to PersistentClient."
         )
         raise stop(message, 2)
     # Without a lock, which would itself be a file, unless a writer has left one.

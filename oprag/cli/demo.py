@@ -79,7 +79,7 @@ def demo(
       oprag demo
       oprag demo --token-budget 300
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
-    from oprag.cli.display import indexing_bar, make_console
+    from oprag.cli.display import make_console, progress_bar
     from oprag.cli.embedding_models import load_model
     from oprag.cli.index import own_index
     from oprag.cli.options import SearchOptions, cache_folder
@@ -89,7 +89,7 @@ def demo(
     text = language_reference()
     notes = make_console(stderr=True)
     embeddings = load_model(embedding_model, notes)
-    with indexing_bar(notes) as progress:
+    with progress_bar(notes, "Indexing files", [REFERENCE_NAME]) as progress:
         index = own_index(
             [REFERENCE_NAME],
             FilesRead((FileText(REFERENCE_NAME, text),), ()),

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import PurePath
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 _WIDTH = 100
 """Columns used at most; exactly so many where there is no terminal."""
@@ -23,29 +30,34 @@ def make_console(*, stderr: bool = False) -> Console:
 
 @contextmanager
 def progress_bar(
-    console: Console, what: str
-) -> Iterator[Callable[[int, int | None], None]]:
-    """Draw a bar on a terminal, from the first report on; nothing elsewhere.
+    console: Console, what: str, names: Sequence[str] = ()
+) -> Iterator[Callable[..., None]]:
+    """Draw a bar on a terminal; nothing elsewhere.
+
+    Args:
+        console: The terminal.
+        what: What is done, and to what.
+        names: Files, in the order they are indexed; the current one is shown.
 
     Yields:
-        The function to report with: how much is done, and of how much.
+        The function to report with: how much is done, of how much, and how many chunks
+        are written; what `index_documents` takes as `show_progress`.
     """
-    columns = (what, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task(what, total=None, visible=False)
+    current = TextColumn("{task.description}", markup=False)
+    columns = (BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn(), current)
+    with Progress(
+        what, *columns, console=console, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("", total=None, visible=False)
 
-        def report(done: int, total: int | None) -> None:
-            bar.update(task, completed=done, total=total, visible=True)
+        def report(done: int, total: int | None, chunks: int = 0) -> None:
+            name = PurePath(names[done]).name if done < len(names) else ""
+            written = f"{chunks:,} chunks" if chunks else ""
+            said = ", ".join(filter(None, (name, written)))
+            bar.update(
+                task, completed=done, total=total, visible=True, description=said
+            )
 
+        if names:
+            report(0, len(names))
         yield report
-
-
-@contextmanager
-def indexing_bar(console: Console) -> Iterator[Callable[[int, int | None, int], None]]:
-    """Draw a bar of the documents that are indexed; see `progress_bar`.
-
-    Yields:
-        What `index_documents` takes as `show_progress`.
-    """
-    with progress_bar(console, "Indexing files") as report:
-        yield lambda documents, total, _: report(documents, total)

@@ -78,7 +78,7 @@ def index(
     \b
       oprag index notes/
       oprag index notes/ --chroma chroma/ --collection notes --remove-missing yes
-      oprag index notes/ --ray 10.0.0.1:6379 --store postgresql://ann@10.0.0.2/notes
+      oprag index notes/ --ray 10.0.0.1:6379 --store postgresql://10.0.0.2/notes
       oprag doctor chroma/
 
     Exit codes: 0; 1, some files could not be indexed, or the index cannot be written;
@@ -93,7 +93,7 @@ def index(
         raise stop(message, 2)
 
     from oprag.cli.clustered import index_together, server_store
-    from oprag.cli.display import indexing_bar, make_console
+    from oprag.cli.display import make_console, progress_bar
     from oprag.cli.embedding_models import load_model
     from oprag.cli.index import index_label, own_index, update
     from oprag.cli.options import cache_folder
@@ -104,7 +104,7 @@ def index(
     read = read_told(files, notes, may_be_empty=remove_missing != "no")
     embeddings = load_model(embedding_model, notes)
     names = real_names(files)
-    with indexing_bar(notes) as bar:
+    with progress_bar(notes, "Indexing files", read.names) as bar:
         how: dict[str, Any] = {
             "scope": index_label(names),
             "remove_missing": _MEANS[remove_missing],

@@ -16,7 +16,7 @@ from oprag.cli.display import make_console
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings, load_model
 from oprag.cli.library import Library, open_library
 from oprag.cli.messages import note, stop
-from oprag.cli.options import cache_folder
+from oprag.cli.options import ServeOptions, cache_folder
 from oprag.errors import IndexingError
 from oprag.indexing import ShowProgress
 
@@ -87,21 +87,12 @@ class Librarian:
         return await anyio.to_thread.run_sync(work, limiter=self._turn)
 
 
-def librarian_of(
-    path: Path,
-    *,
-    collection: str,
-    embedding_model: str,
-    directory: Path | None,
-    patience: float,
-) -> Librarian:
+def librarian_of(path: Path, options: ServeOptions, *, patience: float) -> Librarian:
     """Return the librarian of a folder, a file or a Chroma directory.
 
     Args:
         path: Which.
-        collection: The collection of a Chroma directory; empty for the only one.
-        embedding_model: The model; of a Chroma directory the one it was made with.
-        directory: Where indexes of files are kept; None for the cache folder.
+        options: The embedding model is that which a Chroma directory was made with.
         patience: Seconds that a call waits for it.
 
     Raises:
@@ -110,19 +101,20 @@ def librarian_of(
     """
     if not path.exists():
         raise stop(f"{str(path)!r} does not exist.", 2)
+    collection = options.collection
     if collection and not (path / DATABASE).is_file():
         raise stop(f"--collection is of a Chroma directory, and {path} is none.", 2)
 
     @functools.cache
     def model() -> SentenceTransformerEmbeddings:
-        return load_model(embedding_model, make_console(stderr=True))
+        return load_model(options.embedding_model, make_console(stderr=True))
 
     def open_it(tell: ShowProgress) -> Library:
         return open_library(
             path,
             model(),
             collection=collection,
-            folder=directory or cache_folder(),
+            folder=options.directory or cache_folder(),
             console=make_console(stderr=True),
             show_progress=tell,
         )

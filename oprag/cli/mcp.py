@@ -6,28 +6,16 @@ from typing import Annotated
 
 import typer
 
-from oprag.cli.options import (
-    DEFAULT_EMBEDDING_MODEL,
-    Collection,
-    Directory,
-    EmbeddingModel,
-    FolderOrIndex,
-    TokenBudget,
-    Widened,
-)
+from oprag.cli.options import FolderOrIndex, ServeOptions, takes
 
 _PATIENCE = 30.0
 """Seconds that a call waits for documents that are being opened; clients wait 60."""
 
 
+@takes(ServeOptions)
 def mcp(
     path: FolderOrIndex,
     *,
-    token_budget: TokenBudget = 4_000,
-    widen: Widened = None,
-    collection: Collection = "",
-    embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
-    directory: Directory = None,
     http: Annotated[
         int | None,
         typer.Option(
@@ -40,6 +28,7 @@ def mcp(
             show_default=False,
         ),
     ] = None,
+    options: ServeOptions,
 ) -> None:
     """Let assistants and agents search and read your files (MCP).
 
@@ -54,19 +43,13 @@ def mcp(
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     from oprag.cli.librarian import librarian_of
 
-    librarian = librarian_of(
-        path,
-        collection=collection,
-        embedding_model=embedding_model,
-        directory=directory,
-        patience=_PATIENCE,
-    )
+    librarian = librarian_of(path, options, patience=_PATIENCE)
     from oprag.cli.mcp_server import make_server
 
     server = make_server(
         librarian,
-        token_budget=token_budget,
-        widen=widen,  # type: ignore[arg-type]  # checked by the option's callback
+        token_budget=options.token_budget,
+        widen=options.widen,  # type: ignore[arg-type]  # checked by the option's callback
     )
     if http is None:
         librarian.start()

@@ -32,9 +32,8 @@ def _print(label: str, message: str, **style: Any) -> None:
     line = without_secrets(well_formed(" ".join([label, *message.split()])))
     if sys.stderr.isatty():  # which would break lines inside words
         columns = shutil.get_terminal_size().columns
-        whole_words = textwrap.TextWrapper(
-            columns, break_long_words=False, break_on_hyphens=False
+        line = textwrap.fill(
+            line, columns, break_long_words=False, break_on_hyphens=False
         )
-        line = whole_words.fill(line)
     shown = typer.style(label, **style) + line.removeprefix(label)
     typer.echo(shown, err=True)

@@ -106,7 +106,10 @@ Files = Annotated[
 Question = Annotated[
     str,
     typer.Argument(
-        metavar="QUESTION", help="In quotes, after the files.", show_default=False
+        metavar="QUESTION",
+        help="In quotes, after the files.",
+        show_default=False,
+        is_eager=True,  # read before it is said that no file was named
     ),
 ]
 
@@ -138,6 +141,17 @@ class SearchOptions:
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL
     directory: Directory = None
     as_json: AsJson = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """Options of a server of documents."""
+
+    token_budget: TokenBudget = 4_000
+    widen: Widened = None
+    collection: Collection = ""
+    embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL
+    directory: Directory = None
 
 
 def takes(kind: type[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:

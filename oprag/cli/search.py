@@ -15,7 +15,7 @@ from rich.console import Console
 
 from langchain_oprag import OrderPreservingRetriever
 from oprag.chunk import Chunk, Passage
-from oprag.cli.display import indexing_bar, make_console
+from oprag.cli.display import make_console, progress_bar
 from oprag.cli.embedding_models import load_model
 from oprag.cli.index import Index, own_index
 from oprag.cli.messages import note
@@ -88,7 +88,7 @@ def search(
     files = read_told(paths, notes)
     embeddings = load_model(options.embedding_model, notes)
     folder = options.directory or cache_folder()
-    with indexing_bar(notes) as progress:
+    with progress_bar(notes, "Indexing files", files.names) as progress:
         index = own_index(
             real_names(paths), files, embeddings, folder=folder, show_progress=progress
         )

@@ -7,15 +7,7 @@ from typing import Annotated
 import typer
 
 from oprag.cli.messages import note, stop
-from oprag.cli.options import (
-    DEFAULT_EMBEDDING_MODEL,
-    Collection,
-    Directory,
-    EmbeddingModel,
-    FolderOrIndex,
-    TokenBudget,
-    Widened,
-)
+from oprag.cli.options import FolderOrIndex, ServeOptions, takes
 
 _SHORTEST = 16
 """Characters of a key that is not guessed."""
@@ -24,6 +16,7 @@ _PATIENCE = 3.0
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
+@takes(ServeOptions)
 def serve(
     path: FolderOrIndex,
     *,
@@ -36,11 +29,6 @@ def serve(
             show_default=False,
         ),
     ] = "",
-    token_budget: TokenBudget = 4_000,
-    widen: Widened = None,
-    collection: Collection = "",
-    embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
-    directory: Directory = None,
     host: Annotated[
         str,
         typer.Option(
@@ -50,6 +38,7 @@ def serve(
     port: Annotated[
         int, typer.Option(min=1, max=65535, help="The port to listen at.")
     ] = 8322,
+    options: ServeOptions,
 ) -> None:
     """Let Dify search your files, as external knowledge.
 
@@ -66,22 +55,16 @@ def serve(
     from oprag.cli.librarian import librarian_of
     from oprag.cli.listener import listen, run_server
 
-    librarian = librarian_of(
-        path,
-        collection=collection,
-        embedding_model=embedding_model,
-        directory=directory,
-        patience=_PATIENCE,
-    )
+    librarian = librarian_of(path, options, patience=_PATIENCE)
     from oprag.cli.retrieval_server import make_app
 
-    name = collection or path.resolve().name or "documents"
+    name = options.collection or path.resolve().name or "documents"
     app = make_app(
         librarian,
         name=name,
         api_key=api_key,
-        token_budget=token_budget,
-        widen=widen,  # type: ignore[arg-type]  # checked by the option's callback
+        token_budget=options.token_budget,
+        widen=options.widen,  # type: ignore[arg-type]  # checked by the option's callback
     )
     host = host.strip() or "127.0.0.1"  # an empty address would mean all of them
     listener = listen(host, port, "Give another --port, or --host.")

@@ -1,5 +1,6 @@
 """The command line itself: help, version, completion, and errors in one line."""
 
+import os
 import subprocess
 import sys
 import warnings
@@ -49,7 +50,14 @@ def test_the_version_is_the_installed_one():
         (["dmeo"], "'demo'"),
         (["demo", "--tokens", "5"], "--tokens"),
         (["demo", "--k", "0"], "--k"),
-        (["demo", "--token-budget", "many"], "--token-budget"),
+        (
+            ["demo", "--token-budget", "many"],
+            "--token-budget': Input should be a valid",
+        ),
+        (
+            ["context", "a", "b", "--order", "scroe"],
+            "'scroe' is not one of 'document',",
+        ),
     ],
 )
 def test_a_wrong_call_is_told_and_exits_with_2(arguments, hint):
@@ -60,11 +68,17 @@ def test_a_wrong_call_is_told_and_exits_with_2(arguments, hint):
     assert result.stdout == ""
 
 
-def test_a_value_that_is_no_choice_is_named_with_the_choices():
-    result = RUNNER.invoke(app, ["context", "a.txt", "Why?", "--order", "scroe"])
+@pytest.mark.parametrize(
+    ("word", "missing"), [(os.curdir, "QUESTION"), ("Who pays?", "FILE")]
+)
+def test_of_files_and_a_question_the_missing_one_is_named(word, missing):
+    result = RUNNER.invoke(app, ["context", word], prog_name="oprag")
 
     assert result.exit_code == 2
-    assert "'scroe' is not one of 'document', 'score'" in result.stderr
+    assert result.stderr == (
+        f"Error: Missing argument '{missing}'. Type, for example: "
+        'oprag context report.pdf "Who pays for repairs?"\n'
+    )
 
 
 def test_python_runs_the_package_as_the_command():

@@ -163,14 +163,6 @@ def test_names_are_shown_as_they_are(name, tmp_path, tiny_model):
     assert f"now kept in {folder / 'index'}" in result.stderr
 
 
-@pytest.mark.parametrize("question", ["", "  "])
-def test_an_empty_question_is_a_wrong_call(question, folder):
-    result = run(folder, question)
-
-    assert result.exit_code == 2
-    assert "QUESTION" in result.stderr
-
-
 def test_a_budget_that_holds_nothing_is_one_line(folder, options):
     result = run(folder, QUESTION, "--token-budget", 1, *options)
 

@@ -162,10 +162,6 @@ def test_no_text_is_there_twice(reference):
     assert [reference.count(sentence) for sentence in sentences] == [1, 1, 1]
 
 
-def test_it_is_long(reference):
-    assert 350_000 < len(reference) < 450_000
-
-
 def test_chapters_stand_in_the_order_of_the_book(reference):
     headings = [
         "Objects, values and types",

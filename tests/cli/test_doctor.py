@@ -253,7 +253,6 @@ def test_the_readings_of_a_page_are_what_is_shown_and_what_is_there(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (["nowhere"], "not a Chroma directory"),
         (["{index}", "--collection", "laws"], "Collections: 'chunks'"),
         (["{index}", "--repair"], "--documents"),
         (["{index}", "--write"], "--repair"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from oprag.errors import InvalidOptionError
 from oprag_eval.data import DATASETS
 from oprag_eval.published import AVERAGE, all_published
 from oprag_eval.reproduction import Recipe, claims, compare, recipe_named, recipes
@@ -62,11 +61,6 @@ def test_vanilla_rag_and_raptor_differ_in_the_summaries_alone():
         raptor = arms["raptor"].system.settings()
         assert vanilla["compat"] == raptor["compat"] == "official"
         assert raptor["splitting"] == {"unit": "sentences", "size": vanilla["size"]}
-
-
-def test_a_table_that_is_not_there_is_told_those_there_are():
-    with pytest.raises(InvalidOptionError, match=r"op-rag/en\.qa, self-route"):
-        recipe_named("op-rag")
 
 
 def summary(mean: float, measure: str = "token_f1") -> dict:

@@ -200,16 +200,8 @@ def _json(view: object) -> str:
 
 
 def _settings(options: SearchOptions) -> str:
-    return _json(
-        {
-            "token_budget": options.token_budget,
-            "k": options.k,
-            "order": options.order,
-            "selection": options.selection,
-            "widen": options.widen,
-            "merge": options.merge,
-        }
-    )
+    shown = ("token_budget", "k", "order", "selection", "widen", "merge")
+    return _json({name: getattr(options, name) for name in shown})
 
 
 def _options(session: Session, given: dict[str, Any]) -> SearchOptions:

@@ -16,7 +16,7 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
-from oprag.errors import invalid_option
+from oprag.errors import did_you_mean, invalid_option
 from oprag_eval.catalogue import make_system
 from oprag_eval.data import Dataset
 from oprag_eval.published import AVERAGE, Published, published_for
@@ -135,8 +135,8 @@ def recipes() -> Mapping[str, Recipe]:
 def recipe_named(name: str) -> Recipe:
     """Return one recipe."""
     if name not in recipes():
-        takes = f"There are {', '.join(recipes())}."
-        raise invalid_option("table", name, takes)
+        takes = "`oprag reproduce --list` shows those there are."
+        raise invalid_option("table", name, did_you_mean(name, recipes()) + takes)
     return recipes()[name]
 
 

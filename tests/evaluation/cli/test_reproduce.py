@@ -354,7 +354,7 @@ def test_the_tables_are_listed_with_readers_and_sets():
     ("arguments", "code", "message"),
     [
         ([], 2, "No table is named"),
-        (["dos-rag"], 1, "There are dos-rag/en.mc, dos-rag/en.qa"),
+        (["dos-rag"], 1, "Did you mean 'dos-rag/en."),
         (["dos-rag/quality", "--reader", "GPT-9"], 1, "figures of GPT-4o, GPT-4o-mini"),
         (["dos-rag/quality", "--data", "nq=x"], 2, "dos-rag/quality asks quality"),
     ],
