@@ -67,7 +67,8 @@ def test_what_was_done_and_skipped_is_told_on_stderr(first, folder, options):
     assert lines[-1].startswith(f"Index: 5 chunks, now kept in {options[-1]}")
 
 
-def test_the_json_cites_files_and_pages(report, folder):
+def test_the_json_cites_files_and_pages_and_counts_what_is_sent(report, folder):
+    assert report["tokens"] == resolve_token_counter()(report["context"])
     assert report["files"] == [str(folder / name) for name in READABLE]
     assert [Path(skip["file"]).name for skip in report["skipped"]] == [
         "empty.txt",

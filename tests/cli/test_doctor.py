@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +14,7 @@ import langchain_oprag
 import llamaindex_oprag
 from oprag.cli.app import app
 from oprag.cli.folder_texts import FolderTexts
-from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
+from oprag.errors import DocumentNotFoundError
 from oprag.metadata import STAMP_KEYS
 from tests.cli.chroma_indexes import (
     client,
@@ -297,53 +294,6 @@ def test_options_may_be_given(tmp_path):
     assert "keys: seq, work" in shown
     assert values["problems"] == []
     assert values["verdict"] == "ordered"
-
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from oprag.cli.chroma_directory import open_directory
-from oprag.cli.folder_texts import FolderTexts
-from oprag.diagnosing import plan_repair
-
-store = open_directory(Path(sys.argv[1]))
-plan = plan_repair(store.read(), FolderTexts(Path(sys.argv[2])))
-store.back_up(plan.changes)
-store.write(plan.changes, lambda done: os.kill(os.getpid(), signal.SIGKILL))
-"""
-
-
-@pytest.mark.slow
-def test_a_repair_that_is_killed_is_seen_and_finished_by_the_next(tmp_path):
-    sources, folder = tmp_path / "sources", tmp_path / "chroma"
-    sources.mkdir()
-    # More chunks than are written at once, so that the kill leaves half a document.
-    lines = [f"line {number}" for number in range(2_100)]
-    (sources / "long.txt").write_text("\n".join(lines), "utf-8")
-    collection = client(folder).create_collection("chunks")
-    collection.add(
-        ids=[str(number) for number in range(2_100)],
-        documents=lines,
-        metadatas=[{"source": "long.txt"}] * 2_100,
-        embeddings=[[1.0, 0.0]] * 2_100,
-    )
-
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, str(folder), str(sources)], check=False, cwd=ROOT
-    )
-
-    assert killed.returncode == -signal.SIGKILL
-    with pytest.raises(IncompleteDocumentError):
-        langchain_oprag.document_source(langchain_store(folder)).get("long.txt")
-    half = report_of(folder, code=1)
-    assert "incomplete" in {problem["kind"] for problem in half["problems"]}
-    values = report_of(folder, "--documents", sources, "--repair", "--write")
-    assert len(values["repair"]["changes"]) == 100
-    written = rows(folder)
-    numbers = sorted(metadata["chunk_index"] for metadata in written.values())
-    assert numbers == list(range(2_100))
-    assert {metadata["n_chunks"] for metadata in written.values()} == {2_100}
-    assert len({metadata["doc_key"] for metadata in written.values()}) == 1
 
 
 def test_a_name_is_matched_by_the_end_of_its_path(tmp_path):

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from fpdf import FPDF
-from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.vectorstores import InMemoryVectorStore
 from mcp import ClientSession
@@ -169,18 +168,6 @@ async def test_only_documents_are_read(library, notes, name):
                 assert "There is no document" in said
 
 
-async def test_wrong_places_are_told(library):
-    async with connected(library) as session:
-        orders, report = "orders.txt", "report.pdf"
-        for start, end in ((5, 5), (-1, 3), (0, 10**9), (10**9, None)):
-            said = await refused(session, "read", document=orders, start=start, end=end)
-            assert f"the text has {len(ORDERS) + 30}" in said
-        said = await refused(session, "read", document=report)
-        assert "has pages. Say which, as its citation does: page 1, page 2" in said
-        said = await refused(session, "read", document=orders, page="1")
-        assert "has no pages: leave `page` out" in said
-
-
 async def test_orders_in_a_document_arrive_as_quoted_text(library):
     async with connected(library) as session:
         librarian = Librarian(lambda _: library, patience=1)
@@ -192,27 +179,6 @@ async def test_orders_in_a_document_arrive_as_quoted_text(library):
         assert ORDERS.splitlines()[0] in inside(found)
         read = await asked(session, "read", document="orders.txt")
         assert slice_in(read) == whole
-
-
-async def test_outlines_and_lists_lead_to_what_can_be_read(library, notes):
-    async with connected(library) as session:
-        plan = "plan.md"
-        lines = inside(await asked(session, "outline", document=plan)).splitlines()
-        assert len(lines) == 1 + -(-SENTENCES // 40)
-        for line in lines:
-            start, end, title = re.match(r"characters (\d+)-(\d+): (.+)", line).groups()
-            read = slice_in(
-                await asked(
-                    session, "read", document=plan, start=int(start), end=int(end)
-                )
-            )
-            assert read.startswith(title)
-        listed = inside(await asked(session, "documents")).splitlines()
-        names = [line.rpartition(": ")[0] for line in listed]
-        assert sorted(names) == sorted({name for name, _ in texts_of(notes)})
-        some = inside(await asked(session, "documents", containing="old"))
-        assert some.startswith("old/plan.md")
-        assert len(some.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -267,24 +233,6 @@ async def test_arguments_of_another_kind_are_refused(library):
             ("read", {"document": "nowhere"}, "There is no document 'nowhere'."),
         ]:
             assert said in await refused(session, tool, **given)
-
-
-async def test_the_end_of_a_name_that_is_of_one_document_is_accepted(tmp_path):
-    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=32))
-    names = ["/home/ann/a/plan.md", "/home/ann/b/plan.md", "/home/ann/b/only.md"]
-    given = [Document(f"Text of {n}.", metadata={"source": n}) for n in names]
-    index_documents(given, store)
-    async with connected(Library(store)) as session:
-        read = await asked(session, "read", document="only.md")
-        assert slice_in(read) == "Text of /home/ann/b/only.md."
-        said = await refused(session, "read", document="plan.md")
-        assert "Several end so: a/plan.md, b/plan.md." in said
-        found = await asked(session, "search", question="Text")
-        assert {place[0] for place in PLACE.findall(inside(found))} == {
-            "a/plan.md",
-            "b/plan.md",
-            "b/only.md",
-        }
 
 
 async def test_no_reply_says_where_the_documents_are(notes, library):

@@ -32,20 +32,22 @@ LEASE += "\n\n# End\n\nEither side may end it with six months of notice."
 TEXTS = {"a/lease.txt": LEASE, "b/lease.txt": "Another.", "b/only.txt": "Alone."}
 PAGES = [("First.", 1), ("Second page.", 2)]
 ASKED = [
-    ("read", {"document": "a/lease.txt"}),
-    ("read", {"document": "a/lease.txt", "start": 8, "end": 40}),
-    ("read", {"document": "only.txt"}),
-    ("read", {"document": "lease.txt"}),
-    ("read", {"document": "onli.txt"}),
-    ("read", {"document": "x" * 9_000}),
-    ("read", {"document": "only.txt", "start": 6}),
-    ("read", {"document": "only.txt", "start": -1, "end": 3}),
-    ("read", {"document": "only.txt", "page": 3}),
-    ("outline", {"document": "a/lease.txt"}),
-    ("outline", {"document": ""}),
-    ("documents", {}),
-    ("documents", {"containing": "b/"}),
-    ("documents", {"containing": "zzz"}),
+    ("read", {"document": "a/lease.txt"}, "[goes on at character "),
+    ("read", {"document": "a/lease.txt", "start": 8, "end": 40}, ", characters 8-40"),
+    ("read", {"document": "only.txt"}, "Alone."),
+    ("read", {"document": "lease.txt"}, "Several end so: a/lease.txt, b/lease.txt."),
+    ("read", {"document": "onli.txt"}, "There is no document 'onli.txt'"),
+    ("read", {"document": "x" * 9_000}, "There is no document"),
+    ("read", {"document": "only.txt", "start": 6}, "the text has 6"),
+    ("read", {"document": "only.txt", "start": -1, "end": 3}, "the text has 6"),
+    ("read", {"document": "only.txt", "start": 5, "end": 5}, "the text has 6"),
+    ("read", {"document": "only.txt", "end": 10**9}, "the text has 6"),
+    ("read", {"document": "only.txt", "page": 3}, "no pages: leave `page` out"),
+    ("outline", {"document": "a/lease.txt"}, "characters 5302-5356: End"),
+    ("outline", {"document": ""}, "There is no document"),
+    ("documents", {}, "b/only.txt: 6 characters"),
+    ("documents", {"containing": "b/"}, "b/lease.txt: 8 characters"),
+    ("documents", {"containing": "zzz"}, ""),
 ]
 
 
@@ -62,12 +64,13 @@ def call(name, given):
     return {"type": "tool_call", "id": "1", "name": name, "args": given}
 
 
-@pytest.mark.parametrize(("name", "given"), ASKED)
-def test_answers_and_places_are_the_same_sync_and_async(name, given):
+@pytest.mark.parametrize(("name", "given", "part"), ASKED)
+def test_answers_and_places_are_the_same_sync_and_async(name, given, part):
     langchain, llamaindex = in_both(TEXTS, token_budget=100)
     message = langchain[name].invoke(call(name, given))
     output = llamaindex[name].call(**given)
     assert message.content == output.content
+    assert part in message.content
     assert [place_of(d) for d in message.artifact] == [
         *map(place_of, output.raw_output)
     ]

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from oprag.cli.app import app
 from tests.cli.conftest import tiny_model
 from tests.evaluation.small import HARBOUR
-from tests.kit.openai_server import Failure, ScriptedServer
+from tests.kit.openai_server import ScriptedServer
 
 __all__ = ["tiny_model"]
 
@@ -134,17 +134,6 @@ def test_a_mistake_in_files_is_one_line(place, arguments):
 )
 def test_a_mistake_in_the_command_is_one_line_below_how_it_is_used(place, arguments):
     assert_told(give(place, *arguments), 2)
-
-
-@pytest.mark.parametrize("command", [ASK, [*ASK, "--route", "self"]])
-def test_a_server_that_is_down_or_lacks_the_model_is_one_line(
-    place, command, monkeypatch
-):
-    with ScriptedServer(lambda _: Failure(404, "No such model.")) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        assert "No such model." in assert_told(give(place, *command), 1)
-
-    assert "can be reached" in assert_told(give(place, *command), 1)
 
 
 @pytest.mark.parametrize("url", ["not a url", "http://", "ftp://host", "http://[::1"])

@@ -221,16 +221,6 @@ def test_a_file_that_is_removed_is_no_longer_read(folder, workshop):
     assert {p.name for p in session.step.retrieved.passages} == {"report.pdf"}
 
 
-def test_two_tabs_do_not_mix(folder, workshop):
-    one = dropped(Session(workshop), folder / "lease.md")
-    other = dropped(Session(workshop), folder / "report.pdf")
-    one.ask(QUESTION)
-
-    assert other.question == ""
-    assert other.step is None
-    assert files_view(one)["files"] != files_view(other)["files"]
-
-
 def test_what_was_dropped_goes_when_the_program_ends(folder, workshop):
     session = dropped(Session(workshop), folder / "lease.md")
     (path,) = session.desk.shelf.paths.values()
