@@ -16,6 +16,7 @@ from llama_index.core import Document as LlamaIndexDocument
 from llama_index.core import MockEmbedding, StorageContext, VectorStoreIndex
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.node_parser import NodeParser
+from llama_index.core.storage.docstore import SimpleDocumentStore
 from llama_index.core.vector_stores import SimpleVectorStore
 from pydantic import Field
 
@@ -142,7 +143,15 @@ def llamaindex(outages: Outages) -> tuple[Callable[..., IndexingReport], ChunkSt
             outages.called()
             super().delete_nodes(*args, **kwargs)
 
-    storage = StorageContext.from_defaults(vector_store=Store())
+    class Nodes(SimpleDocumentStore):
+        def add_documents(self, *args: Any, **kwargs: Any) -> None:
+            super().add_documents(*args, **kwargs)
+            outages.called()
+
+        async def async_add_documents(self, *args: Any, **kwargs: Any) -> None:
+            self.add_documents(*args, **kwargs)
+
+    storage = StorageContext.from_defaults(vector_store=Store(), docstore=Nodes())
     over = VectorStoreIndex(
         [], storage_context=storage, embed_model=NodeModel(asked=outages)
     )
