@@ -86,20 +86,6 @@ def test_other_arguments_of_a_call_reach_the_store():
 # How many: the token budget
 
 
-def test_a_budget_asks_a_store_until_it_is_full():
-    """200 words hold 50 chunks of 4; asked for are 16, 32, 64."""
-    store = RecordingStore(book(300))
-    retriever = OrderPreservingRetriever(
-        vectorstore=store, token_budget=200, token_counter=words
-    )
-
-    result = retriever.invoke(QUERY)
-
-    assert [search["k"] for search in store.asked] == [16, 32, 64]
-    best = store.similarity_search(QUERY, k=50)
-    assert numbers(result) == sorted(numbers(best))
-
-
 def test_it_raises_the_candidates_of_mmr_along():
     store = RecordingStore(book(100))
     retriever = OrderPreservingRetriever(
@@ -172,17 +158,3 @@ async def test_the_wrapped_retriever_is_awaited_in_the_callers_thread():
 
 
 # Passing through
-
-
-@pytest.mark.parametrize(
-    ("options", "asked"),
-    [({}, 16), ({"selection": "recall"}, 1200), ({"selection": "recall", "k": 20}, 20)],
-)
-async def test_a_store_is_asked_for_enough_to_choose_from(options, asked):
-    store = RecordingStore(book(40))
-    wrapped = OrderPreservingRetriever(
-        vectorstore=store, token_budget=8, token_counter=words, **options
-    )
-    wrapped.invoke(QUERY)
-    await wrapped.ainvoke(QUERY)
-    assert [call["k"] for call in store.asked] == [asked] * 2

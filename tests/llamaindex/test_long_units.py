@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from llama_index.core import StorageContext, VectorStoreIndex
-from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.schema import IndexNode, MetadataMode, NodeWithScore, TextNode
-from llama_index.core.vector_stores import SimpleVectorStore
 
 from llamaindex_oprag import LongUnitRetriever
 from oprag.units import group_documents
 from tests.kit.words import words
 from tests.llamaindex.components import Retrieved
-from tests.llamaindex.recording import WordEmbedding
 
 TEXTS = {
     "bridge.md": "Ann built the bridge over the Une in 1912. It is of stone.",
@@ -36,46 +32,6 @@ def listed(*nodes: NodeWithScore, **options) -> LongUnitRetriever:
 
 def of(scored: NodeWithScore) -> list[str]:
     return scored.node.metadata["unit_documents"]
-
-
-class RecordingStore(SimpleVectorStore):
-    """Remembers how many nodes every search was to give."""
-
-    _asked: list[int] = PrivateAttr(default_factory=list)
-
-    def query(self, query, **kwargs):
-        self._asked.append(query.similarity_top_k)
-        return super().query(query, **kwargs)
-
-
-class TestHowMuchIsAsked:
-    def index(self, store: RecordingStore) -> VectorStoreIndex:
-        """A hundred nodes of one unit, and far from the question one of another."""
-        nodes = [
-            TextNode(text=f"word hearth {n}", metadata={"doc_id": "mill.md"})
-            for n in range(100)
-        ]
-        nodes.append(TextNode(text="quite other", metadata={"doc_id": "ann.md"}))
-        return VectorStoreIndex(
-            nodes,
-            embed_model=WordEmbedding(),
-            storage_context=StorageContext.from_defaults(vector_store=store),
-        )
-
-    async def test_more_until_there_are_enough_units(self):
-        store = RecordingStore()
-        base = self.index(store).as_retriever()
-        retriever = LongUnitRetriever(
-            base, units=UNITS, documents=TEXTS, similarity_top_k=2
-        )
-
-        found = retriever.retrieve("word hearth")
-
-        # The other document's node is the last of 101.
-        assert store._asked == [16, 32, 64, 128]
-        assert list(map(of, found)) == [["mill.md"], ["bridge.md", "ann.md"]]
-        assert await retriever.aretrieve("word hearth") == found
-        assert base.similarity_top_k == 2
 
 
 class TestOutput:

@@ -7,7 +7,6 @@ import pickle
 
 import pytest
 from llama_index.core import PromptTemplate, VectorStoreIndex
-from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.schema import (
     IndexNode,
@@ -19,7 +18,6 @@ from llama_index.core.schema import (
 
 from llamaindex_oprag import OrderPreservingRetriever
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
-from tests.kit.words import words
 from tests.llamaindex.components import Retrieved
 from tests.llamaindex.corpus import QUESTION, index, numbers_of, scored
 from tests.llamaindex.recording import WordEmbedding
@@ -51,20 +49,6 @@ class TestTopK:
 
 
 class TestBudget:
-    def test_a_store_is_asked_for_as_many_as_fill_it(self, lease):
-        """Clauses of 10 to 12 words: 9 to 11 of them fill 110 words."""
-        base = lease.as_retriever()
-        retriever = OrderPreservingRetriever(
-            base, token_budget=110, token_counter=words
-        )
-
-        nodes = retriever.retrieve(QUESTION)
-
-        best = numbers_of(lease.as_retriever(similarity_top_k=16).retrieve(QUESTION))
-        assert 9 <= len(nodes) <= 11
-        assert numbers_of(nodes) == sorted(best[: len(nodes)])
-        assert base.similarity_top_k == 2
-
     async def test_a_query_is_embedded_once_when_awaited(self):
         lease = index()
         retriever = OrderPreservingRetriever(
@@ -160,28 +144,3 @@ class TestPassingThrough:
         retriever.update_prompts({"base_retriever:query_gen_prompt": template})
 
         assert fusion.query_gen_prompt == "Another way to ask: {query}"
-
-
-class Asked(VectorIndexRetriever):
-    """Notes how many nodes it is asked for."""
-
-    asked: list[int] = []  # noqa: RUF012 -- shared by the copies that ask
-
-    def _retrieve(self, query_bundle):
-        self.asked.append(self.similarity_top_k)
-        return super()._retrieve(query_bundle)
-
-
-@pytest.mark.parametrize(
-    ("options", "asked"),
-    [
-        ({}, 16),
-        ({"selection": "recall"}, 1200),
-        ({"selection": "recall", "similarity_top_k": 20}, 20),
-    ],
-)
-def test_an_index_is_asked_for_enough_to_choose_from(options, asked):
-    base = Asked(index(), embed_model=WordEmbedding())
-    Asked.asked.clear()
-    OrderPreservingRetriever(base, token_budget=60, **options).retrieve(QUESTION)
-    assert Asked.asked == [asked]
