@@ -72,7 +72,8 @@ def _placed(
     """The chunks of one document, in the order of the input."""
     document = chunks[0].document
     without = [(chunk, "") for chunk in chunks if chunk.position is None]
-    full = full_text(chunks[0].uri)
+    uris = dict.fromkeys(chunk.uri for chunk in chunks)
+    full = next(filter(None, map(full_text, uris)), None)
     if full is None:
         if without and len(chunks) > 1:
             problems[document] = not_located(chunks, without, known=False)

@@ -149,18 +149,16 @@ def _places(
     problems: dict[str, OpragError] | None,
 ) -> list[_Place]:
     """Places of one document's chunks; an error is raised or collected."""
-    problem: PositionError | None = None
+    if all(hit.text == hits[0].text for hit in hits):  # it needs no place
+        return [_read(document, [h], position_keys, partly=True)[0] for h in hits]
     try:
         places = _read(document, hits, position_keys)
     except PositionError as error:
         problem, places = error, [_NOWHERE] * len(hits)
-    if _NOWHERE not in places:
-        return places
-    partial = _read(document, hits, position_keys, partly=True)
-    if len({hit.text for hit in hits}) == 1:
-        return partial  # it needs no place
-    if problem is None:
-        places = partial
+    else:
+        if _NOWHERE not in places:
+            return places
+        places = _read(document, hits, position_keys, partly=True)
         rows = zip(hits, ranks, places, strict=True)
         lacking = [(hit, rank) for hit, rank, place in rows if place is _NOWHERE]
         problem = no_position(lacking, document, position_keys)

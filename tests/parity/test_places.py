@@ -75,6 +75,8 @@ def test_what_oprag_wrote_counts_where_the_text_has_copies(component):
     assert component(texts, metadatas, **asked).texts == texts[::-1]
     metadatas[1] |= {"char_start": 11, "char_end": 21}
     assert component(texts, metadatas, **asked).texts == texts[::-1]
+    del metadatas[0]["source"], metadatas[0]["doc_uri"]  # the other names the text
+    assert component(texts, metadatas, **asked).texts == texts[::-1]
 
 
 @EVERYWHERE
