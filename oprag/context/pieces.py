@@ -155,12 +155,14 @@ def slice_of(chunk: Chunk, text: str, start: int, end: int) -> Chunk:
         start: Its first character, in the text that the span is relative to.
         end: One past its last.
     """
-    position = chunk.position
-    if position is not None and position[-2:] == chunk.span:
+    position, span = chunk.position, chunk.span or (start, end)
+    if position is not None and position[-2:] == span:
         position = (*position[:-2], start, end)
     # Stored counts are of the whole chunk, and a stamp is of what it begins.
     metadata = {
-        key: value for key, value in chunk.metadata.items() if key not in _OF_ITS_TEXT
+        key: value
+        for key, value in chunk.metadata.items()
+        if key not in _OF_ITS_TEXT and (key != "start_index" or span[0] == start)
     }
     return chunk._replace(
         text=text,

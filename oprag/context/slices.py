@@ -17,7 +17,9 @@ from oprag.context.options import ContextOptions, Widen
 from oprag.context.passages import proved_source
 from oprag.context.pieces import is_sliceable, slice_of
 from oprag.ordering import group_by_document
+from oprag.positions import PART_KEYS
 
+_OF_ITS_PAGE = (*PART_KEYS, "loc")
 _NEAR = 8
 """A slice ends at white space within an eighth of the hit's length."""
 
@@ -73,7 +75,9 @@ def slices_beside(
         if start >= end:
             return False
         left -= end - start
-        found.append(slice_of(hit, source[start:end], start, end))
+        beside = slice_of(hit, source[start:end], start, end)
+        own = {k: v for k, v in beside.metadata.items() if k not in _OF_ITS_PAGE}
+        found.append(beside._replace(metadata=own))  # it may be of another page
         return True
 
     lengths = {rank: len(side.hit.text) for (rank, _), side in sides.items()}

@@ -154,7 +154,7 @@ def test_best_first_neighbours_come_last():
 def test_a_full_text_tells_what_no_store_can():
     text = "".join(f"w{number:03} " for number in range(100))
     hits = [
-        Hit(text[start : start + 50], {"source": "a", "start_index": start})
+        Hit(text[start : start + 50], {"source": "a", "start_index": start, "page": 1})
         for start in (100, 300)
     ]
     options = ContextOptions(documents={"a": text}, merge=True)
@@ -164,6 +164,10 @@ def test_a_full_text_tells_what_no_store_can():
 
         assert [span for p in passages for span in p.spans] == wanted
         assert all(text[p.spans[0].start : p.spans[0].end] == p.text for p in passages)
+        # The slice that they begin with is at another place, maybe on another page.
+        assert [p.chunks[0].metadata for p in passages] == [{"source": "a"}] * len(
+            wanted
+        )
 
 
 def test_full_texts_fill_a_budget():
