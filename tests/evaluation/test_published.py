@@ -66,15 +66,6 @@ def test_a_figure_stands_where_the_paper_has_it(dataset, model, method, tokens, 
     assert found == [value]
 
 
-@pytest.mark.parametrize(
-    ("name", "loaded"),
-    [("quality/dev", "quality"), ("narrativeqa/test", "narrativeqa")],
-)
-def test_a_set_that_was_loaded_has_the_figures_of_its_split(name, loaded):
-    assert published_for(name) == published_for(loaded) != ()
-    assert published_for(f"{loaded}/train") == ()
-
-
 def test_figures_have_the_deviations_that_their_papers_give():
     figures = [f for f in published_for("quality") if f.model == "GPT-4o"]
 

@@ -13,14 +13,6 @@ from functools import cache
 from pathlib import Path
 
 _FILE = Path(__file__).with_name("published.csv")
-_SPLITS = {
-    "longrag/hotpot_qa/documents": "longrag/hotpot_qa",
-    "longrag/nq/documents": "longrag/nq",
-    "narrativeqa/test": "narrativeqa",
-    "quality/dev": "quality",
-}
-"""`Dataset.name` of the split that the papers used, and the name of its figures."""
-
 AVERAGE = "self-route/average"
 """The name of Self-Route's means over its nine sets; no set of this name is
 loaded. Their measure is `average`: accuracy, F1 and ROUGE as each set has it. Those by
@@ -80,5 +72,5 @@ def published_for(dataset: str) -> tuple[Published, ...]:
     Returns:
         In the order of `all_published`; empty where the papers have none for the set.
     """
-    name = _SPLITS.get(dataset, dataset)
+    name = dataset.removesuffix("/documents")
     return tuple(figure for figure in all_published() if figure.dataset == name)

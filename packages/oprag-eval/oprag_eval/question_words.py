@@ -139,7 +139,6 @@ TASKS: Mapping[str, Task] = MappingProxyType(
         "passkey/larger": _NUMBER,
         "passkey/literal": _NUMBER,
         "passkey/reworded": _NUMBER,
-        "qasper": _ARTICLE,
         "quality": Task("an article or a story"),
     }
 )
@@ -154,7 +153,6 @@ _OWN_FORMS = {
     "longbench/qmsum": "in one or more sentences",
     "longbench/qasper": f"{_TERSE}; to a question that asks for yes or no, yes or no",
 }
-_OWN_FORMS["qasper"] = _OWN_FORMS["longbench/qasper"]
 """Task lines of our own prompts, where they differ from the usual one."""
 
 
@@ -259,9 +257,7 @@ def wording_for(
     Raises:
         InvalidOptionError: No paper asks this set.
     """
-    name = dataset.name
-    if name not in TASKS:
-        name = name.rpartition("/")[0]  # quality/dev
+    name = dataset.name.removesuffix("/documents")
     task = TASKS.get(name, _NO_TASK)
     if source == "own":
         return Wording(decline=decline, form=_OWN_FORMS.get(name, ""))

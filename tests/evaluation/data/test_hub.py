@@ -42,10 +42,10 @@ def test_longrag_in_parquet_as_the_hub_has_it(tmp_path):
         "context": "Mara lit it.",
     }
     (tmp_path / "nq").mkdir()
-    file = tmp_path / "nq/subset_100-00000-of-00001.parquet"
+    file = tmp_path / "nq/full-00000-of-00001.parquet"
     datasets.Dataset.from_list([row]).to_parquet(file)
     for path in (tmp_path, tmp_path / "nq", file):
-        found = load("longrag/nq", path, split="subset_100")
+        found = load("longrag/nq", path)
         (question,) = found.questions
         assert question.answers == ("Mara",)
         assert found.document(question.doc_id).title == "Lamp"

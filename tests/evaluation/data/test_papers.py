@@ -1,13 +1,11 @@
-"""QuALITY, LongBench, LongRAG, NarrativeQA and Qasper."""
+"""QuALITY, LongBench, LongRAG and NarrativeQA."""
 
-import json
 import zipfile
 
 import pytest
 
-from oprag.errors import InvalidOptionError, OpragWarning, UnreadableFileError
+from oprag.errors import OpragWarning, UnreadableFileError
 from oprag_eval.data import load
-from oprag_eval.data.longrag import read_longrag
 from oprag_eval.data.narrativeqa import read_narrativeqa
 from oprag_eval.data.quality import read_quality
 from oprag_eval.data.rows import Rows
@@ -136,7 +134,7 @@ def longrag(**changes):
 
 def test_longrag_with_the_authors_own_context(write_jsonl):
     path = write_jsonl("hotpot_qa.jsonl", [longrag()])
-    found = load("longrag/hotpot_qa", path.parent, split="subset_100")
+    found = load("longrag/hotpot_qa", path.parent)
 
     (question,) = found.questions
     assert question.question_id == "383"
@@ -147,12 +145,7 @@ def test_longrag_with_the_authors_own_context(write_jsonl):
         "Title: Lamp\nMara lit it.",
     )
     assert found.metrics == ("longrag_match", "exact_match")
-    assert found.notes == ("1 questions, not 100 as in LongRAG's split subset_100",)
-
-
-def test_longrag_knows_its_splits():
-    with pytest.raises(InvalidOptionError, match="subset_1000"):
-        read_longrag("nq", rows_of(longrag()), split="train")
+    assert found.notes == ("1 questions, not 7405 as in LongRAG",)
 
 
 def hub_row(doc_id, text):
@@ -176,96 +169,7 @@ def test_narrativeqa_from_the_hubs_rows():
     assert "1 stories have no text: 1 questions" in found.notes[-1]
 
 
-def annotation(**changes):
-    answer = {
-        "unanswerable": False,
-        "extractive_spans": [],
-        "yes_no": None,
-        "free_form_answer": "",
-        "evidence": [],
-        "highlighted_evidence": [],
-    }
-    return {"answer": {**answer, **changes}, "annotation_id": "a"}
-
-
-def paper(*annotations, question_id="q1"):
-    return {
-        "title": "On Lamps",
-        "abstract": "We light them.",
-        "full_text": [
-            {"section_name": "Method", "paragraphs": ["First oil.", "Then fire."]},
-            {"section_name": None, "paragraphs": ["It burnt."]},
-        ],
-        "qas": [
-            {"question": "How?", "question_id": question_id, "answers": [*annotations]}
-        ],
-    }
-
-
-@pytest.fixture
-def qasper(tmp_path):
-    def read(*annotations):
-        path = tmp_path / "qasper-dev-v0.3.json"
-        path.write_text(json.dumps({"1909.1": paper(*annotations)}), "utf-8")
-        return load("qasper", path)
-
-    return read
-
-
-def test_the_text_of_a_paper(qasper):
-    (document,) = qasper(annotation(yes_no=True)).documents.values()
-
-    assert document.title == "On Lamps"
-    assert document.text == (
-        "On Lamps\n\nWe light them.\n\nMethod\n\nFirst oil.\n\nThen fire.\n\nIt burnt."
-    )
-
-
-def test_every_kind_of_answer(qasper):
-    found = qasper(
-        annotation(unanswerable=True),
-        annotation(yes_no=False),
-        annotation(extractive_spans=["oil", "fire"]),
-        annotation(free_form_answer=" By hand. "),
-        annotation(),
-    )
-    answers = ("Unanswerable", "No", "oil, fire", "By hand.")
-
-    assert found.questions[0].answers == answers
-
-
-def test_evidence_is_that_of_the_first_annotator_whose_text_is_all_there(qasper):
-    found = qasper(
-        annotation(yes_no=True, evidence=["First oil.", "FLOAT SELECTED: Table 1"]),
-        annotation(yes_no=True, evidence=["It burnt.", "First oil."]),
-    )
-    (question,) = found.questions
-    text = found.documents[question.doc_id].text
-
-    assert [text[a:b] for a, b in question.evidence] == ["First oil.", "It burnt."]
-    assert question.evidence_kind == "all"
-    assert qasper(annotation(yes_no=True, evidence=["x"])).questions[0].evidence == ()
-
-
-def test_questions_without_an_answer_are_left_out_and_said(qasper):
-    found = qasper(annotation())
-
-    assert found.questions == ()
-    assert found.notes[-1] == "1 questions without an answer are left out"
-
-
-def test_a_bad_paper_is_named(tmp_path):
-    path = tmp_path / "qasper.json"
-    path.write_text(json.dumps({"1909.1": {**paper(), "full_text": 3}}), "utf-8")
-    with pytest.raises(UnreadableFileError, match=r"'1909\.1\.full_text'"):
-        load("qasper", path)
-    path.write_text('{"1909.1":\n oops}', "utf-8")
-    with pytest.raises(UnreadableFileError, match="line 2 column 2"):
-        load("qasper", path)
-
-
-@pytest.mark.parametrize("name", ["quality", "qasper"])
-def test_a_set_that_is_not_on_the_hub_says_which_file_it_takes(name):
+def test_a_set_that_is_not_on_the_hub_says_which_file_it_takes():
     with pytest.raises(UnreadableFileError, match="Give the path of") as caught:
-        load(name)
-    assert caught.value.path == name
+        load("quality")
+    assert caught.value.path == "quality"

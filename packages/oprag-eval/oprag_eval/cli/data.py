@@ -16,10 +16,10 @@ from oprag_eval.data import Dataset, Document, Question, load, read_own
 from oprag_eval.running.run_directory import RunDirectory
 
 
-def load_data(spec: str, split: str) -> Dataset:
+def load_data(spec: str) -> Dataset:
     """Read a set of the papers."""
     name, _, path = spec.partition("=")
-    return load(name.strip(), path.strip() or None, split=split)
+    return load(name.strip(), path.strip() or None)
 
 
 def load_own(

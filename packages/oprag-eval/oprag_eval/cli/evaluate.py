@@ -33,10 +33,6 @@ def evaluate(
             show_default=False,
         ),
     ] = "",
-    split: Annotated[
-        str,
-        typer.Option(help="Split of the data set; by default the one in the papers."),
-    ] = "",
     questions: Annotated[
         Path | None, typer.Option(help="Your own questions: a CSV or JSON Lines file.")
     ] = None,
@@ -99,7 +95,7 @@ def evaluate(
     if questions is not None:
         dataset = load_own(documents or [], questions, out)
     else:
-        dataset = load_data(data, split)
+        dataset = load_data(data)
     dataset = restrict(dataset, options.limit_questions)
     measure = sweep_measure(dataset, offline=options.offline)
     if options.offline:  # its answers say little: show what contexts hold

@@ -227,7 +227,7 @@ def _run(table: _Table, name: str) -> RunEstimate | None:
     from oprag_eval.cli.run import perform
 
     typer.echo(f"\n{name}\n" if table.several else "")
-    dataset = load_data(f"{name}={table.paths[name]}", "")
+    dataset = load_data(f"{name}={table.paths[name]}")
     dataset = restrict(dataset, table.options.limit_questions)
     return perform(
         dataset,

@@ -11,7 +11,6 @@ from oprag_eval.data import infinitebench, longbench, longrag
 from oprag_eval.data.hub import hub_file, hub_table, parquet_rows
 from oprag_eval.data.narrativeqa import read_narrativeqa
 from oprag_eval.data.passkey import PasskeyVariant, make_passkey
-from oprag_eval.data.qasper import read_qasper
 from oprag_eval.data.quality import read_quality
 from oprag_eval.data.records import Dataset
 from oprag_eval.data.rows import Rows, json_rows, zip_rows
@@ -21,27 +20,25 @@ _INFINITEBENCH = "xinrongzhang2022/InfiniteBench"
 _LONGBENCH = "THUDM/LongBench"
 _LONGRAG = "TIGER-Lab/LongRAG"
 _NARRATIVEQA = "deepmind/narrativeqa"
+_QUALITY = "QuALITY.v1.0.1.htmlstripped.dev"
 
 
 class _Set(NamedTuple):
-    read: Callable[[str, Path | None, str], Dataset]
-    """From the part of the name after the slash, the path and the split."""
+    read: Callable[[str, Path | None], Dataset]
+    """From the part of the name after the slash, and the path."""
     path: str
     """The kind of path, for people."""
     parts: tuple[str, ...] = ("",)
     """The names that may follow the slash."""
-    split: str = ""
-    """The one that the papers use."""
 
 
-def load(name: str, path: Path | str | None = None, *, split: str = "") -> Dataset:
-    """Read a data set of the papers.
+def load(name: str, path: Path | str | None = None) -> Dataset:
+    """Read a data set of the papers, the split that they use.
 
     Args:
         name: One of `DATASETS`.
         path: The authors' file, or its folder; see the readers. None: from the
             Hugging Face hub, which keeps what it fetched on this machine.
-        split: Where there are several. Empty: the one that the papers use.
 
     Returns:
         The set. What differs from the papers' counts is in its `notes`, and a
@@ -50,13 +47,11 @@ def load(name: str, path: Path | str | None = None, *, split: str = "") -> Datas
     Raises:
         UnreadableFileError: A file is not there, or a line is not as it should be; no
             path was given, and the hub cannot be reached or does not have the set.
-        InvalidOptionError: There is no such set or split.
+        InvalidOptionError: There is no such set.
     """
     check_one_of("name", name, DATASETS)
     family, _, part = name.partition("/")
-    known = _SETS[family]
-    where = None if path is None else Path(path)
-    return known.read(part, where, split or known.split)
+    return _SETS[family].read(part, None if path is None else Path(path))
 
 
 def _file(path: Path, *names: str) -> Path:
@@ -67,13 +62,13 @@ def _file(path: Path, *names: str) -> Path:
     return next(there, path / names[0])
 
 
-def _infinitebench(task: str, path: Path | None, _: str) -> Dataset:
+def _infinitebench(task: str, path: Path | None) -> Dataset:
     name = infinitebench.FILES[task]
     file = hub_file(_INFINITEBENCH, name) if path is None else _file(path, name)
     return infinitebench.read_infinitebench(task, json_rows(file))
 
 
-def _longbench(task: str, path: Path | None, _: str) -> Dataset:
+def _longbench(task: str, path: Path | None) -> Dataset:
     name = f"{task}.jsonl"
     member = f"data/{name}"
     if path is None:
@@ -84,7 +79,7 @@ def _longbench(task: str, path: Path | None, _: str) -> Dataset:
     return longbench.read_longbench(task, rows)
 
 
-def _longrag(name: str, path: Path | None, split: str) -> Dataset:
+def _longrag(name: str, path: Path | None) -> Dataset:
     def table(config: str, part: str) -> Rows:
         if path is None:
             return hub_table(_LONGRAG, config=config, split=part)
@@ -92,7 +87,7 @@ def _longrag(name: str, path: Path | None, split: str) -> Dataset:
 
     task, slash, _ = name.partition("/")
     corpus = table(f"{task}_wiki", "train") if slash else None
-    return longrag.read_longrag(name, table(task, split), split=split, corpus=corpus)
+    return longrag.read_longrag(name, table(task, "full"), corpus)
 
 
 def _table(path: Path, name: str, split: str) -> Rows:
@@ -105,40 +100,26 @@ def _table(path: Path, name: str, split: str) -> Rows:
     return json_rows(_file(path, f"{name}.jsonl"))
 
 
-def _narrativeqa(_: str, path: Path | None, split: str) -> Dataset:
-    name = "validation" if split == "valid" else split
+def _narrativeqa(_: str, path: Path | None) -> Dataset:
     if path is None:
-        rows: Rows = hub_table(_NARRATIVEQA, config=None, split=name)
-    else:
-        rows = _table(path, "data", name)
-    return read_narrativeqa(rows, split=split)
+        return read_narrativeqa(hub_table(_NARRATIVEQA, config=None, split="test"))
+    return read_narrativeqa(_table(path, "data", "test"))
 
 
-def _quality(_: str, path: Path | None, split: str) -> Dataset:
-    name = f"QuALITY.v1.0.1.htmlstripped.{split}"
-    file = _own_file(path, "quality", name, "github.com/nyu-mll/quality")
-    return read_quality(json_rows(file), split=split)
-
-
-def _qasper(_: str, path: Path | None, split: str) -> Dataset:
-    name = f"qasper-{split}-v0.3.json"
-    return read_qasper(
-        _own_file(path, "qasper", name, "allenai.org/data/qasper"), split=split
-    )
-
-
-def _passkey(variant: str, _path: Path | None, _split: str) -> Dataset:
-    # The name is one of DATASETS, so the variant is one of the three.
-    return make_passkey(variant)  # type: ignore[arg-type]  # checked by the caller
-
-
-def _own_file(path: Path | None, name: str, file: str, source: str) -> Path:
-    """Return the file of a set that is not on the hub; its path must be given."""
+def _quality(_: str, path: Path | None) -> Dataset:
     if path is None:
         reason = "its authors' files are not on the Hugging Face hub"
-        message = f"{name}: {reason}. Give the path of the file {file} of {source}."
-        raise UnreadableFileError(message, path=name, reason=reason)
-    return _file(path, file)
+        message = (
+            f"quality: {reason}. Give the path of the file {_QUALITY} of "
+            "github.com/nyu-mll/quality."
+        )
+        raise UnreadableFileError(message, path="quality", reason=reason)
+    return read_quality(json_rows(_file(path, _QUALITY)))
+
+
+def _passkey(variant: str, _: Path | None) -> Dataset:
+    # The name is one of DATASETS, so the variant is one of the three.
+    return make_passkey(variant)  # type: ignore[arg-type]  # checked by the caller
 
 
 _SETS = {
@@ -149,17 +130,11 @@ _SETS = {
         _longbench, "data.zip, a .jsonl, or its folder", tuple(longbench.TASKS)
     ),
     "longrag": _Set(
-        _longrag,
-        "the hub's .parquet files or their folder, or .jsonl",
-        longrag.SETS,
-        "full",
+        _longrag, "the hub's .parquet files or their folder, or .jsonl", longrag.SETS
     ),
-    "narrativeqa": _Set(
-        _narrativeqa, "the hub's .parquet files or their folder", split="test"
-    ),
+    "narrativeqa": _Set(_narrativeqa, "the hub's .parquet files or their folder"),
     "passkey": _Set(_passkey, "generated", get_args(PasskeyVariant)),
-    "qasper": _Set(_qasper, "the split's .json or its folder", split="dev"),
-    "quality": _Set(_quality, "the split's file or its folder", split="dev"),
+    "quality": _Set(_quality, "the authors' dev file or its folder"),
 }
 
 DATASETS = {

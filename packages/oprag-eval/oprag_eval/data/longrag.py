@@ -7,10 +7,8 @@ from pydantic import Field
 from oprag_eval.data.builder import Counts, add_text, finish
 from oprag_eval.data.records import Dataset, Document, Question
 from oprag_eval.data.rows import Fields, Rows, Text
-from oprag_eval.errors import check_one_of
 
 _FULL = {"nq": 3_610, "hotpot_qa": 7_405}
-_SUBSETS = {"subset_1000": 1_000, "subset_100": 100}
 
 SETS = tuple(f"{task}{of}" for task in _FULL for of in ("", "/documents"))
 """The sets, by the authors' names for the questions; with all documents, or without."""
@@ -35,17 +33,13 @@ class _Article(Fields):
     """Titles of linked articles; the authors group by these."""
 
 
-def read_longrag(
-    name: str, rows: Rows, *, split: str = "full", corpus: Rows | None = None
-) -> Dataset:
+def read_longrag(name: str, rows: Rows, corpus: Rows | None = None) -> Dataset:
     """Read the questions of a LongRAG set: `nq`, or of all `nq/documents`.
 
     Without a corpus every question's document is its own `context`, which repeats the
     authors' reading without their retrieval.
     """
     task = name.partition("/")[0]
-    sizes = {"full": _FULL[task], **_SUBSETS}
-    check_one_of("split", split, sizes)
     documents = {} if corpus is None else _articles(corpus)
     questions = []
     for _, row in rows.of(_Asked):
@@ -61,7 +55,7 @@ def read_longrag(
         documents,
         path=rows.path,
         metrics=("longrag_match", "exact_match"),
-        published=(Counts(f"LongRAG's split {split}", sizes[split]),),
+        published=(Counts("LongRAG", _FULL[task]),),
     )
 
 

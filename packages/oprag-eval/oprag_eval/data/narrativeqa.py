@@ -11,16 +11,11 @@ from oprag.files import shown_text
 from oprag_eval.data.builder import Counts, finish
 from oprag_eval.data.records import Dataset, Document, Question
 from oprag_eval.data.rows import Fields, Rows, Text
-from oprag_eval.errors import check_one_of
 
-_PUBLISHED = {
-    "train": (Counts("NarrativeQA", 32_747, 1_102),),
-    "valid": (Counts("NarrativeQA", 3_461, 115),),
-    "test": (
-        Counts("NarrativeQA", 10_557, 355),
-        Counts("the DOS RAG paper, which left out three empty stories", 10_391, 352),
-    ),
-}
+_PUBLISHED = (
+    Counts("NarrativeQA", 10_557, 355),
+    Counts("the DOS RAG paper, which left out three empty stories", 10_391, 352),
+)
 _METRICS = ("token_f1", "corpus_bleu", "rouge_l", "meteor")
 _PAGE = re.compile(
     r"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b",
@@ -49,13 +44,12 @@ class _Asked(Fields):
     answers: tuple[_Text, ...] = Field(min_length=1)
 
 
-def read_narrativeqa(rows: Rows, *, split: str = "test") -> Dataset:
-    """Read the rows that the Hugging Face hub has, one per question with its story.
+def read_narrativeqa(rows: Rows) -> Dataset:
+    """Read the rows of the test split, one per question with its story.
 
     Of a story that is a web page the shown text is taken. Questions on an empty story
     are left out, and the set's notes say how many.
     """
-    check_one_of("split", split, _PUBLISHED)
     documents: dict[str, Document] = {}
     numbers: Counter[str] = Counter()
     questions = []
@@ -78,11 +72,11 @@ def read_narrativeqa(rows: Rows, *, split: str = "test") -> Dataset:
     empty, lost = len(numbers) - len(documents), numbers.total() - len(questions)
     note = f"{empty} stories have no text: {lost} questions on them are left out"
     return finish(
-        f"narrativeqa/{split}",
+        "narrativeqa",
         questions,
         documents,
         path=rows.path,
         metrics=_METRICS,
-        published=_PUBLISHED[split],
+        published=_PUBLISHED,
         notes=[note] if empty else [],
     )

@@ -8,7 +8,7 @@ from oprag_eval.data.builder import Counts, finish
 from oprag_eval.data.records import Dataset, Document, Question
 from oprag_eval.data.rows import Fields, Rows, Text, malformed
 
-_PUBLISHED = {"dev": (Counts("the DOS RAG paper", 2_086, 115),)}
+_PUBLISHED = (Counts("the DOS RAG paper", 2_086, 115),)
 _HTML = re.compile(r"<(?:p|br|html|body|div)\b[^>]*>", re.IGNORECASE)
 _TAGS = (
     "the articles are HTML: their tags count as text; the papers read the authors' "
@@ -32,8 +32,8 @@ class _Article(Fields):
     questions: tuple[_Question, ...]
 
 
-def read_quality(rows: Rows, *, split: str = "dev") -> Dataset:
-    """Read a file of QuALITY, such as `QuALITY.v1.0.1.htmlstripped.dev`.
+def read_quality(rows: Rows) -> Dataset:
+    """Read the dev file of QuALITY.
 
     Every line is the questions of one writer on one article; two lines share an
     article.
@@ -58,11 +58,11 @@ def read_quality(rows: Rows, *, split: str = "dev") -> Dataset:
             )
     tags = any(_HTML.search(document.text) for document in documents.values())
     return finish(
-        f"quality/{split}",
+        "quality",
         questions,
         documents,
         path=rows.path,
         metrics=("bracketed_match", "choice_match"),
-        published=_PUBLISHED.get(split, ()),
+        published=_PUBLISHED,
         notes=[_TAGS] if tags else [],
     )

@@ -53,7 +53,7 @@ class Rows:
             try:
                 yield line, fields.model_validate(values)
             except ValidationError as error:
-                raise malformed(self.path, line, said(error)) from error
+                raise malformed(self.path, line, _said(error)) from error
 
 
 def malformed(path: str, line: int | None, reason: str) -> UnreadableFileError:
@@ -64,10 +64,8 @@ def malformed(path: str, line: int | None, reason: str) -> UnreadableFileError:
     )
 
 
-def said(error: ValueError) -> str:
-    """Tell what is wrong with a value: of a row, the first field that is."""
-    if not isinstance(error, ValidationError):
-        return str(error)
+def _said(error: ValidationError) -> str:
+    """Tell what is wrong with a row: the first field that is."""
     found = error.errors()[0]
     where = ".".join(map(str, found["loc"]))
     return f"{where!r}: {found['msg']}" if where else found["msg"]
@@ -78,13 +76,13 @@ def json_rows(path: Path | zipfile.Path) -> Rows:
 
     One line at a time is in memory.
     """
-    check_file(path)
+    _check_file(path)
     return Rows(str(path), _json_values(path))
 
 
 def zip_rows(path: Path, member: str) -> Rows:
     """Read a JSON Lines file inside a zip file."""
-    check_file(path)
+    _check_file(path)
     try:
         return json_rows(zipfile.Path(path, member))
     except zipfile.BadZipFile as error:
@@ -93,7 +91,7 @@ def zip_rows(path: Path, member: str) -> Rows:
 
 def csv_rows(path: Path) -> Rows:
     """Read a CSV file with a heading line, UTF-8, whole into memory."""
-    check_file(path)
+    _check_file(path)
     found: list[tuple[int, dict[str, Any]]] = []
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file, strict=True)
@@ -109,7 +107,7 @@ def csv_rows(path: Path) -> Rows:
     return Rows(str(path), found)
 
 
-def check_file(path: Path | zipfile.Path) -> None:
+def _check_file(path: Path | zipfile.Path) -> None:
     """Make sure that a file is there."""
     if not path.is_file():
         what = "is a folder, not a file" if path.is_dir() else "does not exist"
