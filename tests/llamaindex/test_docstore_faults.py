@@ -8,21 +8,16 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from llama_index.core import Document, MockEmbedding, StorageContext, VectorStoreIndex
+from llama_index.core import Document, MockEmbedding
 from llama_index.core.storage.docstore import SimpleDocumentStore
 from llama_index.core.vector_stores import SimpleVectorStore
 from pydantic import PrivateAttr
 
-from llamaindex_oprag import (
-    OffsetTokenNodeParser,
-    aindex_documents,
-    chunk_store,
-    document_source,
-    index_documents,
-)
+from llamaindex_oprag import chunk_store, document_source, index_documents
 from oprag.errors import IndexingError, OpragWarning
 from oprag.indexing import IndexingReport
 from tests.kit.effort import FAULT_STEP
+from tests.kit.frameworks import InLlamaIndex
 from tests.kit.interrupted import content
 
 BEFORE = {name: f"The old text of {name}. " * 3 for name in ("a", "b", "c", "d")}
@@ -83,24 +78,20 @@ class Stored:
     ) -> None:
         self.docstore = Docstore(afterwards=afterwards)
         self.vectors = chroma() if override else None
-        storage = StorageContext.from_defaults(
-            docstore=self.docstore, vector_store=self.vectors or vectors
-        )
-        self.index = VectorStoreIndex(
-            [],
-            storage_context=storage,
+        self.place = InLlamaIndex(
+            self.vectors or vectors,
+            docstore=self.docstore,
             embed_model=MockEmbedding(embed_dim=2),
             store_nodes_override=override,
         )
+        self.index = self.place.documents
         self.awaited = awaited
 
     def run(self, texts: dict[str, str]) -> IndexingReport:
-        documents = [Document(text=text, id_=name) for name, text in texts.items()]
-        parser = OffsetTokenNodeParser(chunk_size=4)
-        options: Any = {"node_parser": parser, "remove_missing": True}
-        if self.awaited:
-            return asyncio.run(aindex_documents(documents, self.index, **options))
-        return index_documents(documents, self.index, **options)
+        options = self.place.splitting(4)
+        return self.place.index(
+            texts, awaited=self.awaited, remove_missing=True, **options
+        )
 
     def state(self) -> tuple[Any, ...]:
         """All that is kept: chunks, names, nodes, vectors."""

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from langchain_core.vectorstores import InMemoryVectorStore
-from llama_index.core import VectorStoreIndex
 
 import langchain_oprag
-import llamaindex_oprag
 from oprag.documents import ChunkStore, rebuild
 from oprag.errors import (
     InvalidOptionError,
@@ -24,57 +21,26 @@ from oprag.errors import (
     PositionError,
     UnreadableFileError,
 )
-from oprag.indexing import IndexingReport
 from oprag.metadata import document_key
+from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.kit.interrupted import content
 from tests.parity.loaded import KINDS, Loaded, Text, document, documents
 from tests.stores.langchain_places import HashEmbeddings
-from tests.stores.llamaindex_fakes import ChecksumEmbedding
 
 SENTENCES = "One sentence here. Another one there! Is this the third? "
 
 
-class Place(NamedTuple):
-    """A store, as one of the frameworks indexes into it."""
-
-    index: Callable[..., IndexingReport]
-    """Loaded texts (or a folder), `packed`, `size` and options of `index_documents`."""
-    chunks: ChunkStore
-
-
-def of_langchain(store: Any) -> Place:
-    def index(texts: Any, *, size: int = 9, packed: bool = False, **options: Any):
-        splitter = (
-            langchain_oprag.OffsetSentenceSplitter(chunk_size=size)
-            if packed
-            else langchain_oprag.OffsetTokenSplitter(chunk_size=size)
+def index(place: Held, texts: Any, size: int = 9, *, packed: bool = False, **options):
+    """Index what a framework has loaded, or a folder."""
+    if not isinstance(texts, Path):
+        loads = (
+            "for_langchain" if place.package is langchain_oprag else "for_llamaindex"
         )
-        if not isinstance(texts, Path):
-            texts = [text.for_langchain() for text in texts]
-        return langchain_oprag.index_documents(
-            texts, store, splitter=splitter, **options
-        )
-
-    return Place(index, langchain_oprag.chunk_store(store))
+        texts = [getattr(text, loads)() for text in texts]
+    return place.index(texts, **place.splitting(size, packed=packed), **options)
 
 
-def of_llamaindex(over: VectorStoreIndex) -> Place:
-    def index(texts: Any, *, size: int = 9, packed: bool = False, **options: Any):
-        parser = (
-            llamaindex_oprag.OffsetSentenceNodeParser(chunk_size=size)
-            if packed
-            else llamaindex_oprag.OffsetTokenNodeParser(chunk_size=size)
-        )
-        if not isinstance(texts, Path):
-            texts = [text.for_llamaindex() for text in texts]
-        return llamaindex_oprag.index_documents(
-            texts, over, node_parser=parser, **options
-        )
-
-    return Place(index, llamaindex_oprag.chunk_store(over))
-
-
-def shared_collection() -> tuple[Place, Place]:
+def shared_collection() -> tuple[Held, Held]:
     """One collection of Chroma's own client, through both frameworks."""
     chromadb = pytest.importorskip("chromadb")
     langchain = pytest.importorskip("langchain_chroma")
@@ -82,17 +48,13 @@ def shared_collection() -> tuple[Place, Place]:
     client = chromadb.EphemeralClient()
     store = langchain.Chroma(f"c{uuid.uuid4().hex}", HashEmbeddings(), client=client)
     collection = client.get_collection(store._collection.name)
-    over = VectorStoreIndex.from_vector_store(
-        wrapper.ChromaVectorStore(chroma_collection=collection),
-        embed_model=ChecksumEmbedding(),
-    )
-    return of_langchain(store), of_llamaindex(over)
+    vectors = wrapper.ChromaVectorStore(chroma_collection=collection)
+    return InLangChain(store), InLlamaIndex(vectors)
 
 
-def alone() -> tuple[Place, Place]:
+def alone() -> tuple[Held, Held]:
     """A store in memory of each framework."""
-    over = VectorStoreIndex([], embed_model=ChecksumEmbedding())
-    return of_langchain(InMemoryVectorStore(HashEmbeddings())), of_llamaindex(over)
+    return InLangChain(), InLlamaIndex()
 
 
 def of_kind(kind: str) -> list[Text]:
@@ -120,10 +82,10 @@ def test_in_turn_they_find_each_other_s_documents_unchanged(kind, first):
     places = shared_collection()
     names = ("a 'ü'.pdf", "b.txt")
 
-    assert places[first].index(of_kind(kind)).added == names
+    assert index(places[first], of_kind(kind)).added == names
     before = content(places[first].chunks)
     for turn in (1 - first, first, 1 - first):
-        report = places[turn].index(of_kind(kind), remove_missing=True)
+        report = index(places[turn], of_kind(kind), remove_missing=True)
         assert report.unchanged == names
         assert report.chunks_added == report.chunks_deleted == 0
     assert content(places[first].chunks) == before
@@ -140,9 +102,9 @@ def storable(loaded: Loaded) -> bool:
 def test_the_same_is_stored_of_generated_documents(loaded, packed, size):
     stored = []
     for place in alone():
-        report = place.index(loaded.texts, size=size, packed=packed)
+        report = index(place, loaded.texts, size=size, packed=packed)
         stored.append((report, content(place.chunks)))
-        again = place.index(loaded.texts, size=size, packed=packed)
+        again = index(place, loaded.texts, size=size, packed=packed)
         assert not again.added
         assert again.chunks_added == again.chunks_deleted == 0
         for name, parts in texts_of(loaded.texts).items():
@@ -164,9 +126,9 @@ def test_chunks_of_several_sizes_live_side_by_side(make, kind):
         counts = []
         for size, packed in SIZES:
             options = {"size": size, "packed": packed, "replace": "same_settings"}
-            counts.append(place.index(loaded, **options).chunks_added)
+            counts.append(index(place, loaded, **options).chunks_added)
         by_size = [
-            place.index(loaded, size=size, packed=packed, replace="same_settings")
+            index(place, loaded, size=size, packed=packed, replace="same_settings")
             for size, packed in SIZES
         ]
         if min(counts):  # the second framework finds what the first one wrote
@@ -203,7 +165,7 @@ def test_what_cannot_be_indexed_is_the_same_error(loaded, error):
     messages = []
     for place in alone():
         with pytest.raises(error) as caught:
-            place.index(texts)
+            index(place, texts)
         assert type(caught.value) is error
         messages.append(str(caught.value))
     assert messages[0] == messages[1]
@@ -218,9 +180,9 @@ def test_what_is_wrong_with_one_document_is_the_same_and_leaves_its_old_version(
     other = Text("Other.", {"source": "b.pdf"}, "", None, None)
     messages = []
     for place in alone():
-        place.index(before)
+        index(place, before)
         with pytest.warns(OpragWarning, match=r"1 failed: 'a.pdf'"):
-            report = place.index([wrong, other], remove_missing=True)
+            report = index(place, [wrong, other], remove_missing=True)
         assert report.added == ("b.pdf",)
         ((name, refusal),) = report.failed
         assert (name, type(refusal)) == ("a.pdf", error)
@@ -234,8 +196,8 @@ def test_what_not_every_store_keeps_is_left_out_when_asked():
     text = Text("Text.", {**NAMED, "tags": ["a"], "year": 1}, "", None, None)
     for place in alone():
         with pytest.raises(InvalidOptionError, match="'error' or 'drop'"):
-            place.index([text], unsupported_metadata="keep")
-        place.index([text], unsupported_metadata="drop")
+            index(place, [text], unsupported_metadata="keep")
+        index(place, [text], unsupported_metadata="drop")
         (chunk,) = place.chunks.read({document_key("a.pdf"): None})
         assert chunk.metadata["year"] == 1
         assert "tags" not in chunk.metadata

@@ -13,7 +13,7 @@ from langchain_core.documents import Document as LangChainDocument
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 from llama_index.core import Document as LlamaIndexDocument
-from llama_index.core import MockEmbedding, StorageContext, VectorStoreIndex
+from llama_index.core import MockEmbedding, VectorStoreIndex
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.node_parser import NodeParser
 from llama_index.core.storage.docstore import SimpleDocumentStore
@@ -34,6 +34,7 @@ from oprag.indexing import IndexingReport, WantedChunk, WantedDocument, update_i
 from oprag.metadata import document_key
 from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
 from tests.kit.effort import FAULT_STEP
+from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.kit.interrupted import content
 from tests.kit.killed_indexing import vector
 
@@ -93,22 +94,7 @@ def langchain(outages: Outages) -> tuple[Callable[..., IndexingReport], ChunkSto
             outages.called()
             super().delete(ids, **kwargs)
 
-    store = Store(Model())
-    chunks = Watched(langchain_oprag.chunk_store(store), outages)
-
-    def index(texts: dict[str, str], *, awaited: bool | None, **options: Any) -> Any:
-        documents = [
-            LangChainDocument(text, metadata={"source": name})
-            for name, text in texts.items()
-        ]
-        options |= {"splitter": langchain_oprag.OffsetTokenSplitter(chunk_size=3)}
-        how = (documents, store)
-        if awaited is not False:
-            running = langchain_oprag.aindex_documents(*how, **options)
-            return running if awaited is None else asyncio.run(running)
-        return langchain_oprag.index_documents(*how, **options)
-
-    return lambda *a, **o: index(*a, **o, chunks=chunks), chunks
+    return indexing(InLangChain(Store(Model())), outages)
 
 
 class NodeModel(BaseEmbedding):
@@ -151,24 +137,22 @@ def llamaindex(outages: Outages) -> tuple[Callable[..., IndexingReport], ChunkSt
         async def async_add_documents(self, *args: Any, **kwargs: Any) -> None:
             self.add_documents(*args, **kwargs)
 
-    storage = StorageContext.from_defaults(vector_store=Store(), docstore=Nodes())
-    over = VectorStoreIndex(
-        [], storage_context=storage, embed_model=NodeModel(asked=outages)
-    )
-    chunks = Watched(llamaindex_oprag.chunk_store(over), outages)
+    model = NodeModel(asked=outages)
+    place = InLlamaIndex(Store(), docstore=Nodes(), embed_model=model)
+    return indexing(place, outages)
+
+
+def indexing(place: Held, outages: Outages) -> tuple[Any, ChunkStore]:
+    """A function that indexes texts in small chunks, and what reads them."""
+    chunks = Watched(place.chunks, outages)
 
     def index(texts: dict[str, str], *, awaited: bool | None, **options: Any) -> Any:
-        documents = [
-            LlamaIndexDocument(text=text, id_=name) for name, text in texts.items()
-        ]
-        options |= {"node_parser": llamaindex_oprag.OffsetTokenNodeParser(chunk_size=3)}
-        how = (documents, over)
-        if awaited is not False:
-            running = llamaindex_oprag.aindex_documents(*how, **options)
-            return running if awaited is None else asyncio.run(running)
-        return llamaindex_oprag.index_documents(*how, **options)
+        options |= {**place.splitting(3), "chunks": chunks}
+        if awaited is None:
+            return place.aindex(texts, **options)
+        return place.index(texts, awaited=awaited, **options)
 
-    return lambda *a, **o: index(*a, **o, chunks=chunks), chunks
+    return index, chunks
 
 
 BEFORE = {name: f"The old text of {name}. " * 4 for name in ("a", "b", "c", "d", "e")}

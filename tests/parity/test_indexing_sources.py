@@ -8,36 +8,19 @@ from typing import Any
 import pytest
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
-from llama_index.core import Document, VectorStoreIndex
+from llama_index.core import Document
 from llama_index.core.node_parser import SentenceSplitter
 
-import llamaindex_oprag
 from oprag.documents import ChunkStore
 from oprag.errors import OpragWarning
+from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.kit.interrupted import content
-from tests.parity.test_indexing import Place, of_langchain, of_llamaindex
-from tests.stores.langchain_places import HashEmbeddings
-from tests.stores.llamaindex_fakes import ChecksumEmbedding
+from tests.parity.test_indexing import index
 
 
-def langchain() -> tuple[Place, Any]:
-    store = InMemoryVectorStore(HashEmbeddings())
-    return of_langchain(store), store
-
-
-def llamaindex() -> tuple[Place, Any]:
-    over = VectorStoreIndex([], embed_model=ChecksumEmbedding())
-    return of_llamaindex(over), over
-
-
-@pytest.fixture(params=[langchain, llamaindex], ids=["langchain", "llamaindex"])
-def made(request) -> tuple[Place, Any]:
+@pytest.fixture(params=[InLangChain, InLlamaIndex])
+def place(request) -> Held:
     return request.param()
-
-
-@pytest.fixture
-def place(made) -> Place:
-    return made[0]
 
 
 def folder(path: Path, **texts: str) -> Path:
@@ -55,12 +38,12 @@ def test_two_folders_with_remove_missing_leave_each_other_alone(tmp_path, place)
     laws = folder(tmp_path / "x" / "docs", a="Law a.", b="Law b.", c="Law c.")
     tales = folder(tmp_path / "y" / "docs", d="Tale d.", e="Tale e.", f="Tale f.")
     for source in (laws, tales, laws, tales):
-        report = place.index(source, remove_missing=True)
+        report = index(place, source, remove_missing=True)
         assert report.removed == ()
     (laws / "c.txt").unlink()
 
-    assert place.index(tales, remove_missing=True).removed == ()
-    assert place.index(laws, remove_missing=True).removed == ("c.txt",)
+    assert index(place, tales, remove_missing=True).removed == ()
+    assert index(place, laws, remove_missing=True).removed == ("c.txt",)
     assert names_in(place.chunks) == {f"{n}.txt" for n in "abdef"}
 
 
@@ -92,41 +75,40 @@ def fill(store: Any, source: Path, *, key: str) -> int:
 
 
 @pytest.mark.parametrize("key", ["source", "file_path"])
-def test_chunks_of_a_loader_are_counted_and_replaced_when_told(tmp_path, made, key):
-    place, store = made
+def test_chunks_of_a_loader_are_counted_and_replaced_when_told(tmp_path, place, key):
+    store = place.documents
     source = folder(tmp_path / "texts", **TEXTS)
     number = fill(store, source, key=key)
-    alone = (langchain if isinstance(store, InMemoryVectorStore) else llamaindex)()[0]
-    alone.index(source)
+    alone = type(place)()
+    index(alone, source)
 
     with pytest.warns(OpragWarning, match=f"also holds {number} chunks.*'a.txt', 'b"):
-        report = place.index(source)
+        report = index(place, source)
     assert (report.foreign, report.chunks_foreign) == (("a.txt", "b.txt"), number)
     with pytest.warns(OpragWarning, match=f"also holds {number} chunks"):
-        assert place.index(source).unchanged == ("a.txt", "b.txt")
+        assert index(place, source).unchanged == ("a.txt", "b.txt")
 
-    report = place.index(source, replace="all")
+    report = index(place, source, replace="all")
     assert (report.foreign, report.chunks_foreign) == ((), 0)
     assert report.chunks_deleted == number
     assert content(place.chunks) == content(alone.chunks)
-    assert place.index(source).foreign == ()
+    assert index(place, source).foreign == ()
 
 
 def test_what_refresh_ref_docs_adds_is_seen_and_mended():
-    place, over = llamaindex()
+    place, clean = InLlamaIndex(), InLlamaIndex()
+    over = place.documents
     before = [Document(text=text, id_=name) for name, text in TEXTS.items()]
-    llamaindex_oprag.index_documents(before, over)
+    place.index(before)
     after = [Document(text=f"New. {text}", id_=name) for name, text in TEXTS.items()]
     over.refresh_ref_docs(after)
-    clean = llamaindex()[1]
-    llamaindex_oprag.index_documents(after, clean)
+    clean.index(after)
 
     with pytest.warns(OpragWarning, match="also holds .* chunks of these documents"):
-        report = llamaindex_oprag.index_documents(after, over)
+        report = place.index(after)
     assert report.foreign == ("a", "b")
-    llamaindex_oprag.index_documents(after, over, replace="all")
+    place.index(after, replace="all")
 
-    stored = llamaindex_oprag.chunk_store
-    assert content(place.chunks) == content(stored(clean))
+    assert content(place.chunks) == content(clean.chunks)
     found = over.as_retriever(similarity_top_k=500).retrieve("x")
-    assert len(found) == len(list(stored(clean).read()))
+    assert len(found) == len(list(clean.chunks.read()))

@@ -5,18 +5,10 @@ from __future__ import annotations
 import io
 import logging
 import sys
-from typing import Any
 
 import pytest
-from langchain_core.documents import Document as LangChainDocument
-from langchain_core.vectorstores import InMemoryVectorStore
-from llama_index.core import Document as LlamaIndexDocument
-from llama_index.core import VectorStoreIndex
 
-import langchain_oprag
-import llamaindex_oprag
-from tests.stores.langchain_places import HashEmbeddings
-from tests.stores.llamaindex_fakes import ChecksumEmbedding
+from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 
 SENTENCES = "One sentence here. Another one there! "
 
@@ -28,41 +20,13 @@ class Terminal(io.StringIO):
         return True
 
 
-class Framework:
-    """Indexes texts by name, sync or awaited, into one store."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.store: Any = (
-            InMemoryVectorStore(HashEmbeddings())
-            if name == "langchain"
-            else VectorStoreIndex([], embed_model=ChecksumEmbedding())
-        )
-
-    def document(self, name: str, text: str) -> Any:
-        if self.name == "langchain":
-            return LangChainDocument(text, metadata={"source": name})
-        return LlamaIndexDocument(text=text, id_=name)
-
-    async def index(self, texts: Any, how: str, **options: Any) -> Any:
-        package = langchain_oprag if self.name == "langchain" else llamaindex_oprag
-        given = (
-            [self.document(*each) for each in texts.items()]
-            if isinstance(texts, dict)
-            else texts
-        )
-        if how == "sync":
-            return package.index_documents(given, self.store, **options)
-        return await package.aindex_documents(given, self.store, **options)
+@pytest.fixture(params=[InLangChain, InLlamaIndex])
+def place(request) -> Held:
+    return request.param()
 
 
-@pytest.fixture(params=["langchain", "llamaindex"])
-def framework(request):
-    return Framework(request.param)
-
-
-@pytest.fixture(params=["sync", "awaited"])
-def how(request):
+@pytest.fixture(params=[False, True], ids=["sync", "awaited"])
+def awaited(request) -> bool:
     return request.param
 
 
@@ -81,11 +45,11 @@ def watched(monkeypatch):
 TEXTS = {"a.txt": SENTENCES, "b.txt": SENTENCES * 40, "c.txt": SENTENCES}
 
 
-async def test_on_a_terminal_there_is_a_bar_and_then_what_was_done(
-    framework, how, watched, capsys
+def test_on_a_terminal_there_is_a_bar_and_then_what_was_done(
+    place, awaited, watched, capsys
 ):
     terminal = watched()
-    report = await framework.index(TEXTS, how)
+    report = place.index(TEXTS, awaited=awaited)
 
     *bar, last = terminal.getvalue().replace("\r", "\n").strip().split("\n")
     assert "Indexing: 100%" in bar[-1]
@@ -95,22 +59,20 @@ async def test_on_a_terminal_there_is_a_bar_and_then_what_was_done(
     assert capsys.readouterr().out == ""
 
 
-async def test_where_nobody_watches_only_the_log_is_written(
-    framework, how, capfd, caplog
-):
+def test_where_nobody_watches_only_the_log_is_written(place, awaited, capfd, caplog):
     with caplog.at_level(logging.INFO, "oprag"):
-        report = await framework.index(TEXTS, how)
+        report = place.index(TEXTS, awaited=awaited)
 
     assert capfd.readouterr() == ("", "")
     assert caplog.messages == [str(report)]
 
 
-async def test_a_function_is_told_instead_of_a_bar(framework, how, watched):
+def test_a_function_is_told_instead_of_a_bar(place, awaited, watched):
     terminal = watched()
     calls: list[tuple[int, int | None, int]] = []
 
-    report = await framework.index(
-        TEXTS, how, show_progress=lambda *at: calls.append(at), batch_size=2
+    report = place.index(
+        TEXTS, awaited=awaited, show_progress=lambda *at: calls.append(at), batch_size=2
     )
 
     assert terminal.getvalue() == ""

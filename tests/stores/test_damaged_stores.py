@@ -12,7 +12,8 @@ import pytest
 
 from oprag.errors import OpragError, UnfitIndexError
 from tests.documents.damages import DAMAGES, Damaged, bit_turned, damaged
-from tests.stores.everywhere import Held, everywhere, opened
+from tests.kit.frameworks import Held
+from tests.stores.everywhere import everywhere, opened
 
 MANY = int(os.environ.get("OPRAG_DAMAGES", "0"))
 """How many documents to damage for each store; 0: as many as one store holds."""

@@ -8,9 +8,10 @@ import pytest
 
 from oprag.documents import rebuild
 from oprag.metadata import document_key
+from tests.kit.frameworks import Held
 from tests.kit.interrupted import content
 from tests.kit.killed_indexing import KINDS, killed_runs
-from tests.stores.everywhere import Held, everywhere, opened
+from tests.stores.everywhere import everywhere, opened
 from tests.stores.langchain_places import AWKWARD_NAMES
 
 pytestmark = pytest.mark.filterwarnings(

@@ -9,9 +9,10 @@ import pytest
 import llamaindex_oprag
 from oprag.documents import SearchFilter
 from oprag.errors import DocumentNotFoundError
+from tests.kit.frameworks import Held
 from tests.kit.tenants import OPEN, SHARED, Tenants, messages_of
 from tests.kit.words import words
-from tests.stores.everywhere import Held, everywhere, opened
+from tests.stores.everywhere import everywhere, opened
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.stores.llamaindex_places import metadata_filters
 

@@ -11,9 +11,10 @@ from llama_index.core.schema import TextNode
 
 import llamaindex_oprag
 from oprag.documents import ChunkStore, StoredChunk
+from tests.kit.frameworks import Held
 from tests.kit.tenants import SIZE, Tenants
 from tests.kit.words import words
-from tests.stores.everywhere import Held, everywhere, opened
+from tests.stores.everywhere import everywhere, opened
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.stores.llamaindex_places import metadata_filters
 
