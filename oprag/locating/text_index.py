@@ -92,11 +92,12 @@ class TextIndex:
     def _beside_a_line(self, text: str, recorded: Span | None) -> Location:
         """Return the place of the text after its first line, or before its last."""
         behind, before = text.partition("\n")[2], text.rpartition("\n")[0]
-        for rest in (behind.strip(), before.strip()):
-            span, _ = self.only(rest)
+        found = [self.only(rest.strip()) for rest in (behind, before)]
+        for span, _ in found:
             if span and recorded and span.start >= recorded.start:
                 return Location(span, "inside")
-        return Location(None, "not_found")
+        several = any(status == "ambiguous" for _, status in found)
+        return Location(None, "ambiguous" if several else "not_found")
 
     def _recorded_stretch(self, piece: str, recorded: Span | None) -> Stretch | None:
         """Return the stretch that begins where it is recorded, if `SEED` agrees."""
