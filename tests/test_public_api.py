@@ -91,7 +91,6 @@ PROMISED = {
         "bracketed_option",
         "choice_match",
         "corpus_bleu",
-        "evidence_coverage",
         "evidence_recall",
         "exact_match",
         "first_number_match",

@@ -22,14 +22,7 @@ __all__ = ["tiny_model"]
 
 KILLS = int(os.environ.get("OPRAG_RUN_KILLS", "2"))
 QUESTIONS = 24
-LASTING = {
-    "answers.jsonl",
-    "report.html",
-    "run.json",
-    "scores.jsonl",
-    "summary.json",
-    "summary.md",
-}
+LASTING = {"answers.jsonl", "report.html", "run.json", "scores.jsonl", "summary.json"}
 
 
 @pytest.fixture(scope="module")

@@ -181,8 +181,7 @@ _OfContext: TypeAlias = Callable[[Mapping[str, Any], Question], Score]
 def _context_measures(dataset: Dataset) -> dict[str, _OfContext]:
     measures: dict[str, _OfContext] = {"wrong_order": _wrong_order}
     if any(question.evidence for question in dataset.questions):
-        measures["evidence_recall"] = _of_evidence(metrics.evidence_recall)
-        measures["evidence_coverage"] = _of_evidence(metrics.evidence_coverage)
+        measures["evidence_recall"] = _evidence_recall
     elif "longrag_match" in dataset.metrics:
         measures["answer_recall"] = lambda answer, question: _answer_recall(
             answer, question, dataset
@@ -194,23 +193,16 @@ def _context_measures(dataset: Dataset) -> dict[str, _OfContext]:
     return measures
 
 
-def _kept(answer: Mapping[str, Any], doc_id: str) -> list[tuple[int, int]]:
-    return [
+def _evidence_recall(answer: Mapping[str, Any], question: Question) -> Score:
+    if not question.evidence:
+        return None
+    kept = [
         (start, end)
         for name, start, end, _ in answer["pieces"]
-        if name == doc_id and start is not None
+        if name == question.doc_id and start is not None
     ]
-
-
-def _of_evidence(measure: Callable[..., float | bool]) -> _OfContext:
-    def of_context(answer: Mapping[str, Any], question: Question) -> Score:
-        if not question.evidence:
-            return None
-        kept = _kept(answer, question.doc_id)
-        found = measure(question.evidence, kept, kind=question.evidence_kind)
-        return found if isinstance(found, bool) else round(found, _CONTEXT_DIGITS)
-
-    return of_context
+    kind = question.evidence_kind
+    return metrics.evidence_recall(question.evidence, kept, kind=kind)
 
 
 def _answer_recall(

@@ -38,14 +38,14 @@ def test_two_files_of_one_name_keep_their_folders(folder):
 def test_neither_the_questions_nor_a_run_are_documents(folder, capsys):
     for name in ("out/more", "old", "kept"):
         (folder / name).mkdir(parents=True)
-        (folder / name / "summary.md").write_text("this")
+        (folder / name / "notes.md").write_text("this")
     (folder / "out" / "plot.png").write_bytes(b"\x89PNG\xff\x00")
     (folder / "old" / "run.json").write_text(RUN)
     (folder / "kept" / "run.json").write_text("[1]")  # somebody else's
 
     texts = own_documents([Path()], Path("q.csv"), Path("out"))
 
-    assert list(texts) == ["a/n.txt", "b/n.txt", "kept/run.json", "kept/summary.md"]
+    assert list(texts) == ["a/n.txt", "b/n.txt", "kept/notes.md", "kept/run.json"]
     assert capsys.readouterr().err == ""
 
 

@@ -28,14 +28,7 @@ SYSTEMS = ["--systems", "vanilla-rag,dos-rag:size=20,name=small,full-document"]
 BUDGETS = ["--budgets", "120,200"]
 ANSWERS = (2 * 2 + 1) * 4
 """Two systems at two budgets and one without, four questions."""
-KEPT = {
-    "answers.jsonl",
-    "report.html",
-    "run.json",
-    "scores.jsonl",
-    "summary.json",
-    "summary.md",
-}
+KEPT = {"answers.jsonl", "report.html", "run.json", "scores.jsonl", "summary.json"}
 DIFFERENT = {"spending.jsonl"}
 
 

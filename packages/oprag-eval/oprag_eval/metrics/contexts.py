@@ -1,10 +1,10 @@
-"""A context: the share of the evidence that it holds, and the order of its passages."""
+"""A context: whether it holds the evidence, and the order of its passages."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Hashable, Iterable
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from oprag.errors import InvalidOptionError
 
@@ -12,11 +12,6 @@ EvidenceKind: TypeAlias = Literal["any", "all"]
 """`"any"`: each span suffices. `"all"`: every span is needed."""
 
 Spans: TypeAlias = Iterable[tuple[int, int]]
-
-
-class _Share(NamedTuple):
-    held: int
-    size: int
 
 
 def evidence_recall(evidence: Spans, kept: Spans, *, kind: EvidenceKind) -> bool:
@@ -36,37 +31,12 @@ def evidence_recall(evidence: Spans, kept: Spans, *, kind: EvidenceKind) -> bool
     Raises:
         InvalidOptionError: There is no evidence.
     """
-    shares = (share.held == share.size for share in _shares(evidence, kept))
-    return any(shares) if kind == "any" else all(shares)
-
-
-def evidence_coverage(evidence: Spans, kept: Spans, *, kind: EvidenceKind) -> float:
-    """Return the share of the evidence's characters that the context holds.
-
-    With `"any"` the share of the span that is covered best; with `"all"` the share
-    over all spans, where characters that two of them share count once. It takes and
-    raises what `evidence_recall` does.
-
-    Returns:
-        From 0 to 1; 1 exactly when `evidence_recall` holds.
-    """
-    evidence = _united(evidence) if kind == "all" else evidence
-    shares = _shares(evidence, kept)
-    if kind == "any":
-        return max(share.held / share.size for share in shares)
-    return sum(share.held for share in shares) / sum(share.size for share in shares)
-
-
-def _shares(evidence: Spans, kept: Spans) -> list[_Share]:
     united = _united(kept)
-    shares = [
-        _Share(sum(max(0, min(b, end) - max(a, start)) for a, b in united), end - start)
-        for start, end in evidence
-    ]
-    if not shares:
+    held = [any(a <= start and end <= b for a, b in united) for start, end in evidence]
+    if not held:
         message = "evidence is empty: leave such questions out of this metric."
         raise InvalidOptionError(message, option="evidence", value=evidence)
-    return shares
+    return any(held) if kind == "any" else all(held)
 
 
 def _united(spans: Spans) -> list[tuple[int, int]]:

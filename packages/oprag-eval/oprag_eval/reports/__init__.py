@@ -1,7 +1,7 @@
 """Reports of a run: tables, plots, one page; from its files and the set, no model.
 
 `write_reports(directory, dataset)` scores the answers and writes `scores.jsonl`,
-`summary.json`, `summary.md`, `plots/*.svg` and `report.html`. The same answers give the
+`summary.json`, `plots/*.svg` and `report.html`. The same answers give the
 same bytes.
 """
 

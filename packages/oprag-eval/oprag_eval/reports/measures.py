@@ -27,7 +27,6 @@ _TITLES = {
     "answer_recall": "answer recall",
     "title_recall": "title recall",
     "evidence_recall": "evidence recall",
-    "evidence_coverage": "evidence coverage",
     "wrong_order": "wrong order",
     "answerable": "answered from the chunks",
     "token_share": "share of tokens",

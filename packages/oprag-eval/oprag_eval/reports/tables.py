@@ -1,4 +1,4 @@
-"""The tables of a summary: headings and rows of text, for Markdown and the page."""
+"""The tables of a summary: headings and rows of text."""
 
 from __future__ import annotations
 
@@ -30,18 +30,6 @@ def tables_of(summary: Summary) -> list[Table]:
         _routing(summary),
     ]
     return [table for table in made if table.rows]
-
-
-def as_markdown(table: Table) -> str:
-    """Write a table in Markdown, its title and note above it."""
-
-    def line(cells: Sequence[str]) -> str:
-        escaped = (cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
-        return f"| {' | '.join(escaped)} |"
-
-    rule = f"|{'---|' * len(table.headings)}"
-    body = [line(table.headings), rule, *map(line, table.rows)]
-    return "\n".join([f"## {table.title}", "", table.note, "", *body, ""])
 
 
 def results(summary: Summary, measures: Sequence[str]) -> Table:

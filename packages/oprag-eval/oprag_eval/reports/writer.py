@@ -11,12 +11,11 @@ from typing import Any
 from oprag.calls import Price
 from oprag.files import write_whole
 from oprag_eval.data import Dataset
-from oprag_eval.reports.measures import number_of
 from oprag_eval.reports.page import as_page, page_data
 from oprag_eval.reports.plots import Plot, plots_of
 from oprag_eval.reports.summaries import summarize
 from oprag_eval.reports.summary import Summary
-from oprag_eval.reports.tables import as_markdown, tables_of
+from oprag_eval.reports.tables import tables_of
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.scores import score
 
@@ -73,7 +72,6 @@ def write_reports(
     written = json.dumps(values, ensure_ascii=False, indent=2)
     directory.write_text("summary.json", written + "\n")
     tables, plots = tables_of(summary), plots_of(summary)
-    directory.write_text("summary.md", _as_markdown(summary))
     _write_plots(directory.path / "plots", plots)
     questions = page_data(
         answers,
@@ -105,19 +103,3 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_rounded(held) for held in value]
     return value
-
-
-def _as_markdown(summary: Summary) -> str:
-    questions = number_of(summary.questions, "question")
-    documents = number_of(summary.documents, "document")
-    head = [
-        f"# {summary.dataset}",
-        "",
-        f"{questions} on {documents}.",
-        "",
-        *(f"- {note}" for note in summary.notes),
-        *([""] if summary.notes else []),
-        " ".join(summary.advice),
-        "",
-    ]
-    return "\n".join([*head, *map(as_markdown, tables_of(summary))])
