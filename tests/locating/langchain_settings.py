@@ -8,11 +8,10 @@ from langchain_text_splitters import (
     CharacterTextSplitter,
     MarkdownHeaderTextSplitter,
     MarkdownTextSplitter,
-    NLTKTextSplitter,
     RecursiveCharacterTextSplitter,
 )
 from langchain_text_splitters.base import Tokenizer, split_text_on_tokens
-from llama_index.core.utils import get_tokenizer, globals_helper
+from llama_index.core.utils import get_tokenizer
 
 from tests.locating.disguise import Disguise, Tokens
 from tests.locating.settings import Setting, tokens_of
@@ -66,24 +65,6 @@ def tokens(size: int, overlap: int) -> Setting:
     return Setting(f"Token {size}/{overlap}", split)
 
 
-def nltk(separator: str, size: int, overlap: int) -> Setting:
-    class Sentences(NLTKTextSplitter):
-        def __init__(self, disguise: Disguise) -> None:
-            super().__init__(
-                separator=separator, chunk_size=size, chunk_overlap=overlap
-            )
-            punkt = globals_helper.punkt_tokenizer
-            self._tokenizer = lambda text: [
-                text[start:end]
-                for start, end in punkt.span_tokenize(disguise.reveal(text))
-            ]
-
-    def split(disguise: Disguise) -> list[str]:
-        return Sentences(disguise).split_text(disguise.copy)
-
-    return Setting(f"NLTK {separator!r} {size}/{overlap}", split)
-
-
 HEADERS = [("#", "1"), ("##", "2"), ("###", "3")]
 
 
@@ -131,27 +112,19 @@ def recursive_twice(first: tuple[int, int], second: tuple[int, int]) -> Setting:
 
 
 LANGCHAIN = [
-    recursive(1000, 0),
     recursive(1000, 200),
     recursive(200, 50),
-    recursive(100, 50),
     recursive(500, 50, keep_separator=False),
     recursive(500, 100, keep_separator="end", strip_whitespace=False),
     recursive_tokens(128, 0),
     recursive_tokens(128, 20),
     character("\n", 200, 0),
     character("\n", 200, 50),
-    character("\n\n", 1000, 0),
     character("\n\n", 1000, 200),
-    tokens(128, 0),
     tokens(128, 20),
     tokens(16, 4),
-    nltk("\n\n", 500, 0),
-    nltk("\n\n", 500, 100),
-    nltk(" ", 200, 50),
     markdown_headers(strip=False),
     markdown_headers(strip=True),
-    markdown_then_recursive(300, 0),
     markdown_then_recursive(300, 60),
     markdown(300, 60),
     recursive_twice((2000, 200), (300, 50)),

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from langchain_text_splitters import RecursiveCharacterTextSplitter
 from llama_index.core import Document
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.node_parser import (
     HierarchicalNodeParser,
-    LangchainNodeParser,
     MarkdownNodeParser,
-    SemanticSplitterNodeParser,
     SentenceSplitter,
     SentenceWindowNodeParser,
     TokenTextSplitter,
@@ -25,21 +20,6 @@ from tests.locating.disguise import Disguise
 from tests.locating.settings import Setting, tokens_of
 
 PHRASES = ",.;。？！"
-
-
-class Embedding(BaseEmbedding):
-    """Vectors that depend on the text under the disguise and nothing else."""
-
-    disguise: Any = None
-
-    def _get_text_embedding(self, text: str) -> list[float]:
-        revealed = self.disguise.reveal(text)
-        return [float(byte) for byte in hashlib.sha256(revealed.encode()).digest()]
-
-    _get_query_embedding = _get_text_embedding
-
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return self._get_text_embedding(query)
 
 
 def sentence_parser(disguise: Disguise, size: int, overlap: int) -> SentenceSplitter:
@@ -135,8 +115,6 @@ LLAMAINDEX = [
     sentence(128, 0),
     sentence(128, 20),
     sentence(32, 8),
-    sentence(1024, 200),
-    llama_tokens(128, 0),
     llama_tokens(128, 20),
     llama_tokens(32, 8),
     parsed(
@@ -147,32 +125,9 @@ LLAMAINDEX = [
         ),
     ),
     parsed("Markdown", "#`", lambda disguise: MarkdownNodeParser()),
-    markdown_then_sentence(128, 0),
     markdown_then_sentence(128, 20),
-    hierarchical([512, 128, 64], 0, 20),
     hierarchical([512, 128, 64], 1, 20),
     hierarchical([512, 128, 64], 2, 20),
-    hierarchical([512, 128], 1, 0),
-    parsed(
-        "Semantic",
-        "",
-        lambda disguise: SemanticSplitterNodeParser(
-            embed_model=Embedding(disguise=disguise),
-            sentence_splitter=disguise.cut(split_sentences),
-            breakpoint_percentile_threshold=70,
-        ),
-    ),
-    parsed(
-        "LangchainNodeParser",
-        "",
-        lambda disguise: LangchainNodeParser(
-            RecursiveCharacterTextSplitter(
-                chunk_size=100,
-                chunk_overlap=20,
-                length_function=lambda text: len(tokens_of(disguise)(text)),
-            )
-        ),
-    ),
     parsed(
         "Sentence 256/0 + LlamaToken 64/0",
         PHRASES,

@@ -6,8 +6,6 @@ was: see `disguise.py`.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 
 from tests.locating.comparing import compare
@@ -110,20 +108,6 @@ def test_of_a_sample_that_is_taken_for_all_none_is_wrong_either(setting):
     outcome = compare(made_up(SIZE, 0.87), setting, leave_out)
 
     assert outcome.wrong == []
-
-
-def test_the_settings_overlap_and_do_not():
-    overlapping = {
-        setting.name
-        for setting in SETTINGS
-        if any(
-            second[0] < first[1]
-            for first, second in pairwise(_truth(reference(SIZE), setting))
-        )
-    }
-
-    assert 8 <= len([s for s in LANGCHAIN if s.name in overlapping]) < len(LANGCHAIN)
-    assert 8 <= len([s for s in LLAMAINDEX if s.name in overlapping]) < len(LLAMAINDEX)
 
 
 def test_the_copy_tells_apart_what_the_text_does_not():
