@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 
 import pytest
 from langchain_core.documents import Document
@@ -24,31 +23,6 @@ TEXT = "\n".join(
 
 def _chunks(splitter):
     return splitter.split_documents([Document(TEXT, metadata={"source": "l.txt"})])
-
-
-def test_langchains_own_positions_are_wrong_here_and_ours_are_right():
-    splitter = RecursiveCharacterTextSplitter(
-        chunk_size=24,
-        chunk_overlap=12,
-        length_function=lambda text: len(text.split()),
-        add_start_index=True,
-    )
-    chunks = _chunks(splitter)
-    assert any(chunk.metadata["start_index"] == -1 for chunk in chunks)
-
-    annotated = annotate_positions(chunks, {"l.txt": TEXT})
-    for chunk in annotated:
-        start, end = chunk.metadata["char_start"], chunk.metadata["char_end"]
-        assert TEXT[start:end] == chunk.page_content
-        assert chunk.metadata["start_index"] == start
-    starts = [chunk.metadata["char_start"] for chunk in annotated]
-    assert starts == sorted(set(starts))
-    # The numbered lines say where each chunk must stand: no copy elsewhere fits.
-    for chunk in annotated:
-        named = re.search(r"Line \d+ of the licence\.\nAll", chunk.page_content)
-        if named:
-            inside = chunk.metadata["char_start"] + named.start()
-            assert TEXT.startswith(named.group(), inside)
 
 
 def test_all_keys_are_written_and_nothing_given_is_changed():

@@ -12,18 +12,13 @@ from typing import Any
 
 import chromadb
 import pytest
-from llama_index.core import Document, StorageContext, VectorStoreIndex
+from llama_index.core import Document, VectorStoreIndex
 from llama_index.core.ingestion import IngestionPipeline
-from llama_index.core.node_parser import (
-    HierarchicalNodeParser,
-    TokenTextSplitter,
-    get_leaf_nodes,
-)
-from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
+from llama_index.core.node_parser import TokenTextSplitter
+from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.vector_stores.chroma import ChromaVectorStore
 
 from llamaindex_oprag import OrderPreservingPostprocessor
-from oprag.errors import MissingDocumentError, PositionError
 from tests.kit.handed_out import ids_and_texts
 from tests.llamaindex.corpus import QUESTION, TEXT, numbers_of
 from tests.llamaindex.recording import DIMENSIONS, WordEmbedding
@@ -42,15 +37,6 @@ def split(*parsers: Any, text: str) -> list[BaseNode]:
 
 def order(nodes: Sequence[NodeWithScore], **options: Any) -> list[NodeWithScore]:
     return OrderPreservingPostprocessor(**options).postprocess_nodes(list(nodes))
-
-
-def test_below_the_top_level_of_a_hierarchy_offsets_count_from_the_parent():
-    parser = HierarchicalNodeParser.from_defaults([400, 120, 40], chunk_overlap=0)
-    leaves = get_leaf_nodes(split(parser, text=TEXT * 5))
-    assert len(leaves) > 9
-
-    with pytest.raises(PositionError, match="documents="):
-        order([NodeWithScore(node=node) for node in leaves])
 
 
 @pytest.mark.parametrize(
@@ -92,20 +78,3 @@ def test_a_collection_that_langchain_built(tmp_path):
 
     assert {node.node.ref_doc_id for node in nodes} <= {None, "None"}
     assert numbers_of(order(nodes)) == sorted(numbers_of(nodes))
-
-
-def test_a_node_without_a_source_comes_back_without_a_name(tmp_path):
-    """Its three id fields are the string "None" in the store."""
-    collection = chromadb.PersistentClient(str(tmp_path)).create_collection("loose")
-    storage = StorageContext.from_defaults(
-        vector_store=ChromaVectorStore(chroma_collection=collection)
-    )
-    loose = VectorStoreIndex(
-        [TextNode(text="one", start_char_idx=0, end_char_idx=3)],
-        storage_context=storage,
-        embed_model=WordEmbedding(),
-    )
-    assert collection.get()["metadatas"][0]["ref_doc_id"] == "None"
-
-    with pytest.raises(MissingDocumentError, match="document_key="):
-        order(loose.as_retriever().retrieve("one"))

@@ -19,7 +19,7 @@ from oprag.tokens import resolve_token_counter
 from tests.kit.corpora import texts
 from tests.kit.handed_out import ids_and_texts
 from tests.kit.words import words
-from tests.llamaindex.corpus import QUESTION, clause_parser, document
+from tests.llamaindex.corpus import clause_parser, document
 
 count = resolve_token_counter("cl100k_base")
 
@@ -52,16 +52,6 @@ class TestSerialisation:
 
 
 class TestSelection:
-    def test_metadata_that_is_not_shown_costs_nothing(self, hits):
-        for node in hits:
-            node.node.metadata["topic"] = "a b c d e f g h i"
-            node.node.excluded_llm_metadata_keys.append("topic")
-        postprocessor = OrderPreservingPostprocessor(
-            token_budget=25, token_counter=words
-        )
-
-        assert len(postprocessor.postprocess_nodes(hits)) == 2
-
     def test_a_stored_count_does_not_count_the_header_twice(self):
         """LlamaIndex strips what follows a header, so the text is not quite its end."""
         nodes = clause_parser().get_nodes_from_documents([document(title="A title")])
@@ -112,17 +102,6 @@ class TestSelection:
                 return
         assert counter(sent(kept)) <= budget
         assert bool(kept) == bool(nodes)
-
-
-def test_the_document_of_a_synthesizer_and_of_this_file_are_the_same(lease, llm, hits):
-    """`sent`, by which the budget is judged here, is what the model gets."""
-    engine = lease.as_query_engine(llm=llm, similarity_top_k=10)
-
-    engine.query(QUESTION)
-
-    for node in hits:
-        assert node.get_content(MetadataMode.LLM).strip() in llm.last_prompt
-    assert count(sent(hits)) <= count(llm.last_prompt)
 
 
 @pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")

@@ -12,10 +12,9 @@ from langchain_core.messages import AIMessage
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 from llama_index.core import Document as LlamaDocument
-from llama_index.core import StorageContext, VectorStoreIndex
+from llama_index.core import VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import TextNode
-from llama_index.vector_stores.chroma import ChromaVectorStore
 
 import langchain_oprag
 import llamaindex_oprag
@@ -114,36 +113,9 @@ def of_many_documents(documents, chunks, metadata=lambda _: {}):
     ]
 
 
-def in_chroma(chunks, **options):
-    """A retriever of either framework over a real store, its chunks in this order."""
-    store = Chroma("verify", EMBEDDING)
-    store.add_documents([Document(text, metadata=m) for text, m in chunks])
-    collection = store._client.create_collection("verify_nodes")
-    nodes = [TextNode(text=text, metadata=m) for text, m in chunks]
-    vectors = ChromaVectorStore(chroma_collection=collection)
-    context = StorageContext.from_defaults(vector_store=vectors)
-    index = VectorStoreIndex(
-        nodes, storage_context=context, embed_model=WordEmbedding()
-    )
-    return [
-        langchain_oprag.OrderPreservingRetriever(vectorstore=store, **options),
-        llamaindex_oprag.OrderPreservingRetriever(index.as_retriever(), **options),
-    ]
-
-
-@pytest.fixture
-def chroma():
-    """Leaves no collection behind: all of one process are in one client."""
-    yield in_chroma
-    client = Chroma("verify", EMBEDDING)._client
-    for collection in client.list_collections():
-        if collection.name.startswith("verify"):
-            client.delete_collection(collection.name)
-
-
-def test_documents_of_which_a_sample_has_one_chunk_are_looked_at_whole(chroma):
+def test_documents_of_which_a_sample_has_one_chunk_are_looked_at_whole():
     # The first 200 chunks are alone in their documents; in the store none is.
-    components = chroma(of_many_documents(documents=300, chunks=2))
+    components = retrievers(of_many_documents(documents=300, chunks=2))
 
     message = refused(components)
 
