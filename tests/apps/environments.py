@@ -6,12 +6,14 @@ application where it is to be found there.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import llama_index.core
 
@@ -21,6 +23,7 @@ __all__ = [
     "EnvironmentUnavailableError",
     "environment",
     "install_ours",
+    "outcome",
     "variables",
 ]
 
@@ -82,6 +85,36 @@ def variables(given: Mapping[str, str], ours: Path | None = None) -> dict[str, s
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     path = {} if ours is None else {"PYTHONPATH": str(ours)}
     return {**kept, **path, "PYTHONUNBUFFERED": "1", **given}
+
+
+def outcome(
+    command: Sequence[str | Path],
+    ours: Path | None = None,
+    folder: Path | None = None,
+    **given: str,
+) -> tuple[Any, str]:
+    """Run a program of an application that fetches nothing.
+
+    Args:
+        command: The program and its arguments.
+        ours: Where our packages are; None where they are to be missing.
+        folder: Where it runs.
+        **given: More variables.
+
+    Returns:
+        Its last line, read as JSON, and all that it wrote.
+    """
+    own = {"HTTPS_PROXY": "http://127.0.0.1:9", "TIKTOKEN_CACHE_DIR": str(ENCODINGS)}
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=variables({**own, **given}, ours),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1]), done.stdout + done.stderr
 
 
 def _python(versions: Sequence[str]) -> str:

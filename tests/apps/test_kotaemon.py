@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.apps.environments import ENCODINGS, ROOT, variables
+from tests.apps.environments import ROOT, outcome
 from tests.kit.marked_text import inversions_by_text, marked_sections, marks
 
 CHECKOUT = os.environ.get("KOTAEMON", "")
@@ -58,17 +57,10 @@ def retrieve(installed, tmp_path_factory):
     def run(ours: Path | None) -> tuple[dict[str, list[str]], str]:
         (folder / "sql.db").unlink(missing_ok=True)
         path = os.pathsep.join([*libraries, *([str(ours)] if ours else [])])
-        given = {"PYTHONPATH": path, "TIKTOKEN_CACHE_DIR": str(ENCODINGS)}
-        done = subprocess.run(
-            [programs / "python", "-c", "import kotaemon_retrieval as k; k.main()"],
-            env=variables({}) | given,
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
+        program = "import kotaemon_retrieval as k; k.main()"
+        return outcome(
+            [programs / "python", "-c", program], folder=folder, PYTHONPATH=path
         )
-        assert done.returncode == 0, done.stderr[-3000:]
-        return json.loads(done.stdout.splitlines()[-1]), done.stderr
 
     return run
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from oprag.tokens import resolve_token_counter
-from tests.apps.environments import ENCODINGS, ROOT, variables
+from tests.apps.environments import ROOT, outcome
 from tests.kit.marked_text import inversions_by_text, marked_sections, marks
 
 RECIPE = ROOT / "recipes" / "langflow" / "document_order.py"
@@ -35,50 +33,39 @@ def flow(installed, texts):
         script = Path(__file__).with_name("langflow_flow.py")
         how = [connected, str(budget)]
         command = [programs / "python", script, RECIPE, *how, *texts]
-        given = {
-            "LANGFLOW_RESTRICT_LOCAL_FILE_ACCESS": "false",
-            "TIKTOKEN_CACHE_DIR": str(ENCODINGS),
-        }
-        done = subprocess.run(
-            command,
-            env=variables(given, ours),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
-        return json.loads(done.stdout.splitlines()[-1])
+        no_limit = {"LANGFLOW_RESTRICT_LOCAL_FILE_ACCESS": "false"}
+        return outcome(command, ours, **no_limit)[0]
 
     return run
 
 
 def test_what_was_found_is_read_in_document_order_within_the_budget(flow, ours):
-    outcome = flow(ours)
+    given = flow(ours)
 
-    found = "\n\n".join(outcome["found"])
+    found = "\n\n".join(given["found"])
     assert sum(inversions_by_text(found).values()) > 0
-    assert inversions_by_text(outcome["shown"]) == {0: 0, 1: 0}
-    assert {*marks(outcome["shown"])} <= {*marks(found)}
-    assert resolve_token_counter()(outcome["shown"]) <= 800
-    assert "lease.md, characters " in outcome["shown"]
+    assert inversions_by_text(given["shown"]) == {0: 0, 1: 0}
+    assert {*marks(given["shown"])} <= {*marks(found)}
+    assert resolve_token_counter()(given["shown"]) <= 800
+    assert "lease.md, characters " in given["shown"]
 
 
 @pytest.mark.parametrize("missing", ["the package", "the files", "room"])
 def test_where_something_is_missing_the_order_stays_and_is_logged(flow, ours, missing):
     if missing == "the package":
-        outcome, said = flow(None), "pip install oprag"
+        given, said = flow(None), "pip install oprag"
     elif missing == "room":
-        outcome, said = flow(ours, budget=1), "Put in no order: token_budget=1 holds no"
+        given, said = flow(ours, budget=1), "Put in no order: token_budget=1 holds no"
     else:
-        outcome, said = (
+        given, said = (
             flow(ours, connected="no"),
             "kept the order as retrieved (missing_position)",
         )
 
-    shown = marks(outcome["shown"])
-    kept = marks("\n\n".join(outcome["found"]))[: len(shown)]
+    shown = marks(given["shown"])
+    kept = marks("\n\n".join(given["found"]))[: len(shown)]
     if missing == "the files":  # the documents are known, and no place in them
         files = [section // 100 for section, _ in kept]
         kept.sort(key=lambda mark: files.index(mark[0] // 100))
     assert shown == kept
-    assert said in outcome["logs"]
+    assert said in given["logs"]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.apps.environments import ENCODINGS, ROOT, variables
+from tests.apps.environments import ROOT, outcome
 from tests.kit.marked_text import inversions_by_text, marked_sections
 
 PACKAGES = ("lightrag-hku==1.5.7",)
@@ -70,22 +69,7 @@ def query(installed, tmp_path_factory):
         (folder / RECIPE.name).write_text(RECIPE.read_text())
         texts = ["\n\n".join(marked_sections(100 * n, 6)) for n in range(2)]
         (folder / "texts.json").write_text(json.dumps(texts))
-        given = {
-            "HOME": str(folder),
-            "HTTPS_PROXY": "http://127.0.0.1:9",  # nothing leaves the machine
-            "TIKTOKEN_CACHE_DIR": str(ENCODINGS),
-        }
-        done = subprocess.run(
-            [python, "main.py"],
-            cwd=folder,
-            env=variables(given, path),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        found = json.loads(done.stdout.splitlines()[-1])
-        return Run(found, done.stdout + done.stderr)
+        return Run(*outcome([python, "main.py"], path, folder, HOME=str(folder)))
 
     return run
 

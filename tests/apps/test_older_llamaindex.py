@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
 from itertools import groupby
 
-from tests.apps.environments import ENCODINGS, ROOT, variables
+from tests.apps.environments import ENCODINGS, ROOT, outcome
 
 PACKAGES = ("llama-index-core==0.12.52.post1",)
 PYTHONS = ("3.12", "3.11", "3.13")
@@ -40,22 +38,13 @@ def test_nodes_of_a_document_are_in_order_alone_and_in_an_engine(
     page = (ROOT / "docs/llamaindex.md").read_text()
     (lines,) = re.findall(r"```python\n(.*?class DocumentOrder.*?)```", page, re.DOTALL)
 
-    files = {
-        "TIKTOKEN_CACHE_DIR": str(ENCODINGS),
-        "NLTK_DATA": str(ENCODINGS.parent / "nltk_cache"),
-    }
-
-    done = subprocess.run(
+    (found, *orders), _ = outcome(
         [python, "-c", lines.rpartition("```python\n")[2] + PROGRAM],
-        cwd=tmp_path,
-        env=variables(files, ours),
-        capture_output=True,
-        text=True,
-        check=False,
+        ours,
+        tmp_path,
+        NLTK_DATA=str(ENCODINGS.parent / "nltk_cache"),
     )
 
-    assert done.returncode == 0, done.stderr
-    found, *orders = json.loads(done.stdout.splitlines()[-1])
     for order in orders:
         assert sorted(order) == sorted(found)
         documents = [document for document, _ in groupby(order, lambda e: e[0])]

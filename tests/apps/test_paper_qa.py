@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 
-from tests.apps.environments import ENCODINGS, ROOT, variables
+from tests.apps.environments import ROOT, outcome
 from tests.kit.marked_text import inversions_by_text, marked_sections
 
 PACKAGES = ("paper-qa==2026.8.12",)
@@ -55,24 +54,15 @@ def test_the_same_summaries_are_read_in_document_order(installed, ours, tmp_path
     (lines,) = re.findall(r"```python\n([^`]*def in_document_order[^`]*)", page)
     texts = {name: marked_sections(100 * n, 12, 3) for n, name in enumerate("ab")}
     (tmp_path / "texts.json").write_text(json.dumps(texts))
-    given = {
-        "HOME": str(tmp_path),
-        "HTTPS_PROXY": "http://127.0.0.1:9",  # nothing leaves the machine
-        "LITELLM_LOCAL_MODEL_COST_MAP": "true",
-        "TIKTOKEN_CACHE_DIR": str(ENCODINGS),
-    }
 
-    done = subprocess.run(
+    (before, after), _ = outcome(
         [python, "-c", lines + PROGRAM],
-        cwd=tmp_path,
-        env=variables(given, ours),
-        capture_output=True,
-        text=True,
-        check=False,
+        ours,
+        tmp_path,
+        HOME=str(tmp_path),
+        LITELLM_LOCAL_MODEL_COST_MAP="true",
     )
 
-    assert done.returncode == 0, done.stderr
-    before, after = json.loads(done.stdout.splitlines()[-1])
     assert sum(inversions_by_text(before).values()) > 0
     assert inversions_by_text(after) == {0: 0, 1: 0}
     assert sorted(re.findall(r"\S\w+", before)) == sorted(re.findall(r"\S\w+", after))
