@@ -72,8 +72,8 @@ class EvidenceMiddleware(AgentMiddleware):
     For tools that return documents as their artifact (`response_format=
     "content_and_artifact"`). In what the model reads, such a tool's message holds the
     text that no earlier message shows: in document order, with places and gap marks,
-    as `format_documents` writes it. For what an earlier message shows it has a line,
-    `[see above: contract.txt, characters 120-480]`.
+    as `format_documents` writes it. For what an earlier message shows it has a line
+    with the numbers of the passages that hold it, `[see above: [1], [4]]`.
 
     List it last: `create_agent(…, middleware=[…, EvidenceMiddleware()])`. What was
     shown follows from the messages that the model is to read: what was removed,
@@ -90,7 +90,7 @@ class EvidenceMiddleware(AgentMiddleware):
     and so does a result that was cleared, shortened, put into a file, or has an image.
 
     Args:
-        token_budget: Tokens that one message may show, the lines for what is above
+        token_budget: Tokens that one message may show, the line for what is above
             included: the worst documents are left out, and a later message may show
             them. None for no limit. `SummarizationMiddleware` and
             `ContextEditingMiddleware`, listed before, keep a conversation short.
@@ -109,7 +109,7 @@ class EvidenceMiddleware(AgentMiddleware):
         ...     print(message.content)
         [1] a, characters 0-9
         To begin.
-        [see above: a, characters 0-9]
+        [see above: [1]]
     """
 
     def __init__(

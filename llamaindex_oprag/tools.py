@@ -103,9 +103,9 @@ class OrderPreservingRetrieverTool(FunctionTool):
             description: Its description for the model; None for a general one.
             show: `"all"` that a search finds, or what is `"unseen"` in this
                 conversation: what was shown before is cut out before the budget is
-                filled, and a line names its place,
-                `[see above: contract.txt, characters 120-480]`. It counts as shown
-                while the agent's memory gives a message that holds it. Numbers run on
+                filled, and a line names the passages that hold it,
+                `[see above: [1], [4]]`. It counts as shown while the agent's memory
+                gives a message that holds it. Numbers run on
                 over the conversation, and none is given to two passages: the place of
                 each is kept as plain JSON in the store of the agent's `Context`, under
                 `oprag_numbers`, for all such tools in it; a typed state needs a list of

@@ -1,4 +1,4 @@
-"""Additions of a search to a conversation: new text, and pointers to the rest.
+"""Additions of a search to a conversation: new text, and a pointer to the rest.
 
 The rule of both adapters for agents that search several times. Each character of a
 source is written once; for text further up there is a line that says so.
@@ -17,11 +17,9 @@ from oprag.context.assembly import Arranged, arrange
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.numbers import Numbers
 from oprag.context.options import ContextOptions
-from oprag.context.passages import merge_neighbours
 from oprag.context.seen import Seen
-from oprag.context.text import GAP_MARK, cited_text, named_place, pointer, with_pointers
+from oprag.context.text import GAP_MARK, cited_text, named_place, pointer, render
 from oprag.errors import BudgetTooSmallError
-from oprag.ordering import document_order
 from oprag.tokens import resolve_token_counter
 
 _T = TypeVar("_T")
@@ -29,8 +27,8 @@ _T = TypeVar("_T")
 NOTHING_FOUND = "No passages were found."
 """The answer of a tool then: no model takes an empty message."""
 
-_FOR_POINTERS = 4
-"""The lines for text above take at most this part of a budget: a quarter."""
+_FOR_POINTER = 4
+"""The line for text above takes at most this part of a budget: a quarter."""
 
 
 def search_description(*, repeats: bool = True) -> str:
@@ -53,8 +51,8 @@ class Evidence(Arranged[_T]):
     """The new findings of a search, written for the reader of a conversation."""
 
     text: str = ""
-    """The new passages with their places and gap marks, and a line for each that
-    is further up."""
+    """The new passages with their places and gap marks, and a line for those
+    further up."""
     shown: Sequence[Passage] = ()
     """The new passages in it."""
 
@@ -76,10 +74,11 @@ def gather_evidence(
         numbers: Those of the conversation. Not changed: add the passages to them.
 
     Returns:
-        The same text for the same arguments. Lines for what is above are left out,
-        those of the worst first, where they took more than a quarter of the budget; of
-        nothing new, where they took more than all of it, but for one. Where the best
-        new text does not fit, others that do, and where none does, a line that says so.
+        The same text for the same arguments, and after it a line with the numbers of
+        the passages above that hold what was found: the worst are left out where it
+        took more than a quarter of the budget; of nothing new, more than all of it.
+        Where the best new text does not fit, others that do, and where none does, a
+        line that says so.
 
     Raises:
         OpragError: See `arrange`; but no `BudgetTooSmallError`.
@@ -116,45 +115,29 @@ def _gathered(
         arrange, hits, seen=seen, neighbours=neighbours, numbers=numbers
     )
     arranged = arranging(options)
-    above = _joined(arranged)
-    evidence = _written(arranged, above, options)
-    if budget is None or not above or counter(evidence.text) <= budget:
+    above = seen.numbers_of(arranged.read)
+    evidence = _written(arranged, pointer(above) if arranged.read else "", options)
+    if budget is None or not arranged.read or counter(evidence.text) <= budget:
         return evidence
-    # Where nothing is new, a line has to say so: no model takes an empty message.
-    least, most = (0, budget // _FOR_POINTERS) if evidence.shown else (1, budget)
-    above.sort(key=lambda passage: passage.rank)
-    while len(above) > least and counter(_lines(above, options)) > most:
+    most = budget // _FOR_POINTER if evidence.shown else budget
+    while above and counter(pointer(above)) > most:
         above.pop()
-    if evidence.shown:
-        left = max(1, budget - counter(_lines(above, options)))
-        with contextlib.suppress(BudgetTooSmallError):
-            less = replace(options, token_budget=left)
-            beside = _written(arranging(less), above, options)
-            if counter(beside.text) <= budget:
-                return beside
-        above = []
-    return _written(arranged, above, options)
-
-
-def _joined(arranged: Arranged[Passage]) -> list[Passage]:
-    ordered = document_order(arranged.read)
-    passages = merge_neighbours(ordered)
-    return list({named_place(passage): passage for passage in passages}.values())
-
-
-def _lines(above: Sequence[Passage], options: ContextOptions) -> str:
-    joint = f"{options.separator}{GAP_MARK}{options.separator}"
-    return "".join(joint + pointer(passage) for passage in above)
+    line = pointer(above)
+    if not evidence.shown:
+        return _written(arranged, line, options)
+    left = max(1, budget - counter(options.separator + line))
+    with contextlib.suppress(BudgetTooSmallError):
+        beside = _written(arranging(replace(options, token_budget=left)), line, options)
+        if counter(beside.text) <= budget:
+            return beside
+    return _written(arranged, "", options)
 
 
 def _written(
-    arranged: Arranged[Passage], above: Sequence[Passage], options: ContextOptions
+    arranged: Arranged[Passage], line: str, options: ContextOptions
 ) -> Evidence[Passage]:
-    passages = arranged.passages
-    text = with_pointers(
-        passages,
-        above,
-        separator=options.separator,
-        in_order=options.order == "document",
-    )
+    passages, separator = arranged.passages, options.separator
+    # Where nothing is new, a line has to say so: no model takes an empty message.
+    written = render(passages, separator=separator, citations=True) if passages else ""
+    text = separator.join(part for part in (written, line) if part)
     return Evidence(**vars(arranged), text=text, shown=passages)

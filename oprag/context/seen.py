@@ -28,6 +28,9 @@ _Piece: TypeAlias = tuple[Span | None, str]
 """Characters that were shown, and their text, "" where it is not known; or a text
 without a known place."""
 
+_Numbers: TypeAlias = dict[_Piece, int | None]
+"""Of the passage in which each piece was shown, where it had one."""
+
 _NO_CHANCE = 40
 """Characters that do not occur twice in one document by chance."""
 
@@ -45,7 +48,7 @@ class Seen:
     """
 
     def __init__(self, shown: SeenLike = ()) -> None:
-        self._pieces: dict[_Source, dict[_Piece, None]] = {}
+        self._pieces: dict[_Source, _Numbers] = {}
         self.add(shown)
 
     def add(self, shown: SeenLike) -> None:
@@ -62,7 +65,8 @@ class Seen:
             raise _refused("seen=", shown)
         for number, entry in enumerate(shown):
             if isinstance(entry, Passage):
-                self._add_text(entry.text, entry.spans, entry.chunks[0])
+                of = entry.chunks[0]
+                self._add_text(entry.text, entry.spans, of, entry.number)
             else:
                 self._add_entry(entry, number)
 
@@ -88,6 +92,26 @@ class Seen:
             read += self._read(chunk)
             shown._add_text(chunk.text, _spans(chunk), chunk)
         return unread, read
+
+    def numbers_of(self, read: Iterable[Chunk]) -> list[int]:
+        """Return the numbers of the passages in which something was read.
+
+        Args:
+            read: What `divided` says was read.
+
+        Returns:
+            Each number once, those of the first chunks first.
+        """
+        return list(
+            {
+                number: None
+                for chunk in read
+                for part, pieces in self._of(chunk)
+                if part == chunk.part or chunk.span is None
+                for piece, number in pieces.items()
+                if number is not None and _shows(piece, chunk)
+            }
+        )
 
     def _unread(self, chunk: Chunk) -> Iterator[Chunk]:
         if self._holds(chunk):
@@ -127,13 +151,15 @@ class Seen:
             if span is None or not placed
         )
 
-    def _add_text(self, text: str, spans: Sequence[Span], chunk: Chunk) -> None:
+    def _add_text(
+        self, text: str, spans: Sequence[Span], chunk: Chunk, number: int | None = None
+    ) -> None:
         source, places = _source_of(chunk), slices(text, spans)
         if places is None:
-            self._add_piece(source, (None, text))
+            self._add_piece(source, (None, text), number)
         for (start, end), offset in places or ():
             shown = text[start - offset : end - offset]
-            self._add_piece(source, (Span(start, end), shown))
+            self._add_piece(source, (Span(start, end), shown), number)
 
     def _add_entry(self, entry: Any, number: int) -> None:
         match [*entry] if isinstance(entry, (list, tuple)) else []:
@@ -144,12 +170,14 @@ class Seen:
             case _:
                 raise _refused(f"seen[{number}]", entry)
 
-    def _add_piece(self, source: _Source, piece: _Piece) -> None:
+    def _add_piece(
+        self, source: _Source, piece: _Piece, number: int | None = None
+    ) -> None:
         span, text = piece
         if text if span is None else span.start < span.end:
-            self._pieces.setdefault(source, {})[piece] = None
+            self._pieces.setdefault(source, {})[piece] = number
 
-    def _of(self, chunk: Chunk) -> Iterator[tuple[int | None, Iterable[_Piece]]]:
+    def _of(self, chunk: Chunk) -> Iterator[tuple[int | None, _Numbers]]:
         """Yield what was shown of its document; an unknown version matches any."""
         _, _, version = _source_of(chunk)
         names = {chunk.document, chunk.uri, chunk.name, document_name(chunk.metadata)}
@@ -159,18 +187,13 @@ class Seen:
 
     def _known(self, chunk: Chunk, span: Span, offset: int) -> list[Span]:
         """Return what was read of a span: ascending, none touching another."""
-        known: list[Span] = []
-        for part, pieces in self._of(chunk):
-            for shown, text in pieces if part == chunk.part else ():
-                if shown is None:
-                    continue
-                start, end = max(shown.start, span.start), min(shown.end, span.end)
-                if start < end and (
-                    not text
-                    or text[start - shown.start : end - shown.start]
-                    == chunk.text[start - offset : end - offset]
-                ):
-                    known.append(Span(start, end))
+        known = [
+            both
+            for part, pieces in self._of(chunk)
+            if part == chunk.part
+            for piece in pieces
+            if (both := _overlap(chunk, span, offset, piece))
+        ]
         united: list[Span] = []
         for start, end in sorted(known):
             if united and start <= united[-1].end:
@@ -178,6 +201,25 @@ class Seen:
             else:
                 united.append(Span(start, end))
         return united
+
+
+def _overlap(chunk: Chunk, span: Span, offset: int, piece: _Piece) -> Span | None:
+    """What a piece shows of a span of a chunk."""
+    shown, text = piece
+    if shown is None:
+        return None
+    start, end = max(shown.start, span.start), min(shown.end, span.end)
+    of_piece = text[start - shown.start : end - shown.start]
+    if start >= end or (text and of_piece != chunk.text[start - offset : end - offset]):
+        return None
+    return Span(start, end)
+
+
+def _shows(piece: _Piece, chunk: Chunk) -> bool:
+    """Whether a piece shows something of what was read."""
+    if chunk.span is None:
+        return chunk.text in piece[1]
+    return _overlap(chunk, chunk.span, chunk.span.start, piece) is not None
 
 
 def _refused(where: str, found: Any) -> InvalidOptionError:

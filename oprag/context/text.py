@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from math import inf
+from collections.abc import Iterable, Sequence
 
 from oprag.chunk import UNKNOWN_DOCUMENT, Chunk, Passage
 from oprag.context.options import check_option
@@ -38,9 +36,10 @@ def header(number: int, passage: Passage) -> str:
     return f"[{passage.number or number}] {passage.citation}".rstrip() + "\n"
 
 
-def pointer(passage: Passage) -> str:
-    """The line in place of a passage that the reader finds further up."""
-    return f"[see above: {named_place(passage)}]"
+def pointer(numbers: Iterable[int]) -> str:
+    """The line that says in which passages further up the reader finds the rest."""
+    named = ", ".join(f"[{number}]" for number in sorted(numbers))
+    return f"[see above: {named}]" if named else "[see above]"
 
 
 def named_place(passage: Passage) -> str:
@@ -49,54 +48,6 @@ def named_place(passage: Passage) -> str:
         return passage.citation
     text = " ".join(passage.text.split())
     return f'"{text}"' if len(text) <= _QUOTED else f'"{text[:_QUOTED].rstrip()}…"'
-
-
-def with_pointers(
-    passages: Sequence[Passage],
-    above: Sequence[Passage],
-    *,
-    separator: str,
-    in_order: bool = True,
-) -> str:
-    """Write passages as `render` does with citations, and a line for what is above.
-
-    Args:
-        passages: As `order_context` returns them.
-        above: What the reader has read.
-        separator: See `render`.
-        in_order: Whether passages are in reading order: the line is then where
-            its text would be. Otherwise, and where there is no passage of its document,
-            it is after all passages. One line names what follows one another.
-    """
-    lines: dict[str, list[tuple[Passage, int]]] = {}
-    for number, passage in enumerate([*passages, *above], start=1):
-        of = passage.document if in_order else ""
-        lines.setdefault(of, []).append((passage, number))
-    if in_order:
-        for listed in lines.values():
-            listed.sort(key=lambda line: line[0].chunks[0].position or (inf,))
-    ordered: list[Passage] = []
-    texts: list[str] = []
-    last = 0
-    for passage, number in (line for listed in lines.values() for line in listed):
-        new = number <= len(passages)
-        if not new and last > len(passages) and _goes_on(ordered[-1], passage):
-            spans = ordered[-1].spans + passage.spans
-            ordered[-1] = replace(ordered[-1], spans=spans, cited=None)
-            texts[-1] = pointer(ordered[-1])
-        else:
-            ordered.append(passage)
-            texts.append(cited_text(number, passage) if new else pointer(passage))
-        last = number
-    return separator.join(with_marks(ordered, texts, separator))
-
-
-def _goes_on(before: Passage, after: Passage) -> bool:
-    """Whether two places differ in their characters alone, and these ascend."""
-    if not (before.spans and after.spans and before.spans[-1].end <= after.spans[0][0]):
-        return False
-    both = [replace(each, spans=before.spans, cited=None) for each in (before, after)]
-    return both[0].citation == both[1].citation and before.document == after.document
 
 
 def render(

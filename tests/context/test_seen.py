@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oprag import order_context
 from oprag.chunk import Hit
-from oprag.context import ContextOptions, Seen, gather_evidence
+from oprag.context import ContextOptions, Numbers, Seen, gather_evidence
 from oprag.errors import InvalidOptionError
 from oprag.metadata import document_key
 
@@ -29,6 +29,12 @@ def ordered(hits, seen, **options):
 def text_of(hits, seen=(), **options):
     options = ContextOptions(merge=True, token_counter=len, **options)
     return gather_evidence(hits, options, Seen(seen)).text
+
+
+def read_before(*hits):
+    """Passages with their numbers, best first."""
+    found = ordered(hits, None, on_problem="warn", order="score")
+    return Numbers().numbered(found)
 
 
 def test_a_chunk_of_which_nothing_was_read_stays_as_it_is():
@@ -158,13 +164,11 @@ def test_a_text_without_a_place_is_never_cut(found):
     assert passage.text == found.text
 
 
-def test_a_line_for_a_text_without_a_place_names_its_document():
+def test_a_text_without_a_place_is_named_by_the_number_of_what_holds_it():
     placed, bare = numbers(100, 200), without(120, 180)
 
-    assert text_of([bare], apart([placed], None), on_problem="warn") == (
-        "[see above: a.txt]"
-    )
-    assert text_of([numbers(130, 170)], apart([bare], None)) == "[see above: a.txt]"
+    assert text_of([bare], read_before(placed), on_problem="warn") == "[see above: [1]]"
+    assert text_of([numbers(130, 170)], read_before(bare)) == "[see above: [1]]"
 
 
 def test_a_passage_that_was_joined_over_a_gap_was_read_in_its_spans():
@@ -262,63 +266,41 @@ def test_a_small_gap_that_was_read_is_not_filled_from_the_full_text(selection):
     assert passage.spans[1].start == 52
 
 
-def test_evidence_points_to_what_stands_above_in_the_order_of_the_document():
-    seen = [["a.txt", None, 20, 40], *(["b.txt", None, n, n + 10] for n in (0, 30, 70))]
-    b = [hit(start, start + 10, "b.txt") for start in (70, 30, 0)]
+def test_evidence_names_the_numbers_of_what_holds_the_rest():
+    above = (hit(20, 40), hit(70, 80, "b.txt"), hit(0, 10, "b.txt"), hit(200, 240))
 
-    text = text_of([hit(25, 60), hit(0, 25), *b, hit(90, 95)], seen)
+    text = text_of([hit(25, 60), hit(0, 9, "b.txt"), hit(90, 95)], read_before(*above))
 
     assert text == "\n\n".join(
         [
-            f"[1] a.txt, characters 0-20\n{TEXT[:20]}",
-            "[see above: a.txt, characters 20-40]",
-            f"[2] a.txt, characters 40-60\n{TEXT[40:60]}",
+            f"[1] a.txt, characters 40-60\n{TEXT[40:60]}",
             "[…]",
-            f"[3] a.txt, characters 90-95\n{TEXT[90:95]}",
-            "[see above: b.txt, characters 0-10 and 30-40 and 70-80]",
+            f"[2] a.txt, characters 90-95\n{TEXT[90:95]}",
+            "[see above: [1], [3]]",
         ]
     )
 
 
-def test_lines_for_what_stands_above_count_towards_the_budget():
+def test_the_line_for_what_is_above_counts_towards_the_budget():
     hits = [hit(start, start + 30) for start in range(0, 390, 40)]
-    seen = [["a.txt", None, 0, 40], ["a.txt", None, 80, 90]]
+    above = read_before(*(hit(n, n + 20) for n in (80, 40, 0)))
 
-    texts = {b: text_of(hits, seen, token_budget=b) for b in range(90, 900, 10)}
+    texts = {b: text_of(hits, above, token_budget=b) for b in range(40, 900, 10)}
 
     assert all(len(text) <= budget for budget, text in texts.items())
-    assert texts[90].count("see above") == 0
-    # A quarter of it at most, so here for one of the two.
-    assert texts[300].count("see above") == 1
-    assert texts[350].count("see above") == 2
-
-
-def test_evidence_that_was_all_read_is_lines_alone():
-    assert text_of([hit(0, 10)], [["a.txt", None, 0, 50]], token_budget=50) == (
-        "[see above: a.txt, characters 0-10]"
-    )
-
-
-def test_evidence_without_a_name_is_pointed_to_by_how_it_begins():
-    hits = [Hit(f"{n} is\nsaid {TEXT}"[: 60 * n], {}) for n in (1, 2)]
-    options = ContextOptions(on_problem="warn")
-    read = Seen(gather_evidence(hits, options, Seen()).passages)
-
-    assert gather_evidence(hits, options, read).text.split("\n\n") == [
-        f'[see above: "1 is said {TEXT[:50]}"]',
-        f'[see above: "2 is said {TEXT[:50]}…"]',
-    ]
+    # A quarter of it at most; the numbers of the worst are left out.
+    assert "see above" not in texts[50]
+    assert texts[60].endswith("[see above: [3]]")
+    assert texts[90].endswith("[see above: [2], [3]]")
+    assert texts[140].endswith("[see above: [1], [2], [3]]")
 
 
 def test_evidence_that_was_all_read_is_never_empty():
-    hits, seen = [hit(30, 40), hit(0, 10)], [["a.txt", None, 0, 50]]
+    hits, above = [hit(30, 40), hit(0, 10)], read_before(hit(0, 20), hit(30, 60))
 
-    both = "[see above: a.txt, characters 0-10 and 30-40]"
-    assert text_of(hits, seen, token_budget=120) == both
-    assert (
-        text_of(hits, seen, token_budget=40) == "[see above: a.txt, characters 30-40]"
-    )
-    assert text_of(hits, seen, token_budget=9) == "[see above: a.txt, characters 30-40]"
+    assert text_of(hits, above, token_budget=30) == "[see above: [1], [2]]"
+    assert text_of(hits, above, token_budget=20) == "[see above: [2]]"
+    assert text_of(hits, above, token_budget=9) == "[see above]"
 
 
 def test_what_does_not_fit_is_passed_over_or_named():

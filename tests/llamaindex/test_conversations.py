@@ -27,22 +27,21 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Skipping serialization of known unserial"),
 ]
 
-WRITTEN = re.compile(r"(see above: |\[\d+\] )(\S+), characters ([\d\- and]+)")
+WRITTEN = re.compile(r"\[(\d+)\] (\S+), characters ([\d\- and]+)|\[see above: (.+)\]")
 
 
 def shown(prompt):
     """Characters that a prompt shows; each line for what is above tells the truth."""
-    places = []
+    places, numbers = [], set()
     for found in WRITTEN.finditer(prompt):
+        if found[4]:
+            assert {*re.findall(r"\d+", found[4])} <= numbers
+            continue
         spans = [(int(a), int(b)) for a, b in re.findall(r"(\d+)-(\d+)", found[3])]
-        own = [(found[2], n) for a, b in spans for n in range(a, b)]
-        if found[1].startswith("["):
-            text = "\n".join(SOURCES[found[2]][a:b] for a, b in spans)
-            assert prompt.startswith(text, found.end() + 1)
-            places += own
-        else:
-            missing = {*own} - {*places}
-            assert all(SOURCES[name][n].isspace() for name, n in missing)
+        text = "\n".join(SOURCES[found[2]][a:b] for a, b in spans)
+        assert prompt.startswith(text, found.end() + 1)
+        places += [(found[2], n) for a, b in spans for n in range(a, b)]
+        numbers.add(found[1])
     return places
 
 
