@@ -99,7 +99,7 @@ class Page:
         self._reader.on("tab", self._turn_to)
         self._reader.on("choose", self._choose)
         self._reader.on("page", self._leaf)
-        self._reader.on("answer", self._answer)
+        self._reader.on("answer", self._answering.start)
 
     def _refuse(self, event: GenericEventArguments) -> None:
         name, size = str(event.args["name"])[:120], int(event.args["size"])
@@ -149,9 +149,6 @@ class Page:
     def _turn_to(self, event: GenericEventArguments) -> None:
         if event.args in _TABS:
             self._reader.props["tab"] = event.args
-
-    def _answer(self, _: GenericEventArguments) -> None:
-        self._answering.start()
 
     async def _look(self) -> None:
         if self._session.version != self._seen and not self._busy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,9 +42,10 @@ def read_shelf(paths: Iterable[tuple[Path, str]], say: Callable[[str], None]) ->
             if name in named:
                 continue
             say(f"Reading {name} …")
+            size, changed = _state(file)
             try:
-                sentence = too_large(name, _size(file))
-                found = [] if sentence else read_file(file)
+                sentence = too_large(name, size)
+                found = [] if sentence else _read(file, size, changed)
             except UnreadableFileError as error:
                 sentence = f"{name} {error.reason}."
             if sentence:
@@ -65,11 +67,19 @@ def too_large(name: str, size: int) -> str:
     )
 
 
-def _size(path: Path) -> int:
+@lru_cache(1_000)
+def _read(path: Path, size: int, changed: int) -> list[FileText]:
+    """Read a file; once, as long as it is the same."""
+    del size, changed
+    return read_file(path)
+
+
+def _state(path: Path) -> tuple[int, int]:
     try:
-        return path.stat().st_size
+        found = path.stat()
     except OSError:
-        return 0  # reading it says what is wrong
+        return 0, 0  # reading it says what is wrong
+    return found.st_size, found.st_mtime_ns
 
 
 def _files(path: Path, skipped: list[UnreadableFileError]) -> Iterator[Path]:

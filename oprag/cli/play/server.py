@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anyio import to_thread
 from fastapi import FastAPI, Request
 from nicegui import ui
 from starlette.responses import PlainTextResponse, Response
@@ -65,5 +66,5 @@ async def _take(request: Request, sessions: dict[str, Session]) -> Response:
                 session.refuse(sentence)
                 return PlainTextResponse(sentence, 413)
             file.write(part)
-    session.take(path, name)
+    await to_thread.run_sync(session.take, path, name)
     return PlainTextResponse("Taken.")

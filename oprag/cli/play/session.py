@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock, Thread
@@ -139,8 +139,12 @@ class Session:
         return folder / f"file.{ending.encode('ascii', 'ignore').decode()}"
 
     def take(self, path: Path, name: str) -> None:
-        """Take a dropped file, in the place of one of the same name."""
+        """Take a dropped file, in the place of one of the same name, or refuse it."""
         shown = " ".join(name.split())[:_LONGEST_NAME]
+        # At once: others may be indexed for minutes.
+        if refused := read_shelf([(path, shown)], lambda _: None).sentences:
+            self.refuse(refused[0])
+            return
         with self._lock:
             kept = [each for each in self.given if each[1] != shown]
             self.given = [*kept, (path, shown)]
@@ -155,10 +159,11 @@ class Session:
         """Take a file away."""
         paths = {} if self.desk is None else self.desk.shelf.paths
         with self._lock:
-            read = [(path, called) for called, path in paths.items()]
-            new = [each for each in self.given if not _is_read(each[0], paths.values())]
+            read = {path: called for called, path in paths.items()}
+            new = {path: called for path, called in self.given if not path.is_dir()}
+            each = {**read, **new}.items()
             self.given = [
-                each for each in [*read, *new] if (each[1] or str(each[0])) != name
+                (at, named) for at, named in each if (named or str(at)) != name
             ]
             self.refused = []
         self.refresh()
@@ -188,15 +193,6 @@ class Session:
     def _prepare(self, given: list[tuple[Path, str]]) -> None:
         shelf = read_shelf(given, self._say)
         self.refused = [*dict.fromkeys([*self.refused, *shelf.sentences])]
-        with self._lock:
-            # What could not be read has its sentence, and is not tried again. Others
-            # may have been given in the meantime.
-            read = shelf.paths.values()
-            self.given = [
-                each
-                for each in self.given
-                if each not in given or _is_read(each[0], read)
-            ]
         if not shelf.read.texts:
             self.desk = self.step = None
             return
@@ -260,10 +256,6 @@ def attempt(work: Callable[[], None]) -> str:
         note(f"It failed: {type(error).__name__}: {said_by(error)}")
         return "It failed; the terminal says why."
     return ""
-
-
-def _is_read(path: Path, read: Collection[Path]) -> bool:
-    return path.is_dir() or path in read
 
 
 def _starts(texts: tuple[FileText, ...]) -> dict[tuple[str, int | None], int]:

@@ -18,7 +18,7 @@ def files_view(session: Session) -> dict[str, Any]:
     desk, status = session.desk, session.status
     read = {} if desk is None else desk.shelf.paths
     given = [name or str(path) for path, name in session.given if not path.is_dir()]
-    shown = dict.fromkeys([*read, *given])
+    shown = dict.fromkeys([*read, *(given if status.working else [])])
     return {
         "files": [[name, name not in read] for name in shown],
         "sentences": session.refused,

@@ -364,5 +364,4 @@ def test_a_step_of_the_budget_takes_less_than_200_ms_on_5_000_chunks(
         assert page.troubles == []
     median, worst = statistics.median(took), max(took)
     record_property("steps", f"median {median:.0f} ms, worst {worst:.0f} ms")
-    sys.stderr.write(f"Steps: median {median:.0f} ms, worst {worst:.0f} ms\n")
     assert median < 200

@@ -121,7 +121,9 @@ def test_a_file_is_shown_at_once_and_one_that_is_refused_before_the_model_is_the
         end = time.monotonic() + 60
         while not files_view(session)["sentences"] and time.monotonic() < end:
             time.sleep(0.01)
-        assert files_view(session)["sentences"] == [f"{logo} is binary, not text."]
+        session.take(folder / "empty.txt", "a.txt")  # while others are not indexed
+        said = [f"{logo} is binary, not text.", "a.txt is empty."]
+        assert files_view(session)["sentences"] == said
 
     assert files_view(ready(session))["files"] == [[lease, False]]
 
