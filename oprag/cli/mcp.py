@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -44,7 +46,7 @@ def mcp(
     from oprag.cli.librarian import librarian_of
 
     librarian = librarian_of(path, options, patience=_PATIENCE)
-    from oprag.cli.mcp_server import make_server
+    from oprag.cli.mcp_server import StandardInput, make_server
 
     server = make_server(
         librarian,
@@ -53,6 +55,7 @@ def mcp(
     )
     if http is None:
         librarian.start()
+        sys.stdin = TextIOWrapper(StandardInput(sys.stdin.buffer), "utf-8")
         server.run("stdio")
         return
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import io
+import re
 from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from oprag.calls import said_by, without_secrets
 from oprag.cli.messages import note
@@ -24,7 +26,7 @@ from oprag.tokens import Steps, carry_out, resolve_token_counter
 _KIT, _SERVER = ("mcp.server.mcpserver", "MCPServer")  # of version 2
 if find_spec(_KIT) is None:
     _KIT, _SERVER = ("mcp.server.fastmcp", "FastMCP")
-Server: Any = getattr(import_module(_KIT), _SERVER)
+_OfKit: Any = getattr(import_module(_KIT), _SERVER)
 ToolError: Any = import_module(f"{_KIT}.exceptions").ToolError
 
 if TYPE_CHECKING:
@@ -39,6 +41,47 @@ _INSTRUCTIONS = (
 )
 _DIGITS = 12
 """Digits of the hash in a mark."""
+
+_PAIR = rb"\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w"
+_ESCAPES = re.compile(_PAIR + rb"|(\\u[dD][89a-fA-F]\w\w)|\\.")
+"""Escapes of JSON; those of half a character, which cannot be decoded, in a group."""
+
+
+class Server(_OfKit):  # type: ignore[misc]  # of one of two versions
+    """The kit's server, which says in plain words what is wrong with an argument."""
+
+    async def call_tool(self, *given: Any, **named: Any) -> Any:
+        """Call a tool."""
+        try:
+            return await super().call_tool(*given, **named)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            wrong = error.__cause__.errors()
+            name = wrong[0]["loc"][0]
+            said = [each["msg"] for each in wrong if each["loc"][0] == name]
+            raise ToolError(f"{name}: {'; or: '.join(said)}.") from error
+
+
+class StandardInput(io.BufferedIOBase):
+    """Lines of a client, in which U+FFFD stands for what is half a character.
+
+    The kit gives no answer to a message that it cannot decode.
+    """
+
+    def __init__(self, lines: BinaryIO) -> None:
+        self._lines = lines
+
+    def readable(self) -> bool:
+        """Whether it can be read."""
+        return True
+
+    def read1(self, _: int = -1) -> bytes:
+        """The next line."""
+        return _ESCAPES.sub(
+            lambda escape: rb"\ufffd" if escape[1] else escape[0],
+            self._lines.readline(),
+        )
 
 
 def found(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.vectorstores import InMemoryVectorStore
 from mcp import ClientSession
 from mcp.shared.memory import create_connected_server_and_client_session
+from pydantic_core import from_json
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
@@ -23,7 +25,7 @@ from oprag.cli.guard import Guard
 from oprag.cli.index import as_documents
 from oprag.cli.librarian import Librarian
 from oprag.cli.library import Library
-from oprag.cli.mcp_server import make_server
+from oprag.cli.mcp_server import StandardInput, make_server
 from oprag.errors import OpragError
 from oprag.files import read_files
 from oprag.tokens import resolve_token_counter
@@ -227,12 +229,19 @@ async def test_documents_that_can_be_opened_later_answer_then(library):
 async def test_arguments_of_another_kind_are_refused(library):
     async with connected(library) as session:
         for tool, given, said in [
-            ("search", {"question": "house", "widen": "all"}, "widen"),
+            ("search", {}, "question: Field required."),
+            ("search", {"question": "a", "widen": "all"}, "or: Input should be 'fill'"),
             ("search", {"question": "house", "widen": -1}, "widen=-1 is not possible"),
             ("read", {}, "document"),
             ("read", {"document": "nowhere"}, "There is no document 'nowhere'."),
         ]:
             assert said in await refused(session, tool, **given)
+
+
+def test_half_a_character_in_a_message_is_no_reason_to_give_no_answer():
+    sent = rb'{"a": "\uDBFF\u0041 \\ud800 \ud83d\ude00 \udfff"}'
+    lines = io.TextIOWrapper(StandardInput(io.BytesIO(sent)), "utf-8")
+    assert from_json(lines.readline()) == {"a": "\ufffdA \\ud800 \U0001f600 \ufffd"}
 
 
 async def test_no_reply_says_where_the_documents_are(notes, library):
