@@ -306,8 +306,9 @@ QUOTES = (
         lambda found: "\n\n".join(
             f"Source: {d.metadata}\n{d.page_content}" for d in found
         ),
+        lambda found: [{"type": "text", "text": d.page_content} for d in found],
     ],
-    ids=["ascii", "indented", "repr", "heads"],
+    ids=["ascii", "indented", "repr", "heads", "blocks"],
 )
 def test_documents_are_shown_once_however_a_tool_wrote_them(written):
     found = [at(" Late.\n", 500, "a"), at(QUOTES, 0, "a")]

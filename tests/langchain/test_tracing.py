@@ -1,16 +1,12 @@
 """Callbacks, tags, metadata and configuration reach the wrapped retriever."""
 
-import asyncio
 from typing import Any
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import AIMessage
 
 from langchain_oprag import OrderPreservingRetriever, create_retrieval_tool
-from tests.langchain.compat import create_agent
 from tests.langchain.corpus import QUERY, ListRetriever, RecordingStore, book, chunk
-from tests.langchain.recording import RecordingChatModel
 
 
 class Runs(BaseCallbackHandler):
@@ -79,27 +75,13 @@ def test_the_vector_store_and_its_embedding_are_named_to_langsmith():
     }
 
 
-def use_tool(tool, config):
-    tool.invoke({"query": QUERY}, config)
-
-
-def use_tool_async(tool, config):
-    asyncio.run(tool.ainvoke({"query": QUERY}, config))
-
-
-def use_agent(tool, config):
-    call = {"name": tool.name, "args": {"query": QUERY}, "id": "1"}
-    model = RecordingChatModel(
-        replies=[AIMessage("", tool_calls=[call]), AIMessage("It is so.")]
-    )
-    create_agent(model, [tool]).invoke({"messages": [("user", QUERY)]}, config)
-
-
-@pytest.mark.parametrize("use", [use_tool, use_tool_async, use_agent])
-def test_what_a_tool_searches_is_a_run_within_the_run_of_the_tool(use):
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_what_a_tool_searches_is_a_run_within_the_run_of_the_tool(awaited):
     runs = Runs()
 
-    use(create_retrieval_tool(RecordingStore(book()), k=2), {"callbacks": [runs]})
+    made = create_retrieval_tool(RecordingStore(book()), k=2)
+    asked = {"query": QUERY}, {"callbacks": [runs]}
+    await made.ainvoke(*asked) if awaited else made.invoke(*asked)
 
     tool, ours, inner = runs.started
     assert (ours["parent"], inner["parent"]) == (tool["id"], ours["id"])

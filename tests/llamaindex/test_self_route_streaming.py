@@ -8,10 +8,8 @@ from llama_index.core.base.response.schema import (
     AsyncStreamingResponse,
     StreamingResponse,
 )
-from llama_index.core.callbacks import CallbackManager, TokenCountingHandler
 
-from tests.kit.openai_server import Reply, ScriptedServer
-from tests.kit.words import words
+from tests.kit.openai_server import ScriptedServer
 from tests.llamaindex.corpus import QUESTION, TEXT
 from tests.llamaindex.self_routing import REFUSAL, engine_over
 
@@ -26,22 +24,6 @@ async def astream(server: ScriptedServer, **options: Any) -> AsyncStreamingRespo
     response = await engine_over(server, streaming=True, **options).aquery(QUESTION)
     assert isinstance(response, AsyncStreamingResponse)
     return response
-
-
-def test_a_refusal_is_read_to_its_end_before_the_next_rung():
-    deltas = ["Unanswerable.", " The", " text", " does", " not", " say."]
-    counter = TokenCountingHandler(tokenizer=str.split)
-    with ScriptedServer([Reply(deltas=deltas), "In May."]) as server:
-        response = stream(server, callback_manager=CallbackManager([counter]))
-        assert str(response) == "In May."
-
-    assert response.metadata is not None
-    sent = [words(request.prompt) for request in server.requests]
-    rungs = response.metadata["usage"]["rungs"]
-    assert [rung["input_tokens"] for rung in rungs] == sent
-    assert [rung["output_tokens"] for rung in rungs] == [6, 2]
-    assert counter.prompt_llm_token_count == sum(sent)
-    assert counter.completion_llm_token_count == 8
 
 
 def test_metadata_and_nodes_are_known_when_the_answer_begins_and_complete_at_its_end():

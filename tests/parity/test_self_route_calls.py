@@ -116,6 +116,17 @@ async def test_a_failure_of_the_last_rung_carries_what_came_before(framework, wa
 
 
 @EVERY_STREAM
+async def test_a_refusal_is_read_to_its_end(framework, way):
+    """What it took is reported there alone."""
+    refusal = REFUSAL + " It tells of the river" * 20
+    with ScriptedServer([refusal, "In 1912."]) as server:
+        found = await asked(framework, way, server)
+
+    assert [rung["output_tokens"] for rung in found.rungs] == [words(refusal), 2]
+    assert not any(rung["estimated"] for rung in found.rungs)
+
+
+@EVERY_STREAM
 @pytest.mark.parametrize(
     "script",
     [
