@@ -46,6 +46,7 @@ class Bench:
         vectors: Of the embedding model.
         token_counter: Counts budgets and contexts; None for cl100k.
         window: Tokens that the model reads and writes; None when not known.
+        max_reply: Of these, what is kept for the reply.
         cache: Folder for what systems make of a document (trees, pages, gists);
             None: in memory.
         seed: Of everything that is drawn.
@@ -62,6 +63,7 @@ class Bench:
         *,
         token_counter: TokenizerSpec = None,
         window: int | None = None,
+        max_reply: int = 1024,
         cache: Path | None = None,
         seed: int = 42,
         answer_style: AnswerStyle = "letter",
@@ -74,6 +76,7 @@ class Bench:
         self.vectors = vectors
         self.counter: NamedTokenCounter = resolve_token_counter(token_counter)
         self.window = window
+        self.max_reply = max_reply
         self.artifacts = Artifacts(cache)
         self.seed = seed
         self.answer_style = answer_style

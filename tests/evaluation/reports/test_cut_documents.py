@@ -29,12 +29,9 @@ def summarized(path, systems, dataset, budget, **options):
 
 
 def test_a_row_says_that_it_was_cut_and_how_often(tmp_path):
-    systems = [
-        dos_rag(size=20),
-        FullDocuments(reserved=40),
-        SelfRoute(k=1, size=20, reserved=40),
-    ]
-    summary, _ = summarized(tmp_path, systems, set_of_four(), 60, window=238)
+    systems = [dos_rag(size=20), FullDocuments(), SelfRoute(k=1, size=20)]
+    small = {"window": 238, "max_reply": 40}
+    summary, _ = summarized(tmp_path, systems, set_of_four(), 60, **small)
     table = tables_of(summary)[0]
     rows = {row[0]: dict(zip(table.headings, row, strict=True)) for row in table.rows}
 

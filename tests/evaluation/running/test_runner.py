@@ -296,13 +296,13 @@ def test_a_run_of_another_version_is_refused_by_it(tmp_path):
 def test_the_setting_of_a_system_that_is_another_is_named(tmp_path):
     directory = RunDirectory(tmp_path)
     whole = {"name": "full-document"}
-    old = {"full-document": {**whole, "reserved": 1}}
-    new = {"full-document": {**whole, "reserved": 2}}
+    old = {"full-document": {**whole, "k": 1}}
+    new = {"full-document": {**whole, "k": 2}}
     directory.begin({"systems": old})
 
     with pytest.raises(InvalidOptionError) as caught:
         directory.begin({"systems": new})
     assert caught.value.message == (
         f"{tmp_path} holds a run with other settings: systems: full-document: "
-        "reserved was 1 and now is 2. Give another folder."
+        "k was 1 and now is 2. Give another folder."
     )

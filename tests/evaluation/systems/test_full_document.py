@@ -12,10 +12,10 @@ WINDOW = 220
 RESERVED = 40
 
 
-def read(settings: str = "", question: int = 1, window: int | None = WINDOW):
+def read(question: int = 1, window: int | None = WINDOW):
     model = Replies()
-    bench = bench_of(model, window=window)
-    system = make_system(f"full-document:reserved={RESERVED}{settings}")
+    bench = bench_of(model, window=window, max_reply=RESERVED)
+    system = make_system("full-document")
     asked = set_of_four().questions[question]
     return asyncio.run(system.attempt(asked, None, bench)), model.calls[0]
 

@@ -144,7 +144,10 @@ class RunOptions:
         ),
     ] = None
     max_reply: Annotated[
-        int, typer.Option(min=1, help="Tokens that a reply may have.")
+        int,
+        typer.Option(
+            min=1, help="Tokens that a reply may have; kept free in --window."
+        ),
     ] = 1024
     temperature: Annotated[
         float | None,

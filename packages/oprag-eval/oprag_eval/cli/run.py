@@ -269,6 +269,7 @@ def make_evaluation(
         model,
         vectors,
         window=options.window,
+        max_reply=options.max_reply,
         cache=cache,
         seed=options.seed,
         answer_style=style,

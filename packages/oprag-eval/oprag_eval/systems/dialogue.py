@@ -38,7 +38,6 @@ class BenchModel(PromptedModel):
         self,
         question: Question,
         bench: Bench,
-        reserved: int,
         calls: Callable[[str, Mapping[str, str]], Call] | None = None,
         *,
         routing: Collection[str] = (),
@@ -47,7 +46,6 @@ class BenchModel(PromptedModel):
     ) -> None:
         self._question = question
         self._bench = bench
-        self._reserved = reserved
         self._said = said
         self.steps: list[Step] = []
         """The calls, with their replies."""
@@ -70,7 +68,7 @@ class BenchModel(PromptedModel):
             tool = tool_tokens("tool" if call.tool else "word", self._bench.counter)
             return self._bench.counter(call.prompt) + tool
 
-        return PromptSize(tokens, self._bench.window, self._reserved)
+        return PromptSize(tokens, self._bench.window, self._bench.max_reply)
 
     def model(self, prompt: str) -> str:  # noqa: ARG002 -- of every prompt the same
         """Name the model."""

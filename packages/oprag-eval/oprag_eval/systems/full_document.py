@@ -10,12 +10,9 @@ from oprag.routing import FullDocument, RouteOptions, context_of_documents
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
 from oprag_eval.single_call import Reader
-from oprag_eval.system import Context, Count, Piece
+from oprag_eval.system import Context, Piece
 from oprag_eval.systems.dialogue import BenchModel
 from oprag_eval.systems.middle_cut import cut_middle
-
-REPLY_TOKENS = 1024
-"""Tokens of the window that are kept for the reply."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +25,6 @@ class FullDocuments(Reader):
     """
 
     name: str = "full-document"
-    reserved: Count = REPLY_TOKENS
-    """Tokens of the window that are kept for the reply."""
 
     budgeted = False
     """The window decides how much is read."""
@@ -41,7 +36,7 @@ class FullDocuments(Reader):
         bench: Bench,
     ) -> Context:
         """Return what is read."""
-        size = BenchModel(question, bench, self.reserved).size("full")
+        size = BenchModel(question, bench).size("full")
         documents = [FullDocument(d.doc_id, d.text) for d in bench.documents(question)]
         route = RouteOptions(
             rungs=(),

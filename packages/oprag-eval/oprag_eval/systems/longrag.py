@@ -25,7 +25,6 @@ from oprag_eval.requests import answer_call, choice_question, read_reply
 from oprag_eval.splittings import Splitting
 from oprag_eval.system import Attempt, Context, Count, Piece, System
 from oprag_eval.systems.dialogue import BenchModel
-from oprag_eval.systems.full_document import REPLY_TOKENS
 from oprag_eval.systems.retrieved import Compat
 
 Links: TypeAlias = Literal["found", "none"]
@@ -63,8 +62,6 @@ class LongRag(System):
     compat: Compat = "fixed"
     """`"official"` groups as the authors' code does, and loses what that loses: see
     `oprag.units.group_documents`."""
-    reserved: Count = REPLY_TOKENS
-    """Tokens of the window that are kept for the reply."""
 
     def __post_init__(self) -> None:
         if self.compat == "official" and self.links == "none":
@@ -92,7 +89,7 @@ class LongRag(System):
         ledger = Ledger()
         calls = functools.partial(_call, question, bench, _titles(context, bench))
         said = bench.wording.said
-        model = BenchModel(question, bench, self.reserved, calls, said=said)
+        model = BenchModel(question, bench, calls, said=said)
         reading_long = read_long(
             context.text,
             choice_question(question, bench.answer_style),

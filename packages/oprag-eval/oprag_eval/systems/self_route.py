@@ -13,7 +13,7 @@ from oprag_eval.data import Question
 from oprag_eval.splittings import Splitting, SplitUnit
 from oprag_eval.system import Attempt, Count, Piece, System
 from oprag_eval.systems.dialogue import BenchModel
-from oprag_eval.systems.full_document import REPLY_TOKENS, pieces_of
+from oprag_eval.systems.full_document import pieces_of
 from oprag_eval.systems.middle_cut import cut_middle
 
 
@@ -39,8 +39,6 @@ class SelfRoute(System):
     """The steps; `retrieved` alone is plain retrieval."""
     decline: Literal["word", "tool"] = "word"
     """How the model declines: by a word, or by a call, if it calls tools."""
-    reserved: Count = REPLY_TOKENS
-    """Tokens of the window that are kept for the reply."""
 
     budgeted = False
     """`k` and the window decide how much is read."""
@@ -54,14 +52,13 @@ class SelfRoute(System):
         return Splitting(self.unit, self.size)
 
     def settings(self) -> dict[str, Any]:
-        """Return what is retrieved, the rungs, and how they meet the window."""
+        """Return what is retrieved, and the rungs."""
         return {
             "k": self.k,
             "order": self.order,
             "splitting": self.splitting.settings(),
             "rungs": list(self.rungs),
             "decline": self.decline,
-            "reserved": self.reserved,
         }
 
     async def attempt(
@@ -80,9 +77,7 @@ class SelfRoute(System):
         )
         hits = bench.ranked(question, self.splitting)[: self.k]
         routing, decline = self.rungs[:-1], self.decline
-        model = BenchModel(
-            question, bench, self.reserved, routing=routing, decline=decline
-        )
+        model = BenchModel(question, bench, routing=routing, decline=decline)
         steps = route(hits, options, model, ledger=ledger)
         routed = await model.carry_out(steps)
         said = without_reasoning(routed.text or "").strip() if routed.answered else ""
