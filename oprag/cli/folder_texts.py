@@ -11,7 +11,7 @@ from oprag.documents import DocumentSource
 from oprag.errors import DocumentNotFoundError, UnreadableFileError
 from oprag.files import HTML_ENDINGS, joined, read_file
 
-_READ_BY_FORMAT = (".pdf", *HTML_ENDINGS)
+_READ_BY_FORMAT = (".docx", ".pdf", *HTML_ENDINGS)
 
 
 class FolderTexts(DocumentSource):

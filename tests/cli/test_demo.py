@@ -172,7 +172,3 @@ def test_chapters_stand_in_the_order_of_the_book(reference):
     rule = re.compile(rf"^({'|'.join(headings)}).*\n\*\*\*", re.MULTILINE)
 
     assert [heading[1] for heading in rule.finditer(reference)] == headings
-
-
-def test_the_name_says_which_python():
-    assert re.fullmatch(r"Python 3\.1\d language reference", REFERENCE_NAME)

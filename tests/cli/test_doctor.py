@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import docx
 import pytest
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 from llama_index.core.node_parser import SentenceSplitter
@@ -237,13 +238,16 @@ def test_the_readings_of_a_page_are_what_is_shown_and_what_is_there(tmp_path):
     }
     for name, data in pages.items():
         (tmp_path / name).write_bytes(data)
+    (word := docx.Document()).add_heading("Lease")
+    word.save(tmp_path / "lease.docx")
     texts = FolderTexts(tmp_path)
 
-    assert {name: texts.readings(name) for name in pages} == {
+    assert {name: texts.readings(name) for name in [*pages, "lease.docx"]} == {
         "a.html": ["shown", "<p>shown</p>"],
         "empty.htm": ["<p></p>"],
         "old.html": ["für"],
         "a.txt": ["<p>text</p>"],
+        "lease.docx": ["# Lease"],
     }
 
 
