@@ -106,7 +106,7 @@ class Held:
         """Self-Route with full documents out of the store."""
         raise NotImplementedError
 
-    def ask(self, routed: Any, query: str = "?") -> Answer:
+    def ask(self, routed: Any, query: str = "?", *given: Any) -> Answer:
         raise NotImplementedError
 
 
@@ -155,13 +155,11 @@ class InLangChain(Held):
         return langchain_oprag.SelfRouteChain(
             llm=RecordingChatModel(replies=[*map(AIMessage, replies)]),
             retriever=retriever,
-            documents=self.documents,
-            token_counter=words,
-            **options,
+            **{"documents": self.documents, "token_counter": words, **options},
         )
 
-    def ask(self, routed: Any, query: str = "?") -> Answer:
-        result = routed.invoke(query)
+    def ask(self, routed: Any, query: str = "?", *given: Any) -> Answer:
+        result = routed.invoke(query, *given)
         texts = [each.page_content for each in result["context"]]
         return Answer(result["route"], texts, (result, routed.llm.calls))
 
@@ -224,14 +222,13 @@ class InLlamaIndex(Held):
         return llamaindex_oprag.SelfRouteQueryEngine.from_args(
             retriever,
             RecordingLLM(replies=list(replies)),
-            documents=self.documents,
-            token_counter=words,
-            **options,
+            **{"documents": self.documents, "token_counter": words, **options},
         )
 
-    def ask(self, routed: Any, query: str = "?") -> Answer:
-        found = routed.query(query)
+    def ask(self, routed: Any, query: str = "?", *given: Any) -> Answer:
+        found = routed.query(query, *given)
         nodes = [each.to_dict() for each in found.source_nodes]
-        said = (nodes, found.metadata, str(found), routed._self_route.options.llm)
+        prompts = routed._self_route.options.llm.prompts
+        said = (nodes, found.metadata, str(found), prompts)
         texts = [each.node.text for each in found.source_nodes]
         return Answer(found.metadata["route"], texts, said)
