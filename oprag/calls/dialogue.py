@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from oprag.calls.client_errors import is_window_overflow, said_by
 from oprag.calls.ledger import Ledger, RungDecision, TokenUsage
@@ -76,25 +76,8 @@ class Reply:
     """How it ended, if not normally."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finished(Generic[ResultT]):
-    """The end of a dialogue."""
-
-    result: ResultT
-
-
 Request: TypeAlias = ReadDocuments | CallModel
 Dialogue: TypeAlias = Generator[Request, Any, ResultT]
-
-
-def advance(
-    dialogue: Dialogue[ResultT], answer: Any = None, error: Exception | None = None
-) -> Request | Finished[ResultT]:
-    """Answer the last request, or say what failed; return the next one, or the end."""
-    try:
-        return dialogue.send(answer) if error is None else dialogue.throw(error)
-    except StopIteration as stop:
-        return Finished(stop.value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from oprag.indexing.report import IndexingReport, Readable, warn_of
 from oprag.indexing.run import Given, Run, indexing_steps
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writer import ChunkWriter, IndexTarget, in_thread
-from oprag.tokens import Do, Steps
+from oprag.tokens import acarry_out, carry_out
 
 
 class IndexingKeywords(TypedDict, total=False):
@@ -81,7 +81,7 @@ def update_index(
     with closing(Progress(show_progress, count)) as progress:
         make = partial(Run, store, writer, RunOptions(**options), progress)
         with only_run(store, writer.written):
-            report = _carried_out(indexing_steps(make, documents))
+            report = carry_out(indexing_steps(make, documents))
     progress.end(report)
     warn_of(report)
     return report
@@ -100,7 +100,7 @@ def write_part(
     the same document.
     """
     make = partial(Run, store, writer, RunOptions(**options), before=before)
-    return _carried_out(indexing_steps(make, documents, is_part=True))
+    return carry_out(indexing_steps(make, documents, is_part=True))
 
 
 async def aupdate_index(
@@ -119,40 +119,7 @@ async def aupdate_index(
     with closing(Progress(show_progress, count)) as progress:
         make = partial(Run, store, writer, RunOptions(**options), progress)
         async with aonly_run(store, writer.written):
-            with closing(indexing_steps(make, documents)) as steps:
-                request = await in_thread(_advance, steps)
-                while not isinstance(request, IndexingReport):
-                    answer = error = None
-                    try:
-                        answer = await request.later()
-                    except Exception as raised:  # noqa: BLE001 -- the run decides about it
-                        error = raised
-                    request = await in_thread(_advance, steps, answer, error)
-    progress.end(request)
-    warn_of(request)
-    return request
-
-
-def _carried_out(steps: Steps[IndexingReport]) -> IndexingReport:
-    """Do what the steps ask for, and return what they end with."""
-    with closing(steps):
-        request = _advance(steps)
-        while not isinstance(request, IndexingReport):
-            answer = error = None
-            try:
-                answer = request.now()
-            except Exception as raised:  # noqa: BLE001 -- the run decides about it
-                error = raised
-            request = _advance(steps, answer, error)
-        return request
-
-
-def _advance(
-    steps: Steps[IndexingReport], answer: Any = None, error: Exception | None = None
-) -> Do | IndexingReport:
-    """Answer the last request, or say how it failed; return the next, or the end."""
-    try:
-        return steps.send(answer) if error is None else steps.throw(error)
-    except StopIteration as stop:
-        report: IndexingReport = stop.value
-        return report
+            report = await acarry_out(indexing_steps(make, documents), in_thread)
+    progress.end(report)
+    warn_of(report)
+    return report

@@ -19,18 +19,16 @@ from oprag.calls import (
     CallModel,
     Dialogue,
     Finish,
-    Finished,
     Ledger,
     PromptSize,
     ReadDocuments,
     Reply,
     StreamEnd,
     TokenUsage,
-    advance,
 )
 from oprag.documents import DocumentSource
 from oprag.routing.decline import Decline, DeclineDetector, tool_tokens
-from oprag.tokens import NamedTokenCounter, in_thread
+from oprag.tokens import Finished, NamedTokenCounter, advance, in_thread
 
 OutT = TypeVar("OutT")
 

@@ -9,10 +9,19 @@ from oprag.tokens.counters import (
     splitting_counter,
 )
 from oprag.tokens.offsets import TokenizedText, TokenStart, tokenize
-from oprag.tokens.threads import Do, Steps, acarry_out, carry_out, in_thread
+from oprag.tokens.threads import (
+    Do,
+    Finished,
+    Steps,
+    acarry_out,
+    advance,
+    carry_out,
+    in_thread,
+)
 
 __all__ = [
     "Do",
+    "Finished",
     "NamedTokenCounter",
     "Steps",
     "TokenCounter",
@@ -20,6 +29,7 @@ __all__ = [
     "TokenizedText",
     "TokenizerSpec",
     "acarry_out",
+    "advance",
     "carry_out",
     "encodable",
     "in_thread",

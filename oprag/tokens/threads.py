@@ -7,10 +7,12 @@ it yields what is to be done, and is sent what came of it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 _T = TypeVar("_T")
+_RequestT = TypeVar("_RequestT")
 
 
 class Do(NamedTuple):
@@ -25,34 +27,36 @@ class Do(NamedTuple):
 Steps: TypeAlias = Generator[Do, Any, _T]
 
 
-class _End(NamedTuple):
-    result: Any
+@dataclass(frozen=True, slots=True)
+class Finished(Generic[_T]):
+    """The end of steps."""
+
+    result: _T
+
+
+def advance(
+    steps: Generator[_RequestT, Any, _T],
+    answer: Any = None,
+    error: Exception | None = None,
+) -> _RequestT | Finished[_T]:
+    """Answer the last request, or say what failed; return the next one, or the end."""
+    try:
+        return steps.send(answer) if error is None else steps.throw(error)
+    except StopIteration as stop:
+        return Finished(stop.value)
 
 
 def carry_out(steps: Steps[_T]) -> _T:
-    """Do what the steps ask for; return their result."""
-    step = _next(steps)
-    while isinstance(step, Do):
-        step = _next(steps, step.now())
-    return step.result  # type: ignore[no-any-return]  # that of the steps
-
-
-async def acarry_out(steps: Steps[_T]) -> _T:
-    """Async version of `carry_out`; what the steps do themselves is done in a thread.
-
-    They may be at long texts, or load what counts tokens.
-    """
-    step = await in_thread(partial(_next, steps))
-    while isinstance(step, Do):
-        step = await in_thread(partial(_next, steps, await step.later()))
-    return step.result  # type: ignore[no-any-return]  # as above
-
-
-def _next(steps: Steps[Any], result: Any = None) -> Do | _End:
-    try:
-        return steps.send(result)
-    except StopIteration as end:
-        return _End(end.value)
+    """Do what the steps ask for; return their result. They are told what fails."""
+    step = advance(steps)
+    while not isinstance(step, Finished):
+        answer = error = None
+        try:
+            answer = step.now()
+        except Exception as raised:  # noqa: BLE001 -- the steps decide about it
+            error = raised
+        step = advance(steps, answer, error)
+    return step.result
 
 
 async def in_thread(work: Callable[[], _T]) -> _T:
@@ -63,3 +67,21 @@ async def in_thread(work: Callable[[], _T]) -> _T:
     from asyncio import to_thread  # here, because its import takes long
 
     return await to_thread(work)
+
+
+async def acarry_out(
+    steps: Steps[_T], in_thread: Callable[..., Awaitable[Any]] = in_thread
+) -> _T:
+    """Async version of `carry_out`; what the steps do themselves is done in a thread.
+
+    They may be at long texts, or load what counts tokens.
+    """
+    step = await in_thread(partial(advance, steps))
+    while not isinstance(step, Finished):
+        answer = error = None
+        try:
+            answer = await step.later()
+        except Exception as raised:  # noqa: BLE001 -- as above
+            error = raised
+        step = await in_thread(partial(advance, steps, answer, error))
+    return step.result  # type: ignore[no-any-return]  # that of the steps

@@ -10,20 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.calls import (
-    CallModel,
-    Finished,
-    Ledger,
-    PromptSize,
-    ReadDocuments,
-    Reply,
-    TokenUsage,
-    advance,
-)
+from oprag.calls import CallModel, Ledger, PromptSize, ReadDocuments, Reply, TokenUsage
 from oprag.chunk import FullText, Hit
 from oprag.context import ContextOptions
 from oprag.errors import ContextWindowError, InvalidOptionError, ModelCallError
 from oprag.routing import RouteOptions, as_rungs, route
+from oprag.tokens import Finished, advance
 
 WORDS = [f"word{number}" for number in range(60)]
 TEXT = " ".join(WORDS)

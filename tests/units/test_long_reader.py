@@ -6,16 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from oprag.calls import (
-    CallModel,
-    Finished,
-    Ledger,
-    PromptSize,
-    Reply,
-    TokenUsage,
-    advance,
-)
+from oprag.calls import CallModel, Ledger, PromptSize, Reply, TokenUsage
 from oprag.errors import ContextWindowError, ModelCallError
+from oprag.tokens import Finished, advance
 from oprag.units import Reading, read_long
 
 

@@ -8,15 +8,14 @@ from typing import Any, TypeVar
 from oprag.calls import (
     SENTINEL,
     Dialogue,
-    Finished,
     PromptedModel,
     PromptSize,
     ReadDocuments,
     Reply,
-    advance,
 )
 from oprag.chunk import FullText
 from oprag.routing import Decline, declines, tool_tokens
+from oprag.tokens import Finished, advance
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
 from oprag_eval.models import Call
