@@ -12,16 +12,9 @@ from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag.stores import chunk_store
 from oprag.chunk import FullText
-from oprag.documents import (
-    ChunkStore,
-    DocumentSource,
-    StoreSource,
-    checked_text,
-    given_documents,
-)
+from oprag.documents import ChunkStore, DocumentSource, StoreSource, checked_text
 from oprag.documents import SourceLike as CoreSourceLike
 from oprag.documents import document_source as core_source
-from oprag.positions import SourceText
 
 SourceLike: TypeAlias = (
     CoreSourceLike | BaseStore[str, Any] | VectorStore | ChunkStore | Sequence[Document]
@@ -63,14 +56,7 @@ def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSou
         return _StoreSource(documents)
     if isinstance(documents, (VectorStore, ChunkStore)):
         return StoreSource(chunk_store(documents), exact=exact)
-    if isinstance(documents, (list, tuple, Document)):
-        return given_documents(documents, Document, source_of)
     return core_source(documents)
-
-
-def source_of(document: Document) -> SourceText:
-    """Return what the core needs of a document that is to be split."""
-    return SourceText(document.page_content, document.metadata, document.id)
 
 
 class _StoreSource(DocumentSource):

@@ -8,8 +8,7 @@ from typing import Any, Unpack
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.vectorstores import VectorStore
 
-from langchain_oprag.documents import source_of
-from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetSplitter
+from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetSplitter, source_of
 from langchain_oprag.stores import chunk_store
 from oprag.documents import ChunkStore
 from oprag.errors import IndexingError, InvalidOptionError, wrong_object

@@ -9,7 +9,6 @@ from typing import Any
 
 from langchain_core.documents import Document
 
-from langchain_oprag.documents import source_of
 from oprag.documents import check_entries
 from oprag.errors import InvalidOptionError
 from oprag.metadata import CHAR_START, OWN_KEYS, RESULT_KEYS
@@ -30,6 +29,11 @@ _START_INDEX = "start_index"
 """LangChain's own key of the first character."""
 _NOT_INHERITED = {*OWN_KEYS, *RESULT_KEYS, _START_INDEX}
 """Where the text is: its chunks are elsewhere."""
+
+
+def source_of(document: Document) -> SourceText:
+    """Return what the core needs of a document that is to be split."""
+    return SourceText(document.page_content, document.metadata, document.id)
 
 
 class OffsetSplitter(TextSplitter):

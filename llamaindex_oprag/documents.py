@@ -11,16 +11,10 @@ from llama_index.core.schema import Document
 from llama_index.core.storage.docstore.types import BaseDocumentStore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
-from llamaindex_oprag._convert import source_of, text_of
+from llamaindex_oprag._convert import text_of
 from llamaindex_oprag.stores import chunk_store
 from oprag.chunk import FullText
-from oprag.documents import (
-    ChunkStore,
-    DocumentSource,
-    SearchFilter,
-    StoreSource,
-    given_documents,
-)
+from oprag.documents import ChunkStore, DocumentSource, SearchFilter, StoreSource
 from oprag.documents import SourceLike as CoreSourceLike
 from oprag.documents import document_source as core_source
 from oprag.errors import DocumentNotFoundError
@@ -74,8 +68,6 @@ def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSou
         return _IndexSource(docstore, chunk_store(documents), exact=exact)  # type: ignore[arg-type]  # of either
     if isinstance(documents, (BasePydanticVectorStore, ChunkStore)):
         return StoreSource(chunk_store(documents), exact=exact)
-    if isinstance(documents, (list, tuple, Document)):
-        return given_documents(documents, Document, source_of)
     return core_source(documents)  # type: ignore[arg-type]  # it checks the rest itself
 
 

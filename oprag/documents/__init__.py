@@ -20,7 +20,6 @@ from oprag.documents.sources import (
     checked_text,
     document_source,
     exact_text,
-    given_documents,
     not_found,
     refuse_strangers,
 )
@@ -57,7 +56,6 @@ __all__ = [
     "count_files",
     "document_source",
     "exact_text",
-    "given_documents",
     "inner_retrievers",
     "is_own",
     "is_unchanged",

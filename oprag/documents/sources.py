@@ -11,17 +11,13 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from oprag.chunk import FullText, Hit, Span
-from oprag.documents.entries import check_entries
 from oprag.documents.search_filters import SearchFilter
 from oprag.errors import DocumentNotFoundError, InvalidOptionError, did_you_mean, named
 from oprag.metadata import PART_INDEX
 from oprag.positions import Part, SourceText, group_parts, known_document
-
-D = TypeVar("D")
-"""A framework's class of documents."""
 
 PART_SEPARATOR = "\n\n"
 """Between the parts of a document: a blank line, as between paragraphs."""
@@ -128,11 +124,11 @@ def document_source(documents: SourceLike) -> DocumentSource:
         documents: A mapping from names to texts; a function from a name to the
             text, or None where there is none, plain or `async`; a folder, of
             which the documents are the files, named by their path inside it; a list of
-            LangChain's or LlamaIndex's documents, as they were loaded; or a source,
-            which is returned as it is.
+            LangChain's or LlamaIndex's documents, as they were loaded: those of one
+            name are the parts of one document; or a source, which is returned as it is.
 
     Returns:
-        The source. Nothing is read yet.
+        The source. Of all but a list nothing is read yet.
 
     Raises:
         InvalidOptionError: `documents` is none of these, or no folder is there.
@@ -144,9 +140,7 @@ def document_source(documents: SourceLike) -> DocumentSource:
     if isinstance(documents, (str, Path)):
         return _FolderSource(Path(documents))
     if isinstance(documents, (list, tuple)):
-        for each in documents:
-            _loaded(each)
-        return _ListSource(documents, _loaded)
+        return _ListSource(documents)
     searches = any(hasattr(documents, how) for how in ("invoke", "retrieve"))
     if callable(documents) and not searches:
         return _CallableSource(documents)
@@ -205,22 +199,13 @@ def checked_text(
     raise InvalidOptionError(message, option="documents", value=text)
 
 
-def given_documents(
-    documents: Sequence[D], document_type: type[D], read: Callable[[D], SourceText]
-) -> DocumentSource:
-    """Make a source of a framework's documents, by name or by id.
-
-    Those of one name are the parts of one document, with a blank line between them.
-    """
-    check_entries("documents", documents, document_type)
-    return _ListSource(documents, read)
-
-
 def _loaded(document: Any) -> SourceText:
     """Text, metadata and id of a document of any framework."""
     metadata = getattr(document, "metadata", None)
     text = getattr(document, "page_content", getattr(document, "text", None))
-    if not isinstance(text, str) or not isinstance(metadata, Mapping):
+    # A node that was cut out of a document has text and metadata, too.
+    is_document = any(kind.__name__ == "Document" for kind in type(document).__mro__)
+    if not (is_document and isinstance(text, str) and isinstance(metadata, Mapping)):
         message = (
             f"documents= has {named(document)} in its list, and gives no full texts. "
             "It takes {name: text}, or a list of LangChain's or LlamaIndex's documents."
@@ -231,16 +216,13 @@ def _loaded(document: Any) -> SourceText:
 
 
 class _ListSource(DocumentSource):
-    def __init__(
-        self, documents: Sequence[Any], read: Callable[[Any], SourceText]
-    ) -> None:
-        self._documents = documents
-        self._read = read
+    def __init__(self, documents: Sequence[Any]) -> None:
+        self._texts = [*map(_loaded, documents)]
 
     def read(self, document_id: str) -> FullText:
         found = self._by_id.get(document_id) or self._by_name.get(document_id)
         if found is None:
-            where = f"the list ({len(self._documents)} documents)"
+            where = f"the list ({len(self._texts)} documents)"
             raise not_found(document_id, where, self._by_name)
         return found
 
@@ -260,9 +242,9 @@ class _ListSource(DocumentSource):
     @cached_property
     def _by_id(self) -> dict[str, FullText]:
         """The texts by id, where it is of one alone: an id is the most exact name."""
-        texts = [self._read(document) for document in self._documents]
-        times = Counter(text.id for text in texts)
-        return {t.id: FullText(t.text) for t in texts if t.id and times[t.id] == 1}
+        times = Counter(text.id for text in self._texts)
+        known = [t for t in self._texts if t.id and times[t.id] == 1]
+        return {str(text.id): FullText(text.text) for text in known}
 
     @cached_property
     def _by_name(self) -> dict[str, FullText]:
@@ -270,7 +252,7 @@ class _ListSource(DocumentSource):
 
     @cached_property
     def _groups(self) -> list[list[Part]]:
-        return group_parts([self._read(document) for document in self._documents])
+        return group_parts(self._texts)
 
 
 def _joined(parts: Sequence[Part]) -> FullText:

@@ -243,7 +243,7 @@ def test_what_holds_no_texts_is_refused_at_construction(make):
     ],
 )
 def test_what_is_no_list_of_documents_is_refused(adapter, documents):
-    with pytest.raises(InvalidOptionError, match="takes a list") as caught:
+    with pytest.raises(InvalidOptionError, match="gives no full texts") as caught:
         adapter.document_source(documents)
     assert caught.value.option == "documents"
 
