@@ -104,8 +104,7 @@ def test_an_offline_run_ends_with_a_table_and_a_report(offline):
     lines = result.stdout.splitlines()
     assert lines[0] == "q: 4 questions on 2 documents"
     assert lines[2].split() == [
-        *("system", "budget", "n", "F1", "answer", "recall", "tokens", "declined"),
-        *("read", "whole"),
+        *("system", "budget", "n", "F1", "answer", "recall", "tokens", "declined")
     ]
     assert [line.split()[0] for line in lines[3:8]] == [
         *["vanilla-rag"] * 2,
@@ -226,6 +225,7 @@ def test_a_cap_ends_the_run_before_it_is_passed_and_a_higher_one_goes_on(ask, tm
     assert "Note: That is more than the cap" in result.stderr
     assert 0 < len(few) < ANSWERS
     assert "max_tokens=2000 could be passed" in result.stderr
+    assert "No advice: the run was stopped" in result.stdout
     (spent,) = re.findall(r"^Spent: .*$", result.stdout, re.MULTILINE)
     assert result.stderr.endswith(f" {spent}\n")
     result, rest = ask(lambda _: "in May", *out, "--max-tokens", "100000")

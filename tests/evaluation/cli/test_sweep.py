@@ -13,7 +13,6 @@ from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
 from oprag_eval.cli.display import advice_lines
-from oprag_eval.cli.run import CAPPED
 from oprag_eval.reports.advice import advice_of
 from oprag_eval.reports.summary import ArmSummary, Difference, Summary, SweetSpot
 from oprag_eval.statistics import Figure
@@ -271,16 +270,3 @@ def test_on_a_full_disk_it_says_what_is_kept_and_goes_on_when_there_is_room(
     kept = f"12 of 12 answers are kept in {tmp_path / 'run'}. Give the same command"
     assert kept in full.stderr
     assert again.exit_code == 0, again.output
-
-
-def test_a_sweep_that_a_cap_stops_ends_without_advice(shared, tmp_path, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    with ScriptedServer(lambda _: Reply("900")) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        model = ["--model", "openai:scripted", "--systems", "dos-rag"]
-        cap = ["--budgets", "120,250", "--max-reply", "10", "--max-tokens", "800"]
-        result = run(*shared, *model, *cap, "--out", tmp_path / "run")
-
-    assert result.exit_code == CAPPED, result.output
-    assert "No advice: the run was stopped" in result.stdout
-    assert "\nUse " not in result.stdout

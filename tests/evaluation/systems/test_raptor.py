@@ -15,7 +15,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from oprag.calls import TokenUsage
-from oprag.errors import BudgetTooSmallError, InvalidOptionError
+from oprag.errors import BudgetTooSmallError
 from oprag_eval.catalogue import make_system
 from oprag_eval.readers.chat import ChatModel
 from oprag_eval.running.run_directory import RunDirectory
@@ -63,8 +63,6 @@ def test_by_the_authors_rules_it_reads_as_vanilla_rag_does():
             read.append((model.calls[-1].prompt, attempt.pieces))
         assert read[0] == read[1]
         assert len(read[0][1]) >= budget // 60
-    with pytest.raises(InvalidOptionError, match="leave out unit"):
-        make_system("raptor:compat=official,unit=words")
 
 
 @pytest.mark.parametrize("chunks", [1, 2, 3, 4, 5])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from oprag_eval.reports.measures import figure_text, title_of
-from oprag_eval.reports.summary import ArmSummary, Difference, Summary
+from oprag_eval.reports.summary import Difference, Summary
 
 _NONE = "-"
 
@@ -44,19 +44,16 @@ def results(summary: Summary, measures: Sequence[str]) -> Table:
             " Wrong order is the share of pairs of passages that the reader got in the "
             "wrong order."
         )
-    further = ["tokens", "declined"]
-    if any(arm.read_whole or arm.cut for arm in summary.arms):
-        further.append("read whole")
-    headings = ("system", "budget", "n", *map(title_of, measures), *further)
+    named = map(title_of, measures)
+    headings = ("system", "budget", "n", *named, "tokens", "declined")
     rows = tuple(
         (
             arm.name,
             _count(arm.budget),
             _count(arm.questions),
             *(figure_text(arm.measures.get(measure)) for measure in measures),
-            *(f"{arm.tokens:,.0f}", _count(arm.declined), _read_whole(arm))[
-                : len(further)
-            ],
+            f"{arm.tokens:,.0f}",
+            _count(arm.declined),
         )
         for arm in summary.arms
     )
@@ -132,11 +129,6 @@ def _routing(summary: Summary) -> Table:
     return Table(
         "Self-Route", note, ("arm", "answerable", "of", "tokens", "over"), rows
     )
-
-
-def _read_whole(arm: ArmSummary) -> str:
-    read = arm.read_whole + arm.cut
-    return f"{arm.read_whole:,} of {read:,}" if read else _NONE
 
 
 def _count(value: int | None) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 from oprag.calls import TokenUsage
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, arrange
-from oprag.errors import invalid_option
 from oprag.tokens import NamedTokenCounter
 from oprag_eval.artifacts import Facts
 from oprag_eval.bench import Bench, query_text
@@ -25,7 +24,7 @@ from oprag_eval.official.dos_rag import (
     pieces_of,
 )
 from oprag_eval.single_call import read
-from oprag_eval.splittings import Splitting, SplitUnit
+from oprag_eval.splittings import Splitting
 from oprag_eval.system import Attempt, Context, Count, Piece, System
 from oprag_eval.systems.clusters import soft_clusters
 from oprag_eval.systems.retrieved import Compat
@@ -117,10 +116,8 @@ class Raptor(System):
     """
 
     name: str = "raptor"
-    unit: SplitUnit = "sentences"
-    """Of the leaves."""
     size: Count = 100
-    """Of the leaves, in that unit."""
+    """Tokens of the leaves, which are whole sentences."""
     summary_tokens: Count = 100
     """Tokens of a summary at most."""
     cluster_tokens: Count = 3500
@@ -131,16 +128,11 @@ class Raptor(System):
     """`"official"`: the leaves, the filling and the joining of `vanilla-rag` with the
     same setting, which is then RAPTOR without its summaries."""
 
-    def __post_init__(self) -> None:
-        if self.compat == "official" and self.unit != "sentences":
-            takes = "The authors split into sentences: leave out unit with it."
-            raise invalid_option("compat", "official", takes)
-
     @property
     def cut(self) -> Splitting:
         """The splitting into leaves."""
         kind = OfficialSplitting if self.compat == "official" else Splitting
-        return kind(self.unit, self.size)
+        return kind("sentences", self.size)
 
     def settings(self) -> dict[str, Any]:
         """Return how the trees are built."""
