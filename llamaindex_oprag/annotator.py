@@ -167,8 +167,8 @@ class PositionAnnotator(TransformComponent):
         for name, members in _by_document(nodes).items():
             levels = sorted({depths[index] for index in members})
             for level in levels:
-                row = [index for index in members if depths[index] == level]
-                entries = _located(name, [(i, nodes[i]) for i in row], texts)
+                row = [(i, nodes[i]) for i in members if depths[i] == level]
+                entries = _located(name, row, texts, believed=self.documents is None)
                 for index, entry in entries.items():
                     if level != levels[-1]:
                         for key in (CHUNK_INDEX, N_CHUNKS, *STAMP_KEYS):
@@ -242,7 +242,11 @@ def _depths(nodes: Sequence[BaseNode]) -> list[int]:
 
 
 def _located(
-    name: str, members: Sequence[tuple[int, BaseNode]], texts: dict[str, str]
+    name: str,
+    members: Sequence[tuple[int, BaseNode]],
+    texts: dict[str, str],
+    *,
+    believed: bool,
 ) -> dict[int, dict[str, str | int]]:
     """Metadata to write on the nodes of one level of one document, by index."""
     sources: dict[str, list[tuple[int, BaseNode]]] = {}
@@ -258,6 +262,7 @@ def _located(
             SourcePart(texts[source], [text_of(node) for _, node in group], number)
             for number, (source, group) in parts
         ],
+        believed=believed,
     )
     return {
         index: entry

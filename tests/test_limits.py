@@ -24,9 +24,9 @@ OUTER = ("cli", "files", "scale")
 """Rooms of `oprag` that are not its core."""
 
 LINES = {
-    "core": 18_988,  # aim: 17,500; places, parents and pages, refusals, numbers, why
+    "core": 18_998,  # aim: 17,500; places, parents and pages, refusals, numbers, why
     "langchain_oprag": 4_586,  # with known places, refusals by a call, cited, reading
-    "llamaindex_oprag": 5_056,  # aim: 4,700, and places, refusals, cited, reading
+    "llamaindex_oprag": 5_061,  # aim: 4,700, and places, refusals, cited, reading
     "oprag/cli": 4_838,  # 4,800; reading is in the core now
     "packages/oprag-eval": 9_835,  # aim: 8,500; refusals by a call, planned pairs
     "oprag/files": 1_191,  # came out of evaluation, and Word files

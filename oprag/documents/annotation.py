@@ -50,7 +50,11 @@ class SourcePart(NamedTuple):
 
 
 def annotate_chunks(
-    name: str, parts: Sequence[SourcePart], *, just_split: bool = False
+    name: str,
+    parts: Sequence[SourcePart],
+    *,
+    just_split: bool = False,
+    believed: bool = False,
 ) -> list[list[dict[str, str | int]]]:
     """Locate the chunks of one document, and return the metadata that says where.
 
@@ -68,12 +72,15 @@ def annotate_chunks(
         parts: Its parts in reading order; one for a document that is one text.
         just_split: Whether the caller split the text, so that the order is certain.
             If not, it is compared with the places of the chunks.
+        believed: Whether it counts where places neither prove nor deny it.
 
     Returns:
         Metadata to write, nested like the chunks.
     """
     orders = [
-        list(range(len(part.chunks))) if just_split else _order(name, part)
+        list(range(len(part.chunks)))
+        if just_split
+        else _order(name, part, believed=believed)
         for part in parts
     ]
     located = [_located(part, order) for part, order in zip(parts, orders, strict=True)]
@@ -124,10 +131,10 @@ def replaced(
     return kept
 
 
-def _order(name: str, part: SourcePart) -> list[int]:
+def _order(name: str, part: SourcePart, *, believed: bool) -> list[int]:
     """Return the numbers of the chunks in reading order."""
     pieces = [squeeze(chunk) for chunk in part.chunks]
-    order, doubtful = given_order(squeeze(part.text), pieces)
+    order, doubtful = given_order(squeeze(part.text), pieces, believed=believed)
     if order is None:
         raise _several_orders(name, part, doubtful)
     return order

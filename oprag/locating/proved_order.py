@@ -19,11 +19,14 @@ _WITNESSES = 6
 Shuffled, so many are in order once in 720 times."""
 
 
-def given_order(flat: str, pieces: Sequence[str]) -> tuple[list[int] | None, list[int]]:
+def given_order(
+    flat: str, pieces: Sequence[str], *, believed: bool = False
+) -> tuple[list[int] | None, list[int]]:
     """Find the order of all pieces of a text, from their places and the order given.
 
     Pieces are ordered by their places where all are known; else the order given is
-    believed where the known are in it, and no two neighbours could be exchanged.
+    believed where the known are in it, and no two neighbours could be exchanged (not
+    asked where it is `believed`).
     Those that do not occur, and empty ones, stay after the one before them.
 
     Returns:
@@ -44,7 +47,7 @@ def given_order(flat: str, pieces: Sequence[str]) -> tuple[list[int] | None, lis
             key = at, at + len(piece)
         keys.append(key)
     order = sorted(as_given, key=keys.__getitem__)
-    if not unsure or (order == as_given and UNKNOWN not in places):
+    if not unsure or (order == as_given and (believed or UNKNOWN not in places)):
         return order, []
     if _is_believable(flat, pieces, places):
         return as_given, []
