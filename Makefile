@@ -121,17 +121,18 @@ test-model: $(BROWSER_MARKER) $(MODEL_MARKER) ## Ask a real language model throu
 test-apps: $(APPS_MARKER) ## Ask what serves other applications, and real applications with oprag
 	OPRAG_REQUIRE_APPS=1 $(BIN)/python -m pytest tests/apps $(PYTEST_ARGS)
 
+OF_ADAPTERS := tests/langchain tests/llamaindex \
+	$(addprefix tests/parity/,test_asked.py test_contract.py test_permissions.py)
+
 test-lowest: $(LOWEST_MARKER) ## Run the adapters' tests on the lowest framework versions
-	$(LOWEST)/bin/python -m pytest --numprocesses auto tests/langchain tests/llamaindex \
-		tests/parity/test_contract.py $(PYTEST_ARGS)
+	$(LOWEST)/bin/python -m pytest --numprocesses auto $(OF_ADAPTERS) $(PYTEST_ARGS)
 
 # Installs anew each time: what is the newest changes.
 test-newest: $(NEWEST_MARKER) ## Run the adapters' tests on the newest framework versions
 	$(NEWEST)/bin/python -m pip install $(PIP_ARGS) --upgrade --upgrade-strategy eager \
 		$(OF_NEWEST)
 	$(NEWEST)/bin/python tests/packaging/newest.py $(OF_NEWEST)
-	$(NEWEST)/bin/python -m pytest --numprocesses auto tests/langchain tests/llamaindex \
-		tests/parity/test_contract.py $(PYTEST_ARGS)
+	$(NEWEST)/bin/python -m pytest --numprocesses auto $(OF_ADAPTERS) $(PYTEST_ARGS)
 
 # With PYTHON, not with the Python of .venv: `make test-docs PYTHON=python3.13`.
 test-docs: $(TEST_MARKER) ## Run every page's code from the wheel, in fresh environments
