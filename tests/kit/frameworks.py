@@ -79,7 +79,9 @@ class Held:
     def document(self, name: str, text: str) -> Any:
         raise NotImplementedError
 
-    def splitting(self, size: int, *, packed: bool = False) -> dict[str, Any]:
+    def splitting(
+        self, size: int, *, packed: bool = False, **more: Any
+    ) -> dict[str, Any]:
         """Options of `index` for chunks of so many tokens, or of whole sentences."""
         raise NotImplementedError
 
@@ -119,9 +121,11 @@ class InLangChain(Held):
     def document(self, name: str, text: str) -> Document:
         return Document(text, metadata={"source": name, "size": len(text)})
 
-    def splitting(self, size: int, *, packed: bool = False) -> dict[str, Any]:
+    def splitting(
+        self, size: int, *, packed: bool = False, **more: Any
+    ) -> dict[str, Any]:
         kind = "OffsetSentenceSplitter" if packed else "OffsetTokenSplitter"
-        return {"splitter": getattr(langchain_oprag, kind)(chunk_size=size)}
+        return {"splitter": getattr(langchain_oprag, kind)(chunk_size=size, **more)}
 
     def add(self, chunks: Sequence[StoredChunk]) -> None:
         documents = [
@@ -183,9 +187,11 @@ class InLlamaIndex(Held):
     def document(self, name: str, text: str) -> LlamaDocument:
         return LlamaDocument(text=text, id_=name, metadata={"size": len(text)})
 
-    def splitting(self, size: int, *, packed: bool = False) -> dict[str, Any]:
+    def splitting(
+        self, size: int, *, packed: bool = False, **more: Any
+    ) -> dict[str, Any]:
         kind = "OffsetSentenceNodeParser" if packed else "OffsetTokenNodeParser"
-        return {"node_parser": getattr(llamaindex_oprag, kind)(chunk_size=size)}
+        return {"node_parser": getattr(llamaindex_oprag, kind)(chunk_size=size, **more)}
 
     def add(self, chunks: Sequence[StoredChunk]) -> None:
         self.documents.insert_nodes(

@@ -22,6 +22,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
+from tests.stores.langchain_places import HashEmbeddings
+
 ROOT = Path(__file__).parents[2]
 
 SIZE = 8
@@ -111,31 +114,14 @@ def killed_runs(
 
 def open_store(framework: str, kind: str, place: str) -> Opened:
     """Open, or make, a store of one of the `KINDS`."""
-    return (_langchain if framework == "langchain" else _llamaindex)(kind, place)
-
-
-def _langchain(kind: str, place: str) -> Opened:
-    from langchain_core.embeddings import Embeddings
-
-    from langchain_oprag import OffsetSentenceSplitter, chunk_store, index_documents
-
-    class Embedding(Embeddings):
-        def embed_documents(self, texts: list[str]) -> list[list[float]]:
-            return [vector(text) for text in texts]
-
-        def embed_query(self, text: str) -> list[float]:
-            return vector(text)
-
-    store = _langchain_store(kind, place, Embedding())
-    splitter = OffsetSentenceSplitter(
-        chunk_size=1, tokenizer=_lines, sentence_spans=spans
-    )
-    return Opened(
-        lambda texts: index_documents(
-            texts, store, splitter=splitter, remove_missing=True, batch_size=BATCH
-        ),
-        chunk_store(store),
-    )
+    if framework == "langchain":
+        held: Held = InLangChain(_langchain_store(kind, place, HashEmbeddings()))
+    else:
+        held = InLlamaIndex(_llamaindex_store(kind, place))
+    lines: Any = {"tokenizer": _lines, "sentence_spans": spans}
+    options = held.splitting(1, packed=True, **lines)
+    options |= {"remove_missing": True, "batch_size": BATCH}
+    return Opened(lambda texts: held.index(texts, **options), held.chunks)
 
 
 def _langchain_store(kind: str, place: str, embedding: Any) -> Any:
@@ -167,36 +153,6 @@ def _has_table(place: str) -> bool:
         asked = "SELECT to_regclass(%s)"
         (row,) = connection.execute(asked, [COLLECTION]).fetchall()
     return row[0] is not None
-
-
-def _llamaindex(kind: str, place: str) -> Opened:
-    from llama_index.core import VectorStoreIndex
-    from llama_index.core.embeddings import BaseEmbedding
-
-    from llamaindex_oprag import OffsetSentenceNodeParser, chunk_store, index_documents
-
-    class Embedding(BaseEmbedding):
-        def _get_text_embedding(self, text: str) -> list[float]:
-            return vector(text)
-
-        def _get_query_embedding(self, query: str) -> list[float]:
-            return vector(query)
-
-        async def _aget_query_embedding(self, query: str) -> list[float]:
-            return vector(query)
-
-    index = VectorStoreIndex.from_vector_store(
-        _llamaindex_store(kind, place), embed_model=Embedding()
-    )
-    parser = OffsetSentenceNodeParser(
-        chunk_size=1, tokenizer=_lines, sentence_spans=spans
-    )
-    return Opened(
-        lambda texts: index_documents(
-            texts, index, node_parser=parser, remove_missing=True, batch_size=BATCH
-        ),
-        chunk_store(index),
-    )
 
 
 def _llamaindex_store(kind: str, place: str) -> Any:
