@@ -18,6 +18,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+            if sys.platform == "win32" and not stream.isatty():
+                stream.reconfigure(encoding="utf-8")  # else most scripts were lost
     # What packages log speaks to programmers, and may hold what a server repeats.
     logging.getLogger().addHandler(logging.NullHandler())
     sys.unraisablehook = lambda _: None  # the same, as of Ctrl-C in a destructor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from oprag.chunk import FullText
@@ -102,9 +103,5 @@ def _raw(path: Path) -> str:
 
 def _agreeing(path: Sequence[str], name: Sequence[str]) -> int:
     """Return how many parts two paths share, counted from the end."""
-    count = 0
-    for left, right in zip(reversed(path), reversed(name), strict=False):
-        if left != right:
-            break
-        count += 1
-    return count
+    pairs = zip(reversed(path), reversed(name), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -86,7 +86,7 @@ class Page:
         self._reader.props["source"] = self._reader.props["step"] = _NOTHING
         self._reader.props["chosen"] = 0
         self._listen()
-        self._draw()
+        self._fill(self._views())
         ui.timer(_LOOKS, self._look)
 
     def _listen(self) -> None:
@@ -159,10 +159,6 @@ class Page:
         views = await run.io_bound(self._views)
         if views is not None:  # the program is not ending
             self._fill(views)
-
-    def _draw(self) -> None:
-        self._seen = self._session.version
-        self._fill(self._views())
 
     def _views(self) -> dict[str, str]:
         session = self._session

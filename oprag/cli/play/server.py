@@ -57,14 +57,16 @@ async def _take(request: Request, sessions: dict[str, Session]) -> Response:
     if session is None or not name:
         return PlainTextResponse("There is no such tab.", 404)
     path = session.place_for(name)
-    size = 0
+    size, sentence = 0, ""
     with path.open("wb") as file:
         async for part in request.stream():
             size += len(part)
             if sentence := too_large(name[:120], size):
-                path.unlink()
-                session.refuse(sentence)
-                return PlainTextResponse(sentence, 413)
+                break
             file.write(part)
+    if sentence:
+        path.unlink()
+        session.refuse(sentence)
+        return PlainTextResponse(sentence, 413)
     await to_thread.run_sync(session.take, path, name)
     return PlainTextResponse("Taken.")
