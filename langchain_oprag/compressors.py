@@ -64,21 +64,18 @@ class OrderPreservingCompressor(
             documents: Best first. Not changed. Of several searches a list of lists: the
                 best of each comes first.
             query: Not used; the interface names it.
-            callbacks: Not used; the interface names it.
+            callbacks: The same.
 
         Returns:
             New documents in reading order, with their places in the metadata; of a
             document that is there as a whole, a copy with its id. None for none.
 
         Raises:
-            MissingDocumentError: A document does not say which text it is from.
-            PositionError: Positions are missing or contradict each other.
-            BudgetTooSmallError: Not even the best document fits.
+            OpragError: As `OrderPreservingRetriever` does.
 
         Warns:
-            UnfilledBudgetWarning: Once, when all documents fit the token budget and
-                are at least the 4 that a retriever is asked for by default: fewer are
-                most likely all that there is.
+            UnfilledBudgetWarning: Once, when all documents, 4 or more, fit the token
+                budget: most likely the retriever was not asked for more.
         """
         return self(documents)
 

@@ -97,27 +97,6 @@ class LongUnitRetriever(WrappingRetriever):
 
     Source:
         LongRAG (arXiv 2406.15319), which reads 4 to 8 units.
-
-    Example:
-        >>> from langchain_core.embeddings import DeterministicFakeEmbedding
-        >>> from langchain_core.vectorstores import InMemoryVectorStore
-        >>> from oprag.units.document_groups import group_documents
-        >>> texts = {"a": "Ann built it.", "b": "It stands.", "c": "Far away."}
-        >>> store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
-        >>> ids = store.add_documents(
-        ...     [
-        ...         Document(text, metadata={"source": name})
-        ...         for name, text in texts.items()
-        ...     ]
-        ... )
-        >>> retriever = LongUnitRetriever(
-        ...     vectorstore=store,
-        ...     units=group_documents(texts, [("a", "b")], token_counter="approximate"),
-        ...     documents=texts,
-        ...     separator=" ",
-        ... )
-        >>> sorted(unit.page_content for unit in retriever.invoke("Who?"))
-        ['Ann built it. It stands.', 'Far away.']
     """
 
     units: Units = Field(repr=False)

@@ -165,6 +165,9 @@ class Passage:
         return place
 
 
+OTHER_ENDS = "。！？｡।॥؟۔።"
+"""Marks that end a sentence whatever is around them, in scripts other than Latin."""
+
 SMALL_GAP = 8
 """Characters that may lie between two chunks of one passage: splitters strip the white
 space between chunks."""

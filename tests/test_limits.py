@@ -24,8 +24,8 @@ OUTER = ("cli", "files", "scale")
 """Rooms of `oprag` that are not its core."""
 
 LINES = {
-    "core": 18_998,  # aim: 17,500; places, parents and pages, refusals, numbers, why
-    "langchain_oprag": 4_586,  # with known places, refusals by a call, cited, reading
+    "core": 18_982,  # aim: 17,500; places, parents and pages, refusals, numbers, why
+    "langchain_oprag": 4_562,  # with known places, refusals by a call, cited, reading
     "llamaindex_oprag": 5_061,  # aim: 4,700, and places, refusals, cited, reading
     "oprag/cli": 4_835,  # 4,800; reading is in the core now
     "packages/oprag-eval": 9_835,  # aim: 8,500; refusals by a call, planned pairs

@@ -18,13 +18,13 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from oprag.chunk import Chunk, Span
+from oprag.chunk import OTHER_ENDS, Chunk, Span
 from oprag.metadata import OF_ONE_TEXT, PAGES, PROBLEM, RESULT_KEYS
 
 _OF_ITS_TEXT = frozenset((*OF_ONE_TEXT, *RESULT_KEYS)) - {PAGES, PROBLEM}
 _PARTS = 3
 """A long candidate falls into more pieces than this."""
-_SENTENCE_END = re.compile(r"""[.!?]["')\]”’]*\s+|[。！？।؟]\s*|\n\s*""")
+_SENTENCE_END = re.compile(rf"""[.!?]["')\]”’]*\s+|[{OTHER_ENDS}]\s*|\n\s*""")
 
 
 class Piece(NamedTuple):

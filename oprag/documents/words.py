@@ -26,10 +26,6 @@ _WORD = re.compile(rf"[{_UNSPACED}]+|[\w{_MARKS}]{{2,}}")
 def words_of(text: str, stopwords: Collection[str]) -> list[str]:
     """Return the words of a text, as often as they are there.
 
-    Args:
-        text: Any.
-        stopwords: Words to leave out, lower-cased.
-
     Example:
         >>> words_of("The rent: 900 a month.", {"the"})
         ['rent', '900', 'month']

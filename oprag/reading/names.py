@@ -21,10 +21,6 @@ def shown_names(called: Mapping[str, str], folder: str = "") -> dict[str, str]:
 
     That is the path relative to the folder; else, of an absolute path, the last two
     parts, and more where two would be called the same.
-
-    Args:
-        called: What citations call each document, by its own name.
-        folder: What paths are relative to; empty where that is not known.
     """
     inside = re.compile(rf"{re.escape(folder)}[/\\]+" if folder else r"(?!)")
     shown = {name: inside.sub("", called[name], count=1) for name in sorted(called)}
@@ -41,10 +37,6 @@ def shown_names(called: Mapping[str, str], folder: str = "") -> dict[str, str]:
 
 def meant(name: str, shown: Mapping[str, str]) -> str:
     """Return the own name of the document that a reader means.
-
-    Args:
-        name: What it is called, or the end of the path of one alone.
-        shown: What documents are called, by their own names.
 
     Raises:
         DocumentNotFoundError: There is none, or several may be meant.

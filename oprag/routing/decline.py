@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Final, Literal, TypeAlias
 
 from oprag.calls import QA_PROMPT, SENTINEL, may_be_reasoning, without_reasoning
+from oprag.chunk import OTHER_ENDS
 from oprag.tokens import NamedTokenCounter
 
 Decline: TypeAlias = Literal["word", "tool"] | Callable[[str], bool]
@@ -36,8 +37,12 @@ BY_WORD = f"write the following and nothing more: {SENTINEL}"
 BY_CALL = f"call the tool {DECLINE_TOOL['name']} and write nothing."
 
 LONGEST_OPENING = 200
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’»*_)\]]*(?=\s)|(?<![。！？।])[。！？।]")
-_CLAUSE_END = re.compile(r"[\n.,:;!?…–—()\[\]{}<>。，、：；！？।؟،؛（）【】「」]|\s-\s")
+_SENTENCE_END = re.compile(
+    rf"[.!?…][\"'”’»*_)\]]*(?=\s)|(?<![{OTHER_ENDS}])[{OTHER_ENDS}]"
+)
+_CLAUSE_END = re.compile(
+    rf"[\n.,:;!?…–—()\[\]{{}}<>{OTHER_ENDS}，、：；،؛（）【】「」]|\s-\s"
+)
 _END_TOKEN = re.compile(r"<[/|][^<>\s]*>")
 _JSON_ANSWER = re.compile(r'\s*(?:```\w*\s*)?\{.*?"answer"\s*:\s*"([^"]*)"', re.DOTALL)
 

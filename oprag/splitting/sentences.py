@@ -10,12 +10,11 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
+from oprag.chunk import OTHER_ENDS
 from oprag.errors import TokenizerError
 from oprag.optional import bundled_folder
 from oprag.splitting.punkt import CANDIDATES, CLOSING, PunktModel
 
-OTHER_ENDS = "。！？｡।॥؟۔።"
-"""Marks that end a sentence whatever is around them, and that Punkt does not know."""
 _OTHER_END = re.compile(rf"[{OTHER_ENDS}]+[\"'”’»」』）)\]]*\s*")
 _BLANKS = " \n\t\r\v\f"
 _KEPT = 1 << 14

@@ -74,10 +74,6 @@ class HuggingFaceText:
     offset after the space that the token holds (RoBERTa's `trim_offsets`), or
     none for a token without a character; offsets that step back are
     read as those of the token before.
-
-    Args:
-        text: Without surrogates.
-        tokenizer: Without truncation and padding.
     """
 
     def __init__(self, text: str, tokenizer: tokenizers.Tokenizer) -> None:

@@ -34,14 +34,7 @@ class FoundUnit(NamedTuple):
 
 
 class UnitIndex:
-    """Finds the units that hold chunks.
-
-    Args:
-        units: As `group_documents` gives them.
-
-    Raises:
-        InvalidOptionError: Something is no unit.
-    """
+    """Finds the units that hold chunks."""
 
     def __init__(self, units: Sequence[LongUnit]) -> None:
         check_entries("units", units, LongUnit)

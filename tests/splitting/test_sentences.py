@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oprag.chunk import OTHER_ENDS
 from oprag.errors import TokenizerError
 from oprag.optional import bundled_folder
 from oprag.splitting import punkt_sentence_spans
 from oprag.splitting import sentences as sentences_module
-from oprag.splitting.sentences import OTHER_ENDS
 from tests.kit.effort import cases
 from tests.kit.fresh_interpreter import run
 from tests.kit.strategies import awkward_texts
@@ -172,7 +172,7 @@ SPANS = """
 import json, sys
 from oprag.errors import TokenizerError
 from oprag.splitting import punkt_sentence_spans
-from oprag.splitting.sentences import OTHER_ENDS
+from oprag.chunk import OTHER_ENDS
 spans = {{}}
 for language in {languages}:
     try:
