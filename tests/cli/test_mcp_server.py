@@ -17,10 +17,8 @@ from mcp import ClientSession
 from mcp.shared.memory import create_connected_server_and_client_session
 from pydantic_core import from_json
 from starlette.testclient import TestClient
-from typer.testing import CliRunner
 
 from langchain_oprag import OffsetSentenceSplitter, index_documents
-from oprag.cli.app import app
 from oprag.cli.guard import Guard
 from oprag.cli.index import as_documents
 from oprag.cli.librarian import Librarian
@@ -181,29 +179,6 @@ async def test_orders_in_a_document_arrive_as_quoted_text(library):
         assert ORDERS.splitlines()[0] in inside(found)
         read = await asked(session, "read", document="orders.txt")
         assert slice_in(read) == whole
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (["nowhere"], "Error: 'nowhere' does not exist."),
-        ([".", "--collection", "notes"], "is of a Chroma directory, and . is none."),
-        (
-            [".", "--widen", "all"],
-            "it takes a number of neighbours from 1 on, or fill.",
-        ),
-        ([".", "--token-budget", "0"], "Invalid value for '--token-budget'"),
-    ],
-)
-def test_a_mistake_of_the_command_line_is_told_before_a_client_connects(
-    given, said, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-
-    result = CliRunner().invoke(app, ["mcp", *given])
-
-    assert result.exit_code == 2
-    assert said in " ".join(result.stderr.split())
 
 
 async def test_documents_that_can_be_opened_later_answer_then(library):

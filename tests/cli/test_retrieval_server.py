@@ -316,21 +316,28 @@ async def test_a_client_that_goes_away_is_no_failure(library, capsys):
 @pytest.mark.parametrize(
     ("given", "key", "said"),
     [
-        (["."], "", "Set the variable OPRAG_API_KEY"),
-        (["."], "short", "needs at least 16 letters"),
-        (["."], "a key with blanks in it", "without blanks"),
-        (["nowhere"], KEY, "Error: 'nowhere' does not exist."),
-        ([".", "--collection", "notes"], KEY, "of a Chroma directory, and . is none."),
-        ([".", "--widen", "all"], KEY, "from 1 on, or fill."),
-        ([".", "--port", "0"], KEY, "Invalid value for '--port'"),
-        ([".", "--host", "192.0.2.1"], KEY, "It cannot listen at 192.0.2.1, port"),
+        (["serve", "."], "", "Set the variable OPRAG_API_KEY"),
+        (["serve", "."], "short", "needs at least 16 letters"),
+        (["serve", "."], "a key with blanks in it", "without blanks"),
+        (["serve", ".", "--port", "0"], KEY, "Invalid value for '--port'"),
+        (["serve", ".", "--host", "192.0.2.1"], KEY, "It cannot listen at 192.0.2.1, "),
+        *(
+            ([command, *given], KEY, said)
+            for command in ("mcp", "serve")
+            for given, said in (
+                (["nowhere"], "Error: 'nowhere' does not exist."),
+                ([".", "--collection", "notes"], "of a Chroma directory, and . is"),
+                ([".", "--widen", "all"], "from 1 on, or fill."),
+                ([".", "--token-budget", "0"], "Invalid value for '--token-budget'"),
+            )
+        ),
     ],
 )
 def test_a_mistake_of_the_command_line_is_told(given, key, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPRAG_API_KEY", key)
 
-    result = CliRunner().invoke(app, ["serve", *given])
+    result = CliRunner().invoke(app, given)
 
     assert result.exit_code == 2
     assert said in " ".join(result.stderr.split())

@@ -8,23 +8,22 @@ from pathlib import Path
 import pytest
 from langchain_chroma import Chroma
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage
-from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 from llama_index.core import Document as LlamaDocument
 from llama_index.core import VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
-from llama_index.core.schema import TextNode
 
 import langchain_oprag
 import llamaindex_oprag
 from oprag import group_documents
+from oprag.documents import StoredChunk
 from oprag.errors import (
     InvalidOptionError,
     MissingPositionError,
     PositionWarning,
     UnfitIndexError,
 )
+from tests.kit.frameworks import InLangChain, InLlamaIndex
 from tests.kit.words import words
 from tests.langchain.corpus import EMBEDDING
 from tests.langchain.recording import RecordingChatModel
@@ -32,41 +31,20 @@ from tests.llamaindex.recording import RecordingLLM, WordEmbedding
 from tests.parity.components import langchain_retriever, llamaindex_retriever
 
 
-def langchain_store(chunks):
-    store = InMemoryVectorStore(EMBEDDING)
-    store.add_documents([Document(text, metadata=dict(m)) for text, m in chunks])
-    return store
-
-
-def llamaindex_index(chunks):
-    nodes = [TextNode(text=text, metadata=dict(m)) for text, m in chunks]
-    return VectorStoreIndex(nodes, embed_model=WordEmbedding())
+def stored(chunks):
+    rows = [StoredChunk(t, m, str(number)) for number, (t, m) in enumerate(chunks)]
+    for held in (InLangChain(), InLlamaIndex()):
+        held.add(rows)
+        yield held
 
 
 def retrievers(chunks, **options):
-    return [
-        langchain_oprag.OrderPreservingRetriever(
-            vectorstore=langchain_store(chunks), **options
-        ),
-        llamaindex_oprag.OrderPreservingRetriever(
-            llamaindex_index(chunks).as_retriever(), **options
-        ),
-    ]
+    return [held.ordered(held.search(4), **options) for held in stored(chunks)]
 
 
 def self_routes(chunks, **options):
-    return [
-        langchain_oprag.SelfRouteChain(
-            llm=RecordingChatModel(replies=[AIMessage("x")]),
-            retriever=langchain_store(chunks).as_retriever(),
-            **options,
-        ),
-        llamaindex_oprag.SelfRouteQueryEngine.from_args(
-            llamaindex_index(chunks).as_retriever(),
-            llm=RecordingLLM(replies=["x"]),
-            **options,
-        ),
-    ]
+    options = {"documents": None, **options}
+    return [held.routed(held.search(4), "x", **options) for held in stored(chunks)]
 
 
 def refused(components, *, sample=200):
@@ -211,11 +189,9 @@ def test_self_route_refuses_chunks_whose_documents_cannot_be_put_together():
     split = RecursiveCharacterTextSplitter(
         chunk_size=60, chunk_overlap=0, add_start_index=True
     )
-    store = langchain_store(
-        [
-            (d.page_content, d.metadata)
-            for d in split.split_documents([Document(TEXT, metadata={"source": "a"})])
-        ]
+    store = InLangChain().store
+    store.add_documents(
+        split.split_documents([Document(TEXT, metadata={"source": "a"})])
     )
     with pytest.raises(InvalidOptionError, match="InMemoryVectorStore, and no chunk"):
         langchain_oprag.SelfRouteChain(
@@ -285,12 +261,8 @@ YEARS = [(BOOK[n : n + 19], {"source": "book", "start_index": n}) for n in (0, 2
 def unit_retrievers(chunks, **options):
     options = {"units": UNITS, "documents": OF_UNITS, **options}
     return [
-        langchain_oprag.LongUnitRetriever(
-            vectorstore=langchain_store(chunks), **options
-        ),
-        llamaindex_oprag.LongUnitRetriever(
-            llamaindex_index(chunks).as_retriever(), **options
-        ),
+        held.package.LongUnitRetriever(base_retriever=held.search(4), **options)
+        for held in stored(chunks)
     ]
 
 
