@@ -119,15 +119,15 @@ def _with_pages(chunks: list[Chunk], full: FullText) -> list[Chunk]:
     Those of which no place in it is known stay as they are.
     """
     pages = [(named_part(page, page[PART_INDEX]), span) for page, span in full.pages]
-    stated = []
-    for chunk in chunks:
-        metadata = {k: v for k, v in chunk.metadata.items() if k != PAGES}
-        if chunk.span is None or chunk.part is not None:
-            metadata = dict(chunk.metadata)
-        elif pages:
-            metadata[PAGES] = pages
-        stated.append(chunk._replace(metadata=metadata))
-    return stated
+    own = {PAGES: pages} if pages else {}
+    return [
+        chunk
+        if chunk.span is None or chunk.part is not None
+        else chunk._replace(
+            metadata={k: v for k, v in chunk.metadata.items() if k != PAGES} | own
+        )
+        for chunk in chunks
+    ]
 
 
 def _find_on_pages(

@@ -292,7 +292,8 @@ def _refuse_sections(
     if len(parents) > len({*parts}):
         differing.append("doc_id")
     if differing:
-        origin = f"a section (the chunks differ in {', '.join(differing)})"
+        origin = "a parent" if differing == ["doc_id"] else "a section"
+        origin += f" (the chunks differ in {', '.join(differing)})"
         raise unscoped(document, "start_index", origin, tuple(differing))
 
 

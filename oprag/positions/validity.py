@@ -55,12 +55,8 @@ def within_one_version(chunks: Sequence[Chunk]) -> list[Chunk]:
     """
     best: dict[tuple[Any, int | None], str] = {}
     kept = []
-    last: object = None
-    version = ""
     for chunk in chunks:
-        written = chunk.metadata.get(DOC_VERSION)
-        if written != last:
-            last, version = written, version_text(written)
+        version = version_text(chunk.metadata.get(DOC_VERSION))
         scope = chunk.metadata.get(DOC_KEY), chunk.part
         if not version or best.setdefault(scope, version) == version:
             kept.append(chunk)

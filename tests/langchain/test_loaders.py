@@ -138,7 +138,7 @@ def test_children_of_parents_have_a_place_where_the_full_texts_prove_it(
 
     for retriever in (alone, many):
         if loader == "pages" and parents and retriever is many:
-            with pytest.raises(PositionError, match="start_index counts from"):
+            with pytest.raises(PositionError, match="from the start of a parent"):
                 retriever.invoke("rent")
             continue
         for place in map(place_of, retriever.invoke("rent")):
