@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
+from langchain_core.documents import Document
 
 from oprag import order_context
 from oprag.chunk import Span
@@ -176,7 +175,7 @@ def test_what_counts_from_a_parent_is_joined_and_claims_no_characters_anywhere()
 def test_in_a_list_of_pages_a_passage_is_cited_by_its_pages(key, seen):
     pages = ["The rent. It is due.", "Pets are allowed.", "The end."]
     loaded = [
-        SimpleNamespace(page_content=text, metadata={"source": "a.pdf", key: number})
+        Document(text, metadata={"source": "a.pdf", key: number})
         for number, text in enumerate(pages)
     ]
     texts = ["It is due.", "Pets are allowed.", "The rent."]
