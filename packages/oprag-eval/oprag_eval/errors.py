@@ -1,10 +1,6 @@
-"""The error of an evaluation that may not spend more, and checks of its options."""
+"""The error of an evaluation that may not spend more."""
 
-from __future__ import annotations
-
-from collections.abc import Collection
-
-from oprag.errors import OpragError, invalid_option
+from oprag.errors import OpragError
 
 
 class SpendingCapError(OpragError, RuntimeError):
@@ -14,13 +10,3 @@ class SpendingCapError(OpragError, RuntimeError):
     """The cap that was given: tokens, or money."""
     spent: float
     """The amount spent before, in the same unit."""
-
-
-def check_one_of(option: str, value: object, known: Collection[str]) -> None:
-    """Make sure that an option has one of the values that there are.
-
-    Raises:
-        InvalidOptionError: It has not.
-    """
-    if value not in known:
-        raise invalid_option(option, value, f"It takes one of {', '.join(known)}.")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from oprag.errors import UnreadableFileError
+from oprag.errors import UnreadableFileError, invalid_option
 from oprag_eval.data import infinitebench, longbench, longrag
 from oprag_eval.data.hub import hub_file, hub_table, parquet_rows
 from oprag_eval.data.narrativeqa import read_narrativeqa
@@ -14,7 +14,6 @@ from oprag_eval.data.passkey import PasskeyVariant, make_passkey
 from oprag_eval.data.quality import read_quality
 from oprag_eval.data.records import Dataset
 from oprag_eval.data.rows import Rows, json_rows, zip_rows
-from oprag_eval.errors import check_one_of
 
 _INFINITEBENCH = "xinrongzhang2022/InfiniteBench"
 _LONGBENCH = "THUDM/LongBench"
@@ -49,7 +48,8 @@ def load(name: str, path: Path | str | None = None) -> Dataset:
             path was given, and the hub cannot be reached or does not have the set.
         InvalidOptionError: There is no such set.
     """
-    check_one_of("name", name, DATASETS)
+    if name not in DATASETS:
+        raise invalid_option("name", name, f"It takes one of {', '.join(DATASETS)}.")
     family, _, part = name.partition("/")
     return _SETS[family].read(part, None if path is None else Path(path))
 
