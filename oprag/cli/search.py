@@ -12,6 +12,7 @@ import typer
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 from rich.console import Console
+from rich.text import Text
 
 from langchain_oprag import OrderPreservingRetriever
 from oprag.chunk import Chunk, Passage
@@ -104,7 +105,8 @@ def real_names(paths: Sequence[Path]) -> list[str]:
 
 def read_told(paths: Sequence[Path], notes: Console, **how: Any) -> FilesRead:
     """Read files (`read_files`) and report how many they are, and what was skipped."""
-    with notes.status("Reading the files …"):
+    with notes.status("Reading the files …") as status:
+        how["on_file"] = lambda file: status.update(Text(f"Reading {file.name} …"))
         files = read_files(paths, **how)
     for error in files.skipped:
         note(f"Skipped: {error}")

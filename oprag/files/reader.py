@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from oprag.files.word import word_text
 from oprag.files.worker import within_limits
 
 HTML_ENDINGS = (".html", ".htm", ".xhtml")
+_READERS = {".docx": word_text, **dict.fromkeys(HTML_ENDINGS, html_text)}
 _PDF_MAGIC = b"%PDF-"
 _AS_PDF = "save it as PDF"
 _OTHERS = {
@@ -95,7 +96,11 @@ def joined(pages: Sequence[FileText]) -> str:
 
 
 def read_files(
-    paths: Sequence[Path], *, may_be_empty: bool = False, links_out: bool = True
+    paths: Sequence[Path],
+    *,
+    may_be_empty: bool = False,
+    links_out: bool = True,
+    on_file: Callable[[Path], object] = id,
 ) -> FilesRead:
     """Read text, Markdown, HTML, PDF and Word files, and folders of them.
 
@@ -106,6 +111,7 @@ def read_files(
         paths: Files and folders. Not empty.
         may_be_empty: Whether a folder may hold no file that can be read.
         links_out: See `files_in`.
+        on_file: Called before each file is read.
 
     Raises:
         UnreadableFileError: A file that was named is missing, unreadable, empty or
@@ -122,6 +128,7 @@ def read_files(
                 before = -1  # it was read already: the folder is not without text
                 continue
             seen.add(real)
+            on_file(found)
             try:
                 texts += read_file(found)
             except UnreadableFileError as error:
@@ -211,10 +218,7 @@ def read_here(path: Path, name: str) -> list[FileText]:
     ending = path.suffix.lower()
     if ending in _OTHERS:
         raise NoTextError(_OTHERS[ending], "binary")
-    if ending == ".docx":
-        text = word_text(data)
-    else:
-        text = html_text(data) if ending in HTML_ENDINGS else decode(data)
+    text = _READERS.get(ending, decode)(data)
     if not text.strip():
         raise NoTextError("holds no text", "empty")
     return [FileText(name, text)]

@@ -44,5 +44,4 @@ def word_text(data: bytes) -> str:
     except _COMPLAINTS as error:
         message = "is a damaged Word file, or is locked by a password"
         raise NoTextError(message) from error
-    page = _CELL.sub(r"\1\2", page)
-    return shown_text(encodable(page), document=True).body
+    return shown_text(encodable(_CELL.sub(r"\1\2", page)), document=True).body

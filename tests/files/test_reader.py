@@ -33,8 +33,10 @@ def test_a_folder_is_read_in_order_without_hidden_files(folder):
 
 
 def test_what_cannot_be_read_in_a_folder_is_skipped_and_named(folder):
-    skipped = read_files([folder]).skipped
+    tried: list[Path] = []
+    skipped = read_files([folder], on_file=tried.append).skipped
 
+    assert len(tried) == len(READABLE) + len(skipped)
     assert [(error.path, error.reason) for error in skipped] == [
         ("notes/empty.txt", "is empty"),
         ("notes/logo.png", "is binary, not text"),
@@ -46,11 +48,6 @@ def test_what_cannot_be_read_in_a_folder_is_skipped_and_named(folder):
 def test_the_same_file_named_by_itself_is_an_error(folder, name):
     with pytest.raises(UnreadableFileError, match=name):
         read_files([folder / "lease.md", folder / name])
-
-
-def test_a_missing_file_is_an_error(folder):
-    with pytest.raises(UnreadableFileError, match="'notes/missing' does not exist"):
-        read_files([folder / "missing"])
 
 
 def test_text_keeps_every_character(folder):
