@@ -160,7 +160,7 @@ def files_in(
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             path = Path(parent, name)
-            if name.startswith(".") or not path.is_file():
+            if name.startswith("."):
                 continue
             if links_out or Path(os.path.realpath(path)).is_relative_to(root):
                 yield path

@@ -102,7 +102,13 @@ def test_pipes_and_devices_are_not_opened(folder):
     for path in (folder / "pipe.txt", Path("/dev/zero")):
         with pytest.raises(UnreadableFileError, match="is not a regular file"):
             read_files([path])
-    assert [each.text for each in read_files([folder]).texts] == ["Good."]
+    assert only_the_good(folder) == "is not a regular file"
+
+
+def test_a_link_to_what_is_gone_is_named(folder):
+    (folder / "gone.txt").symlink_to(folder / "nowhere.txt")
+
+    assert only_the_good(folder) == "does not exist"
 
 
 def test_no_name_breaks_a_line(tmp_path):
