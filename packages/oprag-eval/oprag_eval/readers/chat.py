@@ -21,7 +21,7 @@ from oprag.calls import (
 )
 from oprag.errors import ModelCallError
 from oprag.routing import DECLINE_TOOL
-from oprag.tokens import TokenizerSpec, resolve_token_counter
+from oprag.tokens import resolve_token_counter
 from oprag_eval.models import Call, Completion, Model
 
 _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
@@ -34,15 +34,12 @@ class ChatModel(Model):
     Args:
         client: Any chat model of LangChain.
         name: As the user named it, `provider:model`.
-        token_counter: Counts what the provider does not report; None for cl100k.
     """
 
-    def __init__(
-        self, client: BaseChatModel, name: str, *, token_counter: TokenizerSpec = None
-    ) -> None:
+    def __init__(self, client: BaseChatModel, name: str) -> None:
         self.name = name
         self._client = client
-        self._count = resolve_token_counter(token_counter)
+        self._count = resolve_token_counter(None)  # of what is not reported
         self._declining: Any = None
         with contextlib.suppress(NotImplementedError):  # as LangChain says it
             tool = {"type": "function", "function": DECLINE_TOOL}
