@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.documents import Document as LangChainDocument
 from llama_index.core.schema import Document as LlamaIndexDocument
@@ -121,7 +121,6 @@ def split_plainly(loaded: Loaded, how: Splitters) -> list[Chunk]:
     return [chunk for text in loaded.texts for chunk in made[id(text)]]
 
 
-@settings(max_examples=200)
 @given(documents(), splitters)
 def test_chunks_ids_and_metadata_are_the_same(loaded, how):
     langchain, llamaindex = (
