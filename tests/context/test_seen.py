@@ -303,6 +303,14 @@ def test_evidence_that_was_all_read_is_never_empty():
     assert text_of(hits, above, token_budget=9) == "[see above]"
 
 
+def test_what_does_not_fit_and_has_no_name_is_named_by_how_it_begins():
+    found = [Hit(f"It is\nsaid {TEXT}", {})]
+
+    said = text_of(found, token_budget=20, on_problem="warn")
+
+    assert said == f'[too long to show: "It is said {TEXT[:49]}…"]'
+
+
 def test_what_does_not_fit_is_passed_over_or_named():
     found = [hit(0, 100)._replace(source="1"), hit(200, 205)._replace(source="2")]
 
