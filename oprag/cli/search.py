@@ -19,7 +19,7 @@ from oprag.chunk import Chunk, Passage
 from oprag.cli.display import make_console, progress_bar
 from oprag.cli.embedding_models import load_model
 from oprag.cli.index import Index, own_index
-from oprag.cli.messages import note
+from oprag.cli.messages import counted, note
 from oprag.cli.options import SearchOptions, cache_folder
 from oprag.context import Order, Widen, order_context, render
 from oprag.files import FilesRead, read_files
@@ -110,15 +110,15 @@ def read_told(paths: Sequence[Path], notes: Console, **how: Any) -> FilesRead:
         files = read_files(paths, **how)
     for error in files.skipped:
         note(f"Skipped: {error}")
-    count = len(files.names)
-    notes.print(f"Read: {count:,} file{'' if count == 1 else 's'}", soft_wrap=True)
+    notes.print(f"Read: {counted(len(files.names), 'file')}", soft_wrap=True)
     return files
 
 
 def tell_index(index: Index, notes: Console) -> None:
     """Report how large an index is, and where."""
     how = "used again from" if index.reused else "now kept in"
-    notes.print(f"Index: {index.chunks:,} chunks, {how} {index.path}", soft_wrap=True)
+    said = f"Index: {counted(index.chunks, 'chunk')}, {how} {index.path}"
+    notes.print(said, soft_wrap=True)
 
 
 def retrieve(

@@ -8,9 +8,8 @@ from typing import Any
 from oprag.cli.play.session import Session, Step, attempt
 
 HOW = (
-    "No chat model is named. Start the page with one to have questions answered: "
-    "oprag play --model openai:gpt-4o-mini, or once for all with "
-    "OPRAG_MODEL=openai:gpt-4o-mini."
+    "No chat model is named. To have questions answered, start the page with one: "
+    "oprag play --model openai:gpt-4o-mini (or set OPRAG_MODEL)."
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from oprag.cli.demo import jumps_back
+from oprag.cli.messages import counted
 from oprag.cli.play.session import Desk, Session, Step
 from oprag.context import headers
 from oprag.ordering import document_order
@@ -32,7 +33,7 @@ def files_view(session: Session) -> dict[str, Any]:
 def _ready(desk: Desk | None) -> str:
     if desk is None:
         return ""
-    return f"{desk.index.chunks:,} chunks, {desk.tokens:,} tokens"
+    return f"{counted(desk.index.chunks, 'chunk')}, {desk.tokens:,} tokens"
 
 
 def step_view(step: Step) -> dict[str, Any]:
@@ -82,14 +83,10 @@ def _said(step: Step) -> str:
     documents = len({passage.uri for passage in found.passages})
     share = found.tokens / max(step.desk.tokens, 1)
     return (
-        f"{_counted(len(found.passages), 'passage')} from "
-        f"{_counted(documents, 'document')}, {found.tokens:,} of "
+        f"{counted(len(found.passages), 'passage')} from "
+        f"{counted(documents, 'document')}, {found.tokens:,} of "
         f"{step.options.token_budget:,} tokens: {share:.1%} of all text"
     )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _documents(step: Step, shares: dict[int, float]) -> list[dict[str, Any]]:
