@@ -38,12 +38,15 @@ class TextIndex:
             return Location(None, "not_found")
         return placed_at(self._squeezed, text, piece, start)
 
-    def inside(self, text: str, recorded: Span | None) -> Location:
+    def inside(
+        self, text: str, recorded: Span | None, *, believed: bool = False
+    ) -> Location:
         """Return which slice a text has in it, that has something around it.
 
         Such as a header that a model wrote, or a line that names the document. It is
         half of the text at least, or begins where it is recorded; and the text has
-        nothing else of what is beside it there: then it was altered.
+        nothing else of what is beside it there: then it was altered. Of several copies
+        it is the recorded one, if what is recorded is believed.
         """
         piece = squeeze(text)
         found = self._seeds.stretches(piece)
@@ -52,8 +55,8 @@ class TextIndex:
         if best is None:
             best = max(found, key=_length, default=None)
             if best is None or 2 * _length(best) < len(piece):
-                return self._beside_a_line(text, recorded)
-        elif self.copies(piece[best.start : best.end], 1) > 1:
+                return self._beside_a_line(text, recorded, believed=believed)
+        elif not believed and self.copies(piece[best.start : best.end], 1) > 1:
             return Location(None, "ambiguous")
         elif best.end == len(piece):
             found = []  # a header may quote what is near
@@ -89,13 +92,21 @@ class TextIndex:
         end = found.end - common(found.end, -1)
         return start + shift, max(end, start + 1) + shift
 
-    def _beside_a_line(self, text: str, recorded: Span | None) -> Location:
+    def _beside_a_line(
+        self, text: str, recorded: Span | None, *, believed: bool
+    ) -> Location:
         """Return the place of the text after its first line, or before its last."""
         behind, before = text.partition("\n")[2], text.rpartition("\n")[0]
-        found = [self.only(rest.strip()) for rest in (behind, before)]
-        for span, _ in found:
+        rests = text, behind.strip(), before.strip()
+        found = [self.only(rest) for rest in rests]
+        for rest, (span, _) in zip(rests, found, strict=True):
             if span and recorded and span.start >= recorded.start:
                 return Location(span, "inside")
+            if believed and recorded and (piece := squeeze(rest)):
+                begin = self._squeezed.index(recorded.start)
+                if self._squeezed.flat.startswith(piece, begin):
+                    at = placed_at(self._squeezed, rest, piece, begin)
+                    return Location(at.span, "inside")
         several = any(status == "ambiguous" for _, status in found)
         return Location(None, "ambiguous" if several else "not_found")
 
@@ -138,8 +149,8 @@ def place_some(
     """Find the places of some chunks of a text, such as those that were retrieved.
 
     A place is proved where the text occurs once; where there are as many chunks of a
-    text as places, each recorded at one of its own; or where the order of the chunks
-    is recorded and leaves one place (see `locate`).
+    text as places, each recorded at one of its own; where all others begin as recorded;
+    or where the order of the chunks is recorded and leaves one place (see `locate`).
 
     Args:
         source: The full text. What is made of it is kept for the next call.
@@ -157,6 +168,7 @@ def place_some(
             found[i] = index.inside(texts[i], span)
     if recorded:
         _place_all_copies(index, source, texts, found, recorded)
+        _place_as_recorded(index, texts, found, recorded)
     if order is None or all(location.status != "ambiguous" for location in found):
         return found
     known = [span for i in order if (span := found[i].span) is not None]
@@ -186,6 +198,20 @@ def _place_all_copies(
         if index.copies(text, len(numbers)) == len(numbers):
             for span, number in numbers.items():
                 found[number] = Location(span, "exact")
+
+
+def _place_as_recorded(
+    index: TextIndex,
+    texts: Sequence[str],
+    found: list[Location],
+    recorded: Sequence[Span | None],
+) -> None:
+    """Believe what is recorded of repeated texts if all others begin as recorded."""
+    both = [(f.span, at) for f, at in zip(found, recorded, strict=True)]
+    begins = {span.start == at.start for span, at in both if span and at}
+    for i, span in enumerate(recorded if begins == {True} else ()):
+        if found[i].status == "ambiguous":
+            found[i] = index.inside(texts[i], span, believed=True)
 
 
 def _index_of(source: str, texts: Sequence[str]) -> TextIndex:

@@ -158,11 +158,16 @@ def test_a_slice_is_found_among_what_is_longer_or_alike(stored, cut):
     assert not passage.exact
 
 
-def test_a_line_that_the_text_repeats_is_said_to_be_so_behind_a_header_too():
+@pytest.mark.parametrize("beside", [21, 20])
+def test_a_line_that_the_text_repeats_is_where_recorded_if_what_is_beside_it_is(beside):
     text = "Rent: 5.\n\nTotal: 5.\n\nHeat: 7.\n\nTotal: 7.\n\nTotal: 5."
-    lines = [("Total: 5.", 10), ("Heat: 7.", 21)]
+    lines = [("Heat: 7.", beside), ("Total: 5.", 10)]
     stored = [f"Of the lease, its sums.\n{line}" for line, _ in lines]
     metadatas = [{"source": "a", "start_index": start} for _, start in lines]
 
-    with pytest.raises(MissingPositionError, match=r"more than once.*on_problem="):
-        order_context(stored, metadatas, documents={"a": text})
+    if beside == text.index("Heat"):
+        passages = order_context(stored, metadatas, documents={"a": text})
+        assert [passage.rank for passage in passages] == [1, 0]
+    else:
+        with pytest.raises(MissingPositionError, match=r"more than once.*on_problem="):
+            order_context(stored, metadatas, documents={"a": text})
