@@ -71,11 +71,7 @@ def answer_from_passages(
 ) -> Answer:
     """Ask a chat model with the passages of a search, numbered, and nothing else.
 
-    Args:
-        model: The client.
-        name: The model as the user named it.
-        found: The question and the passages, with citations.
-        write: Called with each piece of the answer as it comes.
+    `write` is called with each piece of the answer as it comes.
 
     Raises:
         ModelCallError: The model cannot be reached, refuses, or breaks off.

@@ -149,14 +149,7 @@ def index_together(
 ) -> IndexingReport:
     """Bring a store on a server up to date with files; see `oprag.cli.index.update`.
 
-    Args:
-        address: Of the cluster; see `oprag.scale.index_on_ray`.
-        store: Made where it is missing.
-        read: The files, read by this process.
-        model: What everything in it is embedded with; workers load it by its name.
-        scope: Name of where the files come from.
-        remove_missing: See `index_documents`.
-        show_progress: See `index_documents`.
+    The files are read by this process; workers load the model by its name.
 
     Raises:
         typer.Exit: With code 1, the store cannot be opened.

@@ -34,10 +34,7 @@ def progress_bar(
 ) -> Iterator[Callable[..., None]]:
     """Draw a bar on a terminal; nothing elsewhere.
 
-    Args:
-        console: The terminal.
-        what: What is done, and to what.
-        names: Files, in the order they are indexed; the current one is shown.
+    Of `names`, files in the order they are indexed, the current one is shown.
 
     Yields:
         The function to report with: how much is done, of how much, and how many chunks

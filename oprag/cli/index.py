@@ -81,12 +81,7 @@ def own_index(
 ) -> Index:
     """Bring the index that the commands keep of files up to date.
 
-    Args:
-        names: What the files were named by.
-        read: The files.
-        embeddings: The model.
-        folder: Of all such indexes; made where it is missing.
-        show_progress: See `index_documents`.
+    It is in `folder`, one for each list of `names`: what the files were named by.
 
     Raises:
         OSError: It cannot be written, or is damaged.

@@ -81,7 +81,7 @@ def index(
       oprag index notes/ --ray 10.0.0.1:6379 --store postgresql://10.0.0.2/notes
       oprag doctor chroma/
 
-    Exit codes: 0; 1, some files could not be indexed, or the index cannot be written;
+    Exit codes: 0; 1, some texts could not be indexed, or the index cannot be written;
     2, the command is wrong; 130 after Ctrl-C.
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     if sum(map(bool, (chroma, directory, store))) > 1:

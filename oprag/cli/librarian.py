@@ -90,10 +90,7 @@ class Librarian:
 def librarian_of(path: Path, options: ServeOptions, *, patience: float) -> Librarian:
     """Return the librarian of a folder, a file or a Chroma directory.
 
-    Args:
-        path: Which.
-        options: The embedding model is that which a Chroma directory was made with.
-        patience: Seconds that a call waits for it.
+    A call waits for it so many seconds as `patience` says.
 
     Raises:
         typer.Exit: With code 2: it is not there, or no Chroma directory and a

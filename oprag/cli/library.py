@@ -86,14 +86,8 @@ def open_library(
 ) -> Library:
     """Open a Chroma directory as it is, or the index of files, brought up to date.
 
-    Args:
-        path: A Chroma directory, a file or a folder. Of a folder nothing is read that
-            a link in it leads out of it to.
-        embeddings: The model; of a Chroma directory the one it was made with.
-        collection: The collection of a Chroma directory; empty for the only one.
-        folder: Where indexes of files are kept.
-        console: Where it is reported what is read.
-        show_progress: See `index_documents`.
+    Of a folder nothing is read that a link in it leads out of it to. Indexes of files
+    are kept in `folder`; an empty `collection` is the only one of a Chroma directory.
 
     Raises:
         OpragError: Nothing can be read, or it cannot be indexed.

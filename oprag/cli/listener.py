@@ -18,12 +18,7 @@ WITHIN = 10.0
 
 
 def listen(host: str, port: int, way_out: str) -> socket.socket:
-    """Open the socket of a server.
-
-    Args:
-        host: The address.
-        port: The port; 0 for any that is free.
-        way_out: What to do where it cannot be opened.
+    """Open the socket of a server; where it cannot be, say the way out.
 
     Raises:
         typer.Exit: With code 2: it cannot be opened.

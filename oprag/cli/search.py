@@ -68,13 +68,8 @@ def search(
 ) -> Search:
     """Read files, bring their index up to date, and retrieve passages.
 
-    What it does is reported on stderr.
-
-    Args:
-        paths: Files and folders; see `read_files`.
-        question: What is asked.
-        options: How, and where the index is kept.
-        citations: Whether each passage is sent with its number and place.
+    What it does is reported on stderr; with `citations`, each passage is sent with its
+    number and place.
 
     Raises:
         typer.BadParameter: The question is blank.
