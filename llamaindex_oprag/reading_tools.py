@@ -26,8 +26,8 @@ def create_reading_tools(
     names, one page at most; `outline(document)` lists headings, or how paragraphs
     begin; `documents(containing)` lists names. What cannot be read is answered in
     words. The `raw_output` of what was read is a node with its place. It is noted in
-    the agent's `Context` as by an `OrderPreservingRetrieverTool` with `show="unseen"`,
-    which does not show it again.
+    the agent's `Context` (a typed state needs the list `oprag_numbers`) as by an
+    `OrderPreservingRetrieverTool` with `show="unseen"`, which does not show it again.
 
     Args:
         documents: What may be read, all of it: anything that `document_source` takes.

@@ -10,7 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from oprag.cli.app import app
-from tests.cli.chroma_indexes import client
+from oprag.cli.chroma_directory import open_directory
+from oprag.diagnosing import Change
+from tests.cli.chroma_indexes import client, rows
 
 
 def files(folder: Path) -> dict[str, tuple[bytes, int]]:
@@ -98,3 +100,19 @@ def test_an_empty_collection_is_called_so(tmp_path):
 
     assert shown.exit_code == 1
     assert "empty: There are no chunks: index the documents" in shown.stdout
+
+
+def test_a_repair_of_thousands_of_chunks_writes_each_and_counts_them(tmp_path):
+    ids = [f"id-{n}" for n in range(2_500)]
+    collection = client(tmp_path).create_collection("notes")
+    collection.add(ids, [[0.0]] * len(ids), [{"n": 0}] * len(ids), documents=ids)
+    counts: list[int] = []
+    changes = [Change(name, "a.txt", {"n": 0}, {"n": 1, "of": name}) for name in ids]
+
+    open_directory(tmp_path).write(changes, counts.append)
+
+    assert counts[-1] == len(ids)
+    assert counts == sorted(counts)
+    assert {i: m["of"] for i, m in rows(tmp_path, "notes").items()} == {
+        i: i for i in ids
+    }
