@@ -58,8 +58,6 @@ _OF_EVAL = {
 }
 """The commands of the distribution `oprag-eval`."""
 _OWN_EXTRA = {"mcp": "mcp", "play": "play", "serve": "serve"}
-
-
 _OF_PYDANTIC = re.compile("Value error, |, unable to parse.*")
 
 

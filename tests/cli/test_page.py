@@ -30,7 +30,8 @@ def options_of(name: str) -> set[str]:
 @pytest.mark.parametrize("line", LINES)
 def test_a_line_of_the_page_is_a_call_that_is_understood(line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "texts").mkdir()  # the one folder that must be there to be named
+    for name in ("notes", "report.pdf", "texts"):  # some must be there to be named
+        (tmp_path / name).mkdir()
     arguments = shlex.split(line.partition(" >")[0])[1:]
 
     if arguments[0].startswith("--"):

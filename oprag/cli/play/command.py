@@ -28,6 +28,7 @@ def play(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
+            exists=True,
             metavar="[FILE]...",
             help="Text, Markdown, HTML, PDF and Word files, or folders of them; more "
             "can be dropped on the page.",
