@@ -56,12 +56,12 @@ def _measured(key: str, setup: Setup, overlap: int) -> Measured:
             embeddings=[[1.0, 0.0]] * len(batch),
         )
     reader, doc_key = chunk_store(store), chunks[0].metadata["doc_key"]
-    stored = reader.read({doc_key: None})
+    stored = [*reader.read({doc_key: None})]
     assert len(stored) == len(chunks)
     assert rebuild(_NAME, stored).text == text[: chunks[-1].metadata["char_end"]]
     times = race(
         {
-            "fetch": lambda: reader.read({doc_key: None}),
+            "fetch": lambda: [*reader.read({doc_key: None})],
             "oprag": lambda: rebuild(_NAME, stored),
         },
         setup.repeats,
