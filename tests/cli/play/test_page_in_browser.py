@@ -113,7 +113,7 @@ def drop(page, *files: Path) -> None:
 
 def settled(page) -> None:
     said = "document.querySelector('.op-files .op-said')?.innerText"
-    page.wait_for_function(f"/^[0-9,]+ chunks/.test({said})", timeout=300_000)
+    page.wait_for_function(f"/^[0-9,]+ chunks?,/.test({said})", timeout=300_000)
 
 
 def ask(page, question: str = QUESTION) -> None:
