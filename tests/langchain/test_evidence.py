@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import copy
 import json
-import re
 from itertools import count, pairwise
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+    trim_messages,
+)
 from langchain_core.tools import tool
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
@@ -19,11 +24,13 @@ from langchain_oprag import (
     EvidenceMiddleware,
     OffsetSentenceSplitter,
     OrderPreservingRetriever,
+    cited,
 )
 from oprag import place_of
+from oprag.errors import InvalidOptionError
 from oprag.tokens import resolve_token_counter
 from tests.kit import fresh_interpreter
-from tests.kit.words import words
+from tests.kit.shown_text import ShownText
 from tests.langchain.compat import create_agent, needs_1x
 from tests.langchain.corpus import EMBEDDING, chunk
 from tests.langchain.recording import RecordingChatModel
@@ -94,21 +101,6 @@ def agent(model, *, search, middleware=None, **options):
     return create_agent(model, tools=[search], middleware=middleware, **options)
 
 
-HEAD = re.compile(r"^\[\d+\] (\S+), characters ([\d\- and]+)$", re.MULTILINE)
-
-
-def places_shown(content):
-    """Characters that a message shows, in its order; their text is the source's."""
-    places = []
-    for found in HEAD.finditer(content):
-        name, spans = found[1], re.findall(r"(\d+)-(\d+)", found[2])
-        spans = [(int(start), int(end)) for start, end in spans]
-        text = "\n".join(SOURCES[name][start:end] for start, end in spans)
-        assert content.startswith(text, found.end() + 1)
-        places += [(name, n) for start, end in spans for n in range(start, end)]
-    return places
-
-
 def places_found(artifact):
     places = set()
     for each in artifact:
@@ -123,23 +115,30 @@ def places_found(artifact):
     return places
 
 
-def check(prompt):
-    """The prompt of one call; how many characters it has."""
-    shown, found = [], set()
-    for message in prompt:
-        if isinstance(message, ToolMessage) and message.artifact:
-            places = places_shown(message.content)
-            for _, following in (pairs := [*pairwise(places)]):
-                assert following
-            assert all(a < b for a, b in pairs if a[0] == b[0])
-            names = [name for name, _ in places]
-            assert len({*names}) == sum(a != b for a, b in pairwise(["", *names]))
-            shown += places
-            found |= places_found(message.artifact)
-    assert len(shown) == len({*shown})
-    # White space that a splitter took away is inside a place, or not.
-    assert all(SOURCES[name][n].isspace() for name, n in found ^ {*shown})
-    return len(shown)
+def check(*prompts):
+    """What prompts show: each all that was found, once and in order."""
+    shown = ShownText(SOURCES)
+    for prompt in prompts:
+        read = [m for m in prompt if isinstance(m, ToolMessage) and m.artifact]
+        places = {*shown.read(*(each.content for each in read))}
+        found = {place for each in read for place in places_found(each.artifact)}
+        # White space that a splitter took away is inside a place, or not.
+        assert all(SOURCES[name][n].isspace() for name, n in found ^ places)
+    return shown
+
+
+def check_numbers(state, shown, *, forgotten=False):
+    """That numbers mean what was read; how many were read, and have their text."""
+    numbers = json.loads(json.dumps(state["oprag_numbers"]))
+    found, whole = cited({**state, "oprag_numbers": numbers}), 0
+    assert [*found] == [*range(1, len(found) + 1)]
+    for number, (name, text) in shown.numbers.items():
+        place = place_of(found[number])
+        spans = "\n\n".join(SOURCES[name][a:b] for a, b in place.spans)
+        assert (place.document, spans) == (name, text)
+        assert found[number].page_content in ({text, ""} if forgotten else {text})
+        whole += found[number].page_content == text
+    return len(shown.numbers), whole
 
 
 def contents(prompt):
@@ -159,7 +158,7 @@ def grows(calls):
 @pytest.mark.parametrize("turns", [[1] * 10, [5, 5]], ids=["in turn", "parallel"])
 @pytest.mark.parametrize("splitter", SPLITTERS)
 @pytest.mark.parametrize("ordered", [False, True], ids=["plain", "ordered"])
-async def test_each_character_is_sent_once_in_order_and_none_is_lost(
+async def test_each_character_is_sent_once_in_order_and_under_numbers_that_hold(
     ordered, splitter, turns, mode
 ):
     search = searching(splitter, ordered=ordered)
@@ -173,39 +172,75 @@ async def test_each_character_is_sent_once_in_order_and_none_is_lost(
         assert [part async for part in built.astream(QUESTION, THREAD)]
 
     assert len(model.calls) == len(turns) + 1
-    assert [check(prompt) > 0 for prompt in model.calls[1:]] == [True] * len(turns)
     assert grows(model.calls)
     tokens = resolve_token_counter("approximate")
     assert tokens(model.sent) < 0.5 * tokens(plain.sent)
+    state = built.get_state(THREAD).values
+    count_read, whole = check_numbers(state, check(*model.calls))
+    assert count_read == whole > 10
+    assert len(json.dumps(state["oprag_numbers"])) < 60 * count_read
 
 
 @needs_1x
-def test_a_restarted_agent_knows_what_its_thread_shows():
+def test_threads_that_are_resumed_and_forked_go_on_with_what_they_show():
     search, saver, ids = searching("langchain"), InMemorySaver(), count()
-    first, second = scripted(1, 1, ids=ids), scripted(2, 1, ids=ids)
+    first, second, third = (scripted(2, 1, ids=ids) for _ in range(3))
     agent(first, search=search, checkpointer=saver).invoke(QUESTION, THREAD)
-    agent(second, search=search, checkpointer=saver).invoke(QUESTION, THREAD)
+    built = agent(second, search=search, checkpointer=saver)
+    before = built.get_state(THREAD)
+    resumed = built.invoke(QUESTION, THREAD)
+    other = agent(third, search=search, checkpointer=saver)
+    forked = other.invoke(QUESTION, before.config)
 
-    assert check(second.calls[-1]) > check(first.calls[-1])
-    assert grows([*first.calls, *second.calls])
+    for state, model in ((resumed, second), (forked, third)):
+        calls = [*first.calls, *model.calls]
+        assert grows(calls)
+        check_numbers(state, check(*calls))
+        assert [*cited(state)] > [*cited(before.values)]
     assert "see above" in second.sent
 
 
-@needs_1x
-def test_what_was_cleared_is_shown_again():
+def clearing():
     from langchain.agents.middleware import ClearToolUsesEdit, ContextEditingMiddleware
 
     edits = [ClearToolUsesEdit(trigger=2_500, keep=2)]
-    middleware = [ContextEditingMiddleware(edits=edits), EvidenceMiddleware()]
-    model = scripted(*[1] * 10)
+    return ContextEditingMiddleware(edits=edits)
 
-    agent(model, search=searching("ours"), middleware=middleware).invoke(
-        QUESTION, THREAD
+
+def summarising():
+    from langchain.agents.middleware import SummarizationMiddleware
+
+    summary = RecordingChatModel(replies=[AIMessage("They read rules.")] * 20)
+    return SummarizationMiddleware(
+        summary, trigger=("messages", 8), keep=("messages", 4)
     )
 
-    last = [m.content for m in model.calls[-1] if isinstance(m, ToolMessage)]
-    assert last[:8] == ["[cleared]"] * 8
-    assert [check(prompt) > 0 for prompt in model.calls[1:]] == [True] * 10
+
+def trimming():
+    from langchain.agents.middleware import wrap_model_call
+
+    def last(request, handler):
+        kept = trim_messages(
+            request.messages, max_tokens=6, token_counter=len, start_on="ai"
+        )
+        return handler(request.override(messages=kept))
+
+    return wrap_model_call(last)
+
+
+@needs_1x
+@pytest.mark.parametrize("forgetting", [clearing, summarising, trimming])
+def test_what_was_forgotten_is_shown_again_and_no_number_is_given_twice(forgetting):
+    model = scripted(*[1] * 12)
+    middleware = [forgetting(), EvidenceMiddleware()]
+    built = agent(model, search=searching("langchain"), middleware=middleware)
+
+    state = built.invoke(QUESTION, {"recursion_limit": 200})
+
+    summarised = forgetting is summarising
+    shown = check(*model.calls)
+    count_read, whole = check_numbers(state, shown, forgotten=summarised)
+    assert (count_read > whole > 0) if summarised else (count_read == whole > 10)
 
 
 def message(*documents, content=None, **fields):
@@ -216,9 +251,9 @@ def message(*documents, content=None, **fields):
     return ToolMessage(content, tool_call_id="1", artifact=[*documents], **fields)
 
 
-def shown(*messages, **options):
+def shown(*messages):
     given = copy.deepcopy(messages)
-    applied = EvidenceMiddleware(**options).apply(messages)
+    applied = EvidenceMiddleware().apply(messages)
     assert messages == given
     return [each.content for each in applied]
 
@@ -322,27 +357,22 @@ def test_documents_are_shown_once_however_a_tool_wrote_them(written):
     assert second == "[see above: [1], [2]]"
 
 
-def test_a_budget_holds_for_each_message_and_what_it_leaves_out_is_shown_later():
-    found = [chunk(number) for number in (0, 4, 8)]
-    read = shown(message(*found), message(*found), token_budget=25, token_counter=words)
+def test_messages_of_a_graph_of_your_own_say_what_their_numbers_mean():
+    tool = searching("langchain")
+    calls = [{"name": "search", "args": {"query": f"{n}"}, "id": f"{n}"} for n in "ab"]
+    found = [tool.invoke({**call, "type": "tool_call"}) for call in calls]
+    messages = [HumanMessage("?"), *found]
+    applied = EvidenceMiddleware().apply(messages)
 
-    assert all(words(each) <= 25 for each in read)
-    assert "chunk 008" not in read[0]
-    assert "chunk 008" in read[1]
-    assert "see above" in read[1]
+    found = cited(applied)
 
-
-def test_a_document_that_does_not_fit_is_passed_over_or_named():
-    long = Document("many words " * 20, metadata={"source": "long.txt"})
-    asked = [message(long, chunk(0)), message(long, chunk(0)), message(long)]
-
-    read = shown(*asked, token_budget=14, token_counter=words)
-
-    assert read == [
-        "[1] book.txt, characters 0-18\nchunk 000 says x. ",
-        "[too long to show: long.txt]",
-        "[too long to show: long.txt]",
-    ]
+    assert {n: each.page_content for n, each in found.items()} == {
+        n: text for n, (_, text) in check(applied).numbers.items()
+    }
+    for raw in (messages, {"messages": messages}):
+        with pytest.raises(InvalidOptionError, match="begin with 1"):
+            cited(raw)
+    assert cited([HumanMessage("?")]) == {}
 
 
 @needs_1x

@@ -20,7 +20,7 @@ from llamaindex_oprag import (
     OrderPreservingRetrieverTool,
 )
 from oprag import place_of
-from tests.llamaindex.test_tools import agent
+from tests.llamaindex.test_agents import agent, searches
 
 
 @pytest.fixture
@@ -44,9 +44,9 @@ async def test_files_of_a_folder_are_cited_by_their_names(folder, by_path):
     )
     places = [place_of(node) for node in retriever.retrieve("?")]
     tool = OrderPreservingRetrieverTool.from_defaults(index, name="search")
-    searching = agent(tool, 1)
+    searching = agent(tool, searches(1))
     await searching.run("?")
-    sent = searching.llm.calls[-1]
+    sent = searching.llm.sent[-1]
     shown = [str(tool("?")), *(each.content for each in sent if each.role == "tool")]
 
     names = {"deeds/north.txt", "deeds/notes.md", f"{folder.name}/north.txt"}

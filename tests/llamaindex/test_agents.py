@@ -1,0 +1,308 @@
+"""Agents that search: each character once, in order, under numbers that hold."""
+
+from __future__ import annotations
+
+import json
+from itertools import count, cycle, islice, pairwise
+from typing import Any
+
+import pytest
+from llama_index.core import VectorStoreIndex
+from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
+from llama_index.core.base.llms.types import TextBlock, ToolCallBlock
+from llama_index.core.llms import (
+    ChatMessage,
+    LLMMetadata,
+    MockFunctionCallingLLM,
+    MockLLM,
+)
+from llama_index.core.memory import ChatMemoryBuffer, Memory
+from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.tools import RetrieverTool
+from llama_index.core.workflow import Context
+
+from llamaindex_oprag import (
+    OffsetSentenceNodeParser,
+    OrderPreservingRetrieverTool,
+    cited,
+    create_reading_tools,
+    format_nodes,
+)
+from oprag import place_of
+from oprag.errors import InvalidOptionError
+from tests.kit.shown_text import ShownText
+from tests.llamaindex.corpus import QUESTION, document, index
+from tests.llamaindex.recording import WordEmbedding
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:Skipping serialization of known unserial"),
+]
+TOPICS = ("rent", "heating", "repairs", "garden", "deposit", "keys", "noise", "pets")
+SOURCES = {
+    name: "\n\n".join(
+        f"Section {number} of {name} is about {TOPICS[number % 8]}. "
+        + " ".join(
+            f"Rule {number}.{n} of {name} on {TOPICS[(number + n) % 8]} says {n}."
+            for n in range(8)
+        )
+        for number in range(16)
+    )
+    for name in ("lease.txt", "rules.txt")
+}
+PARSERS = {
+    "llamaindex": SentenceSplitter(chunk_size=90, chunk_overlap=30),
+    "ours": OffsetSentenceNodeParser(chunk_size=60),
+}
+QUERIES = [
+    f"What is the rule on {topic} and {other}?" for topic, other in pairwise(TOPICS)
+]
+QUERIES += ["Which section is about noise?", "Tell me of repairs and keys.", "pets"]
+
+
+class Planned(MockFunctionCallingLLM):
+    """Calls what each step of a plan says, then answers; keeps what it was sent."""
+
+    plan: Any = ()
+    sent: list[list[ChatMessage]]
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(is_function_calling_model=True, context_window=100_000)
+
+    def _get_response_generator(self) -> Any:
+        def answer(messages: Any, **_: Any) -> ChatMessage:
+            self.sent.append([each.model_copy(deep=True) for each in messages])
+            return ChatMessage(role="assistant", blocks=self.said(next(self.plan, ())))
+
+        return answer
+
+    def said(self, step: Any) -> list[Any]:
+        calls = [ToolCallBlock(tool_name=name, tool_kwargs=to) for name, to in step]
+        return calls or [TextBlock(text="An answer.")]
+
+
+class Reasoning(Planned):
+    """The same for a ReActAgent, which calls tools by what is written."""
+
+    def said(self, step: Any) -> list[Any]:
+        text = "Thought: I can answer.\nAnswer: An answer."
+        for name, given in step:
+            text = (
+                f"Thought: I look.\nAction: {name}\nAction Input: {json.dumps(given)}"
+            )
+        return [TextBlock(text=text)]
+
+
+def asks(*numbers: int) -> Any:
+    return [("search", {"input": QUERIES[number]}) for number in numbers]
+
+
+def searches(*turns: int) -> Any:
+    """So many searches in each turn, of all queries one after another."""
+    queries = cycle(range(len(QUERIES)))
+    return iter([asks(*islice(queries, turn)) for turn in turns])
+
+
+def two_documents(parser: str = "ours") -> VectorStoreIndex:
+    return VectorStoreIndex.from_documents(
+        [document(name, text) for name, text in SOURCES.items()],
+        transformations=[PARSERS[parser]],
+        embed_model=WordEmbedding(),
+    )
+
+
+def search(retriever: Any, **options: Any) -> OrderPreservingRetrieverTool:
+    options = {"name": "search", "show": "unseen", **options}
+    return OrderPreservingRetrieverTool.from_defaults(retriever, **options)
+
+
+def agent(tool: Any, plan: Any, *, streaming: bool = False) -> FunctionAgent:
+    llm = Planned(plan=plan, sent=[])
+    return FunctionAgent(tools=[tool], llm=llm, streaming=streaming)
+
+
+def texts_read(messages: Any) -> list[str]:
+    return [message.content for message in messages if message.role == "tool"]
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+@pytest.mark.parametrize("turns", [[1] * 10, [5, 5]], ids=["in turn", "parallel"])
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_each_character_is_shown_once_in_order_and_none_is_lost(
+    parser, turns, streaming
+):
+    base = two_documents(parser).as_retriever(similarity_top_k=8)
+    made = agent(search(base), searches(*turns), streaming=streaming)
+
+    assert str(await made.run("What are the rules?")) == "An answer."
+
+    contents = texts_read(made.llm.sent[-1])
+    shown = {*ShownText(SOURCES).read(*contents)}
+    found = {
+        (each.node.ref_doc_id, n)
+        for query in QUERIES
+        for each in base.retrieve(query)
+        for n in range(each.node.start_char_idx, each.node.end_char_idx)
+    }
+    assert shown <= found
+    assert all(SOURCES[name][n].isspace() for name, n in found - shown)
+    plain = sum(len(RetrieverTool.from_defaults(base).call(q).content) for q in QUERIES)
+    assert sum(map(len, contents)) < 0.8 * plain
+    assert any("see above" in content for content in contents)
+
+
+@pytest.mark.parametrize("kind", [ChatMemoryBuffer, Memory])
+@pytest.mark.parametrize("limit", [100_000, 900], ids=["kept", "forgotten"])
+@pytest.mark.parametrize("turns", [[1] * 10, [5, 5]], ids=["in turn", "parallel"])
+async def test_a_number_means_what_was_read_under_it(turns, limit, kind):
+    tool = search(two_documents().as_retriever())
+    memory = kind.from_defaults(token_limit=limit)
+    context, shown = None, ShownText(SOURCES)
+    for _ in range(2):
+        made = agent(tool, searches(*turns))
+        kept = json.loads(json.dumps(context.to_dict())) if context else None
+        context = Context.from_dict(made, kept) if kept else Context(made)
+        response = await made.run("?", ctx=context, memory=memory)
+        for prompt in made.llm.sent:
+            shown.read(*texts_read(prompt))
+
+    found = await cited(context, response)
+
+    assert {*shown.numbers} == {*found} == {*range(1, len(found) + 1)}
+    assert len(found) > 10
+    for number, meant in shown.numbers.items():
+        place = place_of(found[number])
+        spans = [SOURCES[place.document][a:b] for a, b in place.spans]
+        assert meant == (place.document, "\n".join(spans))
+        assert meant == (place.document, found[number].node.text)
+    assert (await cited(context)).keys() == found.keys()
+
+
+# Several runs of one conversation, with restarts between them
+
+
+def remembering(_: Any = None) -> Any:
+    return ChatMemoryBuffer.from_defaults(token_limit=100_000)
+
+
+def hands_to(name: str) -> Any:
+    return [("handoff", {"to_agent": name, "reason": "It knows more."})]
+
+
+KINDS = {FunctionAgent: Planned, ReActAgent: Reasoning}
+ALONE = [asks(0), asks(1), asks(0), []]
+HANDED = [asks(0), asks(1), hands_to("b"), asks(0), asks(2), hands_to("a"), asks(1), []]
+
+
+async def talk(kinds: Any, runs: Any, memory: Any, restart: Any) -> list[list[str]]:
+    """What is in prompts of runs of one context, saved as JSON between them."""
+    plan, sent = iter([step for run in runs for step in run]), []
+    tool = search(two_documents().as_retriever(similarity_top_k=6))
+    agents = [
+        kind(
+            name=name,
+            description="It knows the rules.",
+            tools=[tool],
+            llm=KINDS[kind](plan=plan, sent=[]),
+            streaming=False,
+        )
+        for name, kind in zip("ab", kinds, strict=False)
+    ]
+    for each in agents:
+        each.llm.sent = sent
+    made = agents[0]
+    if len(agents) > 1:
+        made = AgentWorkflow(agents=agents, root_agent="a")
+    context = Context(made)
+    for _ in runs:
+        given = {"memory": memory} if memory else {}
+        await made.run("What are the rules?", ctx=context, **given)
+        context = Context.from_dict(made, json.loads(json.dumps(context.to_dict())))
+        memory = memory and restart(memory)
+    contents = [[each.content or "" for each in prompt] for prompt in sent]
+    return [[p for each in c for p in each.split("Observation: ")] for c in contents]
+
+
+@pytest.mark.parametrize("kinds", [*([k] for k in KINDS), *([k] * 2 for k in KINDS)])
+@pytest.mark.parametrize("memory", ["none", "the same", "a new one"])
+async def test_a_loaded_context_points_to_what_its_memory_holds(memory, kinds):
+    runs = [ALONE if len(kinds) == 1 else HANDED] * 2
+    first = None if memory == "none" else remembering()
+    restart = remembering if memory == "a new one" else lambda kept: kept
+
+    prompts = await talk(kinds, runs, first, restart)
+
+    for prompt in prompts:
+        ShownText(SOURCES).read(*prompt)
+    again = "\n".join(prompts[len(runs[0]) + 1])
+    assert ("\n[see above" in again) == (memory == "the same")
+
+
+async def test_each_prompt_begins_as_the_one_before():
+    runs = [[asks(n, n + 1), asks(n), []] for n in range(3)]
+
+    prompts = await talk([FunctionAgent], runs, remembering(), lambda kept: kept)
+
+    assert all(b[: len(a)] == a for a, b in pairwise(prompts))
+
+
+# One call
+
+
+@pytest.mark.parametrize("mode", ["call", "acall"])
+@pytest.mark.parametrize("show", ["all", "unseen"])
+async def test_it_writes_places_and_gap_marks_and_hands_out_the_nodes(
+    lease, show, mode
+):
+    tool = search(lease.as_retriever(similarity_top_k=6), show=show)
+    given = {"input": QUESTION}
+    if show == "unseen":
+        given["ctx"] = Context(agent(tool, count()))
+
+    output = tool.call(**given) if mode == "call" else await tool.acall(**given)
+
+    assert output.content == format_nodes(output.raw_output)
+    assert output.content.startswith("[1] lease.txt, characters ")
+    assert "\n\n[…]\n\n[2] lease.txt" in output.content
+    assert output.tool_name == "search"
+    assert output.raw_input == {"input": QUESTION}
+
+
+def test_the_model_is_told_a_name_a_description_and_one_input():
+    made = OrderPreservingRetrieverTool.from_defaults(index())
+    unseen = search(index(), description="The lease.")
+
+    assert made.metadata.name == "retriever_tool"
+    assert "place" in made.metadata.description
+    assert unseen.metadata.description == "The lease."
+    for tool in (made, unseen):
+        parameters = tool.metadata.to_openai_tool()["function"]["parameters"]
+        assert [*parameters["properties"]] == ["input"]
+
+
+async def test_what_was_forgotten_leaves_its_place():
+    tool = search(two_documents())
+    context = Context(FunctionAgent(tools=[tool], llm=MockLLM()))
+    output = await tool.acall(input="pets", ctx=context)
+
+    found = await cited(context)
+
+    first = output.raw_output[0]
+    assert found[1].text == ""
+    assert place_of(found[1]).spans == place_of(first).spans
+    assert first.metadata["oprag_number"] == 1
+
+
+async def test_numbers_that_are_not_of_one_conversation_are_refused():
+    tool = search(two_documents(), show="all")
+    with pytest.raises(InvalidOptionError, match='show="unseen"'):
+        await cited(Context(FunctionAgent(tools=[tool], llm=MockLLM())))
+
+    read, *_ = create_reading_tools(dict(SOURCES))
+    made = agent(tool, searches(1))
+    context = Context(made)
+    await read.acall(document="lease.txt", ctx=context)
+    response = await made.run("?", ctx=context)
+    with pytest.raises(InvalidOptionError, match="begin with 1"):
+        await cited(context, response)
