@@ -102,18 +102,18 @@ def stored_document(chunk: StoredChunk) -> Document:
 
 def document_of(passage: Passage, options: ContextOptions | None = None) -> Document:
     """Return the document for a passage, whatever it was made of."""
-    objects = [chunk.source for chunk in passage.chunks]
-    if not all(isinstance(each, Document) for each in objects):
-        whole = len(objects) == 1
+    chunks = passage.chunks
+    objects = [c.source for c in chunks if isinstance(c.source, Document)]
+    if len(objects) < len(chunks):
+        whole = len(chunks) == 1
         metadata = result_metadata(passage, _stored_id, options, whole=whole)
         return Document(passage.text, metadata=metadata)
-    cut = any(chunk.text != chunk.source.page_content for chunk in passage.chunks)
+    cut = [chunk.text for chunk in chunks] != [each.page_content for each in objects]
     whole = len(objects) == 1 and not cut
     metadata = result_metadata(passage, _stored_id, options, whole=whole)
     if whole:
         # Of the same class, and in less time than a constructor takes.
-        first: Document = objects[0]
-        return first.model_copy(update={"metadata": metadata})
+        return objects[0].model_copy(update={"metadata": metadata})
     # Whatever else a class of its own holds was that of the first document.
     id_ = result_id(passage, _ID, cut=cut)
     return Document(passage.text, id=id_, metadata=metadata)

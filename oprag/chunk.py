@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from oprag.metadata import EXACT, PAGES, uri_of
@@ -81,8 +80,7 @@ class Chunk(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Passage:
+class Passage(NamedTuple):
     """One or more neighbouring chunks of one document, in reading order.
 
     Passages are equal when they read and cite the same, whatever they were made of.
@@ -110,6 +108,9 @@ class Passage:
             return NotImplemented
         return self._said() == other._said()
 
+    def __ne__(self, other: object) -> bool:  # else as tuples
+        return not self == other
+
     def __hash__(self) -> int:
         return hash(self._said())
 
@@ -119,7 +120,7 @@ class Passage:
     @property
     def rank(self) -> int:
         """Best (lowest) rank of its chunks."""
-        return min(chunk.rank for chunk in self.chunks)
+        return min([chunk.rank for chunk in self.chunks])
 
     @property
     def part(self) -> int | None:
@@ -181,8 +182,9 @@ def named_characters(spans: Sequence[tuple[int, int]]) -> str:
 
     Spans with at most `SMALL_GAP` characters between them are named as one.
     """
-    if len(spans) == 1 and spans[0][0] == spans[0][1]:
-        return f"from character {spans[0][0]}"
+    if len(spans) == 1:
+        start, end = spans[0]
+        return f"characters {start}-{end}" if start < end else f"from character {start}"
     near = _joined(spans)
     return "characters " + " and ".join([f"{start}-{end}" for start, end in near])
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 DOC_KEY = "doc_key"
@@ -207,9 +208,14 @@ def version_text(version: Any) -> str:
 
 
 def _digest(text: str) -> str:
+    return str(_sha256()(text.encode("utf-8", "surrogatepass")).hexdigest())
+
+
+@lru_cache(maxsize=1)
+def _sha256() -> Any:
     import hashlib  # here: it takes a part of the time of `import oprag`
 
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256
 
 
 def chunk_id(

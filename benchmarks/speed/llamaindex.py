@@ -26,7 +26,7 @@ def ours(setup: Setup) -> dict[str, Callable[[], object]]:
 
 def _retrieved(texts: dict[str, str]) -> Retrieved:
     import chromadb
-    from llama_index.core.schema import Document, NodeWithScore
+    from llama_index.core.schema import Document, NodeWithScore, TextNode
     from llama_index.core.vector_stores.types import VectorStoreQuery
     from llama_index.vector_stores.chroma import ChromaVectorStore
 
@@ -51,7 +51,8 @@ def _retrieved(texts: dict[str, str]) -> Retrieved:
         return OrderPreservingPostprocessor(**options).postprocess_nodes
 
     def copied(each: Any, metadata: dict[str, Any]) -> Any:
-        node = each.node.model_copy(update={"metadata": metadata})
+        old = each.node
+        node = TextNode(id_=old.node_id, text=old.text, metadata=metadata)
         return NodeWithScore(node=node, score=each.score)
 
     objects = fetch("all", len(nodes))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,8 +63,8 @@ class Library:
     def shown(self, passages: Sequence[Passage]) -> list[Passage]:
         """Return passages whose citations name their documents as they are shown."""
         return [
-            replace(
-                each, cited=self.title(each) + each.citation.removeprefix(each.name)
+            each._replace(
+                cited=self.title(each) + each.citation.removeprefix(each.name)
             )
             for each in passages
         ]

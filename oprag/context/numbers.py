@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from oprag.chunk import Passage, Span
@@ -43,7 +42,7 @@ class Numbers:
         for passage in passages:
             identity = NumberPlace.of(passage).identity
             number = known.setdefault(identity, len(known) + 1)
-            made.append(replace(passage, number=number))
+            made.append(passage._replace(number=number))
         return made
 
     def add(self, passages: Iterable[Passage]) -> None:
@@ -104,7 +103,7 @@ class Numbers:
             chunk = None if first is None else first.chunks[0]
             passage = entry.passage(number, text, chunk)
             if first and len(first.spans) == 1 and not first.exact:
-                passage = replace(passage, exact=False)
+                passage = passage._replace(exact=False)
             cited[number] = passage
         return cited
 

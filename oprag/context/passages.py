@@ -8,7 +8,6 @@ or doubled.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from oprag.chunk import SMALL_GAP, Chunk, Hit, Passage, Span
@@ -114,14 +113,14 @@ def place_metadata(passage: Passage) -> dict[str, Any]:
     Returns:
         Strings, integers and booleans; what is not known is left out.
     """
-    spans = passage.spans
+    spans, part = passage.spans, passage.part
     place: dict[str, Any] = {
         RANK: passage.rank,
         CITATION: passage.citation,
         DOCUMENT: passage.name,
         KEY: passage.document,
     }
-    if (part := passage.part) is not None:
+    if part is not None:
         place[PART] = part
     if spans:
         place[START], end = spans[0][0], spans[-1][1]
@@ -179,7 +178,7 @@ def read_passages(hits: Sequence[Hit]) -> list[Passage]:
             )
         passage = single_passage(chunk)
         if NUMBER in metadata and passage.cited:  # of this text, and a result
-            passage = replace(passage, number=as_number(metadata[NUMBER]))
+            passage = passage._replace(number=as_number(metadata[NUMBER]))
         passages.append(passage)
     return passages
 

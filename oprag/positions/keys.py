@@ -285,10 +285,20 @@ def known_document(
         return None
     if HASH in metadata and DOCUMENT in metadata:
         return key, str(metadata[DOCUMENT])
-    names = map(metadata.get, _NAMES if document_key is None else (DOC_URI,))
-    texts = [name for name in names if isinstance(name, str)]
-    named = _first_name(name for name in texts if not _RANDOM.match(name))
-    return key, _without_folders(named or _first_name(texts) or key)
+    keys = _NAMES if document_key is None else (DOC_URI,)
+    return key, _without_folders(_name_for_people(metadata, keys) or key)
+
+
+def _name_for_people(metadata: Mapping[str, Any], keys: Sequence[str]) -> str:
+    """The first text that is no id; else the first; an empty one for none."""
+    made_up = ""
+    for key in keys:
+        name = metadata.get(key)
+        if isinstance(name, str) and name not in NO_NAME:
+            if not _RANDOM.match(name):
+                return name
+            made_up = made_up or name
+    return made_up
 
 
 @lru_cache(maxsize=4096)

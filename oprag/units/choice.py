@@ -149,4 +149,4 @@ def _marked(passage: Passage, problem: OpragError) -> Passage:
         chunk._replace(metadata={**chunk.metadata, PROBLEM: problem.kind})
         for chunk in passage.chunks
     ]
-    return replace(passage, chunks=tuple(chunks))
+    return passage._replace(chunks=tuple(chunks))
