@@ -52,7 +52,7 @@ class _OneLineErrors(TyperGroup):
 
 
 _OF_EVAL = {
-    "evaluate": "Compare systems at equal tokens, on published data or yours.",
+    "evaluate": "Compare systems at equal tokens, on published data.",
     "reproduce": "Run a table of a paper under the paper's conditions.",
     "sweep": "Find out how many tokens your own documents need.",
 }

@@ -47,27 +47,25 @@ def command(tiny_model, monkeypatch):
 
 
 @pytest.fixture
-def evaluate(command, files, tmp_path):
-    fixed = ["--questions", files["q"], "--documents", files["notes"]]
+def sweep(command, files, tmp_path):
+    fixed = [files["notes"], "--questions", files["q"]]
     fixed += ["--budgets", "100", "--out", tmp_path / "run"]
 
-    def evaluated(script, *more: str):
-        return command(script, "evaluate", *fixed, *more)
+    def swept(script, *more: str):
+        return command(script, "sweep", *fixed, *more)
 
-    return evaluated
+    return swept
 
 
 SYSTEMS = "dos-rag,self-route,longrag,readagent"
 
 
 @pytest.mark.slow
-def test_a_reply_that_no_encoding_has_is_kept_and_never_paid_for_twice(
-    evaluate, tmp_path
-):
+def test_a_reply_that_no_encoding_has_is_kept_and_never_paid_for_twice(sweep, tmp_path):
     def odd(_):
         return Reply(ODD)
 
-    result, _ = evaluate(odd, "--systems", SYSTEMS)
+    result, _ = sweep(odd, "--systems", SYSTEMS)
 
     assert result.exit_code == 0, result.output
     run = tmp_path / "run"
@@ -82,7 +80,7 @@ def test_a_reply_that_no_encoding_has_is_kept_and_never_paid_for_twice(
     assert not [code for code in map(ord, page) if code < 32 and chr(code) != "\n"]
     before = {path.name: path.read_bytes() for path in run.glob("*.*")}
 
-    again, requests = evaluate(odd, "--systems", SYSTEMS)
+    again, requests = sweep(odd, "--systems", SYSTEMS)
 
     assert (again.exit_code, requests) == (0, 0)
     assert {path.name: path.read_bytes() for path in run.glob("*.*")} == before

@@ -32,14 +32,9 @@ COMMANDS = {
     "ask by Self-Route, as JSON": [
         *("ask", "{notes}", QUESTION, "--route", "self", "--json")
     ],
-    "evaluate": [
-        *("evaluate", "--questions", "{q}", "--documents", "{notes}"),
-        *("--out", "{out}", "--cache", "{cache}", "--budgets", "100"),
-        *("--systems", SYSTEMS),
-    ],
     "sweep": [
         *("sweep", "{notes}", "--questions", "{q}", "--out", "{out}"),
-        *("--cache", "{cache}", "--budgets", "100", "--systems", "dos-rag,op-rag"),
+        *("--cache", "{cache}", "--budgets", "100", "--systems", SYSTEMS),
     ],
 }
 
@@ -110,7 +105,7 @@ def assert_hidden(files, *said: str) -> None:
 
 
 SCRIPTS = (in_the_error, in_the_error_after_a_refusal, in_a_window_overflow)
-KEPT = ("ask, as JSON", "ask by Self-Route, as JSON", "evaluate", "sweep")
+KEPT = ("ask, as JSON", "ask by Self-Route, as JSON", "sweep")
 """Commands that write whole replies; a stream is shown as it comes."""
 CASES = [
     *((command, script) for command in COMMANDS for script in SCRIPTS),
@@ -139,9 +134,8 @@ def check_command(files, command: str, script, monkeypatch, user: str = "") -> N
         ("ask", in_the_error),
         ("ask by Self-Route", in_the_error_after_a_refusal),
         ("ask by Self-Route, as JSON", in_the_reply),
-        ("evaluate", in_the_error),
-        ("evaluate", in_the_reply),
         ("sweep", in_the_error),
+        ("sweep", in_the_reply),
     ],
 )
 def test_no_command_shows_or_keeps_a_secret(files, command, script, monkeypatch):

@@ -72,22 +72,15 @@ def test_ask_prints_what_the_model_said_and_its_tokens(
     assert counted == [exchange.usage for exchange in asked]
 
 
-@pytest.mark.parametrize(
-    ("command", "systems"),
-    [
-        ("evaluate", "dos-rag,self-route:k=1,decline=tool,name=routed"),
-        ("sweep", "dos-rag,vanilla-rag"),
-    ],
-)
 def test_five_questions_are_asked_and_every_token_is_counted(
-    asked, run, notes, tmp_path, command, systems
+    asked, run, notes, tmp_path
 ):
     out = tmp_path / "run"
-    files = [notes] if command == "sweep" else ["--documents", notes]
+    systems = "dos-rag,self-route:k=1,decline=tool,name=routed"
     questions = ["--questions", notes.parent / "q.csv"]
     options = ["--budgets", "100,150", "--systems", systems, "--out", out, *SMALL]
 
-    result = run(command, *files, *questions, *options, "--cache", tmp_path / "cache")
+    result = run("sweep", notes, *questions, *options, "--cache", tmp_path / "cache")
 
     assert result.exit_code == 0, result.output
     lines = (out / "answers.jsonl").read_text().splitlines()

@@ -18,7 +18,7 @@ QUESTION = "When did the harbour open?"
 HEAD = "question,answer,document\n"
 ROW = f"{QUESTION},in May,harbour.txt\n"
 
-RUN = ["--questions", "{q}", "--documents", "{notes}", "--out", "{out}"]
+RUN = ["sweep", "{notes}", "--questions", "{q}", "--out", "{out}"]
 RUN += ["--systems", "dos-rag", "--budgets", "100", "--cache", "{cache}"]
 ASK = ["ask", "{notes}", QUESTION, "--directory", "{index}"]
 ASK += ["--model", "openai:scripted"]
@@ -81,24 +81,24 @@ def assert_told(result, *codes: int) -> str:
         ["context", "{notes}", QUESTION, "--directory", "{root}/file.txt/index"],
         ["context", "{notes}", QUESTION, "--directory", "{root}/loop"],
         ["context", "a\0b", QUESTION],
-        ["evaluate", *RUN, "--questions", "{root}/missing.csv"],
-        ["evaluate", *RUN, "--questions", "{notes}"],
-        ["evaluate", *RUN, "--questions", "{root}/columns.csv"],
-        ["evaluate", *RUN, "--questions", "{root}/no.csv"],
-        ["evaluate", *RUN, "--questions", "{root}/nothing.txt"],
-        ["evaluate", *RUN, "--questions", "{root}/lines.jsonl"],
-        ["evaluate", *RUN, "--questions", "{root}/list.jsonl"],
-        ["evaluate", *RUN, "--questions", "{root}/latin.csv"],
-        ["evaluate", *RUN, "--questions", "{root}/loop"],
-        ["evaluate", *RUN, "--documents", "{root}/missing"],
-        ["evaluate", *RUN, "--out", "{root}/file.txt"],
-        ["evaluate", *RUN, "--out", "{root}/file.txt/run"],
-        ["evaluate", *RUN, "--out", "{root}/loop"],
-        ["evaluate", *RUN, "--cache", "{root}/file.txt"],
-        ["evaluate", *RUN, "--systems", "dos-rag:size=many"],
-        ["evaluate", *RUN, "--systems", "dos-rag:colour=red"],
-        ["evaluate", *RUN, "--systems", "dos-rag,dos-rag"],
-        ["evaluate", *RUN, "--model", "nobody:model"],
+        [*RUN, "--questions", "{root}/missing.csv"],
+        [*RUN, "--questions", "{notes}"],
+        [*RUN, "--questions", "{root}/columns.csv"],
+        [*RUN, "--questions", "{root}/no.csv"],
+        [*RUN, "--questions", "{root}/nothing.txt"],
+        [*RUN, "--questions", "{root}/lines.jsonl"],
+        [*RUN, "--questions", "{root}/list.jsonl"],
+        [*RUN, "--questions", "{root}/latin.csv"],
+        [*RUN, "--questions", "{root}/loop"],
+        ["sweep", "{root}/missing", *RUN[2:]],
+        [*RUN, "--out", "{root}/file.txt"],
+        [*RUN, "--out", "{root}/file.txt/run"],
+        [*RUN, "--out", "{root}/loop"],
+        [*RUN, "--cache", "{root}/file.txt"],
+        [*RUN, "--systems", "dos-rag:size=many"],
+        [*RUN, "--systems", "dos-rag:colour=red"],
+        [*RUN, "--systems", "dos-rag,dos-rag"],
+        [*RUN, "--model", "nobody:model"],
         ["evaluate", "--data", "quality={root}/file.txt", "--dry-run"],
         ["sweep", "{root}/missing", "--questions", "{q}", "--out", "{out}"],
         ["sweep", "{notes}", "--questions", "{notes}", "--out", "{out}"],
@@ -126,8 +126,8 @@ def test_a_mistake_in_files_is_one_line(place, arguments):
         ["context", "{notes}", QUESTION, "--colour"],
         ["ask", "{notes}", QUESTION, "--model", ":"],
         ["ask", "{notes}", QUESTION, "--model", "openai:m", "--route", "fast"],
-        ["evaluate", *RUN, "--budgets", "-5"],
-        ["evaluate", *RUN, "--runs", "0"],
+        [*RUN, "--budgets", "-5"],
+        [*RUN, "--runs", "0"],
         ["sweep", "{notes}"],
     ],
     ids=" ".join,
@@ -156,7 +156,7 @@ def test_an_address_that_is_none_is_one_line(place, url, monkeypatch):
 def test_a_file_of_ours_that_is_damaged_is_named(place, file, held, monkeypatch):
     with ScriptedServer(lambda _: "in May") as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        arguments = ["evaluate", *RUN, "--model", "openai:scripted"]
+        arguments = [*RUN, "--model", "openai:scripted"]
         assert give(place, *arguments).exit_code == 0
         (place["root"] / file).write_bytes(held)
 

@@ -44,13 +44,12 @@ def files(tmp_path) -> Path:
 def given(files, tiny_model):
     """The arguments of a run in a folder."""
 
-    def arguments(kind: str, out: str, *more: str) -> list[str]:
+    def arguments(out: str, *more: str) -> list[str]:
         notes, asked = str(files / "notes"), str(files / "q.csv")
-        data = [notes] if kind == "sweep" else ["--documents", notes]
         fixed = ["--systems", "dos-rag", "--budgets", "100"]
         fixed += ["--model", "openai:scripted", "--embedding-model", str(tiny_model)]
         places = ["--out", str(files / out), "--cache", str(files / "cache")]
-        return [kind, *data, "--questions", asked, *fixed, *places, *more]
+        return ["sweep", notes, "--questions", asked, *fixed, *places, *more]
 
     return arguments
 
@@ -89,12 +88,12 @@ def test_a_run_that_is_killed_again_and_again_asks_only_what_is_not_there(
     drawn, kills, moments = random.Random(7), KILLS, []  # noqa: S311 -- no secret
     with ScriptedServer(answer) as server:
         began = time.perf_counter()
-        assert commands.run(given("evaluate", "run"), **environment(server)).code == 0
+        assert commands.run(given("run"), **environment(server)).code == 0
         seconds = time.perf_counter() - began
         whole = lasting(run)
         shutil.rmtree(run)
         while kills:
-            process = commands.start(given("evaluate", "run"), **environment(server))
+            process = commands.start(given("run"), **environment(server))
             # Before the first answer, at any answer, or while the report is written.
             answers = drawn.randint(-9, QUESTIONS + 9)
             while len(recorded(run)) < min(answers, QUESTIONS):
@@ -110,7 +109,7 @@ def test_a_run_that_is_killed_again_and_again_asks_only_what_is_not_there(
                 assert lasting(run) == whole
             if len(recorded(run)) == QUESTIONS and drawn.random() < 0.7:
                 shutil.rmtree(run)
-        last = commands.run(given("evaluate", "run"), **environment(server))
+        last = commands.run(given("run"), **environment(server))
 
     assert last.code == 0, last.err
     assert asked_again == []
@@ -119,14 +118,11 @@ def test_a_run_that_is_killed_again_and_again_asks_only_what_is_not_there(
     print(f"Answers that were there after each kill: {moments}")  # noqa: T201
 
 
-@pytest.mark.parametrize("kind", ["evaluate", "sweep"])
 def test_of_two_runs_in_one_folder_one_asks_and_the_other_is_told(
-    commands, given, files, kind
+    commands, given, files
 ):
     with ScriptedServer(lambda _: Reply("in May", delay=0.3)) as server:
-        both = [
-            commands.start(given(kind, "run"), **environment(server)) for _ in range(2)
-        ]
+        both = [commands.start(given("run"), **environment(server)) for _ in range(2)]
         ended = {process: commands.wait(process) for process in both}
 
     assert len(server.requests) == QUESTIONS
@@ -144,13 +140,13 @@ def test_of_two_runs_in_one_folder_one_asks_and_the_other_is_told(
 def test_what_a_killed_run_spent_counts_towards_the_cap(commands, given, files):
     cap = ["--price", "1000,1000", "--max-cost", "3", "--max-reply", "10"]
     with ScriptedServer(lambda _: Reply("in May", delay=0.05)) as server:
-        process = commands.start(given("evaluate", "run", *cap), **environment(server))
+        process = commands.start(given("run", *cap), **environment(server))
         while len(recorded(files / "run")) < 4:
             assert commands.works(process), commands.wait(process).err
             time.sleep(0.01)
         os.kill(process, signal.SIGKILL)
         assert commands.wait(process).code == -signal.SIGKILL
-        ended = commands.run(given("evaluate", "run", *cap), **environment(server))
+        ended = commands.run(given("run", *cap), **environment(server))
 
     assert ended.code == 4, ended.err
     entries = (files / "run" / "spending.jsonl").read_text().splitlines()
@@ -160,11 +156,11 @@ def test_what_a_killed_run_spent_counts_towards_the_cap(commands, given, files):
     assert 4 <= len(recorded(files / "run")) < QUESTIONS
 
 
-@pytest.mark.parametrize("kind", ["evaluate", "sweep", "ask"])
+@pytest.mark.parametrize("kind", ["sweep", "ask"])
 def test_ctrl_c_ends_in_one_line_at_any_moment_and_keeps_what_is_there(
     commands, given, files, tiny_model, kind
 ):
-    arguments = given(kind, "run")
+    arguments = given("run")
     if kind == "ask":
         more = ["--model", "openai:scripted", "--embedding-model", str(tiny_model)]
         index = ["--directory", str(files / "index")]

@@ -21,35 +21,21 @@ LINES = re.findall(r"^(oprag .*)$", TEXT, re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Notes, the questions of the page, and a file of a paper."""
+    """Notes, and the questions of the page."""
     folder = tmp_path_factory.mktemp("page")
     (folder / "notes").mkdir()
     (folder / "notes" / "harbour.txt").write_text(HARBOUR)
     (folder / "notes" / "mill.md").write_text(MILL)
     (folder / "questions.csv").write_text(BLOCKS["csv"])
-    rows = [
-        {
-            "id": number,
-            "context": HARBOUR * 3,
-            "input": "Who was the keeper?",
-            "answer": [right, letter],
-            "options": ["Anna Holm", "Nobody", "The miller", "The king"],
-        }
-        for number, (right, letter) in enumerate([("Anna Holm", "A"), ("Nobody", "B")])
-    ]
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    (folder / "longbook_choice_eng.jsonl").write_text(lines)
     return folder
 
 
 def test_the_page_has_the_commands_it_speaks_of():
     assert len(LINES) >= 8
-    assert {line.split()[1] for line in LINES} == {*("evaluate", "reproduce", "sweep")}
+    assert {line.split()[1] for line in LINES} == {"reproduce", "sweep"}
 
 
-# The paper's file has two questions here, and not 229.
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::oprag.errors.OpragWarning")
 @pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
 @pytest.mark.parametrize(
     # Those of a paper's table need its data: tests/cli/test_reproduce.py runs them.

@@ -1,4 +1,4 @@
-"""`oprag evaluate`: the papers' systems on the papers' data, or on one's own."""
+"""`oprag evaluate`: the papers' systems on the papers' data."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from oprag.cli.options import takes
 from oprag_eval.cli.options import RunOptions, Systems, read_budgets, read_specs
 
 _DATA = (
-    "Name one kind of questions: --data NAME=PATH (`oprag evaluate --list` shows the "
-    "names), or your own, with both --questions FILE and --documents FOLDER."
+    "Name a data set: --data NAME=PATH (`oprag evaluate --list` shows the names). Your "
+    "own questions are for `oprag sweep`."
 )
 
 _SYSTEMS = [
@@ -33,16 +33,6 @@ def evaluate(
             show_default=False,
         ),
     ] = "",
-    questions: Annotated[
-        Path | None, typer.Option(help="Your own questions: a CSV or JSON Lines file.")
-    ] = None,
-    documents: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="Files and folders that your questions are about; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
     systems: Systems = _SYSTEMS,
     budgets: Annotated[
         str, typer.Option(help="Tokens of the context, separated by commas.")
@@ -59,15 +49,15 @@ def evaluate(
     ] = False,
     options: RunOptions,
 ) -> None:
-    """Compare systems at equal tokens, on published data or yours.
+    """Compare systems at equal tokens, on published data.
 
     Asks every question of every system at every budget, scores the answers, and
     writes tables, plots and a page to the folder of the run. Give the same command
-    again to continue a run that was stopped.
+    again to continue a run that was stopped. `oprag sweep` does so on your documents.
 
     \b
+      oprag evaluate --list
       oprag evaluate --data quality=QuALITY/ --dry-run --model openai:gpt-4o-mini
-      oprag evaluate --questions q.csv --documents notes/ --out runs/notes
 
     Exit codes: 0 when every answer is there, 1 when it cannot begin, for example
     because another command writes to the folder, 3 when some answers failed, 4 when a
@@ -79,24 +69,19 @@ def evaluate(
         typer.echo("\n".join(listing()))
         return
     specs, tokens = read_specs(systems), read_budgets(budgets)
-    given = bool(questions), bool(documents)
-    if given != ((False, False) if data else (True, True)):
+    if not data:
         raise stop(_DATA, code=2)
     if out is None and not options.dry_run:
         raise stop("No folder is named for the run: give --out FOLDER.", code=2)
 
     from oprag_eval.catalogue import make_system
-    from oprag_eval.cli.data import load_data, load_own, restrict
+    from oprag_eval.cli.data import load_data, restrict
     from oprag_eval.cli.run import perform
     from oprag_eval.sweep import sweep_measure, with_answer_recall
 
     options.check()
     chosen = [make_system(spec) for spec in specs]
-    if questions is not None:
-        dataset = load_own(documents or [], questions, out)
-    else:
-        dataset = load_data(data)
-    dataset = restrict(dataset, options.limit_questions)
+    dataset = restrict(load_data(data), options.limit_questions)
     measure = sweep_measure(dataset, offline=options.offline)
     if options.offline:  # its answers say little: show what contexts hold
         dataset = with_answer_recall(dataset)

@@ -1,4 +1,4 @@
-"""`oprag evaluate` from end to end: offline, and with a real client that fails."""
+"""A run from end to end: offline, and with a real client that fails."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -32,8 +29,8 @@ KEPT = {"answers.jsonl", "report.html", "run.json", "scores.jsonl", "summary.jso
 DIFFERENT = {"spending.jsonl"}
 
 
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
+def run(*arguments: object, command: str = "sweep") -> Result:
+    return CliRunner().invoke(app, [command, *map(str, arguments)])
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +45,7 @@ def data(tmp_path_factory) -> list[str]:
         rows.writerow(["question", "document", "answer"])
         for question in set_of_four().questions:
             rows.writerow([question.question, question.doc_id, question.answers[0]])
-    documents = ["--documents", str(folder / "notes")]
-    return ["--questions", str(folder / "q.csv"), *documents]
+    return ["--questions", str(folder / "q.csv"), str(folder / "notes")]
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +100,7 @@ def test_an_offline_run_ends_with_a_table_and_a_report(offline):
     lines = result.stdout.splitlines()
     assert lines[0] == "q: 4 questions on 2 documents"
     assert lines[2].split() == [
-        *("system", "budget", "n", "F1", "answer", "recall", "tokens", "declined")
+        *("system", "budget", "n", "answer", "recall", "tokens", "declined")
     ]
     assert [line.split()[0] for line in lines[3:8]] == [
         *["vanilla-rag"] * 2,
@@ -115,45 +111,6 @@ def test_an_offline_run_ends_with_a_table_and_a_report(offline):
     assert lines[-1] == f"Report: {folder / 'report.html'}"
     assert "The reader was offline" in (folder / "report.html").read_text()
     assert len((folder / "answers.jsonl").read_text().splitlines()) == ANSWERS
-
-
-@pytest.mark.slow
-def test_a_run_that_is_killed_goes_on_to_the_same_bytes(tiny_model, tmp_path):
-    names = "abcd"
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    for name in names:
-        (notes / f"{name}.txt").write_text(f"{HARBOUR} {name} {MILL}")
-    asked = [f"What cost {n} crowns?,{names[n % 4]},x\n" for n in range(12)]
-    questions = tmp_path / "questions.csv"
-    questions.write_text("".join(["question,document,answer\n", *asked]))
-    options = [
-        *("--questions", str(questions), "--documents", str(notes)),
-        *("--budgets", "150,250"),
-        *("--systems", "vanilla-rag,op-rag,self-route:k=1"),
-        *("--embedding-model", str(tiny_model)),
-    ]
-    killed, whole = tmp_path / "killed", tmp_path / "whole"
-    started = [*options, "--out", str(killed), "--cache", str(tmp_path / "cache")]
-    code = "from oprag.cli import main; main()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "evaluate", *started],
-        cwd=ROOT,
-        stderr=subprocess.DEVNULL,
-    )
-    answers = killed / "answers.jsonl"
-    while process.poll() is None:
-        if answers.exists() and answers.read_bytes().count(b"\n") >= 15:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-        time.sleep(0.005)
-    assert process.returncode == -signal.SIGKILL
-    assert 15 <= answers.read_bytes().count(b"\n") < 12 * 5
-    assert not (killed / "report.html").exists()
-
-    other = ["--out", whole, "--cache", tmp_path / "other"]
-    assert run(*started).exit_code == run(*options, *other).exit_code == 0
-    assert files(killed) == files(whole)
 
 
 def test_a_run_with_a_model_tells_what_it_will_send_and_what_it_sent(ask, tmp_path):
@@ -172,9 +129,6 @@ def test_a_run_with_a_model_tells_what_it_will_send_and_what_it_sent(ask, tmp_pa
     assert "Spent: 2,040 tokens, cost 0.0044" in result.stdout
     assert "offline" not in result.stdout
     assert "more than the cap" not in result.stderr
-    written = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert written
-    assert not [p for p in written if b"sk-a-secret-of-the-user" in p.read_bytes()]
 
 
 def test_a_dry_run_sends_and_writes_nothing(ask, tmp_path):
@@ -262,11 +216,11 @@ def test_ctrl_c_keeps_what_is_answered_and_says_how_to_go_on(ask, tmp_path):
 
 
 @pytest.fixture
-def options_of_the_mill(data, tmp_path) -> list[str]:
+def options_of_the_mill(tmp_path) -> list[str]:
     """A question with options, on the same notes."""
     text = "question,document,option_a,option_b,correct\nWhat is the wheel made of?,"
     (tmp_path / "choice.csv").write_text(text + "mill.md,iron,oak,B\n")
-    return ["--questions", str(tmp_path / "choice.csv"), *data[2:]]
+    return ["--questions", str(tmp_path / "choice.csv")]
 
 
 @pytest.mark.slow
@@ -297,9 +251,7 @@ def test_options_asked_for_in_brackets_are_compared_by_them(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Name one kind of questions"),
-        (["--data", "qasper", "--questions", "q.csv"], "Name one kind of questions"),
-        (["--questions", "q.csv"], "with both --questions FILE"),
+        ([], "Name a data set"),
         (["--data", "passkey/literal"], "give --out FOLDER"),
         (["--data", "passkey/literal", "--budgets", "1k"], "such as 500,1000"),
         (["--data", "passkey/literal", "--budgets", "0"], "such as 500,1000"),
@@ -312,7 +264,7 @@ def test_options_asked_for_in_brackets_are_compared_by_them(
     ],
 )
 def test_what_cannot_be_is_told_at_once(arguments, message):
-    result = run(*arguments)
+    result = run(*arguments, command="evaluate")
 
     assert result.exit_code == 2
     assert result.stdout == ""
@@ -329,7 +281,7 @@ def test_what_cannot_be_is_told_at_once(arguments, message):
     ],
 )
 def test_what_is_not_there_is_told_with_what_there_is(arguments, message):
-    result = run(*arguments)
+    result = run(*arguments, command="evaluate")
 
     assert result.exit_code == 1
     assert message in result.stderr
@@ -337,7 +289,7 @@ def test_what_is_not_there_is_told_with_what_there_is(arguments, message):
 
 
 def test_the_list_names_every_data_set_and_system():
-    result = run("--list")
+    result = run("--list", command="evaluate")
 
     assert result.exit_code == 0
     words = set(re.findall(r"[\w./-]+", result.stdout))
