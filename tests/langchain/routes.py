@@ -87,17 +87,6 @@ def deltas(pieces: Sequence[dict[str, Any]]) -> list[str]:
     return [piece["answer"] for piece in pieces if "answer" in piece]
 
 
-def timeless(usage: dict[str, Any]) -> dict[str, Any]:
-    """The usage without its clock."""
-    rungs = [{**rung, "seconds": 0.0} for rung in usage["rungs"]]
-    return {**usage, "rungs": rungs, "seconds": 0.0}
-
-
-def decisions(result: dict[str, Any]) -> dict[str, str]:
-    """The decision of each rung."""
-    return {rung["rung"]: rung["decision"] for rung in result["usage"]["rungs"]}
-
-
 def text_in(request: Any) -> str:
     """The context that a request carried, as the built-in prompt fences it.
 

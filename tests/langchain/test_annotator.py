@@ -2,61 +2,13 @@
 
 from __future__ import annotations
 
-import copy
-
 import pytest
 from langchain_core.documents import Document
-from langchain_text_splitters import (
-    CharacterTextSplitter,
-    RecursiveCharacterTextSplitter,
-)
+from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from langchain_oprag import OrderPreservingCompressor, annotate_positions
-from oprag.errors import DocumentNotFoundError, PositionWarning
+from oprag.errors import DocumentNotFoundError
 from tests.kit.handed_out import ids_and_texts
-
-TEXT = "\n".join(
-    f"Line {n} of the licence.\nAll rights reserved.\nNo warranty is given at all."
-    for n in range(60)
-)
-
-
-def _chunks(splitter):
-    return splitter.split_documents([Document(TEXT, metadata={"source": "l.txt"})])
-
-
-def test_all_keys_are_written_and_nothing_given_is_changed():
-    chunks = _chunks(
-        CharacterTextSplitter(separator="\n", chunk_size=80, chunk_overlap=0)
-    )
-    before = copy.deepcopy(chunks)
-
-    annotated = annotate_positions(chunks, {"l.txt": TEXT})
-    assert chunks == before
-    for index, chunk in enumerate(annotated):
-        metadata = chunk.metadata
-        assert metadata["source"] == metadata.get("doc_uri") == "l.txt"
-        assert len(metadata["doc_key"]) == 16
-        assert (metadata["chunk_index"], metadata["n_chunks"]) == (index, len(chunks))
-        assert "part_index" not in metadata
-
-
-def test_what_cannot_be_proved_is_reported_and_still_in_order():
-    text = "alpha beta gamma delta"
-    chunks = [
-        Document(part, metadata={"source": "a", "start_index": 7})
-        for part in ("alpha", "BETA was altered", "gamma delta")
-    ]
-
-    with pytest.warns(
-        PositionWarning, match="1 cannot be placed .not found; first: chunk 1"
-    ):
-        annotated = annotate_positions(chunks, {"a": text})
-    assert "char_start" not in annotated[1].metadata
-    assert "start_index" not in annotated[1].metadata
-    assert annotated[2].metadata["char_start"] == 11
-    ordered = OrderPreservingCompressor().transform_documents(annotated[::-1])
-    assert ids_and_texts(ordered) == ids_and_texts(annotated)
 
 
 def test_pages_are_annotated_as_parts_of_one_document():

@@ -4,10 +4,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.stores import InMemoryStore
 from langchain_core.vectorstores import InMemoryVectorStore
-from langchain_text_splitters import (
-    CharacterTextSplitter,
-    RecursiveCharacterTextSplitter,
-)
+from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from langchain_oprag import SelfRouteChain, annotate_positions, document_source
 from oprag.errors import IncompleteDocumentError
@@ -15,13 +12,6 @@ from tests.langchain.corpus import EMBEDDING
 from tests.langchain.recording import RecordingChatModel
 
 NAME = "notes/a b.txt"
-TEXT = "All of it.\r\nEven line breaks."
-
-
-def store_of(value, kind=InMemoryStore):
-    store = kind()
-    store.mset([(NAME, value)])
-    return store
 
 
 class CountingStore(InMemoryStore):
@@ -41,7 +31,9 @@ class CountingStore(InMemoryStore):
 
 
 async def test_a_store_is_asked_by_its_own_async_method():
-    source = document_source(store := store_of(TEXT, CountingStore))
+    store = CountingStore()
+    store.mset([(NAME, "All of it.")])
+    source = document_source(store)
 
     source.get(NAME)
     await source.aget(NAME)
@@ -54,19 +46,11 @@ PROSE = "".join(
     for n in range(90)
 )
 
-SPLITTERS = {
-    "characters": RecursiveCharacterTextSplitter(chunk_size=150, chunk_overlap=0),
-    "overlapping": RecursiveCharacterTextSplitter(chunk_size=150, chunk_overlap=60),
-    "paragraphs": CharacterTextSplitter(chunk_size=200, chunk_overlap=100),
-    "with starts": RecursiveCharacterTextSplitter(
-        chunk_size=300, chunk_overlap=0, add_start_index=True
-    ),
-}
-
 
 async def test_self_route_says_that_it_read_a_text_that_is_not_exact():
     text = f"\n {PROSE}"
-    chunks = SPLITTERS["characters"].create_documents([text], [{"source": NAME}])
+    splitter = RecursiveCharacterTextSplitter(chunk_size=150, chunk_overlap=0)
+    chunks = splitter.create_documents([text], [{"source": NAME}])
     store = InMemoryVectorStore(EMBEDDING)
     store.add_documents(annotate_positions(chunks, {NAME: text}))
     replies = [AIMessage("unanswerable"), AIMessage("All of it.")] * 2

@@ -24,31 +24,6 @@ def document(name: str = "a.txt", text: str = TEXT, **metadata: object) -> Docum
     return Document(text, metadata={"source": name, **metadata})
 
 
-@pytest.mark.parametrize(
-    "splitter",
-    [
-        RecursiveCharacterTextSplitter(chunk_size=60, chunk_overlap=0),
-        RecursiveCharacterTextSplitter(
-            chunk_size=60, chunk_overlap=20, add_start_index=True
-        ),
-    ],
-    ids=["plain", "overlap and start_index"],
-)
-def test_chunks_of_other_splitters_are_located(store, splitter):
-    text = "\n\n".join(f"Paragraph {n} says {n * n} things." for n in range(40))
-    pages = [document("a.pdf", text, page=3), document("a.pdf", text[:200], page=4)]
-
-    index_documents(pages, store, splitter=splitter)
-
-    for chunk in chunk_store(store).read():
-        start, end = chunk.metadata["char_start"], chunk.metadata["char_end"]
-        part = chunk.metadata["part_index"]
-        assert pages[part - 3].page_content[start:end] == chunk.text
-        assert chunk.metadata.get("start_index", start) == start
-    assert len(list(chunk_store(store).read())) > 20
-    assert index_documents(pages, store, splitter=splitter).unchanged == ("a.pdf",)
-
-
 def test_chunks_that_are_not_found_are_warned_of(store):
     class Shouting(RecursiveCharacterTextSplitter):
         def split_text(self, text: str) -> list[str]:
@@ -57,21 +32,6 @@ def test_chunks_that_are_not_found_are_warned_of(store):
     with pytest.warns(PositionWarning, match="not found"):
         index_documents([document()], store, splitter=Shouting(chunk_size=400))
     assert not any("char_start" in c.metadata for c in chunk_store(store).read())
-
-
-def test_the_given_documents_are_not_changed(store):
-    given = document(author=None, n_chunks=3)
-    before = given.model_copy(deep=True)
-
-    index_documents([given], store)
-
-    assert given == before
-
-
-def test_an_id_is_a_name_where_there_is_no_other(store):
-    report = index_documents([Document("Text.", id="letter 7")], store)
-
-    assert report.added == ("letter 7",)
 
 
 class Undeleting(InMemoryVectorStore):

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from langchain_core.messages import AIMessage, ToolMessage
-from langchain_core.stores import InMemoryStore
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
@@ -16,8 +15,6 @@ from langchain_oprag import (
     create_retrieval_tool,
     format_documents,
 )
-from oprag import place_of
-from oprag.errors import PositionError
 from tests.files.mixed_files import pdf
 from tests.langchain import compat
 from tests.langchain.corpus import EMBEDDING
@@ -115,35 +112,3 @@ def test_files_are_cited_by_one_name_wherever_a_model_reads(
     suffix = Path(loaded[0].metadata["source"]).suffix
     names = {f"{name}/lease{suffix}" for name in folders}
     assert [names_shown(text, loaded) for text in read] == [names] * 4
-
-
-@pytest.mark.parametrize("loader", ["a folder", "pages"])
-@pytest.mark.parametrize("parents", [None, splitter(300), splitter(300, start=False)])
-def test_children_of_parents_have_a_place_where_the_full_texts_prove_it(
-    loader, parents, folder
-):
-    loaded = LOADERS[loader][0](folder).load()
-    found = compat.ParentDocumentRetriever(
-        vectorstore=InMemoryVectorStore(EMBEDDING),
-        docstore=InMemoryStore(),
-        child_splitter=splitter(90),
-        parent_splitter=parents,
-    )
-    found.add_documents(loaded)
-    alone = OrderPreservingRetriever(vectorstore=found.vectorstore, k=1, merge=True)
-    many = OrderPreservingRetriever(vectorstore=found.vectorstore, k=30, merge=True)
-    proved = OrderPreservingRetriever(
-        vectorstore=found.vectorstore, k=30, documents=loaded
-    )
-
-    for retriever in (alone, many):
-        if loader == "pages" and parents and retriever is many:
-            with pytest.raises(PositionError, match="from the start of a parent"):
-                retriever.invoke("rent")
-            continue
-        for place in map(place_of, retriever.invoke("rent")):
-            assert not place.exact
-            assert re.fullmatch(r"\w+/lease\.(txt|pdf, page \d)", place.citation)
-    read = proved.invoke("rent")
-    assert all(place_of(document).exact for document in read)
-    assert names_shown(format_documents(read, citations=True), loaded)

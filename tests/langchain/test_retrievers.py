@@ -4,7 +4,6 @@ import asyncio
 import threading
 
 import pytest
-from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import ConfigurableField
 from pydantic import Field
@@ -68,19 +67,6 @@ def test_k_reaches_a_store_retriever_inside_of_langchains_wrappers(wrap):
 
     assert store.asked == [{"k": 9}]
     assert len(result) == 9
-
-
-def test_other_arguments_of_a_call_reach_the_store():
-    store = RecordingStore(book(40))
-    retriever = OrderPreservingRetriever(vectorstore=store, k=30)
-
-    def odd(document: Document) -> bool:
-        return numbers([document])[0] % 2 == 1
-
-    result = retriever.invoke(QUERY, filter=odd)
-
-    assert numbers(result) == list(range(1, 40, 2))
-    assert store.asked == [{"k": 30, "filter": odd}]
 
 
 # How many: the token budget

@@ -20,11 +20,9 @@ from tests.langchain.routes import (
     REFUSAL,
     RETRIEVED,
     SENTENCES,
-    WAYS,
     ask,
     chain_of,
     chat_model,
-    decisions,
     sentence,
     text_in,
 )
@@ -32,23 +30,6 @@ from tests.langchain.routes import (
 __all__ = ["scripted_server"]
 
 CONVERSATION = [HumanMessage("Who built the bridge?"), AIMessage("Ann.")]
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_a_refusal_sends_the_full_document(scripted_server, way):
-    server = scripted_server([REFUSAL, "In 1912."])
-    read = []
-    chain = chain_of(server, documents=lambda name: read.append(name) or BOOK)
-
-    result = await ask(chain, way=way)
-
-    first, second = server.requests
-    assert BOOK not in first.prompt
-    assert text_in(second) == BOOK
-    assert read == ["book.txt"]
-    assert result["answer"] == "In 1912."
-    assert result["route"] == {"rung": "full", "answered": True}
-    assert decisions(result) == {"retrieved": "declined", "full": "answered"}
 
 
 async def test_what_was_read_is_given_back(scripted_server):

@@ -6,14 +6,8 @@ import re
 
 import pytest
 from langchain_core.documents import Document
-from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-from langchain_oprag import (
-    OffsetSentenceSplitter,
-    OffsetTokenSplitter,
-    OrderPreservingCompressor,
-)
-from oprag.errors import ConflictingPositionsError
+from langchain_oprag import OffsetSentenceSplitter, OffsetTokenSplitter
 from tests.kit.words import words
 
 TEXT = "One two three. Four five six seven. Eight nine ten."
@@ -96,26 +90,6 @@ def test_what_was_counted_and_found_for_the_whole_is_not_said_of_its_pieces():
 
     gone = {"token_count", "token_counter", "start_index"}
     assert not any(gone & chunk.metadata.keys() for chunk in fine)
-
-
-def test_pieces_of_a_result_are_told_as_such_and_our_splitters_place_them():
-    order = OrderPreservingCompressor()
-    texts = {0: "one two three", 20: "four five six"}
-    results = order(
-        [
-            Document(t, metadata={"source": "a", "start_index": n})
-            for n, t in texts.items()
-        ]
-    )
-
-    for add_start_index in (True, False):
-        theirs = RecursiveCharacterTextSplitter(
-            chunk_size=8, chunk_overlap=0, add_start_index=add_start_index
-        )
-        with pytest.raises(ConflictingPositionsError):
-            order(theirs.split_documents(results)[::-1])
-    pieces = order(by_words(2).split_documents(results)[::-1])
-    assert "".join(piece.page_content for piece in pieces) == "".join(texts.values())
 
 
 # Construction

@@ -4,9 +4,7 @@ from itertools import pairwise
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, ToolMessage
-from langchain_core.runnables import RunnableConfig, RunnableLambda
-from langgraph.checkpoint.memory import InMemorySaver
+from langchain_core.messages import ToolMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import ConfigDict
 
@@ -18,7 +16,6 @@ from langchain_oprag import (
 )
 from oprag.errors import InvalidOptionError
 from tests.kit.words import words
-from tests.langchain.compat import create_agent
 from tests.langchain.corpus import (
     QUERY,
     ListRetriever,
@@ -27,10 +24,8 @@ from tests.langchain.corpus import (
     chunk,
     numbers,
 )
-from tests.langchain.recording import RecordingChatModel
 
 CALL = {"name": "search_documents", "args": {"query": QUERY}, "id": "1"}
-ASKED = {"messages": [("user", QUERY)]}
 
 
 @pytest.fixture
@@ -142,40 +137,3 @@ def test_the_artifact_is_plain_documents_that_a_checkpointer_stores():
 
 
 # In agents and graphs
-
-
-@pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
-async def test_in_an_agent_with_a_checkpointer(store, awaited):
-    model = RecordingChatModel(
-        replies=[AIMessage("", tool_calls=[CALL]), AIMessage("answer")]
-    )
-    agent = create_agent(
-        model=model,
-        tools=[create_retrieval_tool(store, k=6)],
-        checkpointer=InMemorySaver(),
-    )
-    thread = RunnableConfig(configurable={"thread_id": "1"})
-
-    if awaited:
-        await agent.ainvoke(ASKED, thread)
-    else:
-        agent.invoke(ASKED, thread)
-    kept = agent.get_state(thread).values["messages"]
-    message = next(each for each in kept if isinstance(each, ToolMessage))
-
-    assert message.content in model.sent
-    assert "[1] book.txt, characters" in message.content
-    assert format_documents(message.artifact) == message.content
-
-
-def test_the_config_of_a_call_reaches_what_is_searched():
-    seen = []
-
-    def search(query: str, config: RunnableConfig):
-        seen.append(config["configurable"]["tenant"])
-        return book(3)
-
-    made = create_retrieval_tool(RunnableLambda(search))
-    made.invoke({"query": QUERY}, {"configurable": {"tenant": "a"}})
-
-    assert seen == ["a"]

@@ -143,21 +143,6 @@ def test_filters_reach_the_store(tmp_path):
     assert {d.metadata["source"] for d in by_retriever.invoke(QUERY)} == {"other.txt"}
 
 
-def test_a_threshold_holds_for_the_hits():
-    inner = in_memory(None)
-    inner.add_documents(book(40))
-    scored = inner.similarity_search_with_relevance_scores(QUERY, k=40)
-    threshold = scored[5][1]
-    store = OrderPreservingVectorStore(inner, token_budget=1_000, token_counter=words)
-
-    found = store.similarity_search_with_relevance_scores(
-        QUERY, k=40, score_threshold=threshold
-    )
-
-    assert sorted(score for _, score in found) == sorted(s for _, s in scored[:6])
-    assert inverted(found) == 0
-
-
 # Searches that only some stores have
 
 
@@ -188,21 +173,6 @@ async def test_any_search_of_a_store_is_in_order_or_refused():
 
 
 # Writes, and what else a store has
-
-
-async def test_writes_are_those_of_the_store(inner):
-    store = OrderPreservingVectorStore(inner)
-
-    assert store.embeddings is EMBEDDING
-    assert store.add_documents([chunk(41)], ids=["a"]) == ["a"]
-    assert await store.aadd_documents([chunk(42)], ids=["b"]) == ["b"]
-    assert store.add_texts(["x"], [{"source": "x.txt"}], ids=["c"]) == ["c"]
-    assert await store.aadd_texts(["y"], [{"source": "y"}], ids=["d"]) == ["d"]
-    assert [d.id for d in store.get_by_ids(["b"])] == ["b"]
-    store.delete(["a", "b"])
-    await store.adelete(["c"])
-    assert [d.id for d in await store.aget_by_ids([*"abcd"])] == ["d"]
-    assert store.vectorstore is inner
 
 
 def test_other_attributes_are_those_of_the_store(tmp_path):

@@ -51,11 +51,6 @@ class RecordingLLM(CustomLLM):
     def metadata(self) -> LLMMetadata:
         return LLMMetadata(context_window=16_000, num_output=256)
 
-    @property
-    def last_prompt(self) -> str:
-        """The last prompt of the model."""
-        return self.prompts[-1]
-
     @llm_completion_callback()
     def complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any

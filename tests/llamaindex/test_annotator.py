@@ -13,11 +13,9 @@ from llama_index.core.node_parser import (
     SentenceSplitter,
     get_leaf_nodes,
 )
-from llama_index.core.schema import NodeWithScore
 
-from llamaindex_oprag import OrderPreservingPostprocessor, PositionAnnotator
-from oprag.errors import DocumentNotFoundError, PositionError
-from tests.kit.handed_out import ids_and_texts
+from llamaindex_oprag import PositionAnnotator
+from oprag.errors import DocumentNotFoundError
 
 TEXT = "\n\n".join(
     f"# Part {part}\n\n"
@@ -36,27 +34,6 @@ def _slices_hold(nodes, text=TEXT):
         start, end = node.metadata["char_start"], node.metadata["char_end"]
         assert (node.start_char_idx, node.end_char_idx) == (start, end)
         assert text[start:end] == node.text
-
-
-def _reversed_hits(nodes):
-    return [NodeWithScore(node=node, score=None) for node in nodes[::-1]]
-
-
-def test_chained_parsers_are_refused_without_it_and_right_with_it():
-    documents = [_document()]
-    chained = IngestionPipeline(transformations=CHAIN).run(documents=documents)
-    with pytest.raises(PositionError, match="documents="):
-        OrderPreservingPostprocessor().postprocess_nodes(
-            _reversed_hits([n for n in chained if n.start_char_idx is not None])
-        )
-
-    annotator = PositionAnnotator(documents=documents)
-    nodes = IngestionPipeline(transformations=[*CHAIN, annotator]).run(
-        documents=documents
-    )
-    _slices_hold(nodes)
-    ordered = OrderPreservingPostprocessor().postprocess_nodes(_reversed_hits(nodes))
-    assert ids_and_texts(ordered) == ids_and_texts(nodes)
 
 
 def test_every_level_of_a_hierarchy_is_located():

@@ -32,14 +32,6 @@ async def both(source: DocumentSource, name: str = "lease.txt") -> str:
     return text
 
 
-async def neither(source: DocumentSource, name: str, fault: str) -> None:
-    with pytest.raises(DocumentNotFoundError, match=fault) as error:
-        source.get(name)
-    assert error.value.document == name
-    with pytest.raises(DocumentNotFoundError, match=fault):
-        await source.aget(name)
-
-
 async def test_the_docstore_of_an_index_alone_holds_chunks():
     chunks_only = index(document(text=TEXT), parser=OffsetTokenNodeParser(chunk_size=9))
 

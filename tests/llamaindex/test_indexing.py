@@ -13,7 +13,6 @@ from llama_index.core import (
     load_index_from_storage,
 )
 from llama_index.core.embeddings import BaseEmbedding
-from llama_index.core.node_parser import SentenceSplitter, SentenceWindowNodeParser
 from llama_index.core.vector_stores import SimpleVectorStore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from pydantic import Field
@@ -75,53 +74,6 @@ def texts_of(index: VectorStoreIndex, *names: str) -> list[str]:
 
 def document(name: str = "a.txt", text: str = TEXT, **metadata: Any) -> Document:
     return Document(text=text, id_=name, metadata=metadata)
-
-
-@pytest.mark.parametrize(
-    "parser",
-    [
-        SentenceSplitter(chunk_size=60, chunk_overlap=15),
-        SentenceWindowNodeParser(window_size=1),
-    ],
-    ids=lambda parser: type(parser).__name__,
-)
-def test_nodes_of_other_parsers_are_located(index, parser):
-    texts = ["\n\n".join(f"Part {n} says {n * k}." for n in range(40)) for k in (7, 9)]
-    pages = [
-        Document(text=text, metadata={"file_path": "a.pdf", "page_number": number})
-        for number, text in enumerate(texts, start=1)
-    ]
-
-    index_documents(pages, index, node_parser=parser)
-
-    chunks = list(chunk_store(index).read())
-    for chunk in chunks:
-        start, end = chunk.metadata["char_start"], chunk.metadata["char_end"]
-        assert texts[chunk.metadata["part_index"]][start:end] == chunk.text
-    assert len(chunks) > 10
-    assert index_documents(pages, index, node_parser=parser).unchanged == ("a.pdf",)
-
-
-def test_nodes_are_linked_hide_our_keys_and_name_their_document(tmp_path):
-    index = simple(tmp_path)
-    index_documents([document(author="Swift")], index)
-
-    nodes = sorted(
-        index.docstore.docs.values(), key=lambda node: node.metadata["chunk_index"]
-    )
-    ids = [node.node_id for node in nodes]
-    assert [node.next_node and node.next_node.node_id for node in nodes] == [
-        *ids[1:],
-        None,
-    ]
-    assert [node.prev_node and node.prev_node.node_id for node in nodes] == [
-        None,
-        *ids[:-1],
-    ]
-    assert {node.ref_doc_id for node in nodes} == {"a.txt"}
-    assert nodes[0].get_content("embed").startswith("author: Swift\n\nOne")
-    assert "doc_key" not in nodes[0].get_content("llm")
-    assert nodes[0].start_char_idx == 0
 
 
 def test_a_persisted_index_goes_on(tmp_path):

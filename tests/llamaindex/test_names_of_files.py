@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from llama_index.core import (
     Document,
@@ -14,13 +12,8 @@ from llama_index.core import (
 from llama_index.core.llms import MockLLM
 from llama_index.core.readers.base import BaseReader
 
-from llamaindex_oprag import (
-    OrderPreservingPostprocessor,
-    OrderPreservingRetriever,
-    OrderPreservingRetrieverTool,
-)
+from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag import place_of
-from tests.llamaindex.test_agents import agent, searches
 
 
 @pytest.fixture
@@ -30,32 +23,6 @@ def folder(tmp_path):
     (tmp_path / "deeds" / "north.txt").write_text("The deed is of 1931. " * 200)
     (tmp_path / "deeds" / "notes.md").write_text("# Notes\n\nSee the deed.\n")
     return tmp_path
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("by_path", [False, True])
-async def test_files_of_a_folder_are_cited_by_their_names(folder, by_path):
-    reader = SimpleDirectoryReader(folder, recursive=True, filename_as_id=by_path)
-    index = VectorStoreIndex.from_documents(
-        reader.load_data(), embed_model=MockEmbedding(embed_dim=8)
-    )
-    retriever = OrderPreservingRetriever(
-        index.as_retriever(similarity_top_k=20), merge=True
-    )
-    places = [place_of(node) for node in retriever.retrieve("?")]
-    tool = OrderPreservingRetrieverTool.from_defaults(index, name="search")
-    searching = agent(tool, searches(1))
-    await searching.run("?")
-    sent = searching.llm.sent[-1]
-    shown = [str(tool("?")), *(each.content for each in sent if each.role == "tool")]
-
-    names = {"deeds/north.txt", "deeds/notes.md", f"{folder.name}/north.txt"}
-    assert {place.document for place in places} == names
-    assert len({place.key for place in places}) == len(names)
-    for text in shown:
-        cited = re.findall(r"^\[\d+\] (.*), characters", text, re.MULTILINE)
-        assert set(cited) <= names
-        assert cited
 
 
 class Pages(BaseReader):
@@ -107,20 +74,3 @@ def test_a_chat_cites_files_and_pages_where_their_text_is(folder, by_path):
         "deeds/notes.md",
         f"{folder.name}/north.txt",
     }
-
-
-def test_full_texts_are_found_by_the_id_of_a_document_that_is_named_by_its_file(folder):
-    documents = SimpleDirectoryReader(folder, recursive=True).load_data()
-    index = VectorStoreIndex.from_documents(
-        documents, embed_model=MockEmbedding(embed_dim=8)
-    )
-    retriever = OrderPreservingRetriever(
-        index.as_retriever(similarity_top_k=20),
-        merge=True,
-        documents={document.id_: document.text for document in documents},
-    )
-    texts = {document.id_: document.text for document in documents}
-    for node in retriever.retrieve("?"):
-        place = place_of(node)
-        assert place.exact
-        assert texts[place.key][place.start : place.end] == node.node.text

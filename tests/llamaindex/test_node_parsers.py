@@ -14,7 +14,6 @@ from llama_index.core.node_parser import (
     NodeParser,
     get_leaf_nodes,
 )
-from llama_index.core.node_parser.interface import TextSplitter
 from llama_index.core.schema import BaseNode, ImageDocument, MetadataMode, NodeWithScore
 
 from llamaindex_oprag import (
@@ -150,13 +149,6 @@ class TestChained:
 
 
 class TestPlacesInLlamaIndex:
-    def test_it_is_a_text_splitter_and_cuts_plain_texts(self, parser):
-        assert isinstance(parser, TextSplitter)
-        assert "".join(parser.split_text(TEXT)) == TEXT
-        assert (
-            len(parser.split_texts([TEXT, "More."])) == len(parser.split_text(TEXT)) + 1
-        )
-
     def test_ingesting_twice_uses_the_cache_and_another_tokenizer_does_not(self):
         source = [document()]
         hashes = {

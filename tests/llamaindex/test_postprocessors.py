@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core import Document
-from llama_index.core.callbacks import CallbackManager
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore
 
 from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
@@ -27,17 +25,6 @@ count = resolve_token_counter("cl100k_base")
 def sent(nodes: list[NodeWithScore], mode: MetadataMode = MetadataMode.LLM) -> str:
     """The context as LlamaIndex's synthesizers put it together."""
     return "\n\n".join(node.get_content(mode) for node in nodes)
-
-
-class TestOptions:
-    def test_it_is_a_postprocessor_like_any_other(self):
-        postprocessor = OrderPreservingPostprocessor()
-        manager = CallbackManager()
-        postprocessor.callback_manager = manager
-
-        assert isinstance(postprocessor, BaseNodePostprocessor)
-        assert postprocessor.callback_manager is manager
-        assert postprocessor.class_name() == "OrderPreservingPostprocessor"
 
 
 class TestSerialisation:
@@ -102,14 +89,3 @@ class TestSelection:
                 return
         assert counter(sent(kept)) <= budget
         assert bool(kept) == bool(nodes)
-
-
-@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
-def test_what_is_changed_after_a_query_holds_for_the_next(hits):
-    postprocessor = OrderPreservingPostprocessor(token_budget=900, token_counter=words)
-    everything = postprocessor.postprocess_nodes(hits)
-
-    fewer = postprocessor.model_copy(update={"top_n": 2})
-    postprocessor.token_counter = lambda text: 600
-    assert len(everything) > len(fewer.postprocess_nodes(hits)) == 2
-    assert len(postprocessor.postprocess_nodes(hits)) == 1

@@ -14,8 +14,6 @@ from llama_index.core.callbacks import (
 from llama_index.core.chat_engine import CondenseQuestionChatEngine
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts import ChatPromptTemplate, PromptTemplate
-from llama_index.core.query_engine import RouterQueryEngine
-from llama_index.core.selectors import LLMSingleSelector
 from llama_index.core.tools import QueryEngineTool
 
 from tests.kit.openai_server import Reply, ScriptedServer
@@ -96,29 +94,6 @@ class TestInAChat:
 
 
 class TestInARouter:
-    @every_way
-    async def test_the_selection_is_written_beside_the_route(self, way):
-        choice = '[{"choice": 1, "reason": "it knows"}]'
-        streaming = way.endswith("stream")
-        with ScriptedServer([choice, REFUSAL, "In May."]) as server:
-            tool = QueryEngineTool.from_defaults(
-                engine_over(server, streaming=streaming), name="lease"
-            )
-            llm = scripted_llm(server)
-            router = RouterQueryEngine(
-                LLMSingleSelector.from_defaults(llm), [tool], llm=llm
-            )
-            response: Any = (
-                router.query(QUESTION)
-                if way in ("query", "stream")
-                else await router.aquery(QUESTION)
-            )
-            text = str(response) if way != "astream" else await response._async_str()
-
-        assert text == "In May."
-        assert response.metadata["selector_result"].ind == 0
-        assert response.metadata["route"] == {"rung": "full", "answered": True}
-
     # LlamaIndex reads an awaited tool's stream in another event loop, a new one each
     # time; the pauses make that loop wait for the server.
     @pytest.mark.parametrize("streaming", [False, True])

@@ -7,7 +7,6 @@ import uuid
 import chromadb
 import pytest
 from llama_index.core import Document, StorageContext, VectorStoreIndex
-from llama_index.core.node_parser import SentenceSplitter
 from llama_index.vector_stores.chroma import ChromaVectorStore
 
 from llamaindex_oprag import OffsetTokenNodeParser, document_source
@@ -80,20 +79,6 @@ def test_all_chunks_come_from_a_server_that_gives_smaller_pages():
         list(store.read({document_key(whole[0].metadata.get("doc_uri")): None}))
         == whole
     )
-
-
-@pytest.mark.parametrize("make", [simple, chroma])
-def test_of_foreign_chunks_source_and_offsets_are_told(make):
-    parser = SentenceSplitter(chunk_size=40, chunk_overlap=0)
-
-    chunks = list(chunk_store(make(document(author="Ada"), parser=parser)).read())
-
-    assert len(chunks) > 9
-    for text, metadata, _ in chunks:
-        start, end = metadata["start_char_idx"], metadata["end_char_idx"]
-        assert TEXT[start:end] == text
-        assert metadata["ref_doc_id"] == "lease.txt"
-        assert metadata["author"] == "Ada"
 
 
 def test_a_chunk_that_was_deleted_is_missed():

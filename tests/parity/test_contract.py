@@ -20,11 +20,14 @@ from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
 from llama_index.core.llms import MockLLM
 from llama_index.core.workflow import Context
 
+import langchain_oprag
 from llamaindex_oprag import OrderPreservingRetrieverTool
+from oprag.errors import MissingPositionError
 from tests.kit.material import Component, Material
 from tests.langchain.compat import needs_1x
 from tests.langchain.components import COMPONENTS as OF_LANGCHAIN
 from tests.langchain.components import RUNNABLES
+from tests.langchain.corpus import RecordingStore, book
 from tests.llamaindex.components import COMPONENTS as OF_LLAMAINDEX
 
 pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
@@ -113,6 +116,7 @@ class Traced(BaseCallbackHandler):
     def __init__(self) -> None:
         self.begun: list[dict[str, Any]] = []
         self.ended: Counter[Any] = Counter()
+        self.failed: list[Any] = []
 
     def on_chain_start(self, *_: Any, run_id, parent_run_id=None, **about: Any) -> None:
         self.begun.append({"id": run_id, "parent": parent_run_id, **about})
@@ -120,7 +124,10 @@ class Traced(BaseCallbackHandler):
     def on_chain_end(self, *_: Any, run_id, **__: Any) -> None:
         self.ended[run_id] += 1
 
-    on_retriever_start = on_chat_model_start = on_chain_start
+    def on_retriever_error(self, error: Exception, *, run_id, **_: Any) -> None:
+        self.failed.append((run_id, type(error).__name__))
+
+    on_retriever_start = on_chat_model_start = on_tool_start = on_chain_start
     on_retriever_end = on_llm_end = on_chain_end
 
 
@@ -146,12 +153,44 @@ async def test_every_way_is_one_run_of_langchain_with_its_parts_below_it(name, w
     assert len(traced.begun) > len(roots)
 
 
+def test_an_error_of_ours_ends_our_run_alone():
+    traced, store = Traced(), RecordingStore(book())
+    retriever = langchain_oprag.OrderPreservingRetriever(vectorstore=store, k=2)
+    retriever.position_keys = "nowhere"
+
+    with pytest.raises(MissingPositionError, match="nowhere"):
+        retriever.invoke("?", {"callbacks": [traced]})
+
+    outer, inner = traced.begun
+    assert (traced.ended, traced.failed) == (
+        Counter([inner["id"]]),
+        [(outer["id"], "MissingPositionError")],
+    )
+    named = {k: v for k, v in outer["metadata"].items() if k.startswith("ls_")}
+    assert named == {
+        "ls_retriever_name": "orderpreserving",
+        "ls_vector_store_provider": "RecordingStore",
+        "ls_embedding_provider": "DeterministicFakeEmbedding",
+    }
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_what_a_tool_of_langchain_searches_is_a_run_within_its_own(awaited):
+    traced = Traced()
+    made = langchain_oprag.create_retrieval_tool(RecordingStore(book()), k=2)
+    asked = {"query": "?"}, {"callbacks": [traced]}
+    await made.ainvoke(*asked) if awaited else made.invoke(*asked)
+
+    tool, ours, inner = traced.begun
+    assert (ours["parent"], inner["parent"]) == (tool["id"], ours["id"])
+
+
 @pytest.fixture
 def spans():
     root, handler = get_dispatcher(), SimpleSpanHandler()
     before = list(root.span_handlers)
     root.add_span_handler(handler)
-    yield lambda: {span.id_.split(".")[0] for span in handler.completed_spans}
+    yield handler.completed_spans
     root.span_handlers = before
 
 
@@ -169,12 +208,12 @@ async def test_every_way_is_a_span_of_llamaindex(name, way, spans):
 
     await asked(component, material, component.make(material), way)
 
-    assert name in spans()
+    assert name in {span.id_.split(".")[0] for span in spans}
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("show", ["all", "unseen"])
-async def test_the_search_of_a_tool_is_its_child(show):
+async def test_the_search_of_a_tool_of_llamaindex_is_its_child(show, spans):
     index = VectorStoreIndex.from_documents(
         [Source(text="To begin.", id_="a")], embed_model=MockEmbedding(embed_dim=8)
     )
@@ -182,14 +221,11 @@ async def test_the_search_of_a_tool_is_its_child(show):
     given = {"input": "begin"}
     if show == "unseen":
         given["ctx"] = Context(FunctionAgent(tools=[tool], llm=MockLLM()))
-    root, handler = get_dispatcher(), SimpleSpanHandler()
-    before = list(root.span_handlers)
-    root.add_span_handler(handler)
+    spans.clear()
     await tool.acall(**given)
     await asyncio.to_thread(tool.call, **given)
-    root.span_handlers = before
 
-    begun = {span.id_: span for span in handler.completed_spans}
+    begun = {span.id_: span for span in spans}
     roots = [span.id_ for span in begun.values() if span.parent_id is None]
     assert sorted(each.split("-")[0] for each in roots) == [
         "OrderPreservingRetrieverTool.acall",

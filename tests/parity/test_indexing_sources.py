@@ -9,12 +9,13 @@ import pytest
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 from llama_index.core import Document
-from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.node_parser import SentenceSplitter, SentenceWindowNodeParser
 
 from oprag.documents import ChunkStore
 from oprag.errors import OpragWarning
 from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.kit.interrupted import content
+from tests.parity.loaded import Text
 from tests.parity.test_indexing import index
 
 
@@ -32,6 +33,40 @@ def folder(path: Path, **texts: str) -> Path:
 
 def names_in(chunks: ChunkStore) -> set[Any]:
     return {chunk.metadata.get("doc_uri") for chunk in chunks.read()}
+
+
+OF_LANGCHAIN = InLangChain, "for_langchain", "splitter"
+OF_LLAMAINDEX = InLlamaIndex, "for_llamaindex", "node_parser"
+RECURSIVE = RecursiveCharacterTextSplitter
+
+
+@pytest.mark.parametrize(
+    ("of", "splitter"),
+    [
+        (OF_LANGCHAIN, RECURSIVE(chunk_size=60, chunk_overlap=0)),
+        (OF_LANGCHAIN, RECURSIVE(chunk_size=60, add_start_index=True, chunk_overlap=9)),
+        (OF_LLAMAINDEX, SentenceSplitter(chunk_size=60, chunk_overlap=15)),
+        (OF_LLAMAINDEX, SentenceWindowNodeParser(window_size=1)),
+    ],
+)
+def test_chunks_of_other_splitters_are_located(of, splitter):
+    framework, loads, option = of
+    place, split = framework(), {option: splitter}
+    texts = ["\n\n".join(f"Part {n} says {n * k}." for n in range(40)) for k in (7, 9)]
+    pages = [
+        getattr(Text(text, {"source": "a.pdf", "page": n}, "", n, None), loads)()
+        for n, text in enumerate(texts)
+    ]
+
+    place.index(pages, **split)
+
+    chunks = list(place.chunks.read())
+    for chunk in chunks:
+        start, end = chunk.metadata["char_start"], chunk.metadata["char_end"]
+        assert texts[chunk.metadata["part_index"]][start:end] == chunk.text
+        assert chunk.metadata.get("start_index", start) == start
+    assert len(chunks) > 10
+    assert place.index(pages, **split).unchanged == ("a.pdf",)
 
 
 def test_two_folders_with_remove_missing_leave_each_other_alone(tmp_path, place):
