@@ -60,7 +60,6 @@ _NOTHING: dict[str, Any] = {
     "arms": [],
     "comparisons": [],
     "measure": "",
-    "routing": [],
     "settings": {"runs": 1},
 }
 

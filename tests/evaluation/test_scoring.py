@@ -13,7 +13,7 @@ from oprag_eval import metrics
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
-from oprag_eval.scores import NOT_MEASURES, measures_of, score, score_answers
+from oprag_eval.scores import measures_of, score, score_answers
 from oprag_eval.systems.retrieved import dos_rag, vanilla_rag
 from tests.evaluation.small import Replies, bench_of, set_of_four
 
@@ -42,8 +42,9 @@ def set_of(*questions: Question, metrics=()) -> Dataset:
 
 
 def one(line, dataset):
+    """The measures of an answer."""
     (scored,) = score_answers([line], dataset)
-    return scored
+    return scored["measures"]
 
 
 def test_an_answer_that_declines_is_counted_and_scores_nothing():
@@ -53,17 +54,29 @@ def test_an_answer_that_declines_is_counted_and_scores_nothing():
     )
     scored = one(answer("q"), dataset)
 
-    assert scored["answered"] is False
-    assert {name: scored[name] for name in measures_of(dataset)} == {
+    assert scored == {
         "token_f1": 0,
         "exact_match": False,
         "choice_match": False,
         "choice_match_official": False,
+        "wrong_order": None,
+        "answerable": None,
     }
-    assert [*measures_of(dataset, "brackets")][2:] == [
+    assert [*measures_of(dataset, "brackets")][2:4] == [
         "bracketed_match",
         "bracketed_match_official",
     ]
+
+
+def test_answers_of_the_full_documents_and_refusals_are_not_of_the_chunks():
+    dataset = set_of(Question("q", ("d",), "?"))
+    lines = [
+        answer("q", "x", route="retrieved"),
+        answer("q", "x", route="full"),
+        answer("q", route="retrieved"),
+    ]
+
+    assert [one(line, dataset)["answerable"] for line in lines] == [True, False, False]
 
 
 def test_declining_is_right_where_the_set_says_so():
@@ -99,8 +112,8 @@ def test_a_measure_that_does_not_fit_the_question_is_none():
     dataset = set_of(*asked, metrics=("token_f1", "rouge_l"))
     without, having = score_answers([answer("q", "oak"), answer("r", "oak")], dataset)
 
-    assert (without["token_f1"], without["rouge_l"]) == (None, None)
-    assert (having["token_f1"], having["rouge_l"]) == (1, 1)
+    for line, score_of in ((without, None), (having, 1)):
+        assert line["measures"]["token_f1"] == line["measures"]["rouge_l"] == score_of
 
 
 def test_meteor_without_its_data_is_none_and_not_left_out(monkeypatch):
@@ -157,7 +170,8 @@ def test_tokens_of_a_question_and_of_what_was_made_beforehand():
         "answer": {"input_tokens": 5, "output_tokens": 3, **used},
         "index": {"input_tokens": 700, "output_tokens": 70, **used, "estimated": True},
     }
-    scored = one(answer("q", "x", usage=usage), set_of(Question("q", ("d",), "?")))
+    line = answer("q", "x", usage=usage)
+    (scored,) = score_answers([line], set_of(Question("q", ("d",), "?")))
 
     assert scored["usage"]["asked"] == {
         "input_tokens": 15,
@@ -191,11 +205,10 @@ class TestARun:
         lines = score(directory, set_of_four())
         written = (tmp_path / "scores.jsonl").read_bytes()
 
-        assert [json.loads(line) for line in written.splitlines()] == lines
-        keys = ("system", "budget", "run", "question_id")
-        assert [[line[key] for key in keys] for line in lines] == [
-            [line[key] for key in keys] for line in directory.answers()
-        ]
+        for held, line in zip(written.splitlines(), lines, strict=True):
+            assert json.loads(held).items() <= line.items()
+        replies = [answer["reply"] for answer in directory.answers()]
+        assert [line["reply"] for line in lines] == replies
         score(directory, set_of_four())
         assert (tmp_path / "scores.jsonl").read_bytes() == written
         assert sorted(path.name for path in tmp_path.glob("scores*")) == [
@@ -208,16 +221,14 @@ class TestARun:
         )
         lines = score(directory, set_of_four())
 
-        assert {name for name in lines[0] if name not in NOT_MEASURES} == {
-            "token_f1",
-            "wrong_order",
-            "evidence_recall",
+        assert set(lines[0]["measures"]) == {
+            *("token_f1", "wrong_order", "evidence_recall", "answerable")
         }
         # "may" is one of the two tokens of "in may", the whole of the answer to q1.
-        found = {line["question_id"]: line["token_f1"] for line in lines}
+        found = {line["question_id"]: line["measures"]["token_f1"] for line in lines}
         assert found == {"q1": 1, "q2": 1 / 2, "q3": 0, "q4": 0}
         ordered = [line for line in lines if line["system"] == "dos-rag"]
-        assert all(line["wrong_order"] in (0, None) for line in ordered)
+        assert all(line["measures"]["wrong_order"] in (0, None) for line in ordered)
 
     def test_a_folder_without_answers_is_told(self, tmp_path):
         with pytest.raises(InvalidOptionError, match="no answers to score"):

@@ -26,7 +26,7 @@ class Published:
     dataset: str
     """As `data.load` takes it; or `AVERAGE`."""
     measure: str
-    """As `scores.jsonl` names it; or `answerable` and `token_share`, of routing."""
+    """As `scores.jsonl` names it; or `token_share`, of all answers together."""
     model: str
     """The reader; `retrieval alone` where none was asked."""
     method: str

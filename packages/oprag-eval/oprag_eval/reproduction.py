@@ -28,7 +28,6 @@ from oprag_eval.verdicts import Claim, Verdict, judge, same_figure
 _FOLDER = Path(__file__).with_name("recipes")
 _MEAN = "average"
 _Arm: TypeAlias = tuple[str, int | None]
-_OF_ROUTING = ("answerable", "token_share")
 
 
 class ReaderModel(NamedTuple):
@@ -205,11 +204,6 @@ def _measured(
     summary: Mapping[str, Any], arm: _Arm, measure: str, recipe: Recipe
 ) -> Figure | None:
     """Return the measurement of an arm; for `average` by the set's own measure."""
-    if measure in _OF_ROUTING:
-        labels = [arm_label(*arm, cut=cut) for cut in (False, True)]
-        found = [row for row in summary["routing"] if row["arm"] in labels]
-        value = found[0][measure] if found else None
-        return None if value is None else Figure(value, None, None, 0, 0)
     name = summary["measure"] if measure == _MEAN else measure
     name = recipe.scored_by.get(name, name)
     for row in summary["arms"]:

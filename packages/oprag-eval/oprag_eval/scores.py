@@ -14,19 +14,18 @@ from oprag.errors import InvalidOptionError
 from oprag_eval import metrics
 from oprag_eval.data import Dataset, Question
 from oprag_eval.metrics.choices import ChoiceRules
-from oprag_eval.running.run_directory import AnswerKey, RunDirectory, key_of
+from oprag_eval.running.run_directory import AnswerKey, RunDirectory
 
 Score: TypeAlias = float | bool | None
 """None: the measure does not fit this question, or lacks its data."""
-Measure: TypeAlias = Callable[[str, Question], Score]
+Measure: TypeAlias = Callable[[Mapping[str, Any], Question], Score]
+"""Of an answer, a line of `answers.jsonl`, and its question."""
 
-NOT_MEASURES = frozenset(
-    {
-        *AnswerKey._fields,
-        *("answered", "context_tokens", "doc_ids", "route", "usage", "whole"),
-    }
+_WRITTEN = (
+    *AnswerKey._fields,
+    *("answered", "context_tokens", "doc_ids", "measures", "route", "usage", "whole"),
 )
-"""Fields of a line of `scores.jsonl` that are no measures."""
+"""Fields of a line of `scores.jsonl`."""
 
 CORPUS_MEASURES = {"bleu_1": 1, "bleu_4": 4}
 """Measures of all answers of an arm together, with the longest n-gram; the sets name
@@ -45,7 +44,7 @@ def scored_text(answer: Mapping[str, Any]) -> str:
 
 
 def measures_of(dataset: Dataset, style: str = "letter") -> dict[str, Measure]:
-    """Name the measures of an answer's text that fit a set, the set's own first.
+    """Name the measures that fit a set, the set's own first, then those of contexts.
 
     Options are read as they were asked for: `choice_match` of letters,
     `bracketed_match` in the style `"brackets"`. Each gives two, by the fixed and
@@ -61,9 +60,23 @@ def measures_of(dataset: Dataset, style: str = "letter") -> dict[str, Measure]:
             wanted[name] = partial(_OF_OPTIONS[name], rules="fixed")
             wanted[f"{name}_official"] = partial(_OF_OPTIONS[name], rules="official")
         elif name == "meteor" and metrics.meteor_unavailable() is not None:
-            wanted[name] = lambda _text, _question: None
+            wanted[name] = lambda _answer, _question: None
         elif name in _BY_REFERENCE:
             wanted[name] = _referenced(_BY_REFERENCE[name])
+    return wanted | _of_contexts(dataset)
+
+
+def _of_contexts(dataset: Dataset) -> dict[str, Measure]:
+    wanted: dict[str, Measure] = {
+        "wrong_order": _wrong_order,
+        "answerable": _answerable,
+    }
+    if any(question.evidence for question in dataset.questions):
+        wanted["evidence_recall"] = _evidence_recall
+    elif "longrag_match" in dataset.metrics:
+        wanted["answer_recall"] = partial(_answer_recall, dataset=dataset)
+    if any(question.supporting for question in dataset.questions):
+        wanted["title_recall"] = partial(_title_recall, dataset=dataset)
     return wanted
 
 
@@ -73,16 +86,15 @@ def score_answers(
     """Score answers one by one; `style` is the one they were asked for in.
 
     Yields:
-        For each answer, in the same order: which it is, its `usage` (`asked`: the
+        Each answer, in the same order, with its `doc_ids`, its `usage` (`asked`: the
         calls for this question; `index`: what was made of its documents beforehand),
-        and each measure of its text and its context; None for one that does not fit.
+        and its `measures`; None for one that does not fit.
 
     Raises:
         InvalidOptionError: An answer's question is not in the set.
     """
     questions = {question.question_id: question for question in dataset.questions}
     measures = measures_of(dataset, style)
-    context_measures = _context_measures(dataset)
     for answer in answers:
         question = questions.get(answer["question_id"])
         if question is None:
@@ -91,48 +103,37 @@ def score_answers(
                 "answers are of another set."
             )
             raise InvalidOptionError(message, option="dataset", value=dataset.name)
-        text = scored_text(answer)
         yield {
-            **key_of(answer)._asdict(),
+            **answer,
             "doc_ids": list(question.doc_ids),
-            "answered": answer["answered"],
-            "route": answer["route"],
-            "context_tokens": answer["context_tokens"],
-            "whole": answer["whole"],
             "usage": _usage(answer),
-            **{name: measure(text, question) for name, measure in measures.items()},
-            **{name: of(answer, question) for name, of in context_measures.items()},
+            "measures": {name: of(answer, question) for name, of in measures.items()},
         }
 
 
-def score(
-    directory: RunDirectory,
-    dataset: Dataset,
-    *,
-    answers: Sequence[Mapping[str, Any]] | None = None,
-) -> list[dict[str, Any]]:
+def score(directory: RunDirectory, dataset: Dataset) -> list[dict[str, Any]]:
     """Score a run and write `scores.jsonl` beside its answers.
 
     Args:
         directory: Holds `answers.jsonl`.
         dataset: The set that they answer.
-        answers: Its lines, where they are at hand; None: they are read.
 
     Returns:
-        The lines. The same answers give the same bytes.
+        The answers, scored. The same answers give the same bytes.
 
     Raises:
         InvalidOptionError: There is no answer, or they are of another set.
         UnreadableFileError: A line of the answers is damaged.
     """
-    answers = directory.answers() if answers is None else answers
+    answers = directory.answers()
     if not answers:
         message = f"{directory.path} holds no answers to score."
         raise InvalidOptionError(message, option="directory", value=str(directory.path))
     style = directory.settings().get("answer_style", "letter")
-    scores = list(score_answers(answers, dataset, style))
-    directory.write_lines("scores.jsonl", scores)
-    return scores
+    scored = list(score_answers(answers, dataset, style))
+    lines = ({name: line[name] for name in _WRITTEN} for line in scored)
+    directory.write_lines("scores.jsonl", lines)
+    return scored
 
 
 def _usage(answer: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -153,44 +154,41 @@ _BY_REFERENCE: dict[str, Callable[[str, Sequence[str]], float | bool]] = {
 
 
 def _referenced(score: Callable[[str, Sequence[str]], float | bool]) -> Measure:
-    def measure(text: str, question: Question) -> Score:
+    def measure(answer: Mapping[str, Any], question: Question) -> Score:
+        text = scored_text(answer)
         return score(text, question.answers) if question.answers else None
 
     return measure
 
 
-def _choice(text: str, question: Question, rules: ChoiceRules) -> Score:
+def _choice(answer: Mapping[str, Any], question: Question, rules: ChoiceRules) -> Score:
     letter, option = question.gold_letter, question.gold_text
     if letter is None or option is None or (rules == "official" and letter > "D"):
         return None  # the official rules know four letters
+    text = scored_text(answer)
     return metrics.choice_match(text, gold_letter=letter, gold_text=option, rules=rules)
 
 
-def _bracketed(text: str, question: Question, rules: ChoiceRules) -> Score:
+def _bracketed(
+    answer: Mapping[str, Any], question: Question, rules: ChoiceRules
+) -> Score:
     if question.gold_option is None:
         return None
-    gold = question.gold_option
+    text, gold = scored_text(answer), question.gold_option
     return metrics.bracketed_match(text, gold_option=gold, rules=rules)
 
 
 _OF_OPTIONS = {"choice_match": _choice, "bracketed_match": _bracketed}
 
-_OfContext: TypeAlias = Callable[[Mapping[str, Any], Question], Score]
 
+def _answerable(answer: Mapping[str, Any], _question: Question) -> Score:
+    """Whether a system that routes did without the full documents.
 
-def _context_measures(dataset: Dataset) -> dict[str, _OfContext]:
-    measures: dict[str, _OfContext] = {"wrong_order": _wrong_order}
-    if any(question.evidence for question in dataset.questions):
-        measures["evidence_recall"] = _evidence_recall
-    elif "longrag_match" in dataset.metrics:
-        measures["answer_recall"] = lambda answer, question: _answer_recall(
-            answer, question, dataset
-        )
-    if any(question.supporting for question in dataset.questions):
-        measures["title_recall"] = lambda answer, question: _title_recall(
-            answer, question, dataset
-        )
-    return measures
+    Source:
+        Self-Route (arXiv:2407.16833): "answerable %".
+    """
+    route = answer["route"]
+    return bool(answer["answered"]) and route != "full" if route else None
 
 
 def _evidence_recall(answer: Mapping[str, Any], question: Question) -> Score:

@@ -73,7 +73,7 @@ class Attempt:
     context_tokens: int
     """Tokens of the context of the last call, separators included."""
     route: str = ""
-    """The rung that answered; empty where a system does not route."""
+    """The rung whose reply is final; empty where a system does not route."""
     steps: tuple[Step, ...] = ()
     """Every call of this question, for a system that makes several."""
     whole: bool | None = None

@@ -22,16 +22,13 @@ def summarized(path, systems, dataset, budget, **options):
     bench = bench_of(Replies(lambda _: "unanswerable"), dataset, **options)
     report = asyncio.run(run(plan, bench, directory))
     assert report.complete, report.errors[:1]
-    answers = directory.answers()
-    scores = score(directory, dataset)
-    summary = summarize(directory, dataset, answers, scores)
-    return summary, answers
+    return summarize(directory, dataset, score(directory, dataset))
 
 
 def test_a_row_says_that_it_was_cut_and_how_often(tmp_path):
     systems = [dos_rag(size=20), FullDocuments(), SelfRoute(k=1, size=20)]
     small = {"window": 238, "max_reply": 40}
-    summary, _ = summarized(tmp_path, systems, set_of_four(), 60, **small)
+    summary = summarized(tmp_path, systems, set_of_four(), 60, **small)
     named = [row[0] for row in tables_of(summary)[0].rows]
 
     # The harbour, of two questions, does not fit; the mill does.
@@ -43,7 +40,7 @@ def test_a_row_says_that_it_was_cut_and_how_often(tmp_path):
 
 
 def test_what_fits_is_said_to_be_whole(tmp_path):
-    summary, _ = summarized(tmp_path, [FullDocuments()], set_of_four(), 60)
+    summary = summarized(tmp_path, [FullDocuments()], set_of_four(), 60)
 
     assert [row.label for row in summary.arms] == ["full-document"]
     assert not any("whole" in note for note in summary.notes)

@@ -109,7 +109,6 @@ def test_every_table_and_setting_is_there(page, reported):
         "Results",
         "Tokens and cost",
         "Comparisons",
-        "Self-Route",
         "Questions",
         "Settings",
     ]
@@ -126,12 +125,11 @@ def lines(answered):
     from oprag_eval.running.run_directory import RunDirectory
     from oprag_eval.scores import score_answers
 
-    answers = RunDirectory(answered).answers()
-    return answers, list(score_answers(answers, ledgers()))
+    return list(score_answers(RunDirectory(answered).answers(), ledgers()))
 
 
 def test_all_answers_of_a_question_stand_together(lines):
-    data = page_data(*lines, ledgers(), "token_f1")
+    data = page_data(lines, ledgers(), "token_f1")
 
     assert [q["id"] for q in data["questions"]] == [
         question.question_id for question in ledgers().questions
@@ -143,16 +141,15 @@ def test_all_answers_of_a_question_stand_together(lines):
         ["dos-rag", 30],
     ]
     assert all(len(q["answers"]) == 6 for q in data["questions"])
-    answers, scores = lines
     shown = {
         (data["arms"][a[0]][0], data["arms"][a[0]][1], q["id"]): a
         for q in data["questions"]
         for a in q["answers"]
     }
-    for answer, scored in zip(answers, scores, strict=True):
+    for answer in lines:
         row = shown[answer["system"], answer["budget"], answer["question_id"]]
         assert row[2] == (answer["prediction"] if answer["answered"] else None)
-        assert row[3] == pytest.approx(scored["token_f1"], abs=1e-4)
+        assert row[3] == pytest.approx(answer["measures"]["token_f1"], abs=1e-4)
         assert row[6] == [
             [[d[0] for d in data["documents"]].index(name), start, end]
             for name, start, end, _ in answer["pieces"]
@@ -160,7 +157,7 @@ def test_all_answers_of_a_question_stand_together(lines):
 
 
 def test_documents_have_their_length_and_evidence_its_place(lines):
-    data, dataset = page_data(*lines, ledgers(), ""), ledgers()
+    data, dataset = page_data(lines, ledgers(), ""), ledgers()
 
     assert data["documents"] == [
         [doc.doc_id, doc.title, len(doc.text)] for doc in dataset.documents.values()
@@ -176,7 +173,7 @@ def test_documents_have_their_length_and_evidence_its_place(lines):
     [({"most_answers": 270}, 1), ({"most_answers": 269}, 2), ({"most_answers": 40}, 7)],
 )
 def test_a_large_run_shows_questions_at_even_distances(lines, most, every):
-    data = page_data(*lines, ledgers(), "token_f1", **most)
+    data = page_data(lines, ledgers(), "token_f1", **most)
     ids = [question.question_id for question in ledgers().questions]
 
     assert data["every"] == every
@@ -195,6 +192,7 @@ def answer_of(pieces):
         "pieces": pieces,
         "context_tokens": 3,
         "route": "",
+        "measures": {},
     }
 
 
@@ -205,7 +203,7 @@ def test_a_question_on_the_whole_set_is_drawn_over_what_was_read():
         {name: Document(name, "", "0123456789") for name in "abc"},
     )
     answer = answer_of([["c", 0, 4, ""], ["a", 2, 3, ""], ["a", None, None, "summary"]])
-    data = page_data([answer], [answer], dataset, "")
+    data = page_data([answer], dataset, "")
     (question,) = data["questions"]
 
     assert data["documents"] == [["c", "", 10], ["a", "", 10]]

@@ -58,7 +58,7 @@ def opened(item, *, answers):
 
 def test_it_loads_without_an_error_or_a_request(page):
     assert page.title() == "ledgers: evaluation"
-    assert page.locator("#tables table").count() == 4
+    assert page.locator("#tables table").count() == 3
     assert items(page).count() == 20
     sizes = page.evaluate(
         "[...document.images].map(i => [i.complete, i.naturalWidth > 100])"

@@ -85,7 +85,7 @@ def test_the_summary_is_the_mean_of_the_scores(reported):
         ]
         assert len(held) == arm["answers"] == arm["questions"] == 45
         for measure in ("token_f1", "exact_match", "evidence_recall"):
-            mean = sum(line[measure] for line in held) / 45
+            mean = sum(line["measures"][measure] for line in held) / 45
             assert arm["measures"][measure]["mean"] == pytest.approx(mean, abs=1e-6)
             assert arm["measures"][measure]["questions"] == 45
         asked = [line["usage"]["asked"] for line in held]

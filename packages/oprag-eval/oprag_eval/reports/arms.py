@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from oprag.calls import Price, TokenUsage
+from oprag_eval import metrics
 from oprag_eval.data import Dataset
-from oprag_eval.reports.measures import corpus_scores
 from oprag_eval.reports.summary import ArmSummary, arm_label
+from oprag_eval.scores import CORPUS_MEASURES, scored_text
 from oprag_eval.statistics import Figure, Sampling
 
 
@@ -22,7 +23,7 @@ class Arm:
     budget: int | None
     """Tokens; None for a system without a budget."""
     lines: tuple[Mapping[str, Any], ...]
-    """Its lines of `scores.jsonl`, in their order."""
+    """Its answers, scored, in their order."""
 
     @property
     def label(self) -> str:
@@ -46,9 +47,14 @@ class Arm:
         """Return the means of a measure over its lines, by a field of theirs."""
         found: dict[Any, list[float]] = {}
         for line in self.lines:
-            if (value := line.get(measure)) is not None:
+            if (value := line["measures"].get(measure)) is not None:
                 found.setdefault(line[field], []).append(float(value))
         return {key: statistics.fmean(values) for key, values in found.items()}
+
+    def counts(self) -> tuple[int, int]:
+        """Count its questions and their documents."""
+        documents = {name for line in self.lines for name in line["doc_ids"]}
+        return len({line["question_id"] for line in self.lines}), len(documents)
 
     def index(self) -> TokenUsage:
         """Return the tokens of what was made of the documents, each made once.
@@ -63,7 +69,7 @@ class Arm:
 
 
 def arms_of(scores: Iterable[Mapping[str, Any]]) -> list[Arm]:
-    """Group lines of `scores.jsonl` by system and budget.
+    """Group scored answers by system and budget.
 
     Returns:
         In the order of their first lines, which is that of the plan.
@@ -122,23 +128,54 @@ def figures_of(
     return figures
 
 
-def corpus_figures(
-    arm: Arm, answers: Sequence[Mapping[str, Any]], dataset: Dataset
-) -> dict[str, Figure]:
+def corpus_figures(arm: Arm, dataset: Dataset) -> dict[str, Figure]:
     """Return measures of all answers together: the mean of the runs, no interval."""
+    references = {q.question_id: q.answers for q in dataset.questions if q.answers}
     runs: dict[int, list[Mapping[str, Any]]] = {}
-    for answer in answers:
-        if (answer["system"], answer["budget"]) == (arm.system, arm.budget):
-            runs.setdefault(answer["run"], []).append(answer)
-    scores = [corpus_scores(runs[run], dataset) for run in sorted(runs)]
-    questions = len({line["question_id"] for line in arm.lines})
-    documents = len({name for line in arm.lines for name in line["doc_ids"]})
+    for line in arm.lines:
+        if line["question_id"] in references:
+            runs.setdefault(line["run"], []).append(line)
+    if not runs or "corpus_bleu" not in dataset.metrics:
+        return {}
     figures = {}
-    for name in {name: None for score in scores for name in score}:
-        values = [score[name] for score in scores if name in score]
-        known = statistics.fmean(values), None, None, questions, documents
-        figures[name] = Figure(*known, _deviation(values))
+    for name, order in CORPUS_MEASURES.items():
+        values = [
+            metrics.corpus_bleu(
+                [scored_text(line) for line in lines],
+                [references[line["question_id"]] for line in lines],
+                max_order=order,
+            )
+            for lines in runs.values()
+        ]
+        mean = statistics.fmean(values)
+        figures[name] = Figure(mean, None, None, *arm.counts(), _deviation(values))
     return figures
+
+
+def token_share(arm: Arm, full: Arm | None) -> dict[str, Figure]:
+    """Return the input tokens of a routed arm over those of the full documents.
+
+    Of the questions of each run that both have; empty where there are none.
+
+    Source:
+        Self-Route (arXiv:2407.16833): "token %".
+    """
+    alone = {_asked(line): _input(line) for line in full.lines} if full else {}
+    known = [line for line in arm.lines if line["route"] and _asked(line) in alone]
+    whole = sum(alone[_asked(line)] for line in known)
+    if not whole:
+        return {}
+    share = sum(map(_input, known)) / whole
+    return {"token_share": Figure(share, None, None, *arm.counts())}
+
+
+def _asked(line: Mapping[str, Any]) -> tuple[int, str]:
+    return line["run"], line["question_id"]
+
+
+def _input(line: Mapping[str, Any]) -> int:
+    tokens: int = line["usage"]["asked"]["input_tokens"]
+    return tokens
 
 
 def _deviation(values: Sequence[float]) -> float | None:

@@ -1,19 +1,16 @@
-"""Arms side by side: differences, the sweet spot, what routing saves."""
+"""Arms side by side: differences, and the sweet spot."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from oprag_eval.reports.arms import Arm
-from oprag_eval.reports.summary import Difference, Routing, SweetSpot
+from oprag_eval.reports.summary import Difference, SweetSpot
 from oprag_eval.statistics import Comparison, Sampling, Spread, adjusted
 
 _BASELINE = "vanilla-rag"
-_FULL = "full-document"
-_FULL_RUNG = "full"
 _SEVERAL = 2
 
 
@@ -191,44 +188,6 @@ def _bound(spread: Spread | None, doubt: float) -> _Behind:
     # What varies falls with the root of the questions, the part of added ones with all.
     times = max((spread.seen / wanted) ** 2, spread.error / wanted, 1.0)
     return _Behind(min(max(reach - spread.centre, 0.0), 1.0), times)
-
-
-def routing(arms: Sequence[Arm]) -> tuple[Routing, ...]:
-    """Say of each routed arm how often it did without the full documents, and its cost.
-
-    Answers with a route are routed. Their tokens are compared with those that
-    `full-document` took for the same question in the same run.
-
-    Source:
-        Self-Route (arXiv:2407.16833): "answerable %" and "token %".
-    """
-    full = next((arm for arm in arms if arm.system.startswith(_FULL)), None)
-    alone = {} if full is None else {_key(line): _input(line) for line in full.lines}
-    return tuple(
-        _routing(arm, alone) for arm in arms if any(line["route"] for line in arm.lines)
-    )
-
-
-def _routing(arm: Arm, alone: Mapping[tuple[int, str], int]) -> Routing:
-    early = sum(line["answered"] and line["route"] != _FULL_RUNG for line in arm.lines)
-    known = [line for line in arm.lines if _key(line) in alone]
-    used, whole = sum(map(_input, known)), sum(alone[_key(line)] for line in known)
-    return Routing(
-        arm.label,
-        early / len(arm.lines),
-        used / whole if whole else None,
-        len(arm.lines),
-        len(known),
-    )
-
-
-def _key(line: Mapping[str, Any]) -> tuple[int, str]:
-    return line["run"], line["question_id"]
-
-
-def _input(line: Mapping[str, Any]) -> int:
-    tokens: int = line["usage"]["asked"]["input_tokens"]
-    return tokens
 
 
 def _difference(first: Compared, second: Compared, compared: Comparison) -> Difference:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from oprag_eval import metrics
 from oprag_eval.data import Dataset
-from oprag_eval.scores import CORPUS_MEASURES, NOT_MEASURES, scored_text
 from oprag_eval.statistics import Figure
 
 _TITLES = {
@@ -55,8 +53,8 @@ def measures_in(scores: Iterable[Mapping[str, Any]]) -> list[str]:
     found = {
         name
         for line in scores
-        for name, value in line.items()
-        if name not in NOT_MEASURES and (value is not None or name == "meteor")
+        for name, value in line["measures"].items()
+        if value is not None or name == "meteor"
     }
     return in_order(found)
 
@@ -72,28 +70,6 @@ def main_measure(dataset: Dataset, measures: Sequence[str]) -> str:
     """
     named = [*dataset.metrics, *CONTEXT_MEASURES]
     return next((name for name in named if name in measures), "")
-
-
-def corpus_scores(
-    answers: Sequence[Mapping[str, Any]], dataset: Dataset
-) -> dict[str, float]:
-    """Return the measures of one run's answers of an arm together.
-
-    Returns:
-        Empty where the set names no such measure, or nothing can be scored.
-    """
-    if "corpus_bleu" not in dataset.metrics:
-        return {}
-    references = {q.question_id: q.answers for q in dataset.questions if q.answers}
-    scored = [answer for answer in answers if answer["question_id"] in references]
-    if not scored:
-        return {}
-    texts = [scored_text(answer) for answer in scored]
-    gold = [references[answer["question_id"]] for answer in scored]
-    return {
-        name: metrics.corpus_bleu(texts, gold, max_order=order)
-        for name, order in CORPUS_MEASURES.items()
-    }
 
 
 def figure_text(figure: Figure | None) -> str:

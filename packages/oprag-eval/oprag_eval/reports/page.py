@@ -81,7 +81,6 @@ MOST_PIECES = 300_000
 
 def page_data(
     answers: Sequence[Mapping[str, Any]],
-    scores: Sequence[Mapping[str, Any]],
     dataset: Dataset,
     measure: str,
     *,
@@ -92,8 +91,7 @@ def page_data(
     """Return what the page's script shows, as plain values.
 
     Args:
-        answers: Lines of `answers.jsonl`.
-        scores: Their scores, in the same order.
+        answers: The answers, scored.
         dataset: The set that was asked.
         measure: The score that is shown; empty: none.
         numbered: Whether options were asked for by number, not by letter.
@@ -106,19 +104,17 @@ def page_data(
         `total` and `every`: all questions, and that each `every`-th is here.
         `questions`: see `_question`; documents and arms by their place in the lists.
     """
-    asked: dict[str, list[int]] = {}
-    for place, answer in enumerate(answers):
-        asked.setdefault(answer["question_id"], []).append(place)
+    asked: dict[str, list[Mapping[str, Any]]] = {}
+    for answer in answers:
+        asked.setdefault(answer["question_id"], []).append(answer)
     questions = [q for q in dataset.questions if q.question_id in asked]
     pieces = sum(len(answer["pieces"]) for answer in answers)
     every = math.ceil(max(len(answers) / most_answers, pieces / most_pieces, 1))
-    arms = [(arm.system, arm.budget) for arm in arms_of(scores)]
+    arms = [(arm.system, arm.budget) for arm in arms_of(answers)]
     places = {arm: place for place, arm in enumerate(arms)}
     page = _Page(dataset, places, measure, {})
     shown = [
-        page.question(
-            question, [(answers[n], scores[n]) for n in asked[question.question_id]]
-        )
+        page.question(question, asked[question.question_id])
         for question in questions[::every]
     ]
     return {
@@ -140,9 +136,7 @@ class _Page:
     """Place of each document by its id, in the order in which questions name them."""
 
     def question(
-        self,
-        question: Question,
-        answered: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
+        self, question: Question, answers: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
         """Return one question: `documents` that its strip is drawn over, and `answers`.
 
@@ -150,7 +144,7 @@ class _Page:
         made]`; pieces are `[document, start, end]`, in the order they were read; made
         counts the texts that are in no document, such as summaries.
         """
-        rows = [self._answer(answer, score) for answer, score in answered]
+        rows = [self._answer(answer) for answer in answers]
         read = {piece[0] for row in rows for piece in row[6]}
         over = [self._place(name) for name in question.doc_ids] or sorted(read)
         return {
@@ -166,8 +160,8 @@ class _Page:
             "right": list(question.answers),
         }
 
-    def _answer(self, answer: Mapping[str, Any], score: Mapping[str, Any]) -> list[Any]:
-        value = score.get(self.measure)
+    def _answer(self, answer: Mapping[str, Any]) -> list[Any]:
+        value = answer["measures"].get(self.measure)
         placed = [piece for piece in answer["pieces"] if piece[1] is not None]
         return [
             self.arms[answer["system"], answer["budget"]],

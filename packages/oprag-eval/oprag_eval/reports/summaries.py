@@ -10,8 +10,14 @@ from oprag.calls import Price
 from oprag_eval.data import Dataset
 from oprag_eval.metrics import meteor_unavailable
 from oprag_eval.reports.advice import advice_of
-from oprag_eval.reports.arms import arms_of, corpus_figures, figures_of, row_of
-from oprag_eval.reports.comparison import Compared, comparisons, routing, sweet_spot
+from oprag_eval.reports.arms import (
+    arms_of,
+    corpus_figures,
+    figures_of,
+    row_of,
+    token_share,
+)
+from oprag_eval.reports.comparison import Compared, comparisons, sweet_spot
 from oprag_eval.reports.measures import in_order, main_measure, measures_in, number_of
 from oprag_eval.reports.summary import ArmSummary, Summary, arm_label
 from oprag_eval.running.run_directory import RunDirectory
@@ -21,7 +27,6 @@ from oprag_eval.statistics import Sampling, clusters_of
 def summarize(
     directory: RunDirectory,
     dataset: Dataset,
-    answers: Sequence[Mapping[str, Any]],
     scores: Sequence[Mapping[str, Any]],
     *,
     price: Price | None = None,
@@ -30,7 +35,7 @@ def summarize(
     planned: Sequence[tuple[str, str]] = (),
     stopped: bool = False,
 ) -> Summary:
-    """Summarise answers and their scores; options as for `write_reports`."""
+    """Summarise scored answers; options as for `write_reports`."""
     errors = directory.lines("errors.jsonl")
     asked = {line["question_id"] for line in [*scores, *errors]}
     questions = [q for q in dataset.questions if q.question_id in asked]
@@ -40,12 +45,14 @@ def summarize(
     measures = measures_in(scores)
     measure = measure or main_measure(dataset, measures)
     arms = arms_of(scores)
+    full = next((arm for arm in arms if arm.system.startswith(_FULL)), None)
     expected = len(ids) * len({line["run"] for line in [*scores, *errors]})
     rows = tuple(
         row_of(
             arm,
             figures_of(arm, measures, ids, sampling)
-            | corpus_figures(arm, answers, dataset),
+            | corpus_figures(arm, dataset)
+            | token_share(arm, full),
             expected=expected,
             price=price,
             index_price=index_price,
@@ -71,7 +78,6 @@ def summarize(
         arms=rows,
         comparisons=comparisons(compared, sampling, planned),
         sweet_spot=sweet_spot(compared, sampling),
-        routing=routing(arms),
         notes=(*_notes(dataset, measure, sampling), *_of_answers(rows, errors)),
         stopped=stopped,
     )
@@ -87,6 +93,7 @@ def _ordered(
     return tuple(sorted(shown, key=lambda name: name != first))
 
 
+_FULL = "full-document"
 _FEW = 10
 """Groups below which intervals are off, see `benchmarks/sampling.md`."""
 

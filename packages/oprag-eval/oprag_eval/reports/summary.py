@@ -105,22 +105,6 @@ class SweetSpot:
 
 
 @dataclass(frozen=True)
-class Routing:
-    """The share of early answers of a routed system, and what they saved."""
-
-    arm: str
-    answerable: float
-    """Share of answers that came without the full documents."""
-    token_share: float | None
-    """Its input tokens over those of the full documents; None where no arm read
-    these."""
-    answers: int
-    """The number of answers of the first share."""
-    compared: int
-    """Answers that the second is over."""
-
-
-@dataclass(frozen=True)
 class Summary:
     """Everything that the tables, plots and the page show."""
 
@@ -141,7 +125,6 @@ class Summary:
     comparisons: tuple[Difference, ...] = ()
     sweet_spot: SweetSpot | None = None
     """None where there is nothing to choose from."""
-    routing: tuple[Routing, ...] = ()
     notes: tuple[str, ...] = ()
     """Notes for the reader: differences from the papers, missing answers."""
     stopped: bool = False

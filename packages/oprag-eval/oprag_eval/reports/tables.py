@@ -9,6 +9,15 @@ from oprag_eval.reports.measures import figure_text, title_of
 from oprag_eval.reports.summary import Difference, Summary
 
 _NONE = "-"
+_MEANINGS = {
+    "wrong_order": " Wrong order is the share of pairs of passages that the reader got "
+    "in the wrong order.",
+    "answerable": " Answered from the chunks: without the full documents.",
+    "token_share": " Share of tokens: input tokens of all steps over those that "
+    "full-document took for the same questions; above 100, routing costs more than it "
+    "saves.",
+}
+"""What a column shows, where its heading does not say it."""
 
 
 class Table(NamedTuple):
@@ -23,12 +32,7 @@ class Table(NamedTuple):
 
 def tables_of(summary: Summary) -> list[Table]:
     """Make every table that a summary has rows for."""
-    made = [
-        results(summary, summary.measures),
-        _tokens(summary),
-        _comparisons(summary),
-        _routing(summary),
-    ]
+    made = [results(summary, summary.measures), _tokens(summary), _comparisons(summary)]
     return [table for table in made if table.rows]
 
 
@@ -39,11 +43,8 @@ def results(summary: Summary, measures: Sequence[str]) -> Table:
         f"({summary.groups:,} of them) in brackets, ± the standard deviation over "
         "runs. Tokens are those sent for a question, n is the number of questions."
     )
-    if "wrong_order" in measures:
-        note += (
-            " Wrong order is the share of pairs of passages that the reader got in the "
-            "wrong order."
-        )
+    for measure, meaning in _MEANINGS.items():
+        note += meaning if measure in measures else ""
     named = map(title_of, measures)
     headings = ("system", "budget", "n", *named, "tokens", "declined")
     rows = tuple(
@@ -109,34 +110,8 @@ def _difference(found: Difference) -> tuple[str, ...]:
     )
 
 
-def _routing(summary: Summary) -> Table:
-    note = (
-        "Answerable: answered from the chunks, without the full documents, of all its "
-        "answers. Tokens: input tokens of all steps over those that full-document took "
-        "for the same questions, where this run asked it; above 100 %, routing costs "
-        "more than it saves. The measures are the paper's (arXiv:2407.16833)."
-    )
-    rows = tuple(
-        (
-            row.arm,
-            _percent(row.answerable),
-            _count(row.answers),
-            _percent(row.token_share),
-            _count(row.compared),
-        )
-        for row in summary.routing
-    )
-    return Table(
-        "Self-Route", note, ("arm", "answerable", "of", "tokens", "over"), rows
-    )
-
-
 def _count(value: int | None) -> str:
     return _NONE if value is None else f"{value:,}"
-
-
-def _percent(share: float | None) -> str:
-    return _NONE if share is None else f"{100 * share:.2f} %"
 
 
 def _money(amount: float | None) -> str:

@@ -55,12 +55,10 @@ def write_reports(
         InvalidOptionError: There are no answers, or they are of another set.
         UnreadableFileError: A file of the run is damaged.
     """
-    answers = directory.answers()
-    scores = score(directory, dataset, answers=answers)
+    scores = score(directory, dataset)
     summary = summarize(
         directory,
         dataset,
-        answers,
         scores,
         price=price,
         index_price=index_price,
@@ -74,7 +72,6 @@ def write_reports(
     tables, plots = tables_of(summary), plots_of(summary)
     _write_plots(directory.path / "plots", plots)
     questions = page_data(
-        answers,
         scores,
         dataset,
         summary.measure,

@@ -87,7 +87,7 @@ class SelfRoute(System):
             reply=routed.text or "",
             pieces=_pieces(routed.context),
             context_tokens=bench.counter(routed.context.text),
-            route="" if routed.rung is None else routed.rung.name,
+            route=routed.rung.name if routed.rung else self.rungs[-1],
             steps=tuple(model.steps),
             whole=routed.context.whole if routed.context.excerpts else None,
             usage={"answer": ledger.usage},
