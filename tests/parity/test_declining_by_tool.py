@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import BaseChatModel, FakeListChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.messages import AIMessage, AIMessageChunk, message_chunk_to_message
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import RunnableLambda
 from llama_index.core.llms import ChatMessage, MockFunctionCallingLLM, MockLLM
@@ -128,7 +128,6 @@ async def test_what_is_no_refusal_is_marked_and_told_once(
 
 WHY = {"reason": "No word of it."}
 ANTHROPIC = {"type": "tool_use", "id": "toolu_1", "name": "decline", "input": WHY}
-CALL: Any = {"name": "decline", "args": WHY, "id": "toolu_1", "type": "tool_call"}
 JSON = ['{"reason": "No', ' word of it."}']
 PART: Any = {"name": "decline", "args": "", "id": "toolu_1", "index": 0}
 MORE: list[Any] = [
@@ -167,10 +166,6 @@ CHUNKS = {
         AIMessageChunk(""),
     ],
 }
-WHOLE = {
-    "anthropic": AIMessage([{**ANTHROPIC, "toolset_name": None}], tool_calls=[CALL]),
-    "google": AIMessage("", additional_kwargs=GOOGLE, tool_calls=[CALL]),
-}
 NODES = {
     "anthropic": [{**ANTHROPIC, "input": "{}"}],
     "google": [{"name": "decline", "args": WHY}],
@@ -193,7 +188,11 @@ class Recorded(BaseChatModel):
     def _generate(self, messages, stop=None, run_manager=None, **kwargs) -> ChatResult:
         self.calls.append(kwargs["tools"])
         first = len(self.calls) == 1
-        message = WHOLE[self.provider] if first else AIMessage("In 1912.")
+        message = AIMessage("In 1912.")
+        if first:
+            message = message_chunk_to_message(
+                sum(CHUNKS[self.provider][1:], CHUNKS[self.provider][0])
+            )
         return ChatResult(generations=[ChatGeneration(message=message)])
 
     def _stream(

@@ -44,30 +44,25 @@ def llamaindex(texts, metadatas, **options):
     )
 
 
-def in_langchain(texts, metadatas, **options):
-    found = langchain(texts, metadatas, **options).invoke("?")
-    return [(d.page_content, d.metadata) for d in found]
+def of_documents(found):
+    return [(each.page_content, each.metadata) for each in found]
 
 
-def awaited_in_langchain(texts, metadatas, **options):
-    found = asyncio.run(langchain(texts, metadatas, **options).ainvoke("?"))
-    return [(d.page_content, d.metadata) for d in found]
+def of_nodes(found):
+    return [(each.node.text, each.node.metadata) for each in found]
 
 
-def in_llamaindex(texts, metadatas, **options):
-    found = llamaindex(texts, metadatas, **options).retrieve("?")
-    return [(n.node.text, n.node.metadata) for n in found]
-
-
-def awaited_in_llamaindex(texts, metadatas, **options):
-    found = asyncio.run(llamaindex(texts, metadatas, **options).aretrieve("?"))
-    return [(n.node.text, n.node.metadata) for n in found]
-
-
-AWAITED = [awaited_in_langchain, awaited_in_llamaindex]
-EVERYWHERE = pytest.mark.parametrize(
-    "ask", [in_langchain, in_llamaindex, *AWAITED], ids=lambda ask: ask.__name__
-)
+WAYS = {
+    "langchain": lambda *a, **o: of_documents(langchain(*a, **o).invoke("?")),
+    "langchain, awaited": lambda *a, **o: of_documents(
+        asyncio.run(langchain(*a, **o).ainvoke("?"))
+    ),
+    "llamaindex": lambda *a, **o: of_nodes(llamaindex(*a, **o).retrieve("?")),
+    "llamaindex, awaited": lambda *a, **o: of_nodes(
+        asyncio.run(llamaindex(*a, **o).aretrieve("?"))
+    ),
+}
+EVERYWHERE = pytest.mark.parametrize("ask", WAYS.values(), ids=WAYS)
 CHUNKS = ["Year 1935 was good.", "Ann built it.", "Year 1902 was good."]
 PLACED = [{"source": "book"}, {"source": "note"}, {"source": "book"}]
 PROBLEMS = {
@@ -93,13 +88,6 @@ def test_where_units_cannot_be_told_the_chunks_stay_as_retrieved(ask, kind):
 
 
 @EVERYWHERE
-def test_units_that_can_be_told_are_no_problem(ask):
-    found = ask(CHUNKS[1:2], PLACED[1:2], on_problem="warn")
-    assert [metadata["unit_documents"] for _, metadata in found] == [["note"]]
-    assert "oprag_problem" not in found[0][1]
-
-
-@EVERYWHERE
 def test_chunks_are_found_in_the_full_text_and_so_in_their_unit(ask):
     found = ask(CHUNKS, PLACED)
 
@@ -116,15 +104,6 @@ def test_what_is_not_proved_is_in_no_unit(ask):
             ask([chunk], PLACED[:1])
     with pytest.warns(PositionWarning):
         ask(["Year"], PLACED[:1], on_problem="warn")
-
-
-@pytest.mark.parametrize("ask", AWAITED)
-def test_texts_are_awaited(ask):
-    async def text(name):
-        return TEXTS[name]
-
-    found = ask(CHUNKS, PLACED, documents=text)
-    assert len(found) == 3
 
 
 @EVERYWHERE

@@ -5,9 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 import pytest
-from langchain_core.documents import Document
 from llama_index.core import Document as LlamaDocument
-from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_oprag
 import llamaindex_oprag
@@ -21,7 +19,7 @@ from oprag.errors import (
     PositionWarning,
 )
 from tests.kit.words import words
-from tests.parity.components import COMPONENTS, documents
+from tests.parity.components import COMPONENTS, documents, nodes
 
 TEXT = "One day it rained.\n\nTwo days later it snowed.  And then\tthe sun came out."
 TEXTS = [
@@ -130,25 +128,12 @@ ON_PAGES = pytest.mark.parametrize(
 
 def located_on_pages(component, texts, pages, key="page", first=0):
     """Texts found in `PAGES`, which are given one by one."""
-    langchain = component in [
-        each for name, each in COMPONENTS.items() if name.startswith(("lang", "compr"))
-    ]
-    given = [{"source": "a.pdf", key: key_of(n, first)} for n in range(len(PAGES))]
-    full = documents(PAGES, given) if langchain else llama_documents(PAGES, given)
-    return component(
-        texts,
-        [{"source": "a.pdf", key: key_of(n, first)} for n in pages],
-        documents=full,
-    )
-
-
-def key_of(number, first):
-    return str(number + first) if first else number
-
-
-def llama_documents(texts, metadatas):
-    pairs = zip(texts, metadatas, strict=True)
-    return [LlamaDocument(text=text, metadata=metadata) for text, metadata in pairs]
+    numbers = [str(n + first) if first else n for n in range(len(PAGES))]
+    given = [{"source": "a.pdf", key: number} for number in numbers]
+    full = documents(PAGES, given)
+    if "llama" in component.__name__ or "post" in component.__name__:
+        full = [LlamaDocument(text=d.page_content, metadata=d.metadata) for d in full]
+    return component(texts, [given[page] for page in pages], documents=full)
 
 
 @ON_PAGES
@@ -163,52 +148,6 @@ def test_a_line_that_several_pages_have_is_found_on_its_own(component, key, firs
         whole = "\n\n".join(PAGES)
         for text, metadata in zip(result.texts, result.metadatas, strict=True):
             assert whole[metadata["oprag_start"] : metadata["oprag_end"]] == text
-
-
-PROBLEMS = {
-    "missing_position": [{"source": "a"}, {"source": "a"}, {"source": "b"}],
-    "missing_document": [{"start_index": 9}, {"start_index": 0}, {"source": "b"}],
-    "conflicting_text": [{"source": "a", "start_index": i} for i in (5, 0, 2)],
-    "unscoped_position": [
-        {"source": "a", "start_index": i, "Header 1": str(i)} for i in (5, 0, 2)
-    ],
-    "ambiguous_position": [{"source": "a", "chunk_index": i} for i in (1, 1, 0)],
-}
-
-
-@EVERYWHERE
-@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
-@pytest.mark.parametrize(
-    ("problem", "selection", "marked"),
-    [
-        ("missing_position", "budget", 3),
-        ("missing_document", "budget", 3),
-        *((problem, "budget", 4) for problem in [*PROBLEMS][2:]),
-        ("missing_position", "recall", 3),
-        ("conflicting_text", "recall", 4),
-    ],
-)
-def test_with_a_problem_chunks_stand_by_rank_and_are_marked(
-    component, problem, selection, marked
-):
-    chosen = {}
-    if selection == "recall":
-        chosen = {"selection": selection, "token_budget": 40, "token_counter": words}
-    with pytest.warns(PositionWarning, match=rf"\({problem}\)") as caught:
-        result = component(
-            [*TEXTS, "So it was."],
-            [*PROBLEMS[problem], PROBLEMS[problem][0]],
-            on_problem="warn",
-            **chosen,
-        )
-    by_rank = [*TEXTS, "So it was."]
-    behind_its_document = [*TEXTS[:2], "So it was.", TEXTS[2]]
-    alone = problem == "missing_position"  # one of the others is
-    assert result.texts == (behind_its_document if alone else by_rank)
-    marks = [metadata.get("oprag_problem") for metadata in result.metadatas]
-    assert marks.count(problem) == marked
-    (warning,) = [w for w in caught if w.category is PositionWarning]
-    assert warning.message.__cause__ is not None
 
 
 @EVERYWHERE
@@ -249,7 +188,7 @@ def test_a_place_that_a_text_in_memory_denies_is_found_or_refused(component, mer
 
 @EVERYWHERE
 def test_a_budget_an_option_and_a_document_are_no_problems_of_order(component):
-    metadatas = PROBLEMS["missing_position"]
+    metadatas = [{"source": name} for name in "aab"]
     with pytest.raises(BudgetTooSmallError):
         component(
             TEXTS, metadatas, on_problem="warn", token_budget=1, token_counter=words
@@ -270,31 +209,17 @@ def test_a_budget_an_option_and_a_document_are_no_problems_of_order(component):
         component(TEXTS, sound, on_problem="warn", merge=True, documents=damaged)
 
 
-@EVERYWHERE
-def test_what_came_twice_is_one_as_far_as_that_can_be_told(component):
-    metadatas = [{"source": "a"}, {"source": "a"}, {"source": "a"}]
-    with pytest.warns(PositionWarning):
-        result = component(["one", "two", "one"], metadatas, on_problem="warn")
-    assert result.texts == ["one", "two"]
-
-
 # Self-Route
 
 
 def test_a_warning_names_the_users_line():
-    given = [{"source": "a"}] * 2
-    documents = [
-        Document(text, metadata=m) for text, m in zip("ab", given, strict=True)
-    ]
-    nodes = [
-        NodeWithScore(node=TextNode(text=t, metadata={"source": "a"})) for t in "ab"
-    ]
+    given = ["a", "b"], [{"source": "a"}] * 2
     compressor = langchain_oprag.OrderPreservingCompressor(on_problem="warn")
     postprocessor = llamaindex_oprag.OrderPreservingPostprocessor(on_problem="warn")
     calls = (
-        lambda: oprag.order_context(["a", "b"], given, on_problem="warn"),
-        lambda: compressor.compress_documents(documents, ""),
-        lambda: postprocessor.postprocess_nodes(nodes),
+        lambda: oprag.order_context(*given, on_problem="warn"),
+        lambda: compressor.compress_documents(documents(*given), ""),
+        lambda: postprocessor.postprocess_nodes(nodes(*given)),
     )
 
     for call in calls:

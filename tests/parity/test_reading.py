@@ -6,11 +6,8 @@ import asyncio
 import re
 
 import pytest
-from langchain.agents import create_agent
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
-from langchain_core.language_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage
 from langchain_core.vectorstores import InMemoryVectorStore
 from llama_index.core import Document as Source
 from llama_index.core import MockEmbedding, VectorStoreIndex
@@ -144,46 +141,7 @@ def test_names_are_relative_or_end_where_they_differ():
     }
 
 
-class Scripted(GenericFakeChatModel):
-    """Searches, reads on from where the passage ends, and answers what it read."""
-
-    def bind_tools(self, tools, **kwargs):
-        return self
-
-    def _generate(self, messages, *args, **kwargs):
-        self.messages = iter([self.next_of(messages)])
-        return super()._generate(messages, *args, **kwargs)
-
-    def next_of(self, messages):
-        last = messages[-1].content
-        if messages[-1].type != "tool":
-            return AIMessage("", tool_calls=[call("search", {"query": "rent"})])
-        if messages[-1].name == "search":
-            start = int(re.search(r"characters 0-(\d+)", last)[1])
-            on = {"document": "lease.txt", "start": start}
-            return AIMessage("", tool_calls=[call("read", on)])
-        return AIMessage(re.search(r"Either .*", last)[0])
-
-
 SHORT = "The rent is 900 a month. Either side may end it with six months of notice."
-
-
-def test_an_agent_of_langchain_answers_from_what_a_search_never_returns():
-    start = Document(SHORT[:24], metadata={"source": "lease.txt", "start_index": 0})
-    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
-    store.add_documents([start])
-    search = langchain_oprag.create_retrieval_tool(store, name="search")
-    reading = langchain_oprag.create_reading_tools({"lease.txt": SHORT})
-    once = langchain_oprag.EvidenceMiddleware()
-    agent = create_agent(
-        Scripted(messages=iter([])), tools=[search, *reading], middleware=[once]
-    )
-    messages = agent.invoke({"messages": [("user", "How does it end?")]})["messages"]
-    assert messages[-1].content == SHORT[25:]
-    read = messages[-2]
-    again = read.model_copy(update={"id": "again"})
-    assert once.apply([*messages, again])[-1].content == "[see above: [2]]"
-    assert once.apply(messages)[-2].content.startswith("[2] lease.txt, characters")
 
 
 async def test_an_agent_of_llamaindex_answers_so_and_is_not_shown_it_again():

@@ -16,7 +16,7 @@ import langchain_oprag as in_langchain
 import llamaindex_oprag as in_llamaindex
 from oprag import order_context, render
 from oprag.errors import OpragError
-from oprag.metadata import RESULT_KEYS, result_hash, uri_of, without_reserved_keys
+from oprag.metadata import RESULT_KEYS, result_hash, without_reserved_keys
 from oprag.tokens import resolve_token_counter
 from tests.kit.effort import cases as scaled
 from tests.kit.handed_out import ids_and_texts
@@ -127,20 +127,6 @@ def assert_placed(metadata: dict[str, Any], text: str) -> None:
     assert "oprag_end" not in place or "oprag_start" in place
 
 
-def test_where_the_characters_are_known_the_text_is_their_slice():
-    for case in cases(scaled(300)):
-        sources = case.options.get("documents")
-        made, _ = in_both(case, token_budget=None, selection="budget", merge=True)
-        for document in made if sources else ():
-            metadata = document.metadata
-            if not metadata["oprag_exact"] or "oprag_part" in metadata:
-                continue
-            name = uri_of(metadata, metadata["oprag_key"])
-            start, end = metadata["oprag_start"], metadata["oprag_end"]
-            if not {"position_keys", "document_key"} & {*case.options}:
-                assert sources[name][start:end] == document.page_content
-
-
 @pytest.mark.slow
 def test_what_was_reserved_is_never_exceeded():
     written = 0
@@ -248,38 +234,6 @@ def test_what_an_application_keeps_survives_every_component(place, citation):
     assert once.metadata["oprag_rank"] == 0
     plain = order_context(["t"], [metadata])
     assert in_langchain.as_documents(plain)[0].metadata == once.metadata
-
-
-PROBLEMATIC = {"source": "a", "color": "red"}
-
-
-@pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
-def test_a_problem_stands_in_its_place():
-    metadatas = [PROBLEMATIC for _ in "ab"]
-    found = [Document(t, metadata=m) for t, m in zip("ab", metadatas, strict=True)]
-    nodes = [
-        NodeWithScore(node=TextNode(text=d.page_content, metadata=d.metadata))
-        for d in found
-    ]
-    warning = {"on_problem": "warn"}
-    passages = order_context(["a", "b"], metadatas, **warning)
-    component = in_langchain.OrderPreservingCompressor(**warning)
-
-    made = component(found)
-    in_nodes = by_llamaindex(nodes, warning)
-
-    of_each = [
-        [d.metadata for d in made],
-        [d.metadata for d in component(made)],
-        [d.metadata for d in in_langchain.as_documents(passages)],
-        [d.metadata for d in in_langchain.as_documents(in_langchain.as_passages(made))],
-        [n.node.metadata for n in in_nodes],
-    ]
-    for metadatas in of_each:
-        assert [m["oprag_problem"] for m in metadatas] == ["missing_position"] * 2
-        assert [without_reserved_keys(m) for m in metadatas] == [PROBLEMATIC] * 2
-    for chunk in (passage.chunks[0] for passage in passages):
-        assert chunk.metadata["oprag_problem"] == "missing_position"
 
 
 OWN_VALUES = {

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.documents import Document as LangChainDocument
 from llama_index.core.schema import Document as LlamaIndexDocument
-from llama_index.core.schema import NodeWithScore
 
 import langchain_oprag
 import llamaindex_oprag
@@ -136,37 +135,6 @@ def test_chunks_ids_and_metadata_are_the_same(loaded, how):
         assert version
         assert list(chunk.metadata.items()) == list(expected.metadata.items())
     assert len({chunk.id for chunk in langchain}) == len(langchain)
-
-
-@given(documents(), splitters, st.randoms(use_true_random=False))
-def test_retrieved_in_any_order_they_are_read_and_cited_alike(loaded, how, chance):
-    plain = split_plainly(loaded, how)
-    order = list(range(len(plain)))
-    chance.shuffle(order)
-    langchain = how.langchain.split_documents([t.for_langchain() for t in loaded.texts])
-    parsed = [text.for_llamaindex() for text in loaded.texts]
-    nodes = how.llamaindex.get_nodes_from_documents(parsed)
-
-    by_langchain = langchain_oprag.OrderPreservingCompressor().transform_documents(
-        [langchain[place] for place in order]
-    )
-    by_llamaindex = llamaindex_oprag.OrderPreservingPostprocessor().postprocess_nodes(
-        [NodeWithScore(node=nodes[place]) for place in order]
-    )
-    passages = order_context(
-        [plain[place].text for place in order],
-        [plain[place].metadata for place in order],
-    )
-
-    read = [passage.text for passage in passages]
-    assert [document.page_content for document in by_langchain] == read
-    assert [scored.node.text for scored in by_llamaindex] == read
-    for metadatas in (
-        [document.metadata for document in by_langchain],
-        [scored.node.metadata for scored in by_llamaindex],
-    ):
-        again = order_context(read, metadatas)
-        assert [p.citation for p in again] == [p.citation for p in passages]
 
 
 @given(documents(), splitters)

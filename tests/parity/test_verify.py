@@ -6,15 +6,10 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from langchain_chroma import Chroma
 from langchain_core.documents import Document
 from langchain_text_splitters import RecursiveCharacterTextSplitter
-from llama_index.core import Document as LlamaDocument
-from llama_index.core import VectorStoreIndex
-from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
-import langchain_oprag
-import llamaindex_oprag
 from oprag import group_documents
 from oprag.documents import StoredChunk
 from oprag.errors import (
@@ -25,9 +20,6 @@ from oprag.errors import (
 )
 from tests.kit.frameworks import InLangChain, InLlamaIndex
 from tests.kit.words import words
-from tests.langchain.corpus import EMBEDDING
-from tests.langchain.recording import RecordingChatModel
-from tests.llamaindex.recording import RecordingLLM, WordEmbedding
 from tests.parity.components import langchain_retriever, llamaindex_retriever
 
 
@@ -189,40 +181,17 @@ def test_self_route_refuses_chunks_whose_documents_cannot_be_put_together():
     split = RecursiveCharacterTextSplitter(
         chunk_size=60, chunk_overlap=0, add_start_index=True
     )
-    store = InLangChain().store
-    store.add_documents(
-        split.split_documents([Document(TEXT, metadata={"source": "a"})])
-    )
-    with pytest.raises(InvalidOptionError, match="InMemoryVectorStore, and no chunk"):
-        langchain_oprag.SelfRouteChain(
-            llm=RecordingChatModel(), retriever=store.as_retriever(), documents=store
-        )
-    ours = langchain_oprag.OffsetTokenSplitter()
-    store.add_documents(ours.split_documents([Document("Ours.", id="b")]))
-    chain = langchain_oprag.SelfRouteChain(
-        llm=RecordingChatModel(), retriever=store.as_retriever(), documents=store
-    )
-    with pytest.raises(UnfitIndexError, match="1 of 2 documents are refused"):
-        chain.verify()
-    with pytest.raises(UnfitIndexError):
-        asyncio.run(chain.averify())
-
-    index = VectorStoreIndex.from_documents(
-        [LlamaDocument(text=TEXT, id_="a")],
-        transformations=[SentenceSplitter(chunk_size=64, chunk_overlap=0)],
-        embed_model=WordEmbedding(),
-    )
-    with pytest.raises(InvalidOptionError, match="SimpleDocumentStore, and no chunk"):
-        llamaindex_oprag.document_source(index)
-    ours = llamaindex_oprag.OffsetTokenNodeParser()
-    index.insert_nodes(ours([LlamaDocument(text="Ours.", id_="b")]))
-    engine = llamaindex_oprag.SelfRouteQueryEngine.from_args(
-        index.as_retriever(), llm=RecordingLLM(), documents=index
-    )
-    with pytest.raises(UnfitIndexError, match="1 of 2 documents are refused"):
-        engine.verify()
-    with pytest.raises(UnfitIndexError):
-        asyncio.run(engine.averify())
+    theirs = split.split_documents([Document(TEXT, metadata={"source": "a"})])
+    rows = [(d.page_content, d.metadata) for d in theirs]
+    for held in stored(rows):
+        with pytest.raises(InvalidOptionError, match="and no chunk"):
+            held.routed(held.search(4))
+        held.package.index_documents([held.document("b", "Ours.")], held.documents)
+        component = held.routed(held.search(4))
+        with pytest.raises(UnfitIndexError, match="1 of 2 documents are refused"):
+            component.verify()
+        with pytest.raises(UnfitIndexError):
+            asyncio.run(component.averify())
 
 
 def test_self_route_names_texts_that_are_not_there(tmp_path: Path):
@@ -239,15 +208,11 @@ def test_self_route_names_texts_that_are_not_there(tmp_path: Path):
 def test_only_what_the_filter_admits_is_looked_at():
     chunks = [(t, {**m, "tenant": "x"}) for t, m in PARTLY]
     chunks += [(t, {**m, "tenant": "y"}) for t, m in SOUND]
-    store = Chroma("verify", EMBEDDING)
-    try:
-        store.add_documents([Document(t, metadata=m) for t, m in chunks])
-        retriever = langchain_oprag.OrderPreservingRetriever(
-            base_retriever=store.as_retriever(search_kwargs={"filter": {"tenant": "y"}})
-        )
+    only = MetadataFilters(filters=[MetadataFilter(key="tenant", value="y")])
+    filters = (lambda document: document.metadata["tenant"] == "y", only)
+    for held, where in zip(stored(chunks), filters, strict=True):
+        retriever = held.ordered(held.search(4, where))
         assert retriever.verify(None).chunks == len(SOUND)
-    finally:
-        store.delete_collection()
 
 
 BOOK = " ".join(f"Year {year} was good." for year in range(1900, 1940))
@@ -266,16 +231,10 @@ def unit_retrievers(chunks, **options):
     ]
 
 
-def verified(components):
-    for component in components:
-        yield component.verify()
-        yield asyncio.run(component.averify())
-
-
 def test_chunks_of_which_the_unit_is_known_are_fit_for_long_units():
     """A document that is in one unit needs no positions."""
-    for diagnosis in verified(unit_retrievers(NOTED * 2 + YEARS)):
-        assert diagnosis.chunks == 5
+    for component in unit_retrievers(NOTED * 2 + YEARS):
+        assert component.verify().chunks == asyncio.run(component.averify()).chunks == 5
 
 
 @pytest.mark.parametrize(
