@@ -72,11 +72,6 @@ def test_what_is_no_text_or_no_mapping_is_named(texts, metadatas, named):
         order_context(texts, metadatas)
 
 
-def test_a_budget_below_the_best_chunk_is_an_error_not_an_empty_context():
-    with pytest.raises(BudgetTooSmallError):
-        order_context(TEXTS, METADATAS, token_budget=3, token_counter=len)
-
-
 def test_errors_survive_pickling_with_their_facts():
     with pytest.raises(MissingPositionError) as caught:
         order_context(["t", "u"], [{"source": "s", "x": 1}] * 2)
@@ -156,14 +151,6 @@ def test_source_text_that_begins_like_a_mark_is_left_as_it_is(text):
     assert passage.text == text
     assert passage.exact
     assert passage.spans == ((7, 7 + len(text)),)
-
-
-def test_citations_number_the_passages_and_say_where_they_stand():
-    passages = order_context(TEXTS[:2], METADATAS[:2])
-
-    assert render(passages, citations=True, separator="\n\n") == (
-        "[1] s, characters 0-6\nstart.\n\n[…]\n\n[2] s, characters 90-94\nend."
-    )
 
 
 def test_a_citation_gives_the_printed_page_label_where_there_is_one():

@@ -25,12 +25,17 @@ texts = st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map("".join)
 
 @settings(max_examples=cases(500), deadline=None)
 @given(
-    st.sampled_from(["cl100k_base", "approximate", lambda text: len(text) ** 2 // 9]),
+    st.sampled_from(
+        [
+            *("cl100k_base", "approximate", lambda text: len(text) ** 2 // 9),
+            lambda text: 1 if text else 0,
+        ]
+    ),
     st.lists(texts, min_size=1, max_size=8),
     st.lists(st.integers(-1, 1), min_size=8, max_size=8),
     st.integers(1, 60),
     st.sampled_from(["\n\n", "\n", " ", " | ", "---", ""]),
-    st.sampled_from([{}, {"merge": True}, {"selection": "recall"}]),
+    st.sampled_from([{}, {"merge": True}, {"selection": "recall"}, {"order": "score"}]),
     st.booleans(),
 )
 def test_what_is_sent_fits_the_budget(

@@ -30,49 +30,12 @@ def test_touching_chunks_become_one_span():
     assert passage.rank == 0
 
 
-def test_overlapping_chunks_do_not_repeat_text():
-    (passage,) = _merge((0, 17), (9, 24))
+@pytest.mark.parametrize(("start", "joint"), [(25, " "), (26, "\n\n")])
+def test_a_small_gap_without_the_source_is_white_space_and_not_exact(start, joint):
+    (passage,) = _merge((0, 24), (start, 54))
 
-    assert passage.text == SOURCE[0:24]
-
-
-def test_a_contained_chunk_adds_nothing():
-    (passage,) = _merge((0, 24), (4, 8), (14, 24))
-
-    assert passage.text == SOURCE[0:24]
-    assert passage.spans == (Span(0, 24),)
-    assert len(passage.chunks) == 3
-
-
-def test_repeated_text_is_kept_where_offsets_say_so():
-    # By comparing strings "aaaa" + "aaaa" overlap by anything from 1 to 4.
-    (passage,) = _merge((0, 4), (4, 8), source="a" * 8)
-
-    assert passage.text == "a" * 8
-
-
-def test_a_small_gap_is_filled_from_the_source():
-    (passage,) = _merge((0, 24), (26, 54), documents=True)
-
-    assert passage.text == SOURCE[0:54]
-    assert passage.spans == (Span(0, 54),)
-    assert passage.exact
-
-
-def test_a_small_gap_without_the_source_is_a_space_and_not_exact():
-    (passage,) = _merge((0, 24), (25, 54))
-
-    assert passage.text == SOURCE[0:24] + " " + SOURCE[25:54]
-    assert passage.spans == (Span(0, 24), Span(25, 54))
-    assert not passage.exact
-    assert passage.citation == "s, characters 0-54"
-
-
-def test_of_more_than_one_character_it_is_a_blank_line():
-    (passage,) = _merge((0, 24), (26, 54))
-
-    assert passage.text == SOURCE[0:24] + "\n\n" + SOURCE[26:54]
-    assert passage.spans == (Span(0, 24), Span(26, 54))
+    assert passage.text == SOURCE[0:24] + joint + SOURCE[start:54]
+    assert passage.spans == (Span(0, 24), Span(start, 54))
     assert not passage.exact
     assert passage.citation == "s, characters 0-54"
 

@@ -14,7 +14,6 @@ from oprag.context.pieces import cut_into_lines
 from oprag.context.recall import expanded_order, worths
 from oprag.errors import InvalidOptionError
 
-_ENDS = ("char_start", "char_end")
 TEXT = "".join(chr(ord("a") + n % 26) for n in range(9100 * 4))
 
 
@@ -250,14 +249,6 @@ def test_what_was_cut_is_not_all_there_was():
 def test_choosing_by_position_needs_a_budget():
     with pytest.raises(InvalidOptionError, match="token_budget="):
         order_context(["a"], [{"source": "d", "chunk_index": 0}], selection="recall")
-
-
-def test_budget_keeps_rank_order():
-    chunks = [_chunk(0, 0, 10), _chunk(1, 9000, 9010), _chunk(2, 10, 20)]
-    passages = _context(chunks, 21, selection="budget")
-    assert [p.text for p in passages] == [TEXT[:10], TEXT[9000:9010]]
-    passages = _context(chunks, 21, selection="recall", merge=False)
-    assert [p.text for p in passages] == [TEXT[:10], TEXT[10:20]]
 
 
 def test_a_chunk_longer_than_a_small_budget_is_judged_by_its_sentences():

@@ -45,17 +45,6 @@ def test_a_chunk_of_which_nothing_was_read_stays_as_it_is():
     assert passage.chunks[0].metadata is found.metadata
 
 
-def test_a_budget_is_filled_with_what_was_not_read():
-    hits = [hit(0, 50), hit(60, 110), hit(200, 250)]
-    options = {"token_budget": 60, "token_counter": len, "separator": ""}
-
-    (plain,) = ordered(hits, None, **options)
-    (other,) = ordered(hits, [plain], **options)
-
-    assert plain.spans == ((0, 50),)
-    assert other.spans == ((60, 110),)
-
-
 def test_top_n_counts_texts_that_have_something_left():
     hits = [hit(0, 50), hit(100, 150), hit(200, 250)]
 
@@ -335,10 +324,3 @@ def test_another_text_of_the_same_name_and_numbers_was_not_read():
     both = [*ordered([hit(0, 50)], None), *other]
     assert ordered([hit(10, 40)], both) == []
     assert ordered([hit(20, 50, text=OTHER)], both) == []
-
-
-def test_two_texts_of_the_same_name_and_numbers_are_both_in_one_answer():
-    own = text_of([hit(0, 50), hit(0, 50, text=OTHER)], on_problem="warn")
-
-    assert TEXT[:50] in own
-    assert OTHER[:50] in own

@@ -23,22 +23,6 @@ def _fill(sizes, budget, **options):
     return [chunk.rank for chunk in kept]
 
 
-def test_filling_stops_at_the_first_chunk_that_does_not_fit():
-    assert _fill([4, 9, 1], 10) == [0]
-
-
-def test_separators_count():
-    # 4 + (2 + 4) = 10 fits; another 2 + 1 does not.
-    assert _fill([4, 4, 1], 12, join_cost=2) == [0, 1]
-    assert _fill([4, 4, 1], 13, join_cost=2) == [0, 1, 2]
-
-
-def test_a_budget_below_the_best_chunk_is_an_error():
-    with pytest.raises(BudgetTooSmallError, match="takes 4 tokens") as caught:
-        _fill([4, 1], 3)
-    assert (caught.value.token_budget, caught.value.needed) == (3, 4)
-
-
 def test_nothing_is_chosen_from_nothing():
     assert _fill([], 1) == []
 

@@ -11,24 +11,12 @@ from hypothesis import strategies as st
 
 from oprag import order_context, render
 from oprag.errors import BudgetTooSmallError
-from oprag.tokens import resolve_token_counter
 from tests.kit.corpora import STYLES, Retrieval, retrievals
 from tests.kit.effort import cases
 
 MANY = settings(max_examples=cases(150), deadline=None)
 
-COUNTERS = {
-    "characters": len,
-    "words": lambda text: len(text.split()),
-    "bytes": lambda text: len(text.encode("utf-8", "surrogatepass")),
-    "one each": lambda text: 1 if text else 0,  # not additive: the whole counts 1
-    "square": lambda text: len(text) ** 2,  # the whole counts more than its parts
-    "cl100k": "cl100k_base",
-    "approximate": "approximate",
-}
-
 styles = st.sampled_from(STYLES)
-orders = st.sampled_from(["document", "score"])
 
 
 def _unique(retrieval: Retrieval) -> list:
@@ -62,45 +50,6 @@ def test_nothing_that_was_given_is_written_to(retrieval, style, merge, budget):
         order_context(texts, metadatas, merge=merge, token_budget=budget)
 
     assert (texts, metadatas) == before
-
-
-@MANY
-@given(
-    retrievals(min_pieces=1),
-    st.integers(1, 200),
-    st.sampled_from(sorted(COUNTERS)),
-    st.booleans(),
-    st.booleans(),
-    st.booleans(),
-    orders,
-)
-def test_the_budget_is_never_exceeded(
-    retrieval, budget, counter, merge, citations, filled, order
-):
-    count = COUNTERS[counter]
-    try:
-        passages = order_context(
-            retrieval.texts,
-            retrieval.metadatas(),
-            token_budget=budget,
-            token_counter=count,
-            merge=merge,
-            citations=citations,
-            documents=retrieval.sources if filled else None,
-            order=order,
-        )
-    except BudgetTooSmallError as error:
-        refused = error
-    else:
-        refused = None
-
-    if refused is not None:
-        assert refused.token_budget == budget
-        assert refused.needed > budget
-        return
-    assert passages
-    context = render(passages, citations=citations)
-    assert resolve_token_counter(count)(context) <= budget
 
 
 @MANY

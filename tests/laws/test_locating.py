@@ -258,13 +258,6 @@ def test_pieces_may_step_back_where_that_is_allowed(splitting):
         assert first <= start <= last
 
 
-def test_pieces_that_do_not_reach_the_end_cover_nothing():
-    assert cover("abcd", ["ab", "cd"], 0, 2) == [(0, 0), (2, 2)]
-    assert cover("abcde", ["ab", "cd"], 0, 3) is None
-    assert cover("abxcd", ["ab", "cd"], 0, 3) is None
-    assert cover("abab", ["ab", "ba"], 0, 2) is None
-
-
 @given(st.text(SPACES + "abc漢é", max_size=80), st.integers(1, 40))
 def test_what_is_squeezed_is_found_again(text, times):
     text *= times

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from oprag.locating import locate, squeeze
+from oprag.locating import Location, locate, squeeze
 from tests.locating.disguise import Bare, Disguise
 from tests.locating.settings import Setting
 
@@ -20,8 +20,6 @@ class Outcome:
     """Not placed, though they stand in the source up to white space."""
     absent: list[int] = field(default_factory=list)
     """Not placed, as they do not: the splitter damaged them, or they are blank."""
-    unknown: list[int] = field(default_factory=list)
-    """Nothing but characters that the splitter looks at, so no copy tells."""
 
     @property
     def share_reported(self) -> float:
@@ -31,46 +29,39 @@ class Outcome:
 def compare(
     text: str,
     setting: Setting,
-    change: Callable[[int, str], str | None] = lambda _, chunk: chunk,
     *,
-    complete: bool = True,
+    alter: Callable[[int, str], str] = lambda _, chunk: chunk,
+    pick: Callable[[list[int]], list[int]] = list,
+    find: Callable[[str, list[str]], Sequence[Location]] = locate,
 ) -> Outcome:
-    """Split the text and its copy, locate the chunks, and see which are right.
-
-    `change` may alter a chunk before that, or leave it out by returning None.
-    """
+    """Split the text and its copy, find some of the chunks, and see which are right."""
     disguise = Disguise(text, setting.keep)
     copies = setting.split(disguise)
     bare = setting.split(Bare(text))
     assert len(bare) == len(copies)
-    changed = [change(number, chunk) for number, chunk in enumerate(bare)]
-    numbers = [number for number, chunk in enumerate(changed) if chunk is not None]
-    chunks = [chunk for chunk in changed if chunk is not None]
+    numbers = pick(list(range(len(bare))))
+    chunks = [alter(number, bare[number]) for number in numbers]
     outcome = Outcome()
     flat = squeeze(text)
-    found = locate(text, chunks, complete=complete)
-    for number, chunk, location in zip(numbers, chunks, found, strict=True):
+    for number, chunk, found in zip(numbers, chunks, find(text, chunks), strict=True):
         copy = copies[number]
         damaged = "\ufffd" in copy
         assert damaged or disguise.reveal(copy) == bare[number]
-        if location.span is None:
+        if found.span is None:
             occurs = squeeze(chunk) and not damaged and squeeze(chunk) in flat
             (outcome.reported if occurs else outcome.absent).append(number)
             continue
-        there = text[slice(*location.span)]
+        there = text[slice(*found.span)]
         assert squeeze(there) == squeeze(chunk)
-        assert (there == chunk) == (location.status == "exact")
+        assert (there == chunk) == (found.status == "exact")
         truth = disguise.span(copy)
-        if truth is None:
-            outcome.unknown.append(number)
-        elif truth == _tight(text, location.span):
-            outcome.right.append(number)
-        else:
-            outcome.wrong.append(number)
+        if truth is not None:  # else no character in it tells
+            right = truth == tight(text, found.span)
+            (outcome.right if right else outcome.wrong).append(number)
     return outcome
 
 
-def _tight(text: str, span: tuple[int, int]) -> tuple[int, int]:
+def tight(text: str, span: tuple[int, int]) -> tuple[int, int]:
     """A span without the white space at its ends."""
     found = text[slice(*span)]
     return (

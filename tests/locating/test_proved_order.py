@@ -15,16 +15,11 @@ from oprag.documents import SourcePart, annotate_chunks
 from oprag.errors import ConflictingPositionsError, PositionWarning
 from tests.kit.effort import cases
 from tests.locating.disguise import Bare
-from tests.locating.langchain_settings import LANGCHAIN
-from tests.locating.llamaindex_settings import LLAMAINDEX
 from tests.locating.repeating import cut_text, permutations_of
+from tests.locating.settings import SETTINGS, TWICE
 from tests.locating.texts import licences, made_up, reference
 
 LINES = [f"Line {n} stands here, and nowhere else." for n in range(12)]
-STEPPING = ("Recursive (1000, 200) + (100, 0)", "Recursive (2000, 200) + (300, 50)")
-"""Two splitters in turn, the first of which overlaps: in a text that repeats itself
-their order may be open."""
-
 pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
 
 
@@ -125,16 +120,16 @@ def test_chunks_of_two_splitters_in_turn_are_numbered_by_place():
 )
 def test_what_a_splitter_made_is_accepted_and_shuffled_no_number_is_false(text):
     rng = random.Random(1)  # noqa: S311 -- an order, no secret
-    for setting in [*LANGCHAIN, *LLAMAINDEX]:
+    for setting in SETTINGS:
         chunks = setting.split(Bare(text))
-        if setting.name not in STEPPING:
+        if setting is not TWICE:
             assert sorted(numbers(text, chunks)) == list(range(len(chunks)))
         shuffled = rng.sample(chunks, len(chunks))
         try:
             found = numbers(text, shuffled)
         except ConflictingPositionsError:
             continue
-        if setting.name not in STEPPING:
+        if setting is not TWICE:
             read = [shuffled[found.index(number)] for number in range(len(chunks))]
             assert [r.strip() for r in read] == [c.strip() for c in chunks]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from functools import cache
 from time import perf_counter
 
 import pytest
@@ -12,69 +11,9 @@ from oprag import order_context
 from oprag.chunk import Span
 from oprag.errors import MissingPositionError
 from oprag.locating import place_some, text_index
-from tests.locating.comparing import _tight
+from tests.locating.comparing import tight
 from tests.locating.disguise import Bare, Disguise
-from tests.locating.langchain_settings import (
-    character,
-    markdown_then_recursive,
-    recursive,
-    recursive_tokens,
-    tokens,
-)
-from tests.locating.llamaindex_settings import (
-    LLAMAINDEX,
-    llama_tokens,
-    markdown_then_sentence,
-    sentence,
-)
-from tests.locating.texts import licences, made_up, reference
-
-SIZE = 15_000
-SETTINGS = [
-    recursive(200, 50),
-    recursive_tokens(128, 20),
-    character("\n", 200, 50),
-    tokens(16, 4),
-    markdown_then_recursive(300, 60),
-    sentence(128, 20),
-    sentence(32, 8),
-    llama_tokens(32, 8),
-    next(setting for setting in LLAMAINDEX if setting.name == "SentenceWindow"),
-    markdown_then_sentence(128, 20),
-]
-
-
-@cache
-def texts():
-    return {
-        "reference": (reference(SIZE), 0.94),
-        "lines": (made_up(SIZE, 0.87), 0.94),
-        "licences": (licences(SIZE, 0.9), 0.05),  # nine in ten stand there again
-    }
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
-def test_none_of_ten_splitters_chunks_is_placed_wrongly(setting):
-    for text, least in texts().values():
-        disguise = Disguise(text, setting.keep)
-        chunks = setting.split(Bare(text))
-        truth = [disguise.span(copy) for copy in setting.split(disguise)]
-        pairs = list(zip(chunks, truth, strict=True))
-        random.Random(4).shuffle(pairs)  # noqa: S311 -- an order, no secret
-
-        found = place_some(text, [chunk for chunk, _ in pairs])
-        placed = [
-            (location.span, span)
-            for location, (_, span) in zip(found, pairs, strict=True)
-            if location.span is not None
-        ]
-        assert [
-            (span, true)
-            for span, true in placed
-            if true is not None and _tight(text, span) != true
-        ] == []
-        assert len(placed) >= least * len(chunks)
+from tests.locating.settings import SETTINGS
 
 
 def searched(text, chunks):
@@ -87,9 +26,7 @@ def searched(text, chunks):
     return starts
 
 
-@pytest.mark.parametrize(
-    "setting", [*SETTINGS, recursive_tokens(32, 12)], ids=lambda setting: setting.name
-)
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_no_recorded_place_is_believed_that_the_text_denies(setting):
     draw = random.Random(setting.name)  # noqa: S311 -- a text, no secret
     stock = [f"Item {n} is {draw.choice(['open', 'done'])}." for n in range(12)]
@@ -115,7 +52,7 @@ def test_no_recorded_place_is_believed_that_the_text_denies(setting):
             if passage.exact:
                 assert text[slice(*passage.spans[0])] == passage.text
             if passage.spans and true is not None:
-                placed += _tight(text, passage.spans[0]) == true
+                placed += tight(text, passage.spans[0]) == true
     assert placed
 
 

@@ -54,12 +54,6 @@ def made_up(size: int, repeated: float) -> str:
     return "\n".join(lines)[:size]
 
 
-def share_repeated(text: str) -> float:
-    """The share of the lines, blank ones aside, that stand more than once."""
-    lines = Counter(_lines(text))
-    return sum(count for count in lines.values() if count > 1) / lines.total()
-
-
 def _lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
 

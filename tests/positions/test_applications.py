@@ -17,7 +17,7 @@ NUMBERS = range(12)
 MIXED = (7, 2, 10, 0, 5, 11, 9, 1, 3, 8, 6, 4)
 
 
-def open_webui(number):
+def open_webui():
     """A file of a knowledge base: `start_index` counts in the chunk it was cut from."""
     return {
         "name": "report.txt",
@@ -30,66 +30,23 @@ def open_webui(number):
     }
 
 
-def private_gpt(number):
-    return {
-        "artifact_id": "a-1",
-        "collection": "c",
-        "file_name": "report.txt",
-        "abs_idx": number,
-    }
-
-
-def quivr(number):
-    return {
-        "chunk_index": number + 1,
-        "quivr_core_version": "0.0.33",
-        "qfile_id": "9f0",
-        "original_file_name": "report.txt",
-        "chunk_size": 400,
-        "chunk_overlap": 100,
-    }
-
-
-def ragflow(number):
-    return {
-        "id": f"c{number}",
-        "doc_id": "d1",
-        "docnm_kwd": "report.pdf",
-        "kb_id": "k",
-        "page_num_int": [1 + number // 4],
-        "position_int": [[1 + number // 4, 0, 1, 2, 3]],
-        "chunk_order_int": number,
-    }
-
-
-def r2r(number):
-    return {
-        "document_id": "0c9b",
-        "owner_id": "o",
-        "collection_ids": ["c"],
-        "chunk_order": number,
-        "document_type": "txt",
-        "version": "v0",
-    }
-
-
-def docs_server(number):
-    return {"url": "https://e.org/a", "sort_order": float(number), "level": 2}
-
-
-SHAPES = [private_gpt, quivr, ragflow, r2r, docs_server]
-
-
-def shuffled(shape):
-    return [f"chunk {n}" for n in MIXED], [shape(n) for n in MIXED]
+SHAPES = {
+    "abs_idx": {"artifact_id": "a-1", "collection": "c", "file_name": "report.txt"},
+    "chunk_index": {"qfile_id": "9f0", "original_file_name": "r.txt", "chunk_size": 4},
+    "chunk_order_int": {"doc_id": "d1", "docnm_kwd": "a.pdf", "page_num_int": [1]},
+    "chunk_order": {"document_id": "0c9b", "owner_id": "o", "collection_ids": ["c"]},
+    "sort_order": {"url": "https://e.org/a", "level": 2},
+}
+"""Of PrivateGPT, Quivr, RAGFlow, R2R and a server of documentation."""
 
 
 IN_ORDER = [f"chunk {n}" for n in NUMBERS]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_position_and_document_are_found_without_options(shape):
-    texts, metadatas = shuffled(shape)
+@pytest.mark.parametrize("key", SHAPES)
+def test_position_and_document_are_found_without_options(key):
+    texts = [f"chunk {n}" for n in MIXED]
+    metadatas = [{**SHAPES[key], key: n} for n in MIXED]
 
     passages = order_context(texts, metadatas)
     assert [p.text for p in passages] == IN_ORDER
@@ -100,7 +57,7 @@ def test_a_knowledge_base_of_open_webui_is_found_in_the_files_text():
     words = [f"word{i} said {i * i} times." for i in range(400)]
     texts = [" ".join(words[i : i + 40]) for i in range(0, 400, 40)]
     mixed = texts[5:] + texts[:5]
-    metadatas = [open_webui(0) for _ in texts]
+    metadatas = [open_webui() for _ in texts]
 
     with pytest.raises(ValueError, match="documents="):
         order_context(mixed, metadatas)
@@ -112,7 +69,7 @@ def test_a_knowledge_base_of_open_webui_is_found_in_the_files_text():
 
 
 def test_two_files_of_one_name_are_two_documents():
-    metadatas = [{**open_webui(0), "file_id": str(n)} for n in range(2)]
+    metadatas = [{**open_webui(), "file_id": str(n)} for n in range(2)]
 
     passages = order_context(["one", "two"], metadatas)
     assert [p.document for p in passages] == ["0", "1"]

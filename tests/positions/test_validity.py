@@ -58,15 +58,6 @@ def test_the_same_start_in_two_parts_is_no_conflict():
     assert check_positions(chunks) == chunks
 
 
-def test_overlaps_are_compared_with_the_span_that_reaches_furthest():
-    # 0-20 contains 2-4, and 10-15 must agree with 0-20, not with 2-4 alone.
-    chunks = [_at(0, 20), _at(2, 4, 1), _at(10, 15, 2, text="wrong")]
-
-    with pytest.raises(ConflictingPositionsError) as caught:
-        check_positions(chunks)
-    assert caught.value.spans == ((0, 20), (10, 15))
-
-
 def test_replaced_text_is_not_compared():
     window = Chunk("a much longer window", "d", 1, (0, 2, 4), Span(2, 4))
 
@@ -84,16 +75,6 @@ def test_a_chunk_without_a_span_between_two_does_not_hide_that_they_conflict():
     with pytest.raises(ConflictingPositionsError) as caught:
         order_context(["a" * 20, "short", "b" * 20], metadatas)
     assert caught.value.spans == ((10, 30), (25, 45))
-
-
-@given(st.lists(st.tuples(st.integers(0, 29), st.integers(1, 12)), max_size=12))
-def test_slices_of_one_source_never_conflict(spans):
-    chunks = without_duplicates(
-        _at(start, min(start + size, 30), rank)
-        for rank, (start, size) in enumerate(spans)
-    )
-
-    assert check_positions(chunks) == chunks
 
 
 @given(

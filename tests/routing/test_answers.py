@@ -131,12 +131,6 @@ def test_after_a_refusal_the_documents_are_read_in_reading_order():
     assert driven.decisions == [("retrieved", "declined"), ("full", "answered")]
 
 
-def test_chunks_that_touch_are_read_as_one():
-    driven = Driven([reply("yes")], hit(5, 9), hit(0, 6))
-
-    assert driven.asked[0].context.text == " ".join(WORDS[:10])
-
-
 def test_by_score_each_stands_behind_its_number():
     driven = Driven([reply("yes")], hit(5, 6), hit(0, 1), context={"order": "score"})
 

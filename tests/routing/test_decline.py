@@ -64,7 +64,6 @@ def test_what_each_rule_recognises_and_loses():
 
 
 def test_what_a_small_model_really_wrote_is_an_answer_however_it_ended():
-    assert len(dict(REAL)) == 30
     for reply, finish in REAL:
         for decline in ("word", "tool"):
             assert not declines(reply, decline, cut=finish == "length")
@@ -178,22 +177,7 @@ def test_no_refusal_is_shown_and_no_character_lost_at_any_cut():
 
 
 WORDS = ("unanswerable", "un", "answerable", "It", "does", "not", "Dr.", "say", "日本")
-MARKS = (
-    " ",
-    " ",
-    "\n",
-    ". ",
-    ".",
-    ", ",
-    ": ",
-    "**",
-    '"',
-    " — ",
-    "! ",
-    "。",
-    "{",
-    "</s>",
-)
+MARKS = (*("  \n{。"), ". ", ".", ", ", ": ", "**", '"', " — ", "! ", "</s>")
 MARKS += ("<think>", "</think>", '"answer": "', "}", "```json\n", "<|end|>", "x" * 60)
 
 

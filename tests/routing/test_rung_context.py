@@ -109,14 +109,6 @@ def test_then_what_stands_nearest_to_them():
     assert excerpt.span.end > 1200
 
 
-def test_without_retrieved_chunks_it_is_read_from_the_beginning():
-    result = cut([A, B], [], 10 + 5 + 50)
-
-    (excerpt,) = result.excerpts
-    assert excerpt.document == A
-    assert excerpt.span.start == 0
-
-
 def test_of_a_chunk_that_is_too_long_the_beginning_is_read():
     long = chunk_of(A, 1000, 1999)
 
@@ -124,14 +116,6 @@ def test_of_a_chunk_that_is_too_long_the_beginning_is_read():
 
     assert result.excerpts[0].span.start == 1000
     assert 32 < WORDS(result.text) <= 40
-
-
-def test_the_separator_stands_where_text_was_left_out():
-    chunks = [chunk_of(A, 0, 99), chunk_of(A, 1000, 1099, rank=1)]
-
-    result = cut([A], chunks, 10 + 5 + 20)
-
-    assert result.text == f"{chunks[0].text}\n\n{chunks[1].text}"
 
 
 def test_a_chunk_whose_offsets_are_wrong_is_found_by_its_text():
@@ -151,12 +135,6 @@ def test_a_chunk_of_another_text_is_passed_over():
     result = cut([A], [altered, foreign], 10 + 5 + 50)
 
     assert result.excerpts[0].span.start == 0
-
-
-def test_pieces_end_at_words():
-    result = cut([A], [], 10 + 5 + 50, counter=CL100K)
-
-    assert result.text.split()[-1] in A.text.split()
 
 
 def test_a_window_without_room_for_a_piece_is_refused():
