@@ -9,7 +9,6 @@ import pytest
 
 from oprag.chunk import Span
 from oprag.errors import InvalidOptionError
-from oprag_eval import metrics
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
@@ -114,17 +113,6 @@ def test_a_measure_that_does_not_fit_the_question_is_none():
 
     for line, score_of in ((without, None), (having, 1)):
         assert line["measures"]["token_f1"] == line["measures"]["rouge_l"] == score_of
-
-
-def test_meteor_without_its_data_is_none_and_not_left_out(monkeypatch):
-    import nltk
-
-    monkeypatch.setattr(nltk.data, "path", [])
-    if metrics.meteor_unavailable() is None:  # a corpus stays once it was loaded
-        pytest.skip("WordNet is loaded in this process")
-    dataset = set_of(Question("q", ("d",), "?", ("oak",)), metrics=("meteor",))
-
-    assert one(answer("q", "oak"), dataset)["meteor"] is None
 
 
 class TestTheContext:

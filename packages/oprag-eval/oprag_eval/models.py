@@ -35,7 +35,7 @@ CallKind: TypeAlias = Literal[
 - `"short_answer"`: its second. `question`, `long_answer`. A multiple-choice question is
   put to the long answer as one of the two above.
 - `"summary"`: RAPTOR's. `text`, `max_tokens`.
-- `"page_break"`: where a page of ReadAgent ends. `parts` (sentences or paragraphs),
+- `"page_break"`: where a page of ReadAgent ends. `parts` (sentences),
   `breaks` (parts before each place; places are numbered from 1), `before` (the page
   before, or empty), `after` (the part behind the passage, or empty).
 - `"gist"`: the short version of a page. `text`.

@@ -7,12 +7,11 @@ own; what they say is given with its source.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias
 
 from oprag.calls import CONTEXT_PART, SENTINEL
 from oprag.errors import InvalidOptionError
@@ -28,9 +27,6 @@ words. LongRAG's calls for open questions are its own in both.
 Source:
     `"brackets"`: DOS RAG (arXiv:2506.03989), appendix A.8.
 """
-
-ANSWER_STYLES: tuple[AnswerStyle, ...] = get_args(AnswerStyle)
-"""The default first."""
 
 WordingSource: TypeAlias = Literal["own", "paper"]
 """`"own"`: the same for every set, but for its task line; all may be declined.
@@ -224,19 +220,6 @@ class Wording:
         of_paper = self.source == "paper" and self.task.units
         found = _AFTER_ANSWER.search(reply) if of_paper else None
         return found[1] if found else reply
-
-    def settings(self) -> dict[str, Any]:
-        """Return what decides the prompts, as plain JSON values."""
-        texts = [
-            self.template(style, options=options, routing=routing)
-            for style in ANSWER_STYLES
-            for options in (False, True)
-            for routing in (False, True)
-        ]
-        texts += [self.of_units("long"), self.of_units("short")]
-        digest = hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass"))
-        named = {"source": self.source, "decline": self.decline}
-        return {**named, "sha256": digest.hexdigest()}
 
 
 def wording_for(

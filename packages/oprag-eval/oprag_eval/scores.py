@@ -49,18 +49,17 @@ def measures_of(dataset: Dataset, style: str = "letter") -> dict[str, Measure]:
     Options are read as they were asked for: `choice_match` of letters,
     `bracketed_match` in the style `"brackets"`. Each gives two, by the fixed and
     by its authors' official rules.
-    METEOR is among them where the set names it, whether or not its data is here.
+    METEOR is among them where its data is here.
     """
     wanted: dict[str, Measure] = {}
     unread = "choice_match" if style == "brackets" else "bracketed_match"
+    unavailable = {unread, "meteor" if metrics.meteor_unavailable() else ""}
     for name in dataset.metrics:
-        if name == unread:
+        if name in unavailable:
             continue
         if name in _OF_OPTIONS:
             wanted[name] = partial(_OF_OPTIONS[name], rules="fixed")
             wanted[f"{name}_official"] = partial(_OF_OPTIONS[name], rules="official")
-        elif name == "meteor" and metrics.meteor_unavailable() is not None:
-            wanted[name] = lambda _answer, _question: None
         elif name in _BY_REFERENCE:
             wanted[name] = _referenced(_BY_REFERENCE[name])
     return wanted | _of_contexts(dataset)

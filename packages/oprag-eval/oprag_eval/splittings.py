@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from oprag.chunk import Hit
@@ -60,10 +60,6 @@ class Splitting:
             Hit(text[chunk.start : chunk.end], metadata)
             for chunk, metadata in zip(found, written, strict=True)
         ]
-
-    def settings(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
-        return asdict(self)
 
 
 def _words(text: str, size: int, counter: NamedTokenCounter) -> list[TextChunk]:

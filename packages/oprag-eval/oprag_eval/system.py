@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 from pydantic import Field
@@ -100,11 +101,10 @@ class System(ABC):
         return True
 
     def settings(self) -> dict[str, Any]:
-        """Return everything that decides what it does, as plain JSON values.
-
-        Unless a system says otherwise: all that it was made with, but its name.
-        """
-        return {key: value for key, value in vars(self).items() if key != "name"}
+        """Return all that it was made with but its name, as plain JSON values."""
+        made = {key: value for key, value in vars(self).items() if key != "name"}
+        plain: dict[str, Any] = json.loads(json.dumps(made, default=asdict))
+        return plain
 
     @abstractmethod
     async def attempt(

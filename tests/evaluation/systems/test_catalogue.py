@@ -36,8 +36,8 @@ def test_a_plain_name_makes_a_system_of_that_name_with_json_settings(name):
 @pytest.mark.parametrize(
     ("spec", "changed"),
     [
-        ("dos-rag:size=50", {"splitting": {"unit": "sentences", "size": 50}}),
-        ("op-rag:unit=words,size=9", {"splitting": {"unit": "words", "size": 9}}),
+        ("dos-rag:size=50", {"splittings": [{"unit": "sentences", "size": 50}]}),
+        ("op-rag:unit=words,size=9", {"splittings": [{"unit": "words", "size": 9}]}),
         ("self-route:k=1,order=score", {"k": 1, "order": "score"}),
         ("self-route:rungs=retrieved,k=1", {"rungs": ["retrieved"], "k": 1}),
         ("longrag:k=8", {"k": 8}),

@@ -25,7 +25,7 @@ def paged(text: str, replies, rules: PagingRules = RULES):
     """Pages as texts, and what was asked."""
     asked = []
     left = iter(replies)
-    steps = page_steps(text, parts_of(text, "sentences"), rules)
+    steps = page_steps(text, parts_of(text), rules)
     try:
         question = next(steps)
         while True:
@@ -77,10 +77,9 @@ def test_nothing_is_asked_where_there_is_one_place():
 @given(
     st.text(alphabet="ab. \n", max_size=300),
     st.lists(st.integers(min_value=-1, max_value=5), min_size=300, max_size=300),
-    st.sampled_from(["sentences", "paragraphs"]),
 )
-def test_pages_are_the_text_whatever_is_replied(text, numbers, unit):
-    steps = page_steps(text, parts_of(text, unit), RULES)
+def test_pages_are_the_text_whatever_is_replied(text, numbers):
+    steps = page_steps(text, parts_of(text), RULES)
     replies = iter(numbers)
     try:
         next(steps)
@@ -93,14 +92,6 @@ def test_pages_are_the_text_whatever_is_replied(text, numbers, unit):
         text if text.strip() else ""
     )
     assert all(start < end for start, end in pages)
-
-
-def test_paragraphs_are_divided_by_blank_lines():
-    text = "\n\nOne\nstill one.\n \nTwo.\n\n\nThree."
-
-    parts = [text[slice(*span)] for span in parts_of(text, "paragraphs")]
-    assert [part.strip() for part in parts] == ["One\nstill one.", "Two.", "Three."]
-    assert "".join(parts) == text
 
 
 @pytest.mark.parametrize(

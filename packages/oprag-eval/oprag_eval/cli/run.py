@@ -247,7 +247,7 @@ def make_evaluation(
         "runs": options.runs,
         "model": options.model,
         "index_model": options.index_model,
-        "prompts": wording.settings(),
+        "prompts": {"source": wording.source, "decline": wording.decline},
         "answer_style": style,
         "temperature": None if options.offline else options.temperature,
         "max_reply": options.max_reply,

@@ -158,10 +158,7 @@ def meteor(prediction: str, references: Sequence[str], *, wordnet: Any = None) -
 
 
 def meteor_unavailable() -> str | None:
-    """Return why METEOR cannot be computed here; None when it can.
-
-    For reports: the column stays and says this.
-    """
+    """Return why METEOR cannot be computed here, for reports; None when it can."""
     try:
         _wordnet()
     except UnreadableFileError as error:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from oprag.chunk import Hit, Span
 from oprag.errors import BudgetTooSmallError
 from oprag.splitting import punkt_sentence_spans
 from oprag.tokens import NamedTokenCounter, TokenCounter
-from oprag_eval.bench import Bench
-from oprag_eval.data import Document, Question
-from oprag_eval.single_call import Reader
+from oprag_eval.data import Document
 from oprag_eval.splittings import Splitting
-from oprag_eval.system import Context, Piece
+from oprag_eval.system import Piece
 
 _CLAUSE_END = re.compile(r"(?<=[,;:])\s")
 _WORD = re.compile(r"\S+")
@@ -138,11 +135,13 @@ def fill_officially(
 
     Of the `token_budget / 50` best (rounded down) those up to the first with which the
     sum of the chunks' own tokens would pass the budget. Text between chunks is
-    not counted, so the context may be over the budget; a budget below the best
-    chunk's tokens, or below 50, gives none.
+    not counted, so the context may be over the budget.
 
     Returns:
         The chosen, best first.
+
+    Raises:
+        BudgetTooSmallError: It is below the best chunk's tokens, or below 50.
 
     Source:
         `RAG.retrieve` of github.com/alex-laitenberger/dos-rag-eval and the settings of
@@ -155,6 +154,15 @@ def fill_officially(
         if used > token_budget:
             break
         kept.append(each)
+    if ranked and not kept:
+        tokens = counter(ranked[0].text)
+        needed = max(TOKENS_PER_CHUNK, tokens)
+        message = (
+            f"token_budget={token_budget} holds no chunk by the authors' rules, which "
+            f"take one for each {TOKENS_PER_CHUNK} tokens of the budget: the best has "
+            f"{tokens}. Give a budget of at least {needed}."
+        )
+        raise BudgetTooSmallError(message, token_budget=token_budget, needed=needed)
     return kept
 
 
@@ -183,51 +191,3 @@ def pieces_of(hit: Hit) -> tuple[Piece, ...]:
     facts = hit.metadata
     spans = facts.get("spans") or [(facts["char_start"], facts["char_end"])]
     return tuple(Piece(facts["doc_uri"], *span) for span in spans)
-
-
-@dataclass(frozen=True)
-class OfficialRag(Reader):
-    """Splits, fills the budget and joins by the authors' rules .
-
-    The prompts are this project's, and the query the question with its options below
-    it. Several documents follow one another in the order of the set.
-    """
-
-    name: str
-    size: int
-    order: Literal["document", "score"]
-
-    def settings(self) -> dict[str, Any]:
-        """Return the size of chunks and the order."""
-        return {"compat": "official", "size": self.size, "order": self.order}
-
-    def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
-        """Choose and order."""
-        ranked = bench.ranked(question, OfficialSplitting("sentences", self.size))
-        kept = official_choice(ranked, budget, bench)
-        if self.order == "document":
-            names = [each.doc_id for each in bench.documents(question)]
-            kept.sort(key=lambda hit: hit.metadata["number"])
-            kept.sort(key=lambda hit: names.index(hit.metadata["doc_uri"]))
-        text = join_officially(kept)
-        pieces = tuple(piece for hit in kept for piece in pieces_of(hit))
-        return Context(text, pieces, bench.counter(text))
-
-
-def official_choice(
-    ranked: Sequence[Ranked], budget: int | None, bench: Bench
-) -> list[Ranked]:
-    """Choose as `fill_officially` does; without a budget, all."""
-    if budget is None:
-        return [*ranked]
-    kept = fill_officially(ranked, budget, bench.counter)
-    if ranked and not kept:
-        tokens = bench.counter(ranked[0].text)
-        needed = max(TOKENS_PER_CHUNK, tokens)
-        message = (
-            f"token_budget={budget} holds no chunk by the authors' rules, which take "
-            f"one for each {TOKENS_PER_CHUNK} tokens of the budget: the best has "
-            f"{tokens}. Give a budget of at least {needed}."
-        )
-        raise BudgetTooSmallError(message, token_budget=budget, needed=needed)
-    return kept

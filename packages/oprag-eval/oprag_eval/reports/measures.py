@@ -46,15 +46,12 @@ def in_order(measures: Iterable[str]) -> list[str]:
 
 
 def measures_in(scores: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Name the measures that score at least one answer, in order.
-
-    METEOR stays where its data is missing: its column is empty, and a note says why.
-    """
+    """Name the measures that score at least one answer, in order."""
     found = {
         name
         for line in scores
         for name, value in line["measures"].items()
-        if value is not None or name == "meteor"
+        if value is not None
     }
     return in_order(found)
 

@@ -10,16 +10,11 @@ import itertools
 import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from oprag.chunk import Span
 from oprag.splitting import punkt_sentence_spans
 
-PageUnit: TypeAlias = Literal["sentences", "paragraphs"]
-"""The parts of a page: `"paragraphs"` (separated by blank lines) in ReadAgent,
-`"sentences"` in the DOS RAG paper, for texts whose paragraphs are not marked."""
-
-_PARAGRAPH = re.compile(r"(?:[^\n]|\n(?!\s*\n))+")
 _MARKED = re.compile(r"<\s*(\d+)\s*>")
 _NUMBER = re.compile(r"\d+")
 
@@ -40,7 +35,7 @@ class Break(NamedTuple):
     """A question where a page should end."""
 
     parts: tuple[str, ...]
-    """Sentences or paragraphs of the passage, in reading order."""
+    """Sentences of the passage, in reading order."""
     breaks: tuple[int, ...]
     """Parts before each place that may be chosen, ascending; numbered from 1. The
     last is all of them."""
@@ -50,18 +45,14 @@ class Break(NamedTuple):
     """The part behind the passage; empty for none."""
 
 
-def parts_of(text: str, unit: PageUnit) -> list[Span]:
-    """Cut a text into sentences or paragraphs.
+def parts_of(text: str) -> list[Span]:
+    """Cut a text into sentences, as the DOS RAG paper does for ReadAgent.
 
     Returns:
         Spans in reading order that together are the text; what lies between two
         belongs to the one before. Empty for a text of white space alone.
     """
-    if unit == "sentences":
-        starts = [start for start, _ in punkt_sentence_spans(text)]
-    else:
-        found = _PARAGRAPH.finditer(text)
-        starts = [match.start() for match in found if match.group().strip()]
+    starts = [start for start, _ in punkt_sentence_spans(text)]
     if not starts:
         return []
     bounds = [0, *starts[1:], len(text)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from oprag_eval.model_texts import kept_reply, summary_call
 from oprag_eval.models import Completion
 from oprag_eval.official.dos_rag import (
     OfficialSplitting,
+    fill_officially,
     join_officially,
-    official_choice,
     pieces_of,
 )
 from oprag_eval.single_call import read
@@ -134,18 +134,6 @@ class Raptor(System):
         kind = OfficialSplitting if self.compat == "official" else Splitting
         return kind("sentences", self.size)
 
-    def settings(self) -> dict[str, Any]:
-        """Return how the trees are built."""
-        official = self.compat == "official"
-        return {
-            **({"compat": "official"} if official else {}),
-            "splitting": self.cut.settings(),
-            "summary_tokens": self.summary_tokens,
-            "cluster_tokens": self.cluster_tokens,
-            "layers": self.layers,
-            "enough": _ENOUGH,
-        }
-
     async def attempt(
         self, question: Question, budget: int | None, bench: Bench
     ) -> Attempt:
@@ -162,7 +150,7 @@ class Raptor(System):
                 scores += (self._vectors(document, tree, bench) @ query).tolist()
         ranked = [nodes[place] for place in best_first(scores)]
         if self.compat == "official":
-            kept = official_choice(ranked, budget, bench)
+            kept = fill_officially(ranked, budget or 0, bench.counter)
             text = join_officially(kept)
         else:
             kept = _fitting(ranked, budget, bench.counter)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Generator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from oprag.calls import TokenUsage
 from oprag.chunk import Span
@@ -16,7 +16,7 @@ from oprag_eval.model_texts import gist_call, kept_reply, look_up_call, page_bre
 from oprag_eval.requests import choice_question
 from oprag_eval.single_call import read
 from oprag_eval.system import Attempt, Context, Count, Piece, Step, System
-from oprag_eval.systems.pages import Break, PageUnit, PagingRules, page_steps, parts_of
+from oprag_eval.systems.pages import Break, PagingRules, page_steps, parts_of
 from oprag_eval.workers import map_concurrently
 
 
@@ -29,11 +29,9 @@ class _Memory(NamedTuple):
     """Tokens of all calls for it, made now or before."""
 
 
-async def _memory_of(
-    text: str, unit: PageUnit, rules: PagingRules, bench: Bench
-) -> _Memory:
+async def _memory_of(text: str, rules: PagingRules, bench: Bench) -> _Memory:
     """Divide a text and have each page retold; every reply is kept (`kept_reply`)."""
-    steps = page_steps(text, parts_of(text, unit), rules)
+    steps = page_steps(text, parts_of(text), rules)
     pages, usage = await _paged(steps, bench)
     calls = [gist_call(text[slice(*page)]) for page in pages]
     gists = await map_concurrently(partial(kept_reply, bench), calls)
@@ -79,8 +77,6 @@ class ReadAgent(System):
     """
 
     name: str = "readagent"
-    unit: PageUnit = "sentences"
-    """The parts of pages; `"paragraphs"` as in ReadAgent's own paper."""
     pages: Count = 6
     """Pages that may be looked up."""
     page_words: Count = 600
@@ -88,11 +84,6 @@ class ReadAgent(System):
 
     budgeted = False
     """The model decides how much it looks up."""
-
-    def settings(self) -> dict[str, Any]:
-        """Return how documents are divided, and how many pages may be looked up."""
-        words = asdict(PagingRules(self.page_words))
-        return {"unit": self.unit, "words": words, "pages": self.pages}
 
     async def attempt(
         self,
@@ -105,7 +96,7 @@ class ReadAgent(System):
         pages: list[_Page] = []
         usage = TokenUsage()
         for document in bench.documents(question):
-            memory = await _memory_of(document.text, self.unit, rules, bench)
+            memory = await _memory_of(document.text, rules, bench)
             usage += memory.usage
             for span, gist in zip(memory.pages, memory.gists, strict=True):
                 piece = Piece(document.doc_id, *span)

@@ -7,23 +7,28 @@ DOS RAG paper.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
-from oprag.context import ContextOptions, FetchPlan, Order, arrange
+from oprag.context import ContextOptions, FetchPlan, Order, Selection, arrange
 from oprag.errors import invalid_option
 from oprag_eval.bench import Bench, Search
 from oprag_eval.data import Question
-from oprag_eval.official.dos_rag import OfficialRag
+from oprag_eval.official.dos_rag import (
+    OfficialSplitting,
+    fill_officially,
+    join_officially,
+    pieces_of,
+)
 from oprag_eval.single_call import Reader
 from oprag_eval.splittings import Splitting, SplitUnit
-from oprag_eval.system import Context, Count, Piece, System
+from oprag_eval.system import Context, Count, Piece
 
 Compat: TypeAlias = Literal["fixed", "official"]
 """`"official"`: as the authors' code does it, losses included."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Retrieved(Reader):
     """Reads the best chunks that fit the budget, in some order.
 
@@ -36,35 +41,29 @@ class Retrieved(Reader):
     splittings: tuple[Splitting, ...]
     """Chunks of all of them are in one index."""
     order: Order
-    options: dict[str, Any] = field(default_factory=dict)
-    """More of `ContextOptions`, such as `selection`."""
     search: Search = "vectors"
+    top_n: int | None = None
+    selection: Selection = "budget"
+    compat: Compat = "fixed"
 
     @property
     def budgeted(self) -> bool:
         """Whether a budget bounds what is read, and not a number of chunks."""
-        return "top_n" not in self.options
-
-    def settings(self) -> dict[str, Any]:
-        """Return the splitting, the order, and what chooses."""
-        cut = [splitting.settings() for splitting in self.splittings]
-        return {
-            "splitting": cut if len(cut) > 1 else cut[0],
-            **self.options,
-            "search": self.search,
-            "order": self.order,
-        }
+        return self.top_n is None
 
     def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
         """Choose and order; no model is asked."""
+        if self.compat == "official":
+            return self._official(question, budget, bench)
         options = ContextOptions(
             token_budget=budget,
             token_counter=bench.counter,
             order=self.order,
-            **self.options,
+            top_n=self.top_n,
+            selection=self.selection,
         )
         k = None
-        if options.selection == "recall":  # as many as the core asks a store for
+        if self.selection == "recall":  # as many as the core asks a store for
             plan = FetchPlan(options.needed_budget() or 1, "recall")
             k = plan.k
         ranked = bench.ranked(question, *self.splittings, search=self.search, k=k)
@@ -75,8 +74,22 @@ class Retrieved(Reader):
         )
         return Context(text, pieces, bench.counter(text))
 
+    def _official(
+        self, question: Question, budget: int | None, bench: Bench
+    ) -> Context:
+        """Documents follow one another in the order of the set."""
+        ranked = bench.ranked(question, *self.splittings)
+        kept = fill_officially(ranked, budget or 0, bench.counter)
+        if self.order == "document":
+            names = [each.doc_id for each in bench.documents(question)]
+            kept.sort(key=lambda hit: hit.metadata["number"])
+            kept.sort(key=lambda hit: names.index(hit.metadata["doc_uri"]))
+        text = join_officially(kept)
+        pieces = tuple(piece for hit in kept for piece in pieces_of(hit))
+        return Context(text, pieces, bench.counter(text))
 
-def _best_chunks(default: str, order: Order) -> Callable[..., System]:
+
+def _best_chunks(default: str, order: Order) -> Callable[..., Retrieved]:
     """Return the maker of a system that differs from its siblings in the order alone.
 
     The maker raises `InvalidOptionError` for `compat="official"` with another unit,
@@ -91,12 +104,19 @@ def _best_chunks(default: str, order: Order) -> Callable[..., System]:
         search: Search = "vectors",
         top_n: Count | None = None,
         compat: Compat = "fixed",
-    ) -> System:
+    ) -> Retrieved:
+        kind = Splitting
         if compat == "official":
             _check_official(unit, search, top_n)
-            return OfficialRag(name, size, order)
-        options = _options(top_n)
-        return Retrieved(name, (Splitting(unit, size),), order, options, search)
+            kind = OfficialSplitting
+        return Retrieved(
+            name=name,
+            splittings=(kind(unit, size),),
+            order=order,
+            search=search,
+            top_n=top_n,
+            compat=compat,
+        )
 
     return make
 
@@ -116,8 +136,13 @@ def op_rag(
     top_n: Count | None = None,
 ) -> Retrieved:
     """Uniform windows of 128 tokens, in document order (arXiv 2409.01666)."""
-    options = _options(top_n)
-    return Retrieved(name, (Splitting(unit, size),), "document", options, search)
+    return Retrieved(
+        name=name,
+        splittings=(Splitting(unit, size),),
+        order="document",
+        search=search,
+        top_n=top_n,
+    )
 
 
 def _framework_default(
@@ -126,7 +151,7 @@ def _framework_default(
     """Return the maker of a system with a framework's defaults."""
 
     def make(*, name: str = default, top_n: Count = k) -> Retrieved:
-        return Retrieved(name, (splitting,), "score", {"top_n": top_n})
+        return Retrieved(name=name, splittings=(splitting,), order="score", top_n=top_n)
 
     return make
 
@@ -141,11 +166,6 @@ llamaindex_default = _framework_default(
 )
 """LlamaIndex untouched: `SentenceSplitter` with 1,024 tokens and the 2 best nodes of
 `as_query_engine()`; without metadata, which it would count and send."""
-
-
-def _options(top_n: int | None) -> dict[str, Any]:
-    """Return what differs from the defaults, so that equal choices look equal."""
-    return {} if top_n is None else {"top_n": top_n}
 
 
 def _check_official(unit: SplitUnit, search: Search, top_n: int | None) -> None:
@@ -167,4 +187,6 @@ def recommended(
     `selection="recall"`, and nothing but the store to read from.
     """
     cut = tuple(Splitting("sentences", size) for size in sizes)
-    return Retrieved(name, cut, "document", {"selection": "recall"}, "hybrid")
+    return Retrieved(
+        name=name, splittings=cut, order="document", search="hybrid", selection="recall"
+    )

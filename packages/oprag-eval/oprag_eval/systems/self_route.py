@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from oprag.calls import Ledger, without_reasoning
 from oprag.context import ContextOptions, Order
@@ -46,21 +46,6 @@ class SelfRoute(System):
     def __post_init__(self) -> None:
         as_rungs(self.rungs)
 
-    @property
-    def splitting(self) -> Splitting:
-        """The splitting into chunks."""
-        return Splitting(self.unit, self.size)
-
-    def settings(self) -> dict[str, Any]:
-        """Return what is retrieved, and the rungs."""
-        return {
-            "k": self.k,
-            "order": self.order,
-            "splitting": self.splitting.settings(),
-            "rungs": list(self.rungs),
-            "decline": self.decline,
-        }
-
     async def attempt(
         self,
         question: Question,
@@ -75,7 +60,7 @@ class SelfRoute(System):
             cut=cut_middle,
             named=False,  # as in the papers
         )
-        hits = bench.ranked(question, self.splitting)[: self.k]
+        hits = bench.ranked(question, Splitting(self.unit, self.size))[: self.k]
         routing, decline = self.rungs[:-1], self.decline
         model = BenchModel(question, bench, routing=routing, decline=decline)
         steps = route(hits, options, model, ledger=ledger)
