@@ -11,10 +11,10 @@ until it fits.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from operator import add
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.numbers import Numbers
@@ -24,7 +24,7 @@ from oprag.context.text import GAP_MARK, cited_text, headers
 from oprag.errors import BudgetTooSmallError
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 from oprag.positions import as_number
-from oprag.tokens import resolve_token_counter
+from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 _CANDIDATES = 1200
 """Chunks to choose from; as many as `benchmarks/recall` was measured with."""
@@ -96,6 +96,12 @@ def too_small(token_budget: int, needed: int) -> BudgetTooSmallError:
         "as it is sent. Give a larger budget, or split into smaller chunks."
     )
     return BudgetTooSmallError(message, token_budget=token_budget, needed=needed)
+
+
+def stored_count(metadata: Mapping[str, Any], counter: NamedTokenCounter) -> int | None:
+    """Return the tokens that a chunk's metadata say, if this counter counted them."""
+    known = counter.name and metadata.get(TOKEN_COUNTER) == counter.name
+    return as_number(metadata.get(TOKEN_COUNT)) if known else None
 
 
 class FetchPlan:
@@ -236,13 +242,10 @@ class BudgetFiller:
 
     def _cost(self, chunk: Chunk) -> int:
         """Tokens of a chunk as it is sent: its stored count where that is of it."""
-        metadata, name = chunk.metadata, self._counter.name
         sent = self._sent(chunk)
-        known = name and chunk.exact and metadata.get(TOKEN_COUNTER) == name
-        stored = as_number(metadata.get(TOKEN_COUNT)) if known else None
-        if stored is None or sent != chunk.text:
-            return self._counter(sent)
-        return stored
+        own = chunk.exact and sent == chunk.text
+        stored = stored_count(chunk.metadata, self._counter) if own else None
+        return self._counter(sent) if stored is None else stored
 
     def _sent(self, chunk: Chunk) -> str:
         text = chunk.text

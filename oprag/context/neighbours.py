@@ -12,11 +12,12 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit
+from oprag.context.budget import stored_count
 from oprag.context.options import ContextOptions, Widen
 from oprag.context.recall import lent_worth
 from oprag.documents import StoredChunk, chunk_key
@@ -28,8 +29,6 @@ from oprag.metadata import (
     DOC_VERSION,
     N_CHUNKS,
     PART_INDEX,
-    TOKEN_COUNT,
-    TOKEN_COUNTER,
     chunk_id,
     indexed_id,
     version_text,
@@ -40,8 +39,8 @@ from oprag.tokens import resolve_token_counter
 _SLACK = 1.5
 """How many more neighbours are read than are expected to fit: they may be shorter."""
 
-_Scope: TypeAlias = tuple[str, str]
-"""The document and the version of a chunk."""
+_Key: TypeAlias = tuple[str, str, int]
+"""The document, the version and the index of a chunk."""
 
 
 class Neighbours(NamedTuple):
@@ -93,40 +92,28 @@ def check_widening(
 
 
 def outward(
-    lengths: Mapping[int, int], reach: float, take: Callable[[int, int, int], bool]
-) -> None:
-    """Walk away from hits on both sides, to what is worth most first.
+    rank: int, length: int, side: int, most: float
+) -> Iterator[tuple[float, int, int, int]]:
+    """Walk away from a hit; where walks are merged, what is worth most comes first.
 
     Args:
-        lengths: Characters of each hit, by its rank: so far is a step.
-        reach: How many steps to go.
-        take: Given the rank, the side (-1 or 1) and the steps from the hit. Returns
-            whether to go on there.
+        rank: The hit's.
+        length: Its characters: so far is a step.
+        side: -1 or 1.
+        most: How many steps to go.
     """
-    nearest = [
-        (-lent_worth(rank, length), rank, side, 1)
-        for rank, length in lengths.items()
-        for side in (-1, 1)
-    ]
-    heapq.heapify(nearest)
-    while nearest:
-        _, rank, side, steps = heapq.heappop(nearest)
-        if steps <= reach and take(rank, side, steps):
-            worth = lent_worth(rank, (steps + 1) * lengths[rank])
-            heapq.heappush(nearest, (-worth, rank, side, steps + 1))
+    steps = 1
+    while steps <= most:
+        yield -lent_worth(rank, steps * length), rank, side, steps
+        steps += 1
 
 
 class _Place(NamedTuple):
-    scope: _Scope
-    at: int
+    key: _Key
     total: float
-    part: Any
+    text: tuple[Any, str]
+    """What a span is of, and its version: chunks of several sizes may be of one."""
     span: tuple[int, int] | None
-
-    @property
-    def text(self) -> tuple[str, str, Any]:
-        """The text of a span: chunks of several sizes may be of one."""
-        return self.scope[0], version_text(self.scope[1]), self.part
 
 
 class Widening:
@@ -151,82 +138,85 @@ class Widening:
         fills: bool,
         ids: Sequence[str | None] = (),
     ) -> None:
-        self._hits = hits
-        self._ids = ids
-        self._widen = widen
-        self._options = options
+        self._hits, self._ids = hits, ids
+        self._widen, self._options = widen, options
         self.reach = math.inf if widen == "fill" else widen
         """How far to go on each side of a hit, in chunks."""
-        self.hits = len(hits)
+        self._budget = options.token_budget or math.inf
+        self._fills = fills and options.token_budget is not None
+        self._mean = _mean(hits, options) if options.token_budget else 1.0
+        self._places: dict[int, _Place] = {}
+        """Of the hits whose neighbours a store can give."""
+        self.hits = self._counted()
         """How many of the hits count: the rest has no room beside the neighbours."""
-        self.fits = False
-        """Whether everything that can come of these hits is expected to fit."""
-        self._mean = 1.0 if options.token_budget is None else _mean(hits, options)
-        if fills and options.token_budget is not None:
-            self._limit(options.token_budget)
+        counted = range(min(self.hits, options.top_n or self.hits))
+        self._every = frozenset(counted)
+        self.unplaced = frozenset(n for n in counted if not chunk_key(hits[n].metadata))
+        """Places of the hits whose neighbours a store cannot give."""
 
-    @cached_property
-    def places(self) -> dict[int, _Place]:
-        """Places of the hits whose neighbours a store can give."""
-        places: dict[int, _Place] = {}
+    def _counted(self) -> int:
+        """Place the hits, until they fill the budget with a number of neighbours."""
+        reach = self._widen if self._fills and self._widen != "fill" else None
         texts: dict[Any, str] = {}
         distinct: set[Any] = set()
-        for number, hit in enumerate(self._hits[: self.hits]):
-            if self._options.top_n is not None and len(distinct) >= self._options.top_n:
+        read: set[Any] = set()
+        for number, hit in enumerate(self._hits):
+            if len(distinct) >= (self._options.top_n or math.inf):
                 break
             place = _place(hit.metadata)
-            distinct.add(number if place is None else place)
-            if place is not None:
-                doc_key, text, part = place.text
-                if texts.setdefault((doc_key, part), text) == text:
-                    places[number] = place
-        return places
+            distinct.add(place or number)
+            near: set[Any] = {number}
+            if place and texts.setdefault(*place.text) == place.text[1]:
+                self._places[number] = place
+                if reach is not None:
+                    *scope, at = place.key
+                    last = int(min(at + reach, place.total - 1))
+                    near = {(*scope, n) for n in range(max(0, at - reach), last + 1)}
+            read |= near
+            if reach is not None and len(read) * self._mean >= self._budget:
+                return number + 1
+        return len(self._hits)
+
+    @property
+    def fits(self) -> bool:
+        """Whether everything that can come of these hits is expected to fit."""
+        read = self.hits + len(self.wanted)
+        return self._fills and read * self._mean < self._budget
 
     @cached_property
-    def unplaced(self) -> frozenset[int]:
-        """Places of the hits whose neighbours a store cannot give."""
-        hits = self._hits[: self.hits][: self._options.top_n]
-        return frozenset(n for n, h in enumerate(hits) if chunk_key(h.metadata) is None)
-
-    @cached_property
-    def wanted(self) -> dict[tuple[_Scope, int], tuple[int, int]]:
-        """The order and the hit of each chunk to read, by its document and index."""
-        room, places = self.room, self.places
-        own = {(place.scope, place.at) for place in places.values()}
-        wanted: dict[tuple[_Scope, int], tuple[int, int]] = {}
-
-        def take(number: int, side: int, steps: int) -> bool:
-            place = places[number]
-            index = place.at + side * steps
-            if len(wanted) >= room or not 0 <= index < place.total:
-                return False
-            if (place.scope, index) not in own:
-                wanted.setdefault((place.scope, index), (len(wanted), number))
-            return True
-
-        lengths = {number: len(self._hits[number].text) for number in places}
-        outward(lengths, self.reach, take)
+    def wanted(self) -> dict[_Key, tuple[int, int]]:
+        """The order and the hit of each chunk to read."""
+        own = {place.key for place in self._places.values()}
+        wanted: dict[_Key, tuple[int, int]] = {}
+        walks = []
+        for number, (key, total, _, _) in self._places.items():
+            length = len(self._hits[number].text)
+            for side, most in ((-1, key[2]), (1, total - key[2] - 1)):
+                walks.append(outward(number, length, side, min(self.reach, most)))
+        for _, number, side, steps in heapq.merge(*walks):
+            if len(wanted) >= self.room:
+                break
+            doc_key, version, at = self._places[number].key
+            if (key := (doc_key, version, at + side * steps)) not in own:
+                wanted.setdefault(key, (len(wanted), number))
         return wanted
 
-    def requests(self) -> dict[tuple[str, str, int], str]:
+    def requests(self) -> dict[_Key, str]:
         """Return what to ask a store for: chunks, as `SearchedChunks` takes them.
 
         An id is computed only beside a hit whose own one is computed in this way.
         """
-        ids = {number: self._computed_id(number) for number in self.places}
-        return {
-            (*scope, index): made(self._hits[hit].metadata, index)
-            if (made := ids[hit])
-            else ""
-            for (scope, index), (_, hit) in self.wanted.items()
-        }
+        ids = {number: self._id_maker(number) for number in self._places}
+        return {key: ids[hit](key[2]) for key, (_, hit) in self.wanted.items()}
 
-    def _computed_id(self, number: int) -> Callable[..., str] | None:
-        """Return how a hit's id is made; None where its metadata do not tell."""
+    def _id_maker(self, number: int) -> Callable[[int], str]:
+        """Return how ids beside a hit are made; empty where nothing tells."""
         own = self._ids[number] if self._ids else None
-        metadata, at = self._hits[number].metadata, self.places[number].at
-        made = (each for each in (indexed_id, _splitters_id) if own)
-        return next((each for each in made if each(metadata, at) == own), None)
+        metadata, at = self._hits[number].metadata, self._places[number].key[2]
+        for made in (indexed_id, _splitters_id) if own else ():
+            if made(metadata, at) == own:
+                return partial(made, metadata)
+        return lambda _: ""
 
     def neighbours(self, stored: Iterable[StoredChunk]) -> list[Neighbour]:
         """Return what came as neighbours, in the order in which they are taken.
@@ -237,14 +227,14 @@ class Widening:
         """
         found: dict[tuple[int, str], Neighbour] = {}
         spans: defaultdict[Any, list[tuple[int, int]]] = defaultdict(list)
-        for place in self.places.values():
+        for place in self._places.values():
             if place.span is not None:
                 spans[place.text].append(place.span)
         for chunk in stored:
             at = _place(chunk.metadata)
-            if at is None or at[:2] not in self.wanted:
+            if at is None or at.key not in self.wanted:
                 continue
-            order, hit = self.wanted[at[:2]]
+            order, hit = self.wanted[at.key]
             start, end = at.span or (-1, -1)
             if not any(s <= start and end <= e for s, e in spans[at.text]):
                 found[order, chunk.id] = Neighbour(chunk, hit)
@@ -261,10 +251,9 @@ class Widening:
             linked: Places of hits that tell their neighbours otherwise. Beside the
                 others full texts are read on.
         """
-        every = frozenset(range(min(self.hits, self._options.top_n or self.hits)))
-        beside = (self.unplaced if stored else every) - linked
+        beside = (self.unplaced if stored else self._every) - linked
         if beside and self._options.documents is None:
-            if beside == every:
+            if beside == self._every:
                 metadata = self._hits[0].metadata
                 message = (
                     "widen= finds neighbours by doc_key and chunk_index, and the "
@@ -276,40 +265,16 @@ class Widening:
             beside = frozenset()
         return Neighbours(count, self._widen, beside) if count or beside else ALONE
 
-    def _limit(self, budget: int) -> None:
-        """Count the hits that fill a budget with their neighbours."""
-        if self.reach == math.inf:
-            whole = {place.scope: place.total for place in self.places.values()}
-            read = sum(whole.values()) + len(self._hits) - len(self.places)
-            self.fits = read * self._mean < budget
-            return
-        read, known = 0, set[tuple[_Scope, int]]()
-        for number in range(len(self._hits)):
-            if place := self.places.get(number):
-                first, last = place.at - self.reach, place.at + self.reach
-                inside = range(max(0, int(first)), int(min(last + 1, place.total)))
-                known |= {(place.scope, index) for index in inside}
-            else:
-                read += 1
-            if (read + len(known)) * self._mean >= budget:
-                self.hits = number + 1
-                del self.places  # of fewer
-                return
-        self.fits = True
-
     @cached_property
     def room(self) -> float:
         """Return the most neighbours to ask for."""
-        budget = self._options.token_budget
-        if budget is None:
-            return math.inf
-        left = budget / self._mean
+        left = self._budget / self._mean
         if self._options.selection == "budget":  # no hit is left out for them
-            left -= min(self.hits, self._options.top_n or self.hits)
-        elif self.places:  # chunks of several sizes hold one text several times
-            scopes = {place.scope for place in self.places.values()}
+            left -= len(self._every)
+        elif self._places:  # chunks of several sizes hold one text several times
+            scopes = {place.key[:2] for place in self._places.values()}
             left *= max(Counter(doc_key for doc_key, _ in scopes).values())
-        return math.ceil(_SLACK * left) if left > 0 else 0
+        return max(0, _SLACK * left)
 
 
 def _splitters_id(metadata: Mapping[str, Any], index: int) -> str:
@@ -324,23 +289,19 @@ def _place(metadata: Mapping[str, Any]) -> _Place | None:
     key = chunk_key(metadata)
     if key is None:
         return None
+    total = as_number(metadata.get(N_CHUNKS)) or math.inf
+    part = key[0], as_number(metadata.get(PART_INDEX))
     start, end = as_number(metadata.get(CHAR_START)), as_number(metadata.get(CHAR_END))
-    return _Place(
-        key[:2],
-        key[2],
-        as_number(metadata.get(N_CHUNKS)) or math.inf,
-        as_number(metadata.get(PART_INDEX)),
-        None if start is None or end is None else (start, end),
-    )
+    span = None if start is None or end is None else (start, end)
+    return _Place(key, total, (part, version_text(key[1])), span)
 
 
 def _mean(hits: Sequence[Hit], options: ContextOptions) -> float:
     """Return the tokens of a hit."""
     counter = resolve_token_counter(options.token_counter)
-
-    def tokens(hit: Hit) -> int:
-        known = counter.name and hit.metadata.get(TOKEN_COUNTER) == counter.name
-        stored = as_number(hit.metadata.get(TOKEN_COUNT)) if known else None
-        return counter(hit.text) if stored is None else stored
-
-    return max(1.0, sum(map(tokens, hits)) / max(1, len(hits)))
+    stored = [stored_count(hit.metadata, counter) for hit in hits]
+    tokens = [
+        counter(hit.text) if count is None else count
+        for hit, count in zip(hits, stored, strict=True)
+    ]
+    return max(1.0, sum(tokens) / max(1, len(hits)))

@@ -15,7 +15,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from oprag.chunk import OTHER_ENDS, Chunk, Span
@@ -30,25 +30,24 @@ _SENTENCE_END = re.compile(rf"""[.!?]["')\]”’]*\s+|[{OTHER_ENDS}]\s*|\n\s*""
 class Piece(NamedTuple):
     """A candidate, or a slice of one."""
 
-    start: float
+    start: int
     """Its first character; where there are only ordinals, by the mean length."""
-    end: float
-    """Its end, exclusive."""
+    end: int
+    rank: int
+    """That of the best candidate that it is in."""
     of: Chunk
     """The candidate that it is; else the best that it is in."""
 
     def chunk(self) -> Chunk:
         """Return it as a chunk."""
-        candidate, span = self.of, self.of.span
-        start, end = int(self.start), int(self.end)
-        if span is None or not candidate.exact or span == (start, end):
+        (start, end, _, candidate), span = self, self.of.span
+        if span in (None, (start, end)) or not candidate.exact:
             return candidate
-        text = candidate.text[start - span.start : end - span.start]
+        text = candidate.text[start - span[0] : end - span[0]]
         return slice_of(candidate, text, start, end)
 
 
-@dataclass(slots=True)
-class Line:
+class Line(NamedTuple):
     """One document or part, cut into pieces."""
 
     pieces: Sequence[Piece]
@@ -73,12 +72,7 @@ def cut_into_lines(chunks: Sequence[Chunk], *, long: float = math.inf) -> list[L
     groups: defaultdict[tuple[Hashable, ...], list[Chunk]] = defaultdict(list)
     for chunk in chunks:
         groups[scope_of(chunk)].append(chunk)
-    return [
-        _line_of_spans(members, long)
-        if is_sliceable(members[0])
-        else _line_of_ordinals(members)
-        for members in groups.values()
-    ]
+    return [_line(members, long) for members in groups.values()]
 
 
 def is_sliceable(chunk: Chunk) -> bool:
@@ -95,46 +89,38 @@ def scope_of(chunk: Chunk) -> tuple[Hashable, ...]:
     return chunk.document, "ordinals", chunk.position[:-1]
 
 
-def _line_of_ordinals(members: Sequence[Chunk]) -> Line:
-    places = [chunk.position[-1] if chunk.position else 0 for chunk in members]
-    order = sorted(range(len(members)), key=places.__getitem__)
-    each = sum(len(chunk.text) for chunk in members) / len(members)
-    pieces = [
-        Piece(each * places[n], each * (places[n] + 1), members[n]) for n in order
-    ]
-    at = {number: place for place, number in enumerate(order)}
-    covered = [(chunk.rank, at[n], at[n] + 1) for n, chunk in enumerate(members)]
-    return Line(pieces, covered)
-
-
-def _line_of_spans(members: Sequence[Chunk], long: float) -> Line:
-    spans = [chunk.span or Span(0, 0) for chunk in members]
+def _line(members: Sequence[Chunk], long: float) -> Line:
+    sliceable = is_sliceable(members[0])
+    if sliceable:
+        spans = [chunk.span or Span(0, 0) for chunk in members]
+    else:  # all of the mean length
+        mean = max(1, sum(len(chunk.text) for chunk in members) // len(members))
+        ordinals = [int(c.position[-1]) if c.position else 0 for c in members]
+        spans = [Span(mean * each, mean * (each + 1)) for each in ordinals]
     places = {place for span in spans for place in span}
     for chunk, (start, end) in zip(members, spans, strict=True):
-        if end - start > long:
+        if end - start > long and sliceable:
             places.update(start + at for at in _within(chunk.text, long / _PARTS))
     cuts = sorted(places)
     numbers = {place: number for number, place in enumerate(cuts)}
+    runs = [
+        (chunk, numbers[start], numbers[end])
+        for chunk, (start, end) in zip(members, spans, strict=True)
+    ]
     # Of each stretch between two cuts: the best candidate, and one that is just it.
-    best: list[Chunk | None] = [None] * len(cuts)
-    whole: list[Chunk | None] = [None] * len(cuts)
-    for chunk, (start, end) in zip(reversed(members), reversed(spans), strict=True):
-        first, last = numbers[start], numbers[end]
+    best: list[Chunk | None] = [None] * (len(cuts) - 1)
+    whole: list[Chunk | None] = [None] * (len(cuts) - 1)
+    for chunk, first, last in reversed(runs):
         best[first:last] = [chunk] * (last - first)  # the best comes last, over all
         if last == first + 1:
             whole[first] = chunk
-    pieces: list[Piece] = []
-    at: list[int] = []
-    for number, candidate in enumerate(best):
-        at.append(len(pieces))
-        if candidate is not None:
-            of = whole[number] or candidate
-            pieces.append(Piece(cuts[number], cuts[number + 1], of))
-    covered = [
-        (chunk.rank, at[numbers[start]], at[numbers[end] - 1] + 1)
-        for chunk, (start, end) in zip(members, spans, strict=True)
+    pieces = [
+        Piece(start, end, chunk.rank, is_it or chunk)
+        for (start, end), chunk, is_it in zip(pairwise(cuts), best, whole, strict=True)
+        if chunk is not None
     ]
-    return Line(pieces, covered)
+    at = [*accumulate((chunk is not None for chunk in best), initial=0)]
+    return Line(pieces, [(chunk.rank, at[a], at[b]) for chunk, a, b in runs])
 
 
 def _within(text: str, least: float) -> Iterator[int]:

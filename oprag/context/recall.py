@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import overload
+from typing import Any
 
 from oprag.chunk import Chunk
 from oprag.context.budget import LONG_TOKEN
@@ -44,14 +44,9 @@ class PieceChunks(Sequence[Chunk]):
     def __len__(self) -> int:
         return len(self._pieces)
 
-    @overload
-    def __getitem__(self, at: int) -> Chunk: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Chunk]: ...
-    def __getitem__(self, at: int | slice) -> Chunk | Sequence[Chunk]:
-        if isinstance(at, slice):
-            return PieceChunks(self._pieces[at])
-        return self._pieces[at].chunk()
+    def __getitem__(self, at: Any) -> Any:
+        found = self._pieces[at]
+        return PieceChunks(found) if isinstance(at, slice) else found.chunk()
 
 
 def expanded_order(
@@ -72,30 +67,22 @@ def expanded_order(
         Chunks that do not overlap, best first. They are the candidates themselves where
         nothing else begins or ends in them, else slices of them; their `rank` is that
         of the candidate. Equal worth: the better candidate first, then reading order
-        (documents in the order of their best candidates). Made as they are asked for.
+        (documents in the order of their best candidates).
 
     Source:
-        This project's own. The settings were chosen on public data, and what was
-        tried beside them is in `benchmarks/`.
+        This project's own.
     """
-    given = [chunk.rank for chunk in chunks]
-    if given != sorted({*given}):
+    ranks = [chunk.rank for chunk in chunks]
+    if ranks != sorted({*ranks}):
         chunks = sorted(chunks, key=_in_one_order)
     # What fits as it is stays so: a context that is arranged again does not change.
     fits = sum(len(chunk.text) for chunk in chunks) <= LONG_TOKEN * budget
-    pieces: list[Piece] = []
-    worth: list[float] = []
-    covered: list[tuple[int, int, int]] = []
-    for line in cut_into_lines(chunks, long=math.inf if fits else budget):
-        n = len(pieces)
-        covered += [(rank, n + first, n + last) for rank, first, last in line.covered]
-        pieces += line.pieces
-        worth += worths(line, hits)
-    best: dict[int, int] = {}
-    for rank, first, last in sorted(covered):
-        for number in range(first, last):
-            best.setdefault(number, rank)
-    by_worth = sorted(best, key=worth.__getitem__, reverse=True)
+    lines = cut_into_lines(chunks, long=math.inf if fits else budget)
+    pieces = [piece for line in lines for piece in line.pieces]
+    worth = [each for line in lines for each in worths(line, hits)]
+    best = [piece.rank for piece in pieces]
+    in_order = sorted(range(len(pieces)), key=best.__getitem__)
+    by_worth = sorted(in_order, key=worth.__getitem__, reverse=True)
     by_rank = sorted(by_worth, key=best.__getitem__)
     return PieceChunks([pieces[n] for n in _woven(by_rank, by_worth, pieces)])
 
@@ -116,7 +103,7 @@ def worths(line: Line, hits: float) -> list[float]:
         ends[last - 1] += worth
         for number in range(first, last):
             own[number] += worth
-    middles = [(start + end) / 2 for start, end, _ in line.pieces]
+    middles = [(piece.start + piece.end) / 2 for piece in line.pieces]
     before = _carried(middles, ends)
     behind = reversed(_carried(middles[::-1], begins[::-1]))
     return [o + _LENT * (b + a) for o, b, a in zip(own, before, behind, strict=True)]
@@ -135,7 +122,7 @@ def _woven(
     by_rank: Sequence[int], by_worth: Sequence[int], pieces: Sequence[Piece]
 ) -> list[int]:
     """Read in two orders at once: a piece comes when it is due in either."""
-    lengths = [end - start for start, end, _ in pieces]
+    lengths = [piece.end - piece.start for piece in pieces]
     read = accumulate((_TO_RANK * lengths[n] for n in by_rank), initial=0)
     due = dict(zip(by_rank, read, strict=False))
     read = accumulate(map(lengths.__getitem__, by_worth), initial=0)
