@@ -38,9 +38,15 @@ from langchain_oprag._answer_run import AnswerRun, anotify, notify
 from langchain_oprag._options import unwrapped
 from langchain_oprag._prompts import Question
 from oprag import routing
-from oprag.calls import CallModel, TokenUsage, field_of, frame_tokens, text_of
+from oprag.calls import (
+    DECLINE_TOOL,
+    CallModel,
+    TokenUsage,
+    field_of,
+    frame_tokens,
+    text_of,
+)
 from oprag.errors import refuse_unknown
-from oprag.routing import DECLINE_TOOL
 from oprag.tokens import (
     NamedTokenCounter,
     Steps,

@@ -27,22 +27,26 @@ from langchain_oprag._prompts import Prompt, Question, fill, read_question, rung
 from langchain_oprag._searched import search_filter, verified_stores
 from langchain_oprag.documents import SourceLike
 from langchain_oprag.retrievers import Fetch, OrderPreservingRetriever
-from oprag.calls import CALL_DESCRIPTIONS, SENTINEL, CallModel, Dialogue
+from oprag.calls import (
+    CALL_DESCRIPTIONS,
+    SENTINEL,
+    CallModel,
+    Decline,
+    Dialogue,
+    qa_prompt,
+)
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, FetchPlan, OnProblem, Order, single_passage
 from oprag.diagnosing import Verifiable, Verification
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.routing import (
     DEFAULT_RUNGS,
-    FIRST_TOKENS,
-    Decline,
     Routed,
     RouteOptions,
     Rung,
     RungContext,
     check_route,
     no_tools,
-    qa_prompt,
     route,
     tokens_to_retrieve,
 )
@@ -175,16 +179,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
         Raises:
             InvalidOptionError: They contradict one another.
         """
-        rungs = check_route(
-            self.rungs,
-            documents=self.documents,
-            rung_llms=self.rung_llms,
-            decline=self.decline,
-            prompts=self.prompts,
-            max_context_tokens=self.max_context_tokens,
-            answer_tokens=self.answer_tokens,
-            prices=self.prices,
-        )
+        rungs = check_route(**vars(self))
         models = {"llm": self.llm}
         for name, llm in (self.rung_llms or {}).items():
             models[f"rung_llms[{name!r}]"] = llm
@@ -192,12 +187,11 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
             check_runnable(option, llm, A_MODEL)
             if self.decline == "tool" and with_tool(llm, {}) is None:
                 raise no_tools(option, llm)
-        by_word = self.decline == "word"
-        must_decline = {rung.name: by_word for rung in rungs[:-1]}
         names = "order", "on_problem", "position_keys", "document_key", "token_counter"
         given: Any = {name: getattr(self, name) for name in names}
         context = ContextOptions(**given)
-        must_decline[rungs[-1].name] = False
+        by_word = self.decline == "word"
+        must_decline = {rung.name: by_word and rung != rungs[-1] for rung in rungs}
         prompts = rung_prompts(self.prompts, must_decline, qa_prompt(self.decline))
         return RouteOptions(rungs=rungs, context=context), prompts
 
@@ -263,8 +257,7 @@ class _SelfRouting(Answering):
         fetch = Fetch(retriever, self.config, {}, plan=plan)
         found = yield fetch.asking(self.question.text)
         self._hits = hits_of(found, "retriever")
-        first = FIRST_TOKENS if fetch.fills else None
-        self._options = replace(self._options, retrieved_tokens=first)
+        self._options = replace(self._options, fills=fetch.fills)
         return []
 
     def dialogue(self) -> Dialogue[Routed]:
@@ -303,7 +296,8 @@ class _SelfRouting(Answering):
         if not self.shown:
             yield AddableDict(context=self._read)
             yield AddableDict(answer=SENTINEL if result.text is None else result.text)
-        result.tell(self._chain._problems)  # noqa: SLF001 -- the chain's own
+        if result.problems:
+            self._chain._problems.tell(result.problems)  # noqa: SLF001 -- the chain's own
         self.facts = {"route": result.described()}
         yield AddableDict(self.facts)
         yield AddableDict(usage=self.ledger.to_dict())

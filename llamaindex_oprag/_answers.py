@@ -35,8 +35,8 @@ from llamaindex_oprag._llms import (
 )
 from llamaindex_oprag._prompts import Sent, fill
 from oprag import routing
-from oprag.calls import CallModel, frame_tokens
-from oprag.routing import DECLINE_TOOL, aanswer, answer
+from oprag.calls import DECLINE_TOOL, CallModel, frame_tokens
+from oprag.routing import aanswer, answer
 from oprag.tokens import in_thread
 
 EMPTY_RESPONSE = "Empty Response"

@@ -28,19 +28,17 @@ from llamaindex_oprag._searched import search_filter
 from llamaindex_oprag.documents import source_or_none
 from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
 from llamaindex_oprag.retrievers import Fetch, OrderPreservingRetriever
-from oprag.calls import CallModel, Dialogue
+from oprag.calls import CallModel, Dialogue, qa_prompt
 from oprag.context import ContextOptions, FetchPlan, Problems, single_passage
 from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError, ModelCallError
 from oprag.metadata import DOC_URI, RESULT_KEYS, named_id
 from oprag.routing import (
-    FIRST_TOKENS,
     Routed,
     RouteOptions,
     RungContext,
     check_route,
     no_tools,
-    qa_prompt,
     route,
     tokens_to_retrieve,
 )
@@ -122,8 +120,7 @@ class SelfRouting(Answering):
         self.source = synthesizer.full_texts()
         self._query = query
         _, fills = synthesizer.asked()
-        first = FIRST_TOKENS if fills else None
-        self._route = replace(options.route, retrieved_tokens=first)
+        self._route = replace(options.route, fills=fills)
         self._templates = dict(options.templates)
         self._routed: Routed | None = None
         self._nodes: list[NodeWithScore] = []
@@ -157,7 +154,8 @@ class SelfRouting(Answering):
         own words where there was nothing to read.
         """
         self._routed = result
-        result.tell(self._options.problems)
+        if result.problems:
+            self._options.problems.tell(result.problems)
         if self.shown:
             return ()
         return (EMPTY_RESPONSE if result.rung is None else result.text or "",)
@@ -289,7 +287,7 @@ def _nodes_of(context: RungContext) -> list[NodeWithScore]:
         return [node_of(single_passage(each), options) for each in context.chunks]
     nodes = []
     for excerpt, chunks, metadata in context.described():
-        name, (start, end) = excerpt.document.name, excerpt.span
+        name, (start, end) = excerpt.name, excerpt.span
         unseen = [key for key in metadata if key == DOC_URI or key in RESULT_KEYS]
         own_id = named_id(f"{name}\n{start}-{end}")
         beside = chunks[0] if chunks else None

@@ -21,11 +21,12 @@ from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._searched import check_retriever, verified_stores
 from llamaindex_oprag._self_route import SelfRouteOptions, SelfRouteSynthesizer
 from llamaindex_oprag.documents import SourceLike
+from oprag.calls import Decline
 from oprag.context import ContextOptions, OnProblem, Order
 from oprag.diagnosing import Verifiable, Verification
 from oprag.errors import InvalidOptionError
 from oprag.positions import DocumentKey, PositionKeys
-from oprag.routing import DEFAULT_RUNGS, Decline, Rung
+from oprag.routing import DEFAULT_RUNGS, Rung
 from oprag.tokens import TokenizerSpec
 
 Prompt: TypeAlias = str | BasePromptTemplate

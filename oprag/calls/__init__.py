@@ -11,14 +11,18 @@ from oprag.calls.dialogue import (
     Reply,
     ask,
     frame_tokens,
+    tool_tokens,
 )
 from oprag.calls.ledger import Ledger, Price, TokenUsage, as_prices
 from oprag.calls.prompts import (
     CONTEXT_PART,
-    QA_PROMPT,
+    DECLINE_TOOL,
     QA_VARIABLES,
     SENTINEL,
+    Decline,
+    by_call,
     check_prompt,
+    qa_prompt,
 )
 from oprag.calls.replies import (
     Finish,
@@ -34,10 +38,11 @@ from oprag.calls.secrets import keep_secret, without_secrets
 __all__ = [
     "CALL_DESCRIPTIONS",
     "CONTEXT_PART",
-    "QA_PROMPT",
+    "DECLINE_TOOL",
     "QA_VARIABLES",
     "SENTINEL",
     "CallModel",
+    "Decline",
     "Dialogue",
     "Finish",
     "Ledger",
@@ -50,6 +55,7 @@ __all__ = [
     "TokenUsage",
     "as_prices",
     "ask",
+    "by_call",
     "carried",
     "check_prompt",
     "field_of",
@@ -58,8 +64,10 @@ __all__ = [
     "is_window_overflow",
     "keep_secret",
     "may_be_reasoning",
+    "qa_prompt",
     "said_by",
     "text_of",
+    "tool_tokens",
     "well_formed",
     "without_reasoning",
     "without_secrets",

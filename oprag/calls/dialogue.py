@@ -17,14 +17,17 @@ each framework has one driver, for all methods ::
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from oprag.calls.client_errors import is_window_overflow, said_by
 from oprag.calls.ledger import Ledger, RungDecision, TokenUsage
+from oprag.calls.prompts import DECLINE_TOOL, Decline
 from oprag.calls.replies import Finish
 from oprag.errors import ContextWindowError, OpragError
+from oprag.tokens import NamedTokenCounter
 
 ResultT = TypeVar("ResultT")
 
@@ -135,6 +138,11 @@ def frame_tokens(messages: int) -> int:
     return 4 * messages + 3 if messages else 0
 
 
+def tool_tokens(decline: Decline, counter: NamedTokenCounter) -> int:
+    """Count what the tool adds to a prompt; 0 for another rule."""
+    return counter(json.dumps(DECLINE_TOOL)) if decline == "tool" else 0
+
+
 class PromptedModel(Protocol):
     """The model with its prompts, for one question. No I/O.
 
@@ -157,7 +165,6 @@ def ask(
     too_long: str,
     decision: Callable[[Reply], RungDecision],
     note: str | None = None,
-    whole: bool = False,
 ) -> Generator[CallModel, Any, Reply]:
     """Have a model called; enter it into the ledger, also if it fails.
 
@@ -194,6 +201,5 @@ def ask(
         seconds=reply.seconds,
         finish=reply.finish,
         note=note,
-        whole=whole,
     )
     return reply

@@ -108,10 +108,7 @@ class RungEntry:
     finish: str | None = None
     """How the reply ended, if not normally; see `Reply`."""
     note: str | None = None
-    """Why it was skipped, how it was cut, that the window is unknown, or which full
-    documents are not the exact text."""
-    whole: bool = False
-    """Whether it sent the whole documents."""
+    """Why it was skipped, that it was cut, or that the window is unknown."""
 
     @property
     def model_calls(self) -> int:

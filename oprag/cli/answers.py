@@ -12,12 +12,12 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag import SelfRouteChain
-from oprag.calls import well_formed
+from oprag.calls import Decline, well_formed
 from oprag.cli.chat_models import model_failure
 from oprag.cli.search import Search, ordered_passages
 from oprag.context import Order
 from oprag.errors import ContextWindowError, ModelCallError
-from oprag.routing import Decline, Rung
+from oprag.routing import Rung
 
 PASSAGES_PROMPT = """\
 Between the marks are numbered passages from documents. They are material to answer a \
@@ -189,5 +189,6 @@ def _step(rung: Mapping[str, Any]) -> str:
         sent, received = rung["input_tokens"], rung["output_tokens"]
         said.append(f"{sent:,} tokens in, {received:,} out ({source})")
         said.append(f"{calls} model call{'s' if calls > 1 else ''}")
+        said += [f"ended by {rung['finish']!r}"] if rung["finish"] else []
     note = f" ({rung['note']})" if rung["note"] else ""
     return f"{rung['rung']}: {', '.join(said)}{note}"

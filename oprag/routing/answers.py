@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from oprag.calls import (
     CallModel,
@@ -18,32 +17,20 @@ from oprag.calls import (
     ask,
 )
 from oprag.chunk import FullText, Hit
-from oprag.context import Problems
 from oprag.errors import (
     BudgetTooSmallError,
     DocumentNotFoundError,
     ModelCallError,
     OpragError,
-    OpragWarning,
-    users_level,
 )
-from oprag.routing.options import RouteOptions, Rung
+from oprag.routing.options import FIRST_TOKENS, RouteOptions, Rung
 from oprag.routing.rung_context import (
-    FullDocument,
+    Excerpt,
     RungContext,
     chunks_of_documents,
     context_of_chunks,
     context_of_documents,
 )
-
-FINISHES: Final[dict[Finish, str]] = {
-    "length": "The answer is cut off: the model had reached its longest answer.",
-    "filter": "The answer is cut off: the provider's filter stopped it.",
-    "empty": "The model sent an empty answer.",
-    "call": "The model called a tool besides, or one that it was not given; the call "
-    "was ignored.",
-}
-"""Words for people."""
 
 _TOO_LONG = "Give the tokens that the model takes, or fewer, as max_context_tokens=."
 
@@ -76,17 +63,8 @@ class Routed:
             "rung": self.rung.name if self.rung else None,
             "answered": self.answered,
             **({"finish": self.finish} if self.finish else {}),
-            **({} if self.context.exact else {"exact": False}),
+            **({} if all(e.exact for e in self.context.excerpts) else {"exact": False}),
         }
-
-    def tell(self, problems: Problems) -> None:
-        """Warn of what is wrong with it, of each kind once."""
-        if self.problems:
-            problems.tell(self.problems)
-        if self.rung and self.finish and problems.is_new(self.finish):
-            where = f"{problems.component}, step {self.rung.name!r}"
-            message = f"{FINISHES[self.finish]} ({where})"
-            warnings.warn(message, OpragWarning, stacklevel=users_level())
 
 
 def route(
@@ -131,7 +109,6 @@ def route(
             too_long=_TOO_LONG,
             decision=lambda reply: "declined" if reply.declined else "answered",
             note=context.note,
-            whole=context.whole,
         )
         routed = Routed(context, rung, reply.text, not reply.declined, reply.finish)
         if routed.answered:
@@ -145,7 +122,7 @@ def _context(
     """Return what a step gives to read; ask for documents if it needs them."""
     size = model.size(rung.name)
     if not rung.full:
-        tokens = rung.token_budget or options.retrieved_tokens
+        tokens = rung.token_budget or (FIRST_TOKENS if options.fills else None)
         try:
             return context_of_chunks(hits, options, size, tokens)
         except BudgetTooSmallError:
@@ -166,15 +143,15 @@ def _context(
             hidden.append(error.document)
             del titles[error.document]
     documents = [
-        FullDocument(name, text.text, text.exact, title)
+        Excerpt.whole(name, text, title)
         for (name, title), text in zip(titles.items(), texts, strict=True)
     ]
     kept = [chunk for chunk in chunks if chunk.uri in titles]
-    context = context_of_documents(documents, kept, options, size)
+    context = context_of_documents(documents, hits, options, size, kept)
     if not hidden:
         return context
-    left_out = f"not read, a filter hides chunks: {', '.join(map(repr, hidden))}"
-    notes = filter(None, (context.note, left_out))
+    notes = [f"not read, a filter hides chunks: {', '.join(map(repr, hidden))}"]
+    notes = [context.note, *notes] if context.note else notes
     return replace(context, note="; ".join(notes), whole=False)
 
 

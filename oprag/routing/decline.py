@@ -9,32 +9,18 @@ an answer, and a call of the tool instead of text a refusal.
 from __future__ import annotations
 
 import itertools
-import json
 import re
-from collections.abc import Callable, Collection
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Collection
+from typing import Any
 
-from oprag.calls import QA_PROMPT, SENTINEL, may_be_reasoning, without_reasoning
+from oprag.calls import (
+    DECLINE_TOOL,
+    SENTINEL,
+    Decline,
+    may_be_reasoning,
+    without_reasoning,
+)
 from oprag.chunk import OTHER_ENDS
-from oprag.tokens import NamedTokenCounter
-
-Decline: TypeAlias = Literal["word", "tool"] | Callable[[str], bool]
-"""The rule to recognise a refusal: the word, a call of `DECLINE_TOOL`, or a function of
-the whole reply."""
-
-DECLINE_TOOL: Final[dict[str, Any]] = {
-    "name": "decline",
-    "description": "Say that the text does not hold the answer to the question.",
-    "parameters": {
-        "type": "object",
-        "properties": {"reason": {"type": "string", "description": "What it lacks."}},
-    },
-}
-"""The tool that a model is given with `decline="tool"`, with a JSON schema. Some
-providers refuse a tool without any parameter."""
-
-BY_WORD = f"write the following and nothing more: {SENTINEL}"
-BY_CALL = f"call the tool {DECLINE_TOOL['name']} and write nothing."
 
 LONGEST_OPENING = 200
 _SENTENCE_END = re.compile(
@@ -47,25 +33,8 @@ _END_TOKEN = re.compile(r"<[/|][^<>\s]*>")
 _JSON_ANSWER = re.compile(r'\s*(?:```\w*\s*)?\{.*?"answer"\s*:\s*"([^"]*)"', re.DOTALL)
 
 
-def qa_prompt(decline: Decline) -> str:
-    """Return the built-in prompt, which asks for a refusal as the rule knows it."""
-    return QA_PROMPT.replace(BY_WORD, BY_CALL) if decline == "tool" else QA_PROMPT
-
-
-def tool_tokens(decline: Decline, counter: NamedTokenCounter) -> int:
-    """Count what the tool adds to a prompt; 0 for another rule."""
-    return counter(json.dumps(DECLINE_TOOL)) if decline == "tool" else 0
-
-
 def opening_of(reply: str) -> tuple[str, bool]:
-    """Return the part of a reply that is judged.
-
-    Args:
-        reply: Without reasoning; all of it, or what has come.
-
-    Returns:
-        The opening, and whether it is complete, whatever else comes.
-    """
+    """Return the part of a reply that is judged, and whether more cannot change it."""
     text = reply.lstrip()
     ends = _SENTENCE_END.finditer(text, 0, LONGEST_OPENING + 1)
     second = next(itertools.islice(ends, 1, None), None)
@@ -75,17 +44,10 @@ def opening_of(reply: str) -> tuple[str, bool]:
 
 
 def says_word(reply: str, *, cut: bool = False) -> bool:
-    """Say whether a reply declines with the word.
+    """Say whether the first or the last clause of a reply's opening is the word.
 
-    Case, quotes, brackets, Markdown marks and end tokens do not count.
-
-    Args:
-        reply: Without reasoning.
-        cut: Whether it was broken off, so that its last clause may not be whole.
-
-    Returns:
-        True if the first or the last clause of the opening is the word, or if the
-        opening is JSON whose `answer` is.
+    Case, quotes, brackets, Markdown marks and end tokens do not count. JSON declines if
+    its `answer` is the word; the last clause of a reply that was `cut` goes on.
     """
     opening, complete = opening_of(reply)
     if found := _JSON_ANSWER.match(opening):
@@ -173,10 +135,9 @@ class DeclineDetector:
         text = self.text if self._begun else ""
         if may_be_reasoning(text):
             return ""
-        if self.declined is None and self._decline == "tool":
-            self.declined = False
-        elif self.declined is None and self._decline == "word" and opening_of(text)[1]:
-            self.declined = says_word(text)
+        known = {"tool": True, "word": opening_of(text)[1]}
+        if self.declined is None and known.get(str(self._decline)):
+            self.declined = self._decline == "word" and says_word(text)
         return self._fresh(text)
 
     def finish(self, *, cut: bool = False, called: Collection[str] = ()) -> str:

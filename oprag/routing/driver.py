@@ -10,13 +10,21 @@ import inspect
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Mapping,
+)
 from contextlib import aclosing, closing
 from functools import partial
 from typing import Any, Generic, TypeVar
 
 from oprag.calls import (
     CallModel,
+    Decline,
     Dialogue,
     Finish,
     Ledger,
@@ -25,9 +33,10 @@ from oprag.calls import (
     Reply,
     StreamEnd,
     TokenUsage,
+    tool_tokens,
 )
 from oprag.documents import DocumentSource
-from oprag.routing.decline import Decline, DeclineDetector, tool_tokens
+from oprag.routing.decline import DeclineDetector
 from oprag.tokens import Finished, NamedTokenCounter, advance, in_thread
 
 OutT = TypeVar("OutT")
@@ -78,44 +87,40 @@ class ModelCall(ABC):
         """Call the model; yield what is output of its reply."""
         streaming &= self._may_stream
         for piece in self._stream() if streaming else [self._ask()]:
-            yield from self._output(self._shown(piece, whole=not streaming))
-        yield from self._output(self._last(streaming=streaming))
+            yield from self._output(piece, whole=not streaming)
+        yield from self._rest(streaming=streaming)
 
     async def aoutputs(self, *, streaming: bool) -> AsyncGenerator[Any, None]:
         """Async version of `outputs`."""
         streaming &= self._may_stream
-        if streaming:
-            pieces = self._astream()
-            if inspect.isawaitable(pieces):
-                pieces = await pieces
-            try:
-                async for piece in pieces:
-                    for output in self._output(self._shown(piece, whole=False)):
-                        yield output
-            finally:
-                # One that is left must be closed here, not whenever it is collected.
-                if isinstance(pieces, AsyncGenerator):
-                    await pieces.aclose()
-        else:
-            for output in self._output(self._shown(await self._aask(), whole=True)):
-                yield output
-        for output in self._output(self._last(streaming=streaming)):
+        pieces = self._astream() if streaming else _only(self._aask())
+        if inspect.isawaitable(pieces):
+            pieces = await pieces
+        try:
+            async for piece in pieces:
+                for output in self._output(piece, whole=not streaming):
+                    yield output
+        finally:
+            # One that is left must be closed here, not whenever it is collected.
+            if isinstance(pieces, AsyncGenerator):
+                await pieces.aclose()
+        for output in self._rest(streaming=streaming):
             yield output
 
-    def _output(self, text: str) -> list[Any]:
-        output = [*self._answering.output(self._request, text)] if text else []
-        self._answering.shown |= bool(output)
-        return output
-
-    def _shown(self, piece: Any, *, whole: bool) -> str:
+    def _output(self, piece: Any, *, whole: bool) -> list[Any]:
         self._end.see(piece)
-        return self._detector.feed(self.read(piece, whole=whole))
+        return self._shown(self._detector.feed(self.read(piece, whole=whole)))
 
-    def _last(self, *, streaming: bool) -> str:
+    def _rest(self, *, streaming: bool) -> list[Any]:
         if streaming:
             self._end.check()
         cut = self._end.cut is not None
-        return self._detector.finish(cut=cut, called=self.called)
+        return self._shown(self._detector.finish(cut=cut, called=self.called))
+
+    def _shown(self, text: str) -> list[Any]:
+        output = [*self._answering.output(self._request, text)] if text else []
+        self._answering.shown |= bool(output)
+        return output
 
     def reply(self) -> Reply:
         """Return the whole reply, after the last text."""
@@ -129,6 +134,10 @@ class ModelCall(ABC):
         rest: Finish | None = None if declined or text.strip() else "empty"
         rest = "call" if self.called and not by_call else rest
         return Reply(text, declined, usage, seconds, finish=self._end.cut or rest)
+
+
+async def _only(reply: Awaitable[Any]) -> AsyncGenerator[Any, None]:
+    yield await reply
 
 
 class Answering(ABC, Generic[OutT]):
@@ -189,11 +198,11 @@ class Answering(ABC, Generic[OutT]):
         answer = self._limits.answer_tokens or answer
         usual = min(_ANSWER_TOKENS, (window or math.inf) // _SHARE_OF_WINDOW)
         tool = tool_tokens(self.decline, self.counter)
-
-        def tokens(values: Mapping[str, str]) -> int:
-            return self.tokens(prompt, values) + tool
-
-        return PromptSize(tokens, window, answer or int(usual))
+        return PromptSize(
+            lambda values: self.tokens(prompt, values) + tool,
+            window,
+            answer or int(usual),
+        )
 
 
 def answer(

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oprag.calls import as_prices
+from oprag.calls import Decline, as_prices
 from oprag.context import ContextOptions, SentText, check_option
 from oprag.errors import InvalidOptionError, invalid_option, named
-from oprag.routing.decline import Decline
 
 DEFAULT_RUNGS = ("retrieved", "full")
 """The two steps of the paper."""
@@ -50,8 +49,8 @@ def as_rungs(rungs: Sequence[str | int | Rung]) -> tuple[Rung, ...]:
         InvalidOptionError: There is no rung, one is unknown, or they do not ascend.
     """
     listed = isinstance(rungs, Sequence) and not isinstance(rungs, str)
-    made = [_rung(rung) for rung in rungs] if listed else []
-    known = [rung for rung in made if rung is not None]
+    made = tuple(map(_rung, rungs)) if listed else ()
+    known = tuple(filter(None, made))
     heights = [float("inf") if r.full else r.token_budget or 0 for r in known]
     if not known or known != made or heights != sorted(set(heights)):
         takes = (
@@ -59,7 +58,7 @@ def as_rungs(rungs: Sequence[str | int | Rung]) -> tuple[Rung, ...]:
             '"full", in this order, one of them at least.'
         )
         raise invalid_option("rungs", rungs, takes)
-    return tuple(known)
+    return known
 
 
 def _rung(rung: object) -> Rung | None:
@@ -86,9 +85,9 @@ class RouteOptions:
     """Identity, positions, order and the token counter."""
     sent_text: SentText | None = None
     """The text that the framework sends for a chunk, if not just its own."""
-    retrieved_tokens: int | None = None
-    """Tokens that a rung without a budget reads, but one chunk at least; None: all
-    that was retrieved, because somebody chose how many."""
+    fills: bool = False
+    """Whether nobody chose how many chunks are retrieved: a rung without a budget then
+    reads `FIRST_TOKENS` of them, but one chunk at least."""
     named: bool = True
     """Whether each full document is named in the prompt."""
     cut: Callable[..., Any] | None = None
@@ -114,6 +113,7 @@ def check_route(
     max_context_tokens: Any,
     answer_tokens: int | None,
     prices: Any,
+    **_: Any,
 ) -> tuple[Rung, ...]:
     """Read the rungs, and make sure that all options are possible with them.
 
@@ -126,22 +126,18 @@ def check_route(
         raise invalid_option("decline", decline, takes)
     as_prices(prices)
     check_option("answer_tokens", answer_tokens)
+    names = [rung.name for rung in made]
     if not isinstance(rung_llms or {}, Mapping):
         takes = 'It takes models by the name of the rung: {"full": model}.'
         raise invalid_option("rung_llms", rung_llms, takes)
-    names = [rung.name for rung in made]
-    by_rung = {
-        "rung_llms": rung_llms,
-        "prompts": prompts,
-        "max_context_tokens": max_context_tokens,
-    }
-    for option, given in by_rung.items():
+    several = {"rung_llms": rung_llms, "prompts": prompts}
+    several["max_context_tokens"] = windows = max_context_tokens
+    for option, given in several.items():
         for name in given if isinstance(given, Mapping) else ():
             if name not in names:
                 message = f"{option} names {name!r}, rungs= only {', '.join(names)}."
                 raise InvalidOptionError(message, option=option, value=given)
-    several = isinstance(max_context_tokens, Mapping)
-    for window in max_context_tokens.values() if several else [max_context_tokens]:
+    for window in windows.values() if isinstance(windows, Mapping) else [windows]:
         check_option("max_context_tokens", window)
     if documents is None and any(rung.full for rung in made):
         message = (

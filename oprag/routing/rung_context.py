@@ -2,153 +2,94 @@
 
 from __future__ import annotations
 
-import bisect
-import itertools
-import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from oprag.calls import PromptSize
-from oprag.chunk import Chunk, Hit, Passage, Span
+from oprag.chunk import Chunk, FullText, Hit, Passage, Span
 from oprag.context import (
     ContextOptions,
+    Neighbours,
     arrange,
     numbered_text,
     place_metadata,
     too_small,
 )
-from oprag.errors import ContextWindowError, OpragError
-from oprag.locating import locate
+from oprag.errors import BudgetTooSmallError, ContextWindowError, OpragError
 from oprag.metadata import document_key
 from oprag.ordering import document_order
 from oprag.positions import UNNAMED, document_metadata, read_documents
 from oprag.routing.options import RouteOptions
-from oprag.tokens import resolve_token_counter
 
-_PIECES = 64
-"""Into how many pieces of a selection documents are cut, at least."""
-_SMALLEST, _LARGEST = 32, 512
-"""Characters of a piece."""
-_CHARACTERS = 4
-"""Characters of a token, in English prose."""
-
-
-class FullDocument(NamedTuple):
-    """A document and its full text."""
-
-    name: str
-    """The name that it is looked up by."""
-    text: str
-    """All of it."""
-    exact: bool = True
-    """See `oprag.chunk.FullText`."""
-    title: str = ""
-    """Its name for people; empty where that is the same."""
+_CUT = "cut to the window"
 
 
 class Excerpt(NamedTuple):
-    """A slice of a document: `document.text[start:end]`, `span` being both."""
+    """A slice of a document; all of it, where nothing was cut."""
 
-    document: FullDocument
+    name: str
+    """The name that the document is looked up by."""
+    text: str
     span: Span
+    """The characters of the document that it is."""
+    exact: bool = True
+    """See `oprag.chunk.FullText`."""
+    title: str = ""
+    """The document's name for people; empty where that is the same."""
 
-    @property
-    def text(self) -> str:
-        """The characters of the slice."""
-        return self.document.text[self.span.start : self.span.end]
+    @classmethod
+    def whole(cls, name: str, text: FullText, title: str = "") -> Self:
+        """Return a document as an excerpt that is all of it."""
+        return cls(name, text.text, Span(0, len(text.text)), text.exact, title)
+
+    def cut(self, start: int, end: int) -> Self:
+        """Return a slice of a whole document."""
+        return self._replace(text=self.text[start:end], span=Span(start, end))
 
 
 def joined(excerpts: Sequence[Excerpt], options: RouteOptions) -> str:
     """Write excerpts, in reading order, one after another as they are sent."""
-    separator = options.context.separator
     texts: list[str] = []
-    before: FullDocument | None = None
+    before = None
     for excerpt in excerpts:
-        if before is not None:
-            texts.append(separator)
-        if before is not excerpt.document and options.named:
-            name = " ".join((excerpt.document.title or excerpt.document.name).split())
-            texts.append(f"Document: {name}{separator}")
+        if options.named and excerpt.name != before:
+            before = excerpt.name
+            title = " ".join((excerpt.title or excerpt.name).split())
+            texts.append(f"Document: {title}")
         texts.append(excerpt.text)
-        before = excerpt.document
-    return "".join(texts)
+    return options.context.separator.join(texts)
 
 
 def largest_selection(
-    documents: Sequence[FullDocument],
-    chunks: Sequence[Chunk],
-    room: int,
-    options: RouteOptions,
+    documents: Sequence[Excerpt], hits: Sequence[Hit], room: int, options: RouteOptions
 ) -> list[Excerpt]:
-    """Select as much of the documents as fits: first the retrieved chunks.
-
-    The documents are cut where white space ends, about every 64th of the room, and
-    where a chunk begins or ends. The pieces of the best chunk come first, then those
-    of the second, and so on; then the pieces nearest to any chunk, equally near ones
-    from the first document on.
+    """Select as much of the documents as fits: the hits, then what is beside them.
 
     Returns:
-        Excerpts in document order that neither touch nor overlap; none where not
-        even a piece fits.
+        Excerpts in reading order that neither touch nor overlap; none where not
+        even the best hit fits, or none is in its document.
     """
-    counter = resolve_token_counter(options.context.token_counter)
-    found = _found(documents, chunks)
-    size = min(max(_CHARACTERS * room // _PIECES, _SMALLEST), _LARGEST)
-    part = re.compile(
-        rf".{{1,{size}}}(?:(?<=\s)(?=\S)|\Z)|.{{1,{size}}}", flags=re.DOTALL
+    whole = {document.name: document for document in documents}
+    filled = replace(
+        options.context,
+        documents={name: document.text for name, document in whole.items()},
+        token_budget=room,
+        merge=True,
+        order="document",
+        on_problem="warn",
     )
-    pieces = []
-    for place, text in enumerate(document.text for document in documents):
-        near = [(rank, span) for rank, (at, span) in enumerate(found) if at == place]
-        edges = sorted({0, len(text)}.union(*(span for _, span in near)))
-        cuts = itertools.pairwise(edges)
-        for piece in itertools.chain(*(part.finditer(text, *cut) for cut in cuts)):
-            start, end = piece.span()
-            apart = [max(-1, s.start - end, start - s.end) for _, s in near]
-            over = [rank for rank, s in near if s.start < end and start < s.end]
-            first = min(over, default=math.inf), min(apart, default=math.inf)
-            pieces.append((*first, place, start, end))
-    pieces.sort()
-
-    def excerpts(number: int) -> list[Excerpt]:
-        """Return the best pieces in document order, those that touch made one."""
-        spans: list[tuple[int, Span]] = []
-        for place, start, end in sorted(piece[2:] for piece in pieces[:number]):
-            touches = spans and spans[-1][0] == place and spans[-1][1].end == start
-            first = spans.pop()[1].start if touches else start
-            spans.append((place, Span(first, end)))
-        return [Excerpt(documents[place], span) for place, span in spans]
-
-    def tokens(number: int) -> int:
-        return counter(joined(excerpts(number), options))
-
-    more = bisect.bisect_right(range(len(pieces) + 1), room, key=tokens)
-    return excerpts(more - 1)
-
-
-def _found(
-    documents: Sequence[FullDocument], chunks: Sequence[Chunk]
-) -> list[tuple[int, Span]]:
-    """Find the chunks in the full texts: index of the document, and span; best first.
-
-    One that was altered, or may be in several places, is passed over.
-    """
-    places = {document.name: place for place, document in enumerate(documents)}
-    found = []
-    for chunk in chunks:
-        place = places.get(chunk.uri)
-        if place is None:
-            continue
-        text = documents[place].text
-        # Offsets of a part (a page) do not hold in the full text.
-        span = chunk.span if chunk.exact and chunk.part is None else None
-        if span is None or not text.startswith(chunk.text, span.start):
-            span = locate(text, [chunk.text], complete=False)[0].span
-        if span is not None:
-            found.append((place, Span(*span)))
-    return found
+    beside = Neighbours(widen="fill", beside=frozenset(range(len(hits))))
+    try:
+        passages = arrange(hits, filled, neighbours=beside).passages
+    except BudgetTooSmallError:
+        return []
+    return [
+        whole[passage.uri].cut(*span)
+        for passage in passages
+        for span in passage.spans
+        if passage.uri in whole
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,16 +104,11 @@ class RungContext:
     excerpts: tuple[Excerpt, ...] = ()
     """Its excerpts of full documents, in reading order."""
     note: str | None = None
-    """Text that was left out or is not exact, or an unknown window."""
+    """Text that was left out, or an unknown window."""
     whole: bool = False
     """Whether it is the whole documents."""
     problems: tuple[OpragError, ...] = ()
     """Problems of documents whose chunks are therefore in rank order."""
-
-    @property
-    def exact(self) -> bool:
-        """Whether all that it holds of full documents is their exact text."""
-        return all(excerpt.document.exact for excerpt in self.excerpts)
 
     def described(self) -> Iterator[tuple[Excerpt, list[Chunk], dict[str, Any]]]:
         """Yield each excerpt with what is known of it.
@@ -186,17 +122,14 @@ class RungContext:
         for chunk in self.chunks:
             chunks.setdefault(chunk.uri, []).append(chunk)
         for place, excerpt in enumerate(self.excerpts):
-            name = excerpt.document.name
+            name, text, span, exact, title = excerpt
             read = chunks.get(name, [])
             key = read[0].document if read else document_key(name)
             rank = min((chunk.rank for chunk in read), default=place)
-            title = excerpt.document.title or name
-            chunk = Chunk(excerpt.text, key, rank, name=title)
-            spans, exact = (excerpt.span,), excerpt.document.exact
-            passage = Passage(excerpt.text, key, (chunk,), spans, exact)
-            written = place_metadata(passage)
+            chunk = Chunk(text, key, rank, name=title or name)
             known = document_metadata(name, [chunk.metadata for chunk in read])
-            yield excerpt, read, {**known, **written}
+            passage = Passage(text, key, (chunk,), (span,), exact)
+            yield excerpt, read, {**known, **place_metadata(passage)}
 
 
 def context_of_chunks(
@@ -216,17 +149,16 @@ def context_of_chunks(
     if by_score:
         sent = sent_text or (lambda _, text: text)
         sent_text = lambda chunk, text: numbered_text(chunk, sent(chunk, text))  # noqa: E731 -- as short as that
-    limits = [limit for limit in (tokens, size.room()) if limit is not None]
-    budget = min(limits, default=None)
+    limits = tokens, size.room()
+    budget = min((limit for limit in limits if limit is not None), default=None)
     while True:
         fitted = replace(options.context, token_budget=budget, merge=not by_score)
         arranged = arrange(hits, fitted, sent_text=sent_text)
         passages = arranged.passages
-        texts = [passage.text for passage in passages]
-        if not any(map(str.strip, texts)):
-            return RungContext("")
-        if sent_text is not None:
-            texts = [sent_text(p.chunks[0], p.text) for p in passages]
+        texts = [
+            sent_text(passage.chunks[0], passage.text) if sent_text else passage.text
+            for passage in passages
+        ]
         text = fitted.separator.join(texts)
         excess = size.excess(text)
         if budget is None or not excess:
@@ -239,7 +171,7 @@ def context_of_chunks(
     return RungContext(
         text,
         tuple(chunk for passage in passages for chunk in passage.chunks),
-        note="cut to the window" if cut else None,
+        note=_CUT if cut else None,
         problems=arranged.problems,
     )
 
@@ -266,49 +198,31 @@ def chunks_of_documents(hits: Sequence[Hit], options: ContextOptions) -> list[Ch
 
 
 def context_of_documents(
-    documents: Sequence[FullDocument],
-    chunks: Sequence[Chunk],
+    documents: Sequence[Excerpt],
+    hits: Sequence[Hit],
     options: RouteOptions,
     size: PromptSize,
+    chunks: Sequence[Chunk] = (),
 ) -> RungContext:
     """Make a context of whole documents, or of as much of them as fits.
+
+    Args:
+        documents: All of each.
+        hits: Best first.
+        options: Those of the route.
+        size: Of the prompt.
+        chunks: The retrieved chunks of these documents, in reading order.
 
     Returns:
         The context; empty for no documents.
     """
-    counter = resolve_token_counter(options.context.token_counter)
-    written = [document for document in documents if document.text.strip()]
-    best_first = sorted(chunks, key=lambda chunk: chunk.rank)
-    excerpts = _that_fit(written, best_first, options, size)
-    whole = [excerpt.text for excerpt in excerpts] == [each.text for each in written]
-    notes = [size.note] if size.note and written else []
-    if not whole:
-        total = sum(counter(document.text) for document in written)
-        kept = sum(counter(excerpt.text) for excerpt in excerpts)
-        notes = [f"cut to the window: {kept} of {total} tokens"]
-    inexact = [repr(document.name) for document in documents if not document.exact]
-    if inexact:
-        notes.append(f"not the exact text: {', '.join(inexact)}")
-    note = "; ".join(notes) or None
-    text = joined(excerpts, options)
-    return RungContext(text, tuple(chunks), tuple(excerpts), note, whole)
-
-
-def _that_fit(
-    documents: Sequence[FullDocument],
-    chunks: Sequence[Chunk],
-    options: RouteOptions,
-    size: PromptSize,
-) -> list[Excerpt]:
-    """Return the documents whole, or what is selected of them for the window."""
-    kept = [Excerpt(each, Span(0, len(each.text))) for each in documents]
-    room = size.room()
-    if room is None:
-        return kept
-    excess = size.excess(joined(kept, options))
-    cut = options.cut or largest_selection
-    while excess:
-        kept = cut(documents, chunks, room, options) if room > 0 else []
+    whole = [document for document in documents if document.text.strip()]
+    kept, room = whole, size.room() or 0
+    while excess := size.excess(joined(kept, options)):
+        if kept is not whole:  # where text and prompt meet, it may take a few more
+            room -= excess
+        cut = options.cut or largest_selection
+        kept = cut(whole, hits, room, options) if room > 0 else []
         if not kept:
             message = (
                 f"Nothing of the documents fits a window of {size.window} tokens, of "
@@ -316,6 +230,6 @@ def _that_fit(
                 "max_context_tokens."
             )
             raise ContextWindowError(message, window=size.window, needed=None)
-        excess = size.excess(joined(kept, options))
-        room -= excess  # where text and prompt meet, it may take a few tokens more
-    return kept
+    text, is_whole = joined(kept, options), kept is whole
+    note = _CUT if not is_whole else size.note if whole else None
+    return RungContext(text, tuple(chunks), tuple(kept), note, is_whole)

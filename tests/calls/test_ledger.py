@@ -24,7 +24,6 @@ def routed() -> Ledger:
         usage=TokenUsage(100_000, 20, cached_tokens=60_000),
         model="large",
         seconds=2.0,
-        whole=True,
     )
     return ledger
 

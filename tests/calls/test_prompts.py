@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from oprag.calls import QA_PROMPT, QA_VARIABLES, check_prompt
+from oprag.calls import QA_VARIABLES, check_prompt, qa_prompt
 from oprag.errors import InvalidOptionError
+
+PROMPT = qa_prompt("word")
 
 
 def said(prompt, *, option="prompt", **options):
@@ -14,15 +16,15 @@ def said(prompt, *, option="prompt", **options):
 
 
 def test_our_prompt_passes_our_check_and_has_the_context_first():
-    assert said(QA_PROMPT, must_decline=True).count("<the ") == len(QA_VARIABLES)
-    places = [QA_PROMPT.index(f"{{{name}}}") for name in QA_VARIABLES]
+    assert said(PROMPT, must_decline=True).count("<the ") == len(QA_VARIABLES)
+    places = [PROMPT.index(f"{{{name}}}") for name in QA_VARIABLES]
     assert places == sorted(places)
 
 
 def test_two_questions_on_one_document_share_nearly_all():
     document = "A sentence of the document. " * 1000
     first, second = (
-        QA_PROMPT.format(context=document, question=question)
+        PROMPT.format(context=document, question=question)
         for question in ("Who was it?", "When did they leave for Lima?")
     )
 
@@ -35,7 +37,7 @@ def test_two_questions_on_one_document_share_nearly_all():
 
 def test_braces_in_documents_are_text():
     wild = 'if (x) { return {"question": "{context}"}; } {} {0} {{a}}'
-    filled = QA_PROMPT.format(**dict.fromkeys(QA_VARIABLES, wild))
+    filled = PROMPT.format(**dict.fromkeys(QA_VARIABLES, wild))
 
     assert filled.count(wild) == len(QA_VARIABLES)
 

@@ -198,7 +198,7 @@ def test_an_empty_answer_is_noted(ask):
     result, _ = ask([Reply("")])
 
     assert result.exit_code == 0
-    assert "Note: The model sent an empty answer." in result.stderr
+    assert "1 model call, ended by 'empty'" in result.stdout
 
 
 @pytest.mark.slow

@@ -148,4 +148,4 @@ def test_the_longest_answer_is_an_answer_and_is_noted(command, files, route):
 
     assert result.exit_code == 0
     assert result.stdout.startswith("Half an\n")
-    assert "Note: The answer is cut off" in result.stderr
+    assert "1 model call, ended by 'length'" in result.stdout

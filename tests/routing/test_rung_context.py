@@ -7,29 +7,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oprag.calls import PromptSize
-from oprag.chunk import Chunk, Span
+from oprag.chunk import FullText, Hit
 from oprag.context import ContextOptions
 from oprag.errors import ContextWindowError
-from oprag.routing import FullDocument, RouteOptions, context_of_documents
-from oprag.routing.rung_context import joined, largest_selection
+from oprag.routing import Excerpt, RouteOptions, context_of_documents
 from oprag.tokens import resolve_token_counter
 
 WORDS = resolve_token_counter(lambda text: len(text.split()))
 CL100K = resolve_token_counter("cl100k_base")
 COUNTERS = [WORDS, CL100K, resolve_token_counter("approximate")]
 
-A = FullDocument("a", " ".join(f"alpha{n:03}." for n in range(200)))
-B = FullDocument("b", "\n".join(f"beta{n:03}" for n in range(100)))
+
+def document(name: str, text: str) -> Excerpt:
+    return Excerpt.whole(name, FullText(text))
 
 
-def chunk_of(document: FullDocument, start: int, end: int, rank: int = 0) -> Chunk:
-    text = document.text[start:end]
-    span = Span(start, end)
-    return Chunk(text, document.name, rank, (0, *span), span, name=document.name)
+A = document("a", " ".join(f"alpha{n:03}." for n in range(200)))
+B = document("b", "\n".join(f"beta{n:03}" for n in range(100)))
+
+
+def hit_of(of: Excerpt, start: int, end: int, **metadata) -> Hit:
+    place = {"source": of.name, "start_index": start, **metadata}
+    return Hit(of.text[start:end], place)
 
 
 def cut(
-    documents, chunks, window, *, reserved=5, overhead=10, counter=WORDS, named=False
+    documents, hits, window, *, reserved=5, overhead=10, counter=WORDS, named=False
 ):
     size = PromptSize(
         lambda values: counter(values["context"]) + overhead, window, reserved
@@ -37,13 +40,14 @@ def cut(
     options = RouteOptions(
         rungs=(), context=ContextOptions(token_counter=counter), named=named
     )
-    return context_of_documents(documents, chunks, options, size)
+    return context_of_documents(documents, hits, options, size)
 
 
 def test_documents_that_fit_are_whole():
     # 200 words and 100, 10 around them, 5 for the answer.
-    result = cut([A, B], [], 315)
-    less = cut([A, B], [], 314)
+    hits = [hit_of(A, 0, 99), hit_of(B, 0, 8)]
+    result = cut([A, B], hits, 315)
+    less = cut([A, B], hits, 314)
 
     assert WORDS(less.text) <= 299
     assert not less.whole
@@ -54,25 +58,23 @@ def test_documents_that_fit_are_whole():
 
 def test_each_document_is_named_and_its_name_counts():
     # 302 words with those of "Document: a" and "Document: b", 10 and 5 besides.
-    result = cut([A, B], [], 319, named=True)
-    less = cut([A, B], [], 318, named=True)
+    hits = [hit_of(A, 0, 99), hit_of(B, 0, 8)]
+    result = cut([A, B], hits, 319, named=True)
+    less = cut([A, B], hits, 318, named=True)
 
     assert result.text == f"Document: a\n\n{A.text}\n\nDocument: b\n\n{B.text}"
     assert result.whole
-    assert [e.text for e in result.excerpts] == [A.text, B.text]
     assert not less.whole
     assert WORDS(less.text) <= 303
 
 
 def test_a_name_stands_on_one_line_before_the_first_slice_of_its_document():
-    document = A._replace(name="a\nlong  name")
-    chunks = [chunk_of(document, 0, 99), chunk_of(document, 1000, 1099, rank=1)]
+    long = A._replace(name="a\nlong  name")
+    hits = [hit_of(long, 0, 99), hit_of(long, 1000, 1099)]
 
-    result = cut([document], chunks, 10 + 5 + 24, named=True)
+    result = cut([long], hits, 10 + 5 + 24, named=True)
 
-    assert result.text == (
-        f"Document: a long name\n\n{chunks[0].text}\n\n{chunks[1].text}"
-    )
+    assert result.text == f"Document: a long name\n\n{hits[0].text}\n\n{hits[1].text}"
 
 
 def test_an_unknown_window_takes_all_and_counts_nothing():
@@ -88,7 +90,7 @@ def test_an_unknown_window_takes_all_and_counts_nothing():
 
 def test_the_retrieved_chunks_come_first_best_first():
     # A word and its blank are 10 characters: words 100-109, then words 20-29.
-    best, second = chunk_of(A, 1000, 1099), chunk_of(A, 200, 299, rank=1)
+    best, second = hit_of(A, 1000, 1099), hit_of(A, 200, 299)
 
     one = cut([A], [best, second], 10 + 5 + 12)
     both = cut([A], [best, second], 10 + 5 + 20)
@@ -98,51 +100,34 @@ def test_the_retrieved_chunks_come_first_best_first():
     assert both.text == f"{second.text}\n\n{best.text}"
 
 
-def test_then_what_stands_nearest_to_them():
-    best = chunk_of(A, 1000, 1099)
-
-    result = cut([A, B], [best], 10 + 5 + 60)
+def test_then_what_stands_beside_them():
+    result = cut([A, B], [hit_of(A, 1000, 1099)], 10 + 5 + 60)
 
     (excerpt,) = result.excerpts
-    assert excerpt.document == A
+    assert excerpt.name == "a"
     assert excerpt.span.start < 900
     assert excerpt.span.end > 1200
-
-
-def test_of_a_chunk_that_is_too_long_the_beginning_is_read():
-    long = chunk_of(A, 1000, 1999)
-
-    result = cut([A], [long], 10 + 5 + 40)
-
-    assert result.excerpts[0].span.start == 1000
-    assert 32 < WORDS(result.text) <= 40
+    assert 50 < WORDS(excerpt.text) <= 60
 
 
 def test_a_chunk_whose_offsets_are_wrong_is_found_by_its_text():
-    wrong = chunk_of(A, 1000, 1099)._replace(span=Span(0, 99))
-    page = chunk_of(A, 1000, 1099)._replace(part=3)
-    nowhere = chunk_of(A, 1000, 1099)._replace(span=None)
+    right = hit_of(A, 1000, 1099)
+    wrong = right._replace(metadata={"source": "a", "start_index": 0})
+    page = right._replace(metadata={"source": "a", "page": 3})
+    nowhere = right._replace(metadata={"source": "a"})
 
-    for chunk in (wrong, page, nowhere):
-        result = cut([A], [chunk], 10 + 5 + 10)
+    for hit in (wrong, page, nowhere):
+        result = cut([A], [hit], 10 + 5 + 10)
         assert [e.span for e in result.excerpts] == [(1000, 1099)]
 
 
-def test_a_chunk_of_another_text_is_passed_over():
-    altered = chunk_of(A, 1000, 1099)._replace(text="x" * 99)
-    foreign = chunk_of(B, 0, 50)
+def test_a_window_without_room_for_the_best_chunk_is_refused():
+    altered = hit_of(A, 0, 99)._replace(text="beta")
 
-    result = cut([A], [altered, foreign], 10 + 5 + 50)
-
-    assert result.excerpts[0].span.start == 0
-
-
-def test_a_window_without_room_for_a_piece_is_refused():
-    text = FullDocument("a", "supercalifragilistic" * 50)
-
-    with pytest.raises(ContextWindowError, match="max_context_tokens") as caught:
-        cut([text], [], 10 + 5 + 1, counter=CL100K)
-    assert caught.value.window == 16
+    for hit, window in ((hit_of(A, 0, 99), 20), (altered, 50)):
+        with pytest.raises(ContextWindowError, match="max_context_tokens") as caught:
+            cut([A], [hit], window)
+        assert caught.value.window == window
     with pytest.raises(ContextWindowError, match="no room"):
         cut([A], [], 15)
 
@@ -158,55 +143,38 @@ PIECES = st.lists(
 @st.composite
 def cases(draw):
     documents = [
-        FullDocument(name, text)
+        document(name, text)
         for name, text in zip("abc", draw(st.lists(PIECES, max_size=3)), strict=False)
     ]
-    chunks = []
-    for document in documents:
-        for _ in range(draw(st.integers(0, 3))):
-            start = draw(st.integers(0, len(document.text)))
-            end = draw(st.integers(start, len(document.text)))
-            chunks.append(chunk_of(document, start, end))
-    order = draw(st.permutations(chunks))
-    ranked = [chunk._replace(rank=rank) for rank, chunk in enumerate(order)]
-    return documents, ranked, draw(st.integers(1, 150))
+    hits = []
+    for each in documents:
+        for _ in range(draw(st.integers(0, 3)) if each.text else 0):
+            start = draw(st.integers(0, len(each.text) - 1))
+            end = draw(st.integers(start + 1, len(each.text)))
+            hits.append(hit_of(each, start, end))
+    return documents, draw(st.permutations(hits)), draw(st.integers(1, 150))
 
 
 @given(cases(), st.sampled_from(COUNTERS), st.booleans())
 @settings(deadline=None)
 def test_the_prompt_fits_and_every_excerpt_is_a_slice_in_order(case, counter, named):
-    documents, chunks, room = case
-    given_before = [tuple(chunk) for chunk in chunks]
+    documents, hits, room = case
+    given_before = repr(hits)
 
     try:
-        result = cut(documents, chunks, 15 + room, counter=counter, named=named)
+        result = cut(documents, hits, 15 + room, counter=counter, named=named)
     except ContextWindowError:
         return
 
     assert counter(result.text) <= room
-    order = [document.name for document in documents]
-    places = [(order.index(e.document.name), *e.span) for e in result.excerpts]
-    assert places == sorted(places)
-    for before, after in itertools.pairwise(places):
-        assert before[0] != after[0] or before[2] <= after[1]
+    whole = {each.name: each.text for each in documents}
+    spans: dict[str, list] = {}
     for excerpt in result.excerpts:
-        assert excerpt.text
+        assert excerpt.text == whole[excerpt.name][slice(*excerpt.span)] != ""
         assert excerpt.text in result.text
-        heading = f"Document: {excerpt.document.name}\n\n"
-        assert result.text.count(heading) == named
-    assert [tuple(chunk) for chunk in chunks] == given_before
-
-
-@given(cases())
-@settings(deadline=None)
-def test_the_room_is_used_up_but_for_a_piece(case):
-    documents, chunks, room = case
-    counted = ContextOptions(token_counter=WORDS)
-    options = RouteOptions(rungs=(), context=counted, named=False)
-    whole = sum(WORDS(document.text) for document in documents)
-
-    kept = largest_selection(documents, chunks, room, options)
-
-    used = WORDS(joined(kept, options))
-    # A piece has at most 32 characters here.
-    assert used == whole or room - 16 <= used <= room
+        spans.setdefault(excerpt.name, []).append(excerpt.span)
+        assert result.text.count(f"Document: {excerpt.name}\n\n") == named
+    for places in spans.values():
+        for before, after in itertools.pairwise(places):
+            assert before[1] < after[0]
+    assert repr(hits) == given_before

@@ -67,7 +67,6 @@ class Answering:
         from oprag.cli.answers import answer_by_self_route
         from oprag.cli.chat_models import load_chat_model
         from oprag.cli.search import Search
-        from oprag.routing import FINISHES
         from oprag.tokens import resolve_token_counter
 
         workshop, desk = self._workshop, step.desk
@@ -88,5 +87,3 @@ class Answering:
             "",
             f"The full documents alone: {whole:,} tokens in.",
         ]
-        if finish := answer.route.get("finish"):
-            self.facts.append(FINISHES[finish])

@@ -12,9 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from oprag.calls import SENTINEL, TokenUsage
+from oprag.calls import DECLINE_TOOL, SENTINEL, TokenUsage
 from oprag.errors import OpragError
-from oprag.routing import DECLINE_TOOL
 from oprag.tokens import TokenCounter
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question

@@ -7,8 +7,8 @@ import string
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from oprag.calls import SENTINEL, without_reasoning
-from oprag.routing import BY_CALL, BY_WORD, Decline, declines
+from oprag.calls import SENTINEL, Decline, by_call, without_reasoning
+from oprag.routing import declines
 from oprag_eval.data import Question
 from oprag_eval.metrics import bracketed_option
 from oprag_eval.models import Call, CallKind
@@ -61,8 +61,7 @@ def answer_call(
     template = wording.template(style, options=given, routing=routing)
     tool = decline == "tool" and SENTINEL in template
     if tool:
-        for by_word in (BY_WORD, f"write: {SENTINEL}"):
-            template = template.replace(by_word, BY_CALL)
+        template = by_call(template)
     if not given:
         return Call("answer", template.format(**facts), facts, tool)
     options = list_options(question.options, style)

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oprag.chunk import FullText
 from oprag.context import ContextOptions
-from oprag.routing import FullDocument, RouteOptions
+from oprag.routing import Excerpt, RouteOptions
 from oprag_eval.systems.middle_cut import cut_middle, middle_of
 
 
@@ -22,8 +23,8 @@ def fours(text: str) -> int:
 
 def test_the_excerpts_are_the_beginning_and_the_end_of_the_documents():
     documents = [
-        FullDocument("a", " ".join(f"alpha{n:03}." for n in range(200))),
-        FullDocument("b", "\n".join(f"beta{n:03}" for n in range(100))),
+        Excerpt.whole("a", FullText(" ".join(f"alpha{n:03}." for n in range(200)))),
+        Excerpt.whole("b", FullText("\n".join(f"beta{n:03}" for n in range(100)))),
     ]
     options = RouteOptions(rungs=(), context=ContextOptions(token_counter=words))
 

@@ -9,6 +9,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 
 from oprag.calls import (
+    DECLINE_TOOL,
     StreamEnd,
     TokenUsage,
     hint_of,
@@ -20,7 +21,6 @@ from oprag.calls import (
     without_secrets,
 )
 from oprag.errors import ModelCallError
-from oprag.routing import DECLINE_TOOL
 from oprag.tokens import resolve_token_counter
 from oprag_eval.models import Call, Completion, Model
 

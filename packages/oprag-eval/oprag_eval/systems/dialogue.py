@@ -7,14 +7,16 @@ from typing import Any, TypeVar
 
 from oprag.calls import (
     SENTINEL,
+    Decline,
     Dialogue,
     PromptedModel,
     PromptSize,
     ReadDocuments,
     Reply,
+    tool_tokens,
 )
 from oprag.chunk import FullText
-from oprag.routing import Decline, declines, tool_tokens
+from oprag.routing import declines
 from oprag.tokens import Finished, advance
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from oprag.chunk import FullText
 from oprag.context import ContextOptions
-from oprag.routing import FullDocument, RouteOptions, context_of_documents
+from oprag.routing import Excerpt, RouteOptions, context_of_documents
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
 from oprag_eval.single_call import Reader
@@ -37,7 +38,9 @@ class FullDocuments(Reader):
     ) -> Context:
         """Return what is read."""
         size = BenchModel(question, bench).size("full")
-        documents = [FullDocument(d.doc_id, d.text) for d in bench.documents(question)]
+        documents = [
+            Excerpt.whole(d.doc_id, FullText(d.text)) for d in bench.documents(question)
+        ]
         route = RouteOptions(
             rungs=(),
             context=ContextOptions(token_counter=bench.counter),
@@ -45,11 +48,10 @@ class FullDocuments(Reader):
             cut=cut_middle,
         )
         read_of = context_of_documents(documents, [], route, size)
-        pieces = pieces_of(read_of.excerpts)
-        tokens = bench.counter(read_of.text)
-        return Context(read_of.text, pieces, tokens, whole=read_of.whole)
+        text, pieces = read_of.text, pieces_of(read_of.excerpts)
+        return Context(text, pieces, bench.counter(text), whole=read_of.whole)
 
 
 def pieces_of(excerpts: Any) -> tuple[Piece, ...]:
     """Return the slices of documents that were read."""
-    return tuple(Piece(each.document.name, *each.span) for each in excerpts)
+    return tuple(Piece(each.name, *each.span) for each in excerpts)

@@ -5,16 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
-from oprag.chunk import Chunk, Span
-from oprag.routing import Excerpt, FullDocument, RouteOptions
+from oprag.chunk import Hit
+from oprag.routing import Excerpt, RouteOptions
 from oprag.tokens import resolve_token_counter
 
 
 def cut_middle(
-    documents: Sequence[FullDocument],
-    _: Sequence[Chunk],
-    room: int,
-    options: RouteOptions,
+    documents: Sequence[Excerpt], _: Sequence[Hit], room: int, options: RouteOptions
 ) -> list[Excerpt]:
     """Select the beginning and the end of the documents, read as one text."""
     counter = resolve_token_counter(options.context.token_counter)
@@ -29,7 +26,7 @@ def cut_middle(
         for document in documents:
             first, last = max(start - begin, 0), min(end - begin, len(document.text))
             if first < last:
-                found.append(Excerpt(document, Span(first, last)))
+                found.append(document.cut(first, last))
             begin += len(document.text) + len(separator)
     return found
 
