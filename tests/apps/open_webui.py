@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -105,16 +103,6 @@ class OpenWebUI:
         body = {**_asked(question), "files": files, "stream": False}
         answer = self._post("/chat/completions", body)
         return answer["choices"][0]["message"]["content"]
-
-    def stream(self, question: str, files: list[dict[str, str]]) -> Iterator[str]:
-        """Ask in the same way, and give the parts of the answer as they come."""
-        body = {**_asked(question), "files": files, "stream": True}
-        with self._client.stream("POST", "/chat/completions", json=body) as answer:
-            for line in answer.iter_lines():
-                event = line.removeprefix("data: ")
-                if event.startswith("{"):
-                    for choice in json.loads(event).get("choices", []):
-                        yield choice["delta"].get("content") or ""
 
     def search_itself(self, question: str) -> None:
         """Ask as its page does, where the model may use the app's own tools."""

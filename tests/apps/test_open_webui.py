@@ -187,19 +187,6 @@ def test_it_reads_on_around_the_chunks_until_the_budget_is_full(before, ordered)
     assert set(marks(before[asked])) < set(marks(after))
 
 
-def test_without_a_budget_nothing_is_read_around_the_chunks(before, ordered):
-    ordered.app.set_valves(widen=True)
-    after = ordered.prompt(ordered.attached["a text"])
-    assert sorted(chunks(after)) == sorted(chunks(before["a text"]))
-    assert inversions_by_text(after) == {0: 0}
-
-
-def test_best_first_is_a_choice(before, ordered):
-    ordered.app.set_valves(order="score")
-    after = ordered.prompt(ordered.attached["a text"])
-    assert chunks(after) == chunks(before["a text"])
-
-
 @pytest.mark.parametrize(
     ("asked", "valves", "said"),
     [
@@ -243,12 +230,6 @@ def test_a_question_with_a_picture_and_a_memo_keeps_both(before, ordered):
     texts = [text for _, text in chunks(after)]
     wanted = ["Ann is ill.", *(text for _, text in chunks(before["a text"]))]
     assert sorted(texts) == sorted(wanted)
-
-
-def test_an_answer_is_streamed(ordered):
-    answered = "".join(ordered.app.stream(QUESTION, ordered.attached["a text"]))
-    assert answered == "Ann pays."
-    assert inversions_by_text(ordered.server.requests[-1].prompt) == {0: 0}
 
 
 def test_without_our_package_it_answers_as_before(programs, before, tmp_path):

@@ -9,7 +9,7 @@ from langchain_core.runnables import ConfigurableField
 
 from langchain_oprag import OrderPreservingRetriever
 from oprag.metadata import result_hash
-from tests.kit.openai_server import scripted_server
+from tests.kit.openai_server import Reply, scripted_server
 from tests.kit.words import words
 from tests.langchain.compat import needs_1x
 from tests.langchain.corpus import ListRetriever, RecordingStore
@@ -23,6 +23,7 @@ from tests.langchain.routes import (
     ask,
     chain_of,
     chat_model,
+    deltas,
     sentence,
     text_in,
 )
@@ -166,7 +167,22 @@ async def test_a_conversation_comes_behind_the_text(scripted_server, history):
     assert len([*same]) > explained.index("Question:")
 
 
-# In pipes; configured, copied, pickled.
+def test_the_pieces_come_in_the_order_of_the_output(scripted_server):
+    server = scripted_server([REFUSAL, Reply(deltas=["In ", "19", "12."])])
+
+    pieces = list(chain_of(server).stream(QUESTION))
+
+    assert [list(piece) for piece in pieces] == [
+        ["input"],
+        ["context"],
+        ["answer"],
+        ["answer"],
+        ["answer"],
+        ["route"],
+        ["usage"],
+    ]
+    assert deltas(pieces) == ["In ", "19", "12."]
+    assert pieces[1]["context"][0].page_content == BOOK
 
 
 async def test_the_retriever_the_model_and_options_are_configured(scripted_server):

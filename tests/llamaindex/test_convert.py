@@ -52,38 +52,23 @@ def with_scores(*nodes: BaseNode) -> list[NodeWithScore]:
 
 
 class TestMergedNodes:
-    def test_text_span_and_score_are_those_of_the_whole(self):
-        nodes = with_scores(
-            in_source("lo, ", 3), in_source("Hel", 0), in_source("!", 7)
-        )
-
-        (merged,) = order(nodes, merge=True)
-
-        assert merged.node.get_content() == "Hello, !"
-        assert (merged.node.start_char_idx, merged.node.end_char_idx) == (0, 8)
-        assert merged.node.metadata["oprag_start"] == 0
-        assert merged.node.metadata["oprag_end"] == 8
-        assert merged.score == 0.9  # of its best-ranked part
-
-    def test_the_rest_of_the_metadata_is_that_of_the_first(self):
-        first = in_source("one ", 0, metadata={"author": "A", "token_count": 1})
+    def test_the_text_and_the_score_are_of_the_whole_and_the_rest_of_the_first(self):
+        first = in_source("one ", 3, metadata={"author": "A", "token_count": 1})
         first.metadata["token_counter"] = "words"
-        second = in_source("two", 4, metadata={"author": "B"})
+        second = in_source("two", 7, metadata={"author": "B"})
+        first.embedding = second.embedding = [1.0]
 
         (merged,) = order(with_scores(second, first), merge=True)
 
-        assert without_reserved_keys(merged.node.metadata) == {"author": "A"}
+        node = merged.node
+        assert (node.start_char_idx, node.end_char_idx) == (3, 10)
+        assert (node.metadata["oprag_start"], node.metadata["oprag_end"]) == (3, 10)
+        assert merged.score == 0.9  # of its best-ranked part
+        assert without_reserved_keys(node.metadata) == {"author": "A"}
         assert place_of(merged).ids == (first.node_id, second.node_id)
-
-    def test_keys_that_were_added_are_not_shown_to_any_model(self):
-        nodes = with_scores(
-            in_source("one ", 0, metadata={"author": "A"}), in_source("two", 6)
-        )
-
-        (merged,) = order(nodes, merge=True)
-
+        assert node.embedding is None
         for mode in (MetadataMode.LLM, MetadataMode.EMBED):
-            assert merged.node.get_content(mode) == "author: A\n\none \n\ntwo"
+            assert node.get_content(mode) == "author: A\n\none two"
 
     def test_ids_are_new_stable_and_distinct(self):
         nodes = with_scores(
@@ -131,13 +116,6 @@ class TestMergedNodes:
 
         (merged,) = order(with_scores(*nodes), merge=True)
         assert (merged.node.parent_node is not None) == same
-
-    def test_an_embedding_of_other_text_is_dropped(self):
-        nodes = [in_source("a", 0, embedding=[1.0]), in_source("b", 1, embedding=[0.0])]
-
-        (merged,) = order(with_scores(*nodes), merge=True)
-
-        assert merged.node.embedding is None
 
 
 class Frozen(TextNode):

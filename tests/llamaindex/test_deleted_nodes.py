@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from llama_index.core import Document, StorageContext, VectorStoreIndex
+from llama_index.core.schema import NodeWithScore
 
 from llamaindex_oprag import (
     OffsetSentenceNodeParser,
@@ -47,39 +47,29 @@ def delete_document(index: VectorStoreIndex) -> None:
     index.delete_ref_doc("d1")
 
 
-DELETES = pytest.mark.parametrize("delete", [delete_node, delete_document])
-Delete = Callable[[VectorStoreIndex], None]
+def texts(nodes: list[NodeWithScore]) -> str:
+    return str([node.text for node in nodes])
 
 
-async def brought(index: VectorStoreIndex, **options: Any) -> bool:
-    """Whether it is among what two retrievers return, one of them asked before."""
-    base = index.as_retriever(similarity_top_k=options.pop("top", 3))
-    retriever = OrderPreservingRetriever(base, **options)
-    found = [retriever.retrieve(WORD), await retriever.aretrieve(WORD)]
-    texts = [node.text for nodes in found for node in nodes]
-    return any(f"{WORD} " in text for text in texts)
-
-
-@DELETES
-async def test_words_do_not_bring_back_what_was_deleted(delete: Delete):
+@pytest.mark.parametrize("delete", [delete_node, delete_document])
+@pytest.mark.parametrize(
+    ("top", "options"), [(3, {"bm25": True}), (50, {"widen": 2})], ids=str
+)
+async def test_neither_words_nor_neighbours_bring_back_what_was_deleted(
+    delete, top, options
+):
     index = filled()
-    before = OrderPreservingRetriever(index.as_retriever(), bm25=True)
-    assert WORD in str([node.text for node in before.retrieve(WORD)])
+    base = index.as_retriever(similarity_top_k=top)
+    before = OrderPreservingRetriever(base, **options)
+    assert f"{WORD} " in texts(before.retrieve(WORD))
 
     delete(index)
 
-    assert not await brought(index, bm25=True)
-    assert f"{WORD} " not in str([node.text for node in before.retrieve(WORD)])
-
-
-@DELETES
-async def test_neither_do_neighbours(delete: Delete):
-    index = filled()
-    assert await brought(index, widen=2, top=50)
-
-    delete(index)
-
-    assert not await brought(index, widen=2, top=50)
+    base = index.as_retriever(similarity_top_k=top)
+    after = OrderPreservingRetriever(base, **options)
+    for retriever in (before, after):
+        assert f"{WORD} " not in texts(retriever.retrieve(WORD))
+        assert f"{WORD} " not in texts(await retriever.aretrieve(WORD))
 
 
 @pytest.mark.parametrize(
@@ -87,7 +77,7 @@ async def test_neither_do_neighbours(delete: Delete):
     [(delete_node, IncompleteDocumentError), (delete_document, DocumentNotFoundError)],
 )
 def test_no_full_text_is_put_together_of_what_was_deleted(
-    delete: Delete, error: type[OpragError]
+    delete: Any, error: type[OpragError]
 ):
     index = filled()
     assert WORD in document_source(index).get("d1")

@@ -6,7 +6,7 @@ import copy
 import pickle
 
 import pytest
-from llama_index.core import PromptTemplate, VectorStoreIndex
+from llama_index.core import PromptTemplate
 from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.schema import (
     IndexNode,
@@ -20,7 +20,6 @@ from llamaindex_oprag import OrderPreservingRetriever
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
 from tests.llamaindex.components import Retrieved
 from tests.llamaindex.corpus import QUESTION, index, numbers_of, scored
-from tests.llamaindex.recording import WordEmbedding
 
 
 class TestOrder:
@@ -93,23 +92,6 @@ class TestIndexNodes:
             name: scored(f"row {name}", start_index=start).node
             for name, start in (("x", 50), ("y", 0))
         }
-
-    @pytest.fixture
-    def tables(self, rows) -> VectorStoreIndex:
-        """Summaries are searched, rows are read: more nodes than objects."""
-        about_x = [IndexNode(text=QUESTION, index_id="x", obj=rows["x"])] * 30
-        about_y = [IndexNode(text="The tenant.", index_id="y", obj=rows["y"])] * 10
-        summaries = [node.model_copy(deep=True) for node in (*about_x, *about_y)]
-        for number, summary in enumerate(summaries):
-            summary.id_ = str(number)
-        return VectorStoreIndex(objects=summaries, embed_model=WordEmbedding())
-
-    def test_they_are_resolved_before_the_nodes_are_ordered(self, tables):
-        base = tables.as_retriever(similarity_top_k=40)
-
-        nodes = OrderPreservingRetriever(base).retrieve(QUESTION)
-
-        assert [node.text for node in nodes] == ["row y", "row x"]
 
     async def test_our_own_map_is_used_too(self, rows):
         found = [

@@ -9,11 +9,13 @@ from llamaindex_oprag import OrderPreservingPostprocessor, OrderPreservingRetrie
 from tests.kit.openai_server import ScriptedServer
 from tests.kit.words import words
 from tests.llamaindex.corpus import QUESTION, TEXT, document, index, numbers_of
-from tests.llamaindex.self_routing import REFUSAL, WAYS, ask, scripted_llm
+from tests.llamaindex.self_routing import REFUSAL, WAYS, ask, engine_over, scripted_llm
 
-pytestmark = [pytest.mark.slow, pytest.mark.parametrize("way", WAYS)]
+pytestmark = pytest.mark.slow
+every_way = pytest.mark.parametrize("way", WAYS)
 
 
+@every_way
 class TestOrder:
     async def test_ordering_retrievers_and_postprocessors_leave_the_ranks_alone(
         self, way
@@ -34,6 +36,7 @@ class TestOrder:
         assert numbers_of(first.nodes) == numbers_of(second.nodes) == best
 
 
+@every_way
 class TestDocuments:
     async def test_metadata_that_the_model_may_see_are_sent(self, way):
         store = index(document(author="Ada"))
@@ -43,6 +46,7 @@ class TestDocuments:
         assert "author: Ada\n\nClause" in server.requests[0].prompt
 
 
+@every_way
 class TestSourceNodes:
     async def test_of_the_documents_they_are_what_was_read(self, way):
         store = index(document(author="Ada"))
@@ -59,6 +63,7 @@ class TestSourceNodes:
         assert "chunk_index" not in node.node.metadata
 
 
+@every_way
 class TestQueries:
     async def test_a_bundle_is_retrieved_by_its_own_strings(self, way):
         bundle = QueryBundle("What is due?", custom_embedding_strs=["heating"])
@@ -69,6 +74,7 @@ class TestQueries:
         assert "Question: What is due?" in server.requests[0].prompt
 
 
+@every_way
 async def test_the_llm_says_its_window_and_its_longest_answer(way):
     with ScriptedServer([REFUSAL, "yes"]) as server:
         limits = {"context_window": 300, "max_tokens": 20}
@@ -76,3 +82,29 @@ async def test_the_llm_says_its_window_and_its_longest_answer(way):
         await ask(server, way, llm=llm)
 
     assert 200 < words(server.requests[1].prompt) <= 280
+
+
+def test_metadata_and_nodes_are_known_when_the_answer_begins_and_complete_at_its_end():
+    with ScriptedServer([REFUSAL, "In May."]) as server:
+        response = engine_over(server, streaming=True).query(QUESTION)
+        metadata, nodes = response.metadata, response.source_nodes
+
+        assert "route" not in metadata
+        assert [rung["rung"] for rung in metadata["usage"]["rungs"]] == ["retrieved"]
+        assert nodes[0].get_content() == TEXT
+        list(response.response_gen)
+
+    assert metadata["route"] == {"rung": "full", "answered": True}
+    assert metadata["usage"]["model_calls"] == 2
+
+
+async def test_an_awaited_stream_names_what_was_retrieved_until_it_is_read():
+    with ScriptedServer([REFUSAL, "In May."]) as server:
+        response = await engine_over(server, streaming=True).aquery(QUESTION)
+        nodes = response.source_nodes
+        assert len(server.requests) == 0
+        assert [len(node.get_content()) < len(TEXT) for node in nodes] == [True] * 3
+        assert await response._async_str() == "In May."
+
+    assert [node.get_content() for node in nodes] == [TEXT]
+    assert response.metadata["route"] == {"rung": "full", "answered": True}

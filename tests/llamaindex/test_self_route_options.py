@@ -20,12 +20,6 @@ from tests.llamaindex.corpus import QUESTION, index
 from tests.llamaindex.self_routing import DOCUMENTS, scripted_llm
 
 
-def make(**options: Any) -> SelfRouteQueryEngine:
-    settings: dict[str, Any] = {"llm": MockLLM(), "documents": DOCUMENTS, **options}
-    retriever = settings.pop("retriever", None) or index().as_retriever()
-    return SelfRouteQueryEngine.from_args(retriever, **settings)
-
-
 def test_the_llm_of_the_settings_is_the_default(monkeypatch):
     with ScriptedServer(["yes"]) as server:
         monkeypatch.setattr(Settings, "_llm", scripted_llm(server))
@@ -38,70 +32,54 @@ def test_the_llm_of_the_settings_is_the_default(monkeypatch):
 
 def test_callbacks_are_set_on_every_llm():
     manager, large = CallbackManager([]), MockLLM()
-    engine = make(rung_llms={"full": large}, callback_manager=manager)
+    engine = SelfRouteQueryEngine.from_args(
+        index().as_retriever(),
+        MockLLM(),
+        documents=DOCUMENTS,
+        rung_llms={"full": large},
+        callback_manager=manager,
+    )
 
     assert engine.callback_manager is manager
     assert large.callback_manager is manager
 
 
-def chat_response(raw: Any = None, **additional: Any) -> ChatResponse:
-    return ChatResponse(
-        message=ChatMessage("hi"), raw=raw, additional_kwargs=additional
-    )
+def counted(read: int, written: int, **more: Any) -> dict[str, Any]:
+    return {"input_tokens": read, "output_tokens": written, **more}
+
+
+SPOKEN = {"prompt_tokens": 7, "completion_tokens": 2}
+CACHED = SimpleNamespace(cached_tokens=4)
+OBJECT = SimpleNamespace(**counted(7, 2), input_tokens_details=CACHED)
+GOOGLE = {"prompt_token_count": 7, "candidates_token_count": 2}
+GOOGLE |= {"thoughts_token_count": 3, "cached_content_token_count": 4}
 
 
 @pytest.mark.parametrize(
-    ("response", "usage"),
+    ("raw", "besides", "usage"),
     [
-        (chat_response(), None),
-        (chat_response({"usage": None}), None),
-        (chat_response({"usage": {"prompt_tokens": 0, "completion_tokens": 0}}), None),
-        (
-            chat_response({"usage": {"prompt_tokens": 7, "completion_tokens": 2}}),
-            TokenUsage(7, 2),
-        ),
-        (
-            chat_response(
-                SimpleNamespace(
-                    usage=SimpleNamespace(
-                        input_tokens=7,
-                        output_tokens=2,
-                        input_tokens_details=SimpleNamespace(cached_tokens=4),
-                    )
-                )
-            ),
-            TokenUsage(7, 2, 4),
-        ),
+        (None, {}, None),
+        ({"usage": None}, {}, None),
+        ({"usage": dict.fromkeys(SPOKEN, 0)}, {}, None),
+        ({"usage": SPOKEN}, {}, TokenUsage(7, 2)),
+        (SimpleNamespace(usage=OBJECT), {}, TokenUsage(7, 2, 4)),
         (  # Anthropic: 7 fresh, 4 from the cache, 5 into it
-            chat_response(
-                {
-                    "usage": {
-                        "input_tokens": 7,
-                        "output_tokens": 2,
-                        "cache_read_input_tokens": 4,
-                        "cache_creation_input_tokens": 5,
-                    }
-                }
-            ),
+            {
+                "usage": counted(
+                    7, 2, cache_read_input_tokens=4, cache_creation_input_tokens=5
+                )
+            },
+            {},
             TokenUsage(16, 2, 4),
         ),
-        (  # Google: 3 tokens of reasoning besides
-            chat_response(
-                {
-                    "usage_metadata": {
-                        "prompt_token_count": 7,
-                        "candidates_token_count": 2,
-                        "thoughts_token_count": 3,
-                        "cached_content_token_count": 4,
-                    }
-                }
-            ),
-            TokenUsage(7, 5, 4),
-        ),
-        (chat_response(prompt_tokens=7, completion_tokens=2), TokenUsage(7, 2)),
+        # Google: 3 tokens of reasoning besides
+        ({"usage_metadata": GOOGLE}, {}, TokenUsage(7, 5, 4)),
+        (None, SPOKEN, TokenUsage(7, 2)),
     ],
 )
-def test_tokens_are_read_as_providers_report_them(response, usage):
+def test_tokens_are_read_as_providers_report_them(raw, besides, usage):
+    message = ChatMessage("hi")
+    response = ChatResponse(message=message, raw=raw, additional_kwargs=besides)
     assert reported_usage(response) == usage
 
 

@@ -19,7 +19,7 @@ from oprag.errors import InvalidOptionError
 from tests.kit.openai_server import Reply, ScriptedServer, ToolCall
 from tests.langchain import routes
 from tests.llamaindex import self_routing
-from tests.parity.test_self_route_calls import EVERY_WAY, WAYS, Answered
+from tests.parity.test_self_route_calls import EVERY_WAY, WAYS, asked
 from tests.routing.replies import ANSWERS, REFUSALS
 
 ignored = pytest.mark.filterwarnings("ignore:The model called a tool")
@@ -45,22 +45,6 @@ STEP = 3 * len(WAYS) - 1
 """From one reply that a way is asked to the next: no multiple of the cycles above."""
 
 
-async def asked(
-    framework: str, way: str, server: ScriptedServer, decline: str = "tool"
-) -> Answered:
-    options: Any = {"decline": decline}
-    if framework == "c":
-        chain = routes.chain_of(server, **options)
-        found = await routes.ask(chain, way=way)
-        return Answered(found["answer"], found["route"], found["usage"]["rungs"])
-    streaming = way.endswith("stream")
-    llm = self_routing.scripted_llm(
-        server, streaming=streaming, is_function_calling_model=True
-    )
-    response = await self_routing.ask(server, way, llm=llm, **options)
-    return Answered(response.answer, response.route, response.usage["rungs"])
-
-
 @pytest.mark.slow
 @ignored
 @pytest.mark.parametrize(("number", "case"), [*enumerate(WAYS)])
@@ -68,14 +52,14 @@ async def test_replies_are_read_as_they_are_meant(number, case):
     assert len(DECLINED) == len(ANSWERED) == 150
     for reply in DECLINED[number::STEP]:
         with ScriptedServer([reply, "In 1912."]) as server:
-            found = await asked(*case, server)
+            found = await asked(*case, server, decline="tool")
 
         assert found.answer == "In 1912.", reply
         assert found.route == {"rung": "full", "answered": True}
         assert [rung["finish"] for rung in found.rungs] == [None, None]
     for reply in ANSWERED[number::STEP]:
         with ScriptedServer([reply]) as server:
-            found = await asked(*case, server)
+            found = await asked(*case, server, decline="tool")
 
         marked = {"finish": "call"} if reply.tool_calls else {}
         assert found.answer == without_reasoning(reply.content or ""), reply
@@ -86,7 +70,7 @@ async def test_replies_are_read_as_they_are_meant(number, case):
 @EVERY_WAY
 async def test_the_last_step_may_decline_too(framework, way):
     with ScriptedServer([DECLINED[0], DECLINED[1]]) as server:
-        found = await asked(framework, way, server)
+        found = await asked(framework, way, server, decline="tool")
 
     assert found.answer == SENTINEL
     assert found.route == {"rung": "full", "answered": False}
@@ -110,7 +94,7 @@ async def test_the_last_step_may_decline_too(framework, way):
 )
 async def test_what_is_no_refusal_is_marked(framework, way, decline, reply, finish):
     with ScriptedServer([reply]) as server:
-        found = await asked(framework, way, server, decline)
+        found = await asked(framework, way, server, decline=decline)
 
     assert found.answer == reply.content
     assert found.route == {"rung": "retrieved", "answered": True, "finish": finish}

@@ -52,6 +52,10 @@ async def asked(
     if framework == "c":
         found = await routes.ask(routes.chain_of(server, **options), way=way)
         return Answered(found["answer"], found["route"], found["usage"]["rungs"])
+    if "decline" in options:
+        options["llm"] = self_routing.scripted_llm(
+            server, streaming=way.endswith("stream"), is_function_calling_model=True
+        )
     response = await self_routing.ask(server, way, **options)
     return Answered(response.answer or "", response.route, response.usage["rungs"])
 

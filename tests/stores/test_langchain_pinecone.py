@@ -14,7 +14,6 @@ from langchain_oprag import (
     index_documents,
 )
 from oprag.documents import ChunkStore, StoredChunk
-from oprag.testing import StoreSuite, StoreUnderTest, failures
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.sources import UNICODE, pinecone_metadata
 
@@ -77,22 +76,3 @@ def test_every_document_comes_back_and_nothing_is_doubled():
     assert store.held.store == held
     assert document_source(chunks).get(UNICODE) == "\n\n".join(PAGES)
     assert diagnose(chunks).healthy
-
-
-class SuiteOfPinecone(StoreSuite):
-    def new_store(self):
-        store = PineconeRulesStore()
-
-        def add(chunks):
-            documents = [Document(c.text, metadata=dict(c.metadata)) for c in chunks]
-            store.add_documents(documents, ids=[chunk.id for chunk in chunks])
-
-        def search(query, k, where):
-            found = store.similarity_search(query, k=k)
-            return [StoredChunk(d.page_content, d.metadata) for d in found]
-
-        return StoreUnderTest(Chunks(store), add, search, store.delete, add)
-
-
-def test_whole_numbers_are_all_that_its_rules_change():
-    assert list(failures(SuiteOfPinecone)) == ["test_whole_numbers_stay_whole_numbers"]

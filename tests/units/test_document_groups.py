@@ -32,18 +32,6 @@ def grouped(units):
 
 
 class TestByHand:
-    def test_fewest_links_first_and_the_smallest_group_first(self):
-        sizes = {"hub": 1000, "a": 2500, "b": 300, "c": 900, "alone": 10}
-        links = [("hub", "a"), ("hub", "b"), ("hub", "c")]
-
-        units = cut(sizes, links, 4000)
-
-        # alone (0 links), then a, b, c (1 each: the hub is in no group yet, so each
-        # starts one), then hub (3): 1000 + b 300 + c 900 = 2200; a 2500 would make
-        # 4700, so it stays out.
-        assert grouped(units) == [("hub", "b", "c"), ("a",), ("alone",)]
-        assert [unit.tokens for unit in units] == [2200, 2500, 10]
-
     def test_texts_are_counted(self):
         texts = {"a": "one two three", "b": "four", "c": "five six"}
 
@@ -165,9 +153,6 @@ class TestBadInput:
     def test_what_is_no_text_is_refused(self, documents):
         with pytest.raises(InvalidOptionError, match=r"documents= .*takes \{name"):
             group_documents(documents, [])
-
-    def test_nothing_gives_nothing(self):
-        assert group_documents({}, []) == []
 
 
 def oracle(sizes: dict[str, int], links: list[tuple[str, str]], limit: int):

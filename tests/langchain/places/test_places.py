@@ -11,14 +11,13 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langgraph.graph import START
 
-from oprag.errors import ConflictingPositionsError, PositionError
+from oprag.errors import PositionError
 from tests.kit.app_places import Place, places
 from tests.kit.words import words
 from tests.langchain.compat import IS_1X, ContextualCompressionRetriever
-from tests.langchain.corpus import QUERY, RecordingStore
+from tests.langchain.corpus import QUERY
 from tests.langchain.places.ingredients import (
     OTHER_QUERIES,
-    SOURCE,
     ingredients,
     joined,
     lines,
@@ -121,19 +120,6 @@ async def test_the_model_reads_in_order_where_the_page_says_so(place, mode):
 
 def ordering(**given: Any) -> Any:
     return ingredients(oprag=True)["OrderPreservingRetriever"](**given)
-
-
-def test_children_of_several_parents_taken_for_one_document_are_an_error():
-    with_starts = [lines(count, add_start_index=True) for count in (3, 1)]
-    parents = parent_document_retriever(*with_starts)
-    twice = with_starts[1].split_documents(with_starts[0].split_documents([SOURCE]))
-
-    for store, error, more in (
-        (parents.vectorstore, PositionError, {"document_key": "source"}),
-        (RecordingStore(twice), ConflictingPositionsError, {}),
-    ):
-        with pytest.raises(error):
-            ordering(vectorstore=store, k=6, **more).invoke(QUERY)
 
 
 def test_children_know_their_place_in_the_document_when_oprag_splits_both_times():

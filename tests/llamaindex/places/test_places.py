@@ -8,28 +8,15 @@ from typing import Any
 import pytest
 from llama_index.core import Settings
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.llms import ChatMessage, LLMMetadata
-from llama_index.core.node_parser import (
-    HierarchicalNodeParser,
-    SentenceWindowNodeParser,
-)
+from llama_index.core.llms import ChatMessage
+from llama_index.core.node_parser import SentenceWindowNodeParser
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.retrievers import AutoMergingRetriever
 
-from llamaindex_oprag import OrderPreservingRetriever, PositionAnnotator
 from oprag.errors import PositionError
 from tests.kit.app_places import Place, places
 from tests.kit.openai_server import Reply, ScriptedServer, ToolCall
-from tests.llamaindex.corpus import (
-    QUESTION,
-    TEXT,
-    clause,
-    document,
-    index,
-    numbers,
-    numbers_of,
-)
-from tests.llamaindex.places.ingredients import hierarchy, ingredients
+from tests.llamaindex.corpus import QUESTION, TEXT, document, index, numbers
+from tests.llamaindex.places.ingredients import ingredients
 from tests.llamaindex.recording import RecordingLLM
 
 # LlamaIndex's agents use what pydantic and its own workflows deprecate.
@@ -170,45 +157,3 @@ async def test_the_model_reads_in_order_where_the_page_says_so(
     plain = await read(place, mode, way, oprag=False)
     assert ordered == sorted(set(plain))
     assert plain != sorted(plain)
-
-
-def test_a_leaf_beside_a_parent_that_holds_it_is_sent_once_when_merging():
-    documents = [document()]
-    parser = HierarchicalNodeParser.from_defaults(
-        chunk_sizes=[300, 100, 50], chunk_overlap=0
-    )
-    nodes = parser.get_nodes_from_documents(documents)
-    leaves, storage = hierarchy(PositionAnnotator(documents)(nodes), 10)
-    merging = AutoMergingRetriever(leaves, storage)
-
-    plain = numbers_of(merging.retrieve(QUESTION))
-    ordered = OrderPreservingRetriever(
-        merging, merge=True, documents={"lease.txt": TEXT}
-    )
-
-    assert len(plain) > len(set(plain))
-    assert numbers_of(ordered.retrieve(QUESTION)) == sorted(set(plain))
-
-
-class SmallLLM(RecordingLLM):
-    """Its window takes a part of a long lease."""
-
-    @property
-    def metadata(self):
-        return LLMMetadata(context_window=2_000, num_output=64)
-
-
-@pytest.mark.parametrize("mode", ["compact", "tree_summarize", "compact_accumulate"])
-def test_several_windows_follow_one_another_in_order(mode):
-    """A window may repeat the end of the one before it."""
-    clauses = range(200)
-    lease = index(document(text="\n\n".join(map(clause, clauses))))
-    ordered = OrderPreservingRetriever(lease.as_retriever(), similarity_top_k=200)
-    llm = SmallLLM()
-
-    RetrieverQueryEngine.from_args(ordered, llm=llm, response_mode=mode).query(QUESTION)
-
-    read = [numbers(prompt) for prompt in llm.prompts if numbers(prompt)]
-    assert len(read) > 1
-    assert read == sorted(sorted(window) for window in read)
-    assert {number for window in read for number in window} == set(clauses)
