@@ -20,11 +20,7 @@ from oprag.indexing import (
     IndexingReport,
     IndexTarget,
     Piece,
-    RemoveMissing,
-    Replace,
-    ShowProgress,
     Snapshot,
-    UnsupportedMetadata,
     WantedChunk,
     aindex_target,
     index_target,
@@ -37,13 +33,8 @@ def index_documents(
     vectorstore: VectorStore,
     *,
     splitter: BaseDocumentTransformer | None = None,
-    scope: str | None = None,
-    remove_missing: RemoveMissing = False,
-    replace: Replace = "document",
-    unsupported_metadata: UnsupportedMetadata = "error",
-    batch_size: int = 256,
     chunks: ChunkStore | None = None,
-    show_progress: ShowProgress = True,
+    **options: Unpack[IndexingKeywords],
 ) -> IndexingReport:
     """Make a vector store hold documents as they are now.
 
@@ -85,7 +76,7 @@ def index_documents(
         unsupported_metadata: `"error"`, or `"drop"`: leave out what not every store
             keeps (lists, mappings, dates, numbers that are not finite, strings with a
             NUL character). None is always left out. With `"error"` the document fails.
-        batch_size: Chunks that are embedded and written at once.
+        batch_size: Chunks that are embedded and written at once, 256 by default.
         chunks: How the store's chunks are read; None for the stores that are known.
         show_progress: Draw a bar with tqdm on standard error, if that is a terminal. A
             function is called instead, with the documents that are done, their number
@@ -121,14 +112,7 @@ def index_documents(
         ('letter.txt',)
     """
     return index_target(
-        indexing_target(vectorstore, splitter, chunks),
-        documents,
-        scope=scope,
-        remove_missing=remove_missing,
-        replace=replace,
-        unsupported_metadata=unsupported_metadata,
-        batch_size=batch_size,
-        show_progress=show_progress,
+        indexing_target(vectorstore, splitter, chunks), documents, **options
     )
 
 

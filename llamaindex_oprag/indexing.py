@@ -36,11 +36,7 @@ from oprag.indexing import (
     IndexingReport,
     IndexTarget,
     Piece,
-    RemoveMissing,
-    Replace,
-    ShowProgress,
     Snapshot,
-    UnsupportedMetadata,
     WantedChunk,
     aindex_target,
     index_target,
@@ -58,13 +54,8 @@ def index_documents(
     index: VectorStoreIndex,
     *,
     node_parser: NodeParser | None = None,
-    scope: str | None = None,
-    remove_missing: RemoveMissing = False,
-    replace: Replace = "document",
-    unsupported_metadata: UnsupportedMetadata = "error",
-    batch_size: int = 256,
     chunks: ChunkStore | None = None,
-    show_progress: ShowProgress = True,
+    **options: Unpack[IndexingKeywords],
 ) -> IndexingReport:
     """Make an index hold documents as they are now.
 
@@ -110,7 +101,7 @@ def index_documents(
             a NUL character) and the names that LlamaIndex overwrites (`doc_id`,
             `document_id`, `ref_doc_id`). None is always left out. With `"error"` the
             document fails.
-        batch_size: Nodes that are embedded and written at once.
+        batch_size: Nodes that are embedded and written at once, 256 by default.
         chunks: How the store's chunks are read; None for the stores that are known.
         show_progress: Draw a bar with tqdm on standard error, if that is a terminal. A
             function is called instead, with the documents that are done, their number
@@ -136,14 +127,7 @@ def index_documents(
             document; they keep their order.
     """
     return index_target(
-        indexing_target(index, node_parser, chunks),
-        documents,
-        scope=scope,
-        remove_missing=remove_missing,
-        replace=replace,
-        unsupported_metadata=unsupported_metadata,
-        batch_size=batch_size,
-        show_progress=show_progress,
+        indexing_target(index, node_parser, chunks), documents, **options
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -17,6 +16,7 @@ from oprag.diagnosing.report import Diagnosis
 from oprag.diagnosing.sample import take_sample
 from oprag.documents import ChunkStore, document_source
 from oprag.errors import InvalidOptionError, OpragError, PositionError, UnfitIndexError
+from oprag.tokens import Do, Steps, acarry_out, carry_out
 
 _LISTED = 3
 """Errors that are shown."""
@@ -48,17 +48,22 @@ class Verifiable:
             PositionWarning: In the place of `UnfitIndexError`, with
                 `on_problem="warn"`, where questions are answered all the same.
         """
-        return self._verification().run(sample)
+        asked = self._verification()
+        return asked.reported(*carry_out(asked.steps(sample)))
 
     async def averify(self, sample: int | None = 200) -> Diagnosis:
         """Async version of `verify`."""
-        return await self._verification().arun(sample)
+        asked = self._verification()
+        return asked.reported(*await acarry_out(asked.steps(sample)))
 
     def _verification(self) -> Verification:
         """Return the demands of the component on its store."""
         raise NotImplementedError
 
 
+_Found: TypeAlias = tuple[Diagnosis, int, list[OpragError], list[OpragError]]
+"""What is there, the number of documents, and the errors of those that cannot be read,
+and of those that cannot be put in order."""
 _Asked: TypeAlias = Callable[[ContextOptions], object]
 """The work of a question on a document's chunks, with the errors it would raise."""
 
@@ -78,25 +83,20 @@ class Verification(NamedTuple):
     """Finds what is read by the chunks of a document, where it is not the chunks that
     are put in order; raises what a question would."""
 
-    def run(self, sample: int | None) -> Diagnosis:
-        """Examine the store; see `Verifiable.verify`."""
+    def steps(self, sample: int | None) -> Steps[_Found]:
+        """Examine the store."""
         diagnosis, groups, hits = self._looked(sample)
         unread, refused = list[OpragError](), list[OpragError]()
         for fails, ask in self._questions(groups, hits):
-            with _noting(unread if fails else refused):
-                ask(self._strict)
-        return self._reported(diagnosis, len(groups), unread, refused)
-
-    async def arun(self, sample: int | None) -> Diagnosis:
-        """Async version of `run`: nothing blocks the event loop."""
-        from asyncio import to_thread  # here, because its import takes long
-
-        diagnosis, groups, hits = await to_thread(self._looked, sample)
-        unread, refused = list[OpragError](), list[OpragError]()
-        for fails, ask in self._questions(groups, hits):
-            with _noting(unread if fails else refused):
-                await with_texts(self._strict, ask)
-        return self._reported(diagnosis, len(groups), unread, refused)
+            try:
+                yield Do(
+                    partial(ask, self._strict), partial(with_texts, self._strict, ask)
+                )
+            except InvalidOptionError:  # what is wrong with an option
+                raise
+            except OpragError as error:
+                (unread if fails else refused).append(error)
+        return diagnosis, len(groups), unread, refused
 
     @property
     def _strict(self) -> ContextOptions:
@@ -133,13 +133,14 @@ class Verification(NamedTuple):
                     yield True, partial(_read, group.name)
                 yield not group.key, partial(_order_alone, hits)
 
-    def _reported(
+    def reported(
         self,
         diagnosis: Diagnosis,
         documents: int,
         unread: Sequence[OpragError],
         refused: Sequence[OpragError],
     ) -> Diagnosis:
+        """Say what was found; see `Verifiable.verify`."""
         names = " and ".join(store.name for store in self.stores)
         if not diagnosis.chunks:
             message = (
@@ -168,17 +169,6 @@ class Verification(NamedTuple):
             problems = [replace(each, serious=False) for each in diagnosis.problems]
             return replace(diagnosis, verdict="ordered", problems=tuple(problems))
         return diagnosis
-
-
-@contextmanager
-def _noting(errors: list[OpragError]) -> Iterator[None]:
-    """Note what a question would raise, but for what is wrong with an option."""
-    try:
-        yield
-    except InvalidOptionError:
-        raise
-    except OpragError as error:
-        errors.append(error)
 
 
 def _read(name: str, options: ContextOptions) -> None:

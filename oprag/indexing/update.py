@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, TypedDict, Unpack
 
 from oprag.documents import ChunkStore
+from oprag.errors import refuse_unknown
 from oprag.indexing.flat import UnsupportedMetadata
 from oprag.indexing.given import (
     Documents,
@@ -60,6 +61,7 @@ def _wanted(
     target: IndexTarget, documents: Documents[Any], options: IndexingKeywords
 ) -> tuple[Iterator[Readable], dict[str, Any]]:
     """The documents, and the options of `update_index`."""
+    refuse_unknown(options, [*IndexingKeywords.__annotations__])
     rest: dict[str, Any] = {"show_progress": True, **options}
     unsupported = rest.pop("unsupported_metadata", "error")
     scope = rest.pop("scope", None)
