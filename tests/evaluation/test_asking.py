@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import hashlib
 
 import pytest
@@ -16,7 +15,7 @@ from oprag_eval.data import Question
 from oprag_eval.metrics import bracketed_match
 from oprag_eval.question_words import Wording
 from oprag_eval.requests import answer_call, list_options, read_reply
-from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four, set_of_one
+from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
 
 OPEN, CHOICE = set_of_four().questions[0], set_of_four().questions[2]
 own = Wording().template
@@ -34,17 +33,6 @@ MAKING = {"page_break": "<1>", "look_up": "[1]", "gist": "gist", "summary": "sum
 def test_the_prompts_can_be_filled_and_let_the_model_decline(prompt, variables):
     fill = lambda values: prompt.format(**values)  # noqa: E731 -- as short as that
     assert check_prompt("prompt", prompt, fill, variables=variables, must_decline=True)
-
-
-def test_a_choice_is_asked_for_by_number_in_brackets():
-    call = answer_call(CHOICE, "The {wheel} was oak.", "brackets")
-
-    assert call.kind == "explained_choice"
-    assert call.facts["options"] == ("iron", "oak")
-    assert "\n1. iron\n2. oak\n" in call.prompt
-    assert "[[1]]" in call.prompt
-    assert "The {wheel} was oak." in call.prompt
-    assert "letter" not in call.prompt
 
 
 def test_the_prompts_of_published_figures_are_what_they_were():
@@ -92,19 +80,6 @@ def test_self_route_climbs_where_a_refusal_stands_first(first, route):
     assert {call.kind for call in model.calls} == {"explained_choice"}
 
 
-def test_both_calls_of_longrag_number_the_options():
-    dataset = set_of_one(HARBOUR * 20)  # over 1,000 words: two calls
-    asked = dataclasses.replace(dataset.questions[0], options=("in May", "never"))
-    model = Replies(lambda _: "The second says so: [[1]]")
-    bench = bench_of(model, dataset, answer_style="brackets")
-
-    attempt = asyncio.run(make_system("longrag").attempt(asked, None, bench))
-
-    assert [call.kind for call in model.calls] == ["long_answer", "explained_choice"]
-    assert all("\n1. in May\n2. never\n" in call.prompt for call in model.calls)
-    assert attempt.prediction == "The second says so: [[1]]"
-
-
 def test_a_look_up_numbers_pages_and_letters_options():
     model = Replies(lambda call: MAKING.get(call.kind, "[[2]]"))
     bench = bench_of(model, answer_style="brackets")
@@ -134,14 +109,6 @@ def test_a_look_up_numbers_pages_and_letters_options():
 )
 def test_what_declines_and_what_only_mentions_the_word(reply, answered):
     assert read_reply(reply, CHOICE, "brackets").answered == answered
-
-
-def test_the_prediction_keeps_the_explanation_and_its_last_number_counts():
-    reply = " Not [[1]], iron is never named; the wheel was of oak: [[2]]\n"
-    reading = read_reply(reply, CHOICE, "brackets")
-
-    assert reading.prediction == reply.strip()
-    assert bracketed_match(reading.prediction, gold_option=1)
 
 
 def test_brackets_change_nothing_where_they_were_not_asked_for():

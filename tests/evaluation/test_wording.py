@@ -8,7 +8,6 @@ import dataclasses
 import pytest
 
 from oprag.calls import SENTINEL
-from oprag.errors import InvalidOptionError
 from oprag_eval.catalogue import make_system
 from oprag_eval.data import DATASETS, Dataset, Document, Question
 from oprag_eval.question_words import TASKS, Wording, wording_for
@@ -124,8 +123,3 @@ def test_the_papers_words_of_longrag_tell_titles_task_and_all_answers(name, aske
     assert "Title of" not in long
     assert "It is large." in short
     assert answer.endswith("It is large.")
-
-
-def test_no_papers_words_for_a_set_that_no_paper_asks():
-    with pytest.raises(InvalidOptionError, match="no paper asks the questions of 'no"):
-        wording_for(named("notes"), "paper")

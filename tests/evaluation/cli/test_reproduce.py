@@ -188,24 +188,6 @@ def test_the_dry_run_tells_calls_tokens_and_money_and_sends_nothing(
 BOOK = STORY.format(n=1) * 30
 
 
-def test_the_sweep_over_chunks_has_figures_where_the_paper_prints_them(ask, tmp_path):
-    row = {"context": BOOK, "input": "Who lit the lamp?", "answer": ["Mara"]}
-    path = tmp_path / "longbook_qa_eng.jsonl"
-    write(path, [{**row, "id": 0, "options": []}])
-    model = ["--model", "openai:Llama-3.1-70B"]
-    result, requests = ask(lambda _: "Mara", "op-rag/en.qa", "--data", path, *model)
-
-    assert result.exit_code == MISSED, result.output  # one question says nothing
-    assert len(requests) == 1 + 2 * 9
-    assert not any("unanswerable" in request.prompt for request in requests)
-    assert "Not as in the paper: --model is openai:Llama-3.1-70B" in result.stdout
-    rows = re.findall(
-        r"^op-rag-(\d+) +F1 +\S+ .* (\d\S+)$", result.stdout, re.MULTILINE
-    )
-    assert rows == [("128", "44.43"), ("192", "45.45"), ("384", "47.25")]
-    assert re.search(r"^op-rag-8 +F1 .* -$", result.stdout, re.MULTILINE)
-
-
 NINE = recipes()["self-route/average"].sets
 
 
@@ -276,24 +258,6 @@ def test_one_cap_holds_for_all_sets_together(ask, sets, tmp_path):
     spent = (tmp_path / "run" / "spending.jsonl").read_text().splitlines()
     assert len(spent) == len(requests)
     assert 11 < len(requests) < 7 * 11  # into the second set at least
-
-
-def test_long_units_are_compared_by_their_match_and_their_recall(ask, tmp_path):
-    path = tmp_path / "nq.jsonl"
-    write(path, [longrag(query_id=n, context=f"{n} {BOOK}") for n in range(3)])
-
-    def script(request):
-        return "Eli" if request.prompt.count("0 The") else "Mara"
-
-    result, requests = ask(script, "longrag/nq", "--data", path)
-
-    assert len(requests) == 2 * 3
-    assert re.search(
-        r"^longrag +LongRAG's match .* 62\.70$", result.stdout, re.MULTILINE
-    )
-    assert re.search(
-        r"^longrag +answer recall +100\.00 .* 86\.30$", result.stdout, re.MULTILINE
-    )
 
 
 @pytest.mark.parametrize(

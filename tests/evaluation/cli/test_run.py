@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
-import signal
 from collections import Counter
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
 from oprag_eval.catalogue import SYSTEMS as KNOWN
-from oprag_eval.cli.run import CAPPED, FAILED, INTERRUPTED
+from oprag_eval.cli.run import CAPPED, FAILED
 from oprag_eval.data import DATASETS
 from tests.evaluation.small import HARBOUR, MILL, set_of_four
 from tests.kit.openai_server import Failure, Reply, ScriptedServer, Usage
@@ -131,21 +129,6 @@ def test_a_run_with_a_model_tells_what_it_will_send_and_what_it_sent(ask, tmp_pa
     assert "more than the cap" not in result.stderr
 
 
-def test_a_dry_run_sends_and_writes_nothing(ask, tmp_path):
-    result, requests = ask([], "--dry-run", "--price", "1,1", "--out", tmp_path / "no")
-
-    assert result.exit_code == 0, result.output
-    assert requests == []
-    assert not (tmp_path / "no").exists()
-    lines = result.stdout.splitlines()
-    assert lines[2].split() == [
-        *("system", "calls", "tokens", "in", "tokens", "out", "cost")
-    ]
-    assert [line.split()[0] for line in lines[3:]] == [
-        *("vanilla-rag", "small", "full-document", "together")
-    ]
-
-
 @pytest.mark.slow
 def test_failed_questions_are_told_by_the_exit_code_and_asked_again(ask, tmp_path):
     def refuse(request):
@@ -187,65 +170,12 @@ def test_a_cap_ends_the_run_before_it_is_passed_and_a_higher_one_goes_on(ask, tm
     assert len(few) + len(rest) == ANSWERS
 
 
-def test_ctrl_c_keeps_what_is_answered_and_says_how_to_go_on(ask, tmp_path):
-    asked: list[object] = []
-
-    def interrupt(request):
-        asked.append(request)
-        if len(asked) == 3:
-            os.kill(os.getpid(), signal.SIGINT)
-        return "in May"
-
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    out = ["--out", tmp_path / "run", "--concurrency", "1"]
-    try:
-        result, _ = ask(interrupt, *out)
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-    kept = (tmp_path / "run" / "answers.jsonl").read_text().count("\n")
-    assert result.exit_code == INTERRUPTED == 130
-    assert 2 <= kept <= 3
-    assert f"Stopped. {kept} of {ANSWERS} answers are kept in " in result.stderr
-    assert "the same command again" in result.stderr
-
-    result, rest = ask(lambda _: "in May", *out)
-
-    assert result.exit_code == 0
-    assert len(rest) == ANSWERS - kept
-
-
 @pytest.fixture
 def options_of_the_mill(tmp_path) -> list[str]:
     """A question with options, on the same notes."""
     text = "question,document,option_a,option_b,correct\nWhat is the wheel made of?,"
     (tmp_path / "choice.csv").write_text(text + "mill.md,iron,oak,B\n")
     return ["--questions", str(tmp_path / "choice.csv")]
-
-
-@pytest.mark.slow
-def test_options_asked_for_in_brackets_are_compared_by_them(
-    ask, options_of_the_mill, tmp_path
-):
-    style = [*options_of_the_mill, "--answer-style", "brackets"]
-    out = ["--out", tmp_path / "run"]
-    reply = "A wheel of oak is named: [[2]]"
-    result, requests = ask(lambda _: reply, *style, *out)
-
-    assert result.exit_code == 0, result.output
-    assert len(requests) == ANSWERS // 4
-    assert all("\n1. iron\n2. oak\n" in request.prompt for request in requests)
-    assert all("[[1]]" in request.prompt for request in requests)
-    assert "accuracy, [[n]]" in result.stdout
-    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
-    assert summary["settings"]["answer_style"] == "brackets"
-    assert [arm["measures"]["bracketed_match"]["mean"] for arm in summary["arms"]] == (
-        [1.0] * 5
-    )
-
-    result, requests = ask(lambda _: "B", *options_of_the_mill, *out)
-    assert (result.exit_code, requests) == (1, [])
-    assert "answer_style was 'brackets' and now is 'letter'" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from oprag_eval.reports.advice import advice_of
 from oprag_eval.reports.summary import ArmSummary, Difference, Summary, SweetSpot
 from oprag_eval.statistics import Figure
 from tests.evaluation.small import HARBOUR, MILL
-from tests.kit.openai_server import Reply, ScriptedServer
 
 TOWNS = ["Aby", "Borg", "Ceder", "Dal", "Ek", "Fors"]
 
@@ -68,26 +67,6 @@ def test_without_a_model_it_ends_with_tokens_and_why(shared, tmp_path):
     assert advice in page
     settings = json.loads((tmp_path / "run" / "run.json").read_text())
     assert settings["budgets"] == [250, 500]
-
-
-@pytest.mark.slow
-def test_with_a_model_its_answers_are_measured(shared, tmp_path, monkeypatch):
-    def reads(request):
-        found = re.search(r"bell of (\w+) weigh\?", request.prompt)
-        weighs = re.search(f"of {found[1]} weighs ([0-9]+)", request.prompt)
-        return Reply(weighs[1] if weighs else "unanswerable")
-
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    with ScriptedServer(reads) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        model = ["--model", "openai:scripted", "--systems", "dos-rag,full-document"]
-        result = run(*shared, *model, "--budgets", "120", "--out", tmp_path / "run")
-
-    assert result.exit_code == 0, result.output
-    assert re.search(
-        r"F1 100\.00 \[[\d.]+, 100\.0\] on 6 questions about 6 documents", result.stdout
-    )
-    assert "LongRAG" not in result.stdout
 
 
 def figure(mean: float, low: float, high: float, questions: int = 60) -> Figure:

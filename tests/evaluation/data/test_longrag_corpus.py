@@ -42,8 +42,8 @@ def scored(dataset: Dataset, spec: str, path) -> list[tuple]:
     bench = bench_of(Replies(), dataset)
     report = asyncio.run(run(plan, bench, directory))
     assert report.complete, report.errors
-    lines = score(directory, dataset)
-    return [(line["answer_recall"], line["title_recall"]) for line in lines]
+    found = [line["measures"] for line in score(directory, dataset)]
+    return [(each["answer_recall"], each["title_recall"]) for each in found]
 
 
 def test_articles_are_documents_and_units_are_grouped_by_their_links(loaded, tmp_path):
@@ -56,9 +56,3 @@ def test_articles_are_documents_and_units_are_grouped_by_their_links(loaded, tmp
     # "Eli" is not found: no title holds another.
     assert one == [(True, False), (True, False)]
     assert two == unit == [(True, True), (True, False)]
-
-
-def test_chunks_of_the_corpus_are_searched_by_other_systems(loaded, tmp_path):
-    found = scored(loaded, "vanilla-rag:size=8,search=hybrid", tmp_path / "3")
-
-    assert found[0] == (True, True)

@@ -1,13 +1,10 @@
 """Multiple choice: ∞Bench's rules as they are, the fixed rules, and `[[n]]`."""
 
-import re
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oprag_eval.metrics import bracketed_match, bracketed_option, choice_match
-from tests.evaluation.metrics.cases import seeded
 
 TEXT = "Oliver Twist"
 
@@ -118,47 +115,6 @@ def test_no_reply_is_read_as_two_letters(reply):
 def test_an_option_of_signs_is_not_in_every_reply(text):
     assert not choose("I cannot say.", "fixed", text=text)
     assert choose(text, "fixed", text=text)
-
-
-def _official(reply, letter, text):
-    """∞Bench's rules once more, as one list of what each rule would decide."""
-    right = {letter, text}
-    reply = reply.strip()
-    flat = re.sub(r"""[\n"'.,?!{}]""", " ", reply)
-    flat = re.sub("  +", " ", flat)
-    verdicts = [
-        False if not reply else None,
-        {reply[:1]} <= right if re.match("[ABCD]", reply) else None,
-        True if reply in right else None,
-    ]
-    for phrase in ("answer is:", "answer:", "answer is", "option is"):
-        hit = re.search(phrase + r"(?:.(?P<rest>.*))?", flat, re.DOTALL)
-        rest = (hit["rest"] or "") if hit else ""
-        verdict = rest[:1] == letter or rest[: len(text)] == text
-        verdicts.append(verdict if hit else None)
-    parts = {"A", "B", "C", "D", "AB", "BC", "CD", "ABC", "BCD", "ABCD"}
-    verdicts += [word in right for word in flat.split() if word in parts]
-    return next((verdict for verdict in verdicts if verdict is not None), False)
-
-
-def test_the_official_rules_equal_an_independent_reading_of_random_replies():
-    rng = seeded(6)
-    pieces = [
-        *("A", "B", "C", "D", "A", "B", "C", "D", "a", "c", "AB", "E", TEXT, TEXT),
-        *("Fagin", "oliver twist", "(C)", "**C**", "answer is:", "answer:", "Answer:"),
-        *("answer is", "option is", "The", "answer", "is", "so", "Certainly"),
-        *("because", "it's", "no", ":", ".", "\n", "{C}", "?"),
-    ]
-    found = [0, 0]
-    for _ in range(1_000):
-        words = rng.choices(pieces, k=rng.randint(0, 6))
-        reply = "".join(word + rng.choice((" ", " ", "", ".", "  ")) for word in words)
-        letter = rng.choice("ABCD")
-        expected = _official(reply, letter, TEXT)
-        assert choose(reply, "official", letter) == expected, reply
-        found[expected] += 1
-
-    assert min(found) > 100
 
 
 def test_the_last_bracketed_number_counts():

@@ -75,10 +75,6 @@ def test_a_chunk_from_around_a_piece_knows_both_its_places():
     assert [text[slice(*span)] for span in chunks[2].spans] == ["A b,", "j."]
 
 
-def test_a_text_of_white_space_has_no_chunks():
-    assert split_officially(" \n ", 4, words) == []
-
-
 @given(
     st.text(alphabet="ab .,;:\n?", max_size=200), st.integers(min_value=1, max_value=12)
 )

@@ -59,14 +59,6 @@ def test_the_option_that_is_nearest_to_some_sentence_is_chosen():
     assert not read_reply(ask(answer_call(asked, "Nothing."))).answered
 
 
-def test_an_option_is_numbered_where_brackets_are_asked_for():
-    asked = question("The wheel was", "iron", "oak", "brass")
-
-    assert ask(answer_call(asked, CONTEXT, "brackets")) == "[[2]]"
-    declined = ask(answer_call(asked, "Nothing.", "brackets"))
-    assert not read_reply(declined, asked, "brackets").answered
-
-
 def test_of_equal_options_the_first_is_chosen():
     assert ask(answer_call(question("The wheel was", "oak", "oak"), CONTEXT)) == "A"
 

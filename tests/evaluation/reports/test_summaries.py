@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 
 import pytest
@@ -218,25 +217,6 @@ class TestACountedSet:
 
         assert (summary.unit, summary.documents) == ("questions", 1)
         assert any("on one document" in note for note in summary.notes)
-
-    def test_a_set_without_answers_is_compared_by_nothing_and_says_so(
-        self, directory, dataset
-    ):
-        bare = dataclasses.replace(
-            dataset,
-            questions=tuple(
-                dataclasses.replace(q, answers=()) for q in dataset.questions
-            ),
-            metrics=(),
-        )
-        summary = summarized(directory, bare)
-
-        assert (summary.measure, summary.comparisons, summary.sweet_spot) == (
-            "",
-            (),
-            None,
-        )
-        assert any("No measure fits all questions" in note for note in summary.notes)
 
     def test_cost_is_by_the_users_prices(self, directory, dataset):
         answers = directory.answers()

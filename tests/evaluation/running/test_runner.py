@@ -64,12 +64,6 @@ def test_answers_stand_in_the_order_of_the_plan(whole):
     )
 
 
-def test_many_at_a_time_give_the_same_bytes(whole, tmp_path):
-    assert ask(RunDirectory(tmp_path / "run"), Replies(), concurrency=7).complete
-
-    assert (tmp_path / "run" / "answers.jsonl").read_bytes() == whole
-
-
 @pytest.mark.parametrize("after", [0, 1, 7, 15])
 @pytest.mark.parametrize("cut", [0, 1, 40])
 def test_an_interrupted_run_goes_on_where_it_was(whole, tmp_path, after, cut):
@@ -126,31 +120,6 @@ def test_an_error_is_told_and_asked_again(whole, tmp_path):
     assert (directory.path / "answers.jsonl").read_bytes() == whole
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"documents_sha256": "x"}, "data: documents_sha256 was 'd' and now is 'x'"),
-        ({"questions": 1, "questions_sha256": "x"}, "data: questions was 2 and now is"),
-        ({"name": "b"}, "name was 'a' and now is 'b'"),
-    ],
-)
-def test_it_is_said_which_data_differ(tmp_path, changes, message):
-    data = {"name": "a", "questions": 2, "questions_sha256": "q"}
-    data |= {"documents": 2, "documents_sha256": "d"}
-    directory = RunDirectory(tmp_path)
-    directory.begin({"budgets": [1], "data": data, "systems": []})
-
-    assert directory.is_begun
-    with pytest.raises(InvalidOptionError, match=message) as caught:
-        directory.begin({"budgets": [2], "data": data | changes, "systems": []})
-    assert caught.value.option == "data"
-
-
-def test_a_folder_without_a_run_is_told(tmp_path):
-    with pytest.raises(UnreadableFileError, match="holds no run"):
-        RunDirectory(tmp_path).settings()
-
-
 def test_a_damaged_line_is_told_by_its_number(whole, tmp_path):
     directory = RunDirectory(tmp_path)
     lines = whole.splitlines(keepends=True)
@@ -200,15 +169,6 @@ class TestACap:
         rest = self.spending(directory.path / "spending.jsonl", max_tokens=100_000)
         assert ask(directory, CappedModel(Replies(), rest)).complete
         assert (directory.path / "answers.jsonl").read_bytes() == whole
-
-    def test_on_cost(self, tmp_path):
-        price = Price(1_000_000.0, 1_000_000.0, 0.0)  # one for each prompt token
-        spending = self.spending(None, max_cost=500.0, price=price)
-        report = ask(RunDirectory(tmp_path), CappedModel(Replies(), spending))
-
-        assert report.stopped is not None
-        assert spending.cost is not None
-        assert 0 < spending.cost <= 500
 
     @pytest.mark.parametrize("concurrency", [1, 2, 16])
     def test_calls_wait_for_others_and_are_not_refused_because_of_them(

@@ -50,10 +50,6 @@ def test_a_spec_changes_settings_and_names_the_system_by_itself(spec, changed):
     assert changed.items() <= system.settings().items()
 
 
-def test_a_spec_may_give_a_name():
-    assert make_system("dos-rag:size=50,name=short").name == "short"
-
-
 @pytest.mark.parametrize(
     ("spec", "message"),
     [

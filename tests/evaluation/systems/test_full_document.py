@@ -29,10 +29,6 @@ def test_without_a_known_window_everything_is_read():
     assert attempt.usage["answer"].input_tokens == len(call.prompt.split())
 
 
-def test_it_takes_no_budget():
-    assert not make_system("full-document").budgeted
-
-
 def test_a_document_over_the_window_is_cut_to_it():
     empty = len(answer_call(set_of_four().questions[1], "").prompt.split())
     assert empty + len(HARBOUR.split()) + RESERVED > WINDOW

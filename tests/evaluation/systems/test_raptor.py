@@ -78,15 +78,6 @@ def test_a_document_of_a_few_chunks_is_read_without_a_tree(chunks):
     assert attempt.usage["index"] == TokenUsage()
 
 
-def test_an_empty_document_is_answered_from_nothing():
-    bench = bench_of(Replies(lambda _: "unanswerable"), set_of_one(""))
-    question = bench.dataset.questions[0]
-    attempt = asyncio.run(make_system("raptor").attempt(question, 100, bench))
-
-    assert attempt.pieces == ()
-    assert not attempt.answered
-
-
 def test_the_best_nodes_come_first_and_stop_at_the_budget():
     text = "A mill. The harbour opened in May. Its crane broke in June, they say."
     model = Replies()

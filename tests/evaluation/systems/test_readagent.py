@@ -157,24 +157,6 @@ def test_tokens_stand_by_stage_and_are_the_same_from_the_cache(tmp_path):
     assert attempts[0].usage["index"].input_tokens == sent
 
 
-def test_gists_that_came_before_a_failure_are_not_asked_for_again(tmp_path):
-    class Failing(Replies):
-        async def complete(self, call):
-            if call.kind == "gist" and "S12" in call.prompt:
-                raise ModelCallError("down", model=self.name)
-            return await super().complete(call)
-
-    first, second = Failing(rule), Replies(rule)
-    question = set_of_one(TEXT).questions[0]
-    bench = bench_of(first, set_of_one(TEXT), cache=tmp_path)
-    with pytest.raises(ModelCallError):
-        asyncio.run(make_system("readagent").attempt(question, None, bench))
-    bench = bench_of(second, set_of_one(TEXT), cache=tmp_path)
-    asyncio.run(make_system("readagent").attempt(question, None, bench))
-
-    assert [call.kind for call in second.calls] == ["gist", "look_up", "answer"]
-
-
 def test_an_empty_gist_is_an_error_and_is_not_kept(tmp_path):
     question = set_of_one(TEXT).questions[0]
     for _ in range(2):

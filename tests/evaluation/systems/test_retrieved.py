@@ -15,7 +15,6 @@ from llama_index.core import MockEmbedding, VectorStoreIndex
 from langchain_oprag import OffsetSentenceSplitter, OrderPreservingRetriever
 from oprag_eval.bench import Bench
 from oprag_eval.catalogue import make_system
-from oprag_eval.running.runner import Plan
 from oprag_eval.vectors import Vectors
 from tests.evaluation.small import Replies, WordVectors, bench_of, set_of_one
 
@@ -40,12 +39,6 @@ def test_the_papers_number_of_windows_is_read_and_not_what_a_budget_holds(
     assert len(attempt("op-rag", budget).pieces) < windows
     by_score = attempt(f"vanilla-rag:unit=tokens,size=128,top_n={windows}")
     assert set(by_score.pieces) == set(counted.pieces)
-
-
-def test_it_runs_once_and_not_for_each_budget():
-    plan = Plan([make_system("op-rag:top_n=128")], [500, 1000], DATASET.questions)
-
-    assert [arm.budget for arm in plan.arms] == [None]
 
 
 BELLS = " ".join(

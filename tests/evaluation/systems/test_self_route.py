@@ -31,16 +31,6 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-def test_an_answer_from_the_chunks_is_final():
-    attempt, (context,), model = attempt_of(["in May"])
-
-    assert attempt.route == "retrieved"
-    assert attempt.prediction == "in May"
-    assert words(context) == 20
-    assert attempt.context_tokens == 20
-    assert attempt.usage["answer"].input_tokens == words(model.calls[0].prompt)
-
-
 def test_a_refusal_has_the_whole_document_read():
     attempt, contexts, model = attempt_of(["Unanswerable. It is not told.", "in May"])
 

@@ -148,7 +148,7 @@ def key_of(answer: Mapping[str, Any]) -> AnswerKey:
 def _difference(was: Any, now: Any, path: str = "") -> tuple[str, Any, Any]:
     """Name the first setting that is another, and its values."""
     if isinstance(was, Mapping) and isinstance(now, Mapping):
-        for key in sorted({*was, *now}, key=lambda key: (key != "data", key)):
+        for key in sorted({*was, *now}):
             if was.get(key) != now.get(key):
                 inside = f"{path}: {key}" if path else str(key)
                 return _difference(was.get(key), now.get(key), inside)
