@@ -49,12 +49,13 @@ def run_server(app: ASGIApp, listener: socket.socket, **how: Any) -> None:
 
 
 def _in_time(protocol: Any) -> Any:
-    """A protocol of uvicorn that closes a connection whose next request never begins.
+    """A protocol of uvicorn that closes a connection whose request never ends.
 
-    Uvicorn itself waits without an end for the rest of a head that was sent in part.
+    Uvicorn itself waits without an end for the rest of one that was sent in part.
     """
 
     class InTime(protocol):  # type: ignore[misc]  # one of two, by what is installed
+        _awaited = ""
         _timer: TimerHandle | None = None
 
         def connection_made(self, transport: Transport) -> None:
@@ -66,12 +67,17 @@ def _in_time(protocol: Any) -> Any:
             self._time()
 
         def _time(self) -> None:
-            answering = self.cycle is not None and not self.cycle.response_complete
-            if answering or self.transport.get_protocol() is not self:  # a websocket
-                if self._timer is not None:
-                    self._timer.cancel()
-                self._timer = None
-            elif self._timer is None:
+            cycle = self.cycle
+            answering = cycle is not None and not cycle.response_complete
+            awaited = "head" if not answering else "body" if cycle.more_body else ""
+            if self.transport.get_protocol() is not self:  # a websocket
+                awaited = ""
+            if awaited == self._awaited:
+                return
+            self._awaited = awaited
+            if self._timer is not None:
+                self._timer.cancel()
+            if awaited:
                 self._timer = self.loop.call_later(WITHIN, self.transport.close)
 
     return InTime

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hmac
 import json
-from asyncio import timeout
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -25,7 +24,6 @@ from oprag.calls import keep_secret, said_by, without_secrets
 from oprag.chunk import Passage
 from oprag.cli.librarian import Librarian
 from oprag.cli.library import Library
-from oprag.cli.listener import WITHIN
 from oprag.cli.messages import note
 from oprag.context import Widen, headers
 from oprag.errors import IndexingError, OpragError
@@ -138,16 +136,10 @@ def _check_key(header: str, api_key: str) -> None:
 
 async def _body(request: Request) -> bytes:
     body = b""
-    try:
-        async with timeout(WITHIN):
-            async for part in request.stream():
-                body += part
-                if len(body) > _LARGEST:
-                    message = f"The request has more than {_LARGEST:,} bytes."
-                    raise _RefusedError(413, message)
-    except TimeoutError as error:
-        message = f"The request did not arrive within {WITHIN:.0f} seconds."
-        raise _RefusedError(408, message) from error
+    async for part in request.stream():
+        body += part
+        if len(body) > _LARGEST:
+            raise _RefusedError(413, f"The request has more than {_LARGEST:,} bytes.")
     return body
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import socket
 from contextlib import asynccontextmanager
@@ -280,20 +279,6 @@ async def test_what_an_index_or_a_budget_cannot_do_is_told(library):
 class Failing(DeterministicFakeEmbedding):
     def embed_query(self, text):
         raise RuntimeError(f"the key is {KEY}")
-
-
-async def test_a_request_that_is_sent_in_part_is_given_up(library, monkeypatch):
-    monkeypatch.setattr("oprag.cli.retrieval_server.WITHIN", 0.05)
-
-    async def half():
-        yield json.dumps(body()).encode()[:20]
-        await asyncio.Event().wait()
-
-    async with serving(lambda _: library) as client:
-        answered = await client.post("/retrieval", content=half(), headers=BEARER)
-
-    assert answered.status_code == 408
-    assert "did not arrive" in answered.json()["error_msg"]
 
 
 async def test_a_client_that_goes_away_is_no_failure(library, capsys):

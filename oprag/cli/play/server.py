@@ -5,6 +5,7 @@ from __future__ import annotations
 from anyio import to_thread
 from fastapi import FastAPI, Request
 from nicegui import ui
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, Response
 
 from oprag.cli.guard import Guard
@@ -56,16 +57,19 @@ async def _take(request: Request, sessions: dict[str, Session]) -> Response:
     name = request.query_params.get("name", "")
     if session is None or not name:
         return PlainTextResponse("There is no such tab.", 404)
-    path = session.place_for(name)
-    size, sentence = 0, ""
-    with path.open("wb") as file:
-        async for part in request.stream():
-            size += len(part)
-            if sentence := too_large(name[:120], size):
-                break
-            file.write(part)
+    path, shown = session.place_for(name), name[:120]
+    sentence = ""
+    try:
+        with path.open("wb") as file:
+            async for part in request.stream():
+                file.write(part)
+                if sentence := too_large(shown, file.tell()):
+                    break
+    except (OSError, ClientDisconnect) as error:
+        why = getattr(error, "strerror", "") or "it did not arrive whole"
+        sentence = f"{shown} could not be taken: {why}."
     if sentence:
-        path.unlink()
+        path.unlink(missing_ok=True)
         session.refuse(sentence)
         return PlainTextResponse(sentence, 413)
     await to_thread.run_sync(session.take, path, name)

@@ -24,7 +24,6 @@ from oprag.files import FileText
 from oprag.tokens import resolve_token_counter
 
 _LONGEST_NAME = 120
-_MOST_SENTENCES = 8
 
 
 @dataclass
@@ -152,7 +151,7 @@ class Session:
 
     def refuse(self, sentence: str) -> None:
         """Keep the sentence on a file that was not taken."""
-        self.refused = [*self.refused, sentence][-_MOST_SENTENCES:]
+        self.refused = [*dict.fromkeys([*self.refused, sentence])]
         self.version += 1
 
     def remove(self, name: str) -> None:

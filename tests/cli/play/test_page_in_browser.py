@@ -206,7 +206,7 @@ def test_a_refresh_keeps_the_state_and_two_tabs_do_not_mix(
     assert one.troubles == other.troubles == []
 
 
-def test_a_file_that_is_too_large_is_refused_and_markup_is_text(
+def test_a_file_that_does_not_come_whole_is_refused_and_markup_is_text(
     open_tab, address, tmp_path
 ):
     hostile = tmp_path / HOSTILE
@@ -215,7 +215,14 @@ def test_a_file_that_is_too_large_is_refused_and_markup_is_text(
     )
     page = open_tab(address)
 
-    drop(page, hostile)
+    with page.expect_request("**/files?*") as sent:
+        drop(page, hostile)
+    way = sent.value.url.removeprefix(address).partition("&name=")[0]
+    host = address.removeprefix("http://")
+    with socket.create_connection(host.split(":")) as broken_off:
+        head = f"POST {way}&name=half.txt HTTP/1.1\r\nHost: {host}\r\n"
+        broken_off.sendall(f"{head}Content-Length: 9\r\n\r\nhalf".encode())
+    page.get_by_text("half.txt could not be taken: it did not arrive").wait_for()
     page.locator(".op-files").evaluate(
         """() => {
           const dropped = new DataTransfer();
