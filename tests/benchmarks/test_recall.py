@@ -7,20 +7,17 @@ import pytest
 
 pytest.importorskip("bm25s", reason="the benchmark ranks with it")
 
-from langchain_classic.retrievers import EnsembleRetriever
-from langchain_core.documents import Document
 
 from benchmarks.recall import arms
 from benchmarks.recall.books import SETS, Book, Question
 from benchmarks.recall.choosing import interval, left_out
 from benchmarks.recall.measuring import Kept, evidence_kept, joined
 from benchmarks.recall.needed import Pieces, Settings
-from benchmarks.recall.rankings import Ranked, fused
+from benchmarks.recall.rankings import Ranked
 from benchmarks.recall.table import Row, as_markdown, differences
 from oprag.context import order_context
 from oprag.splitting import TextChunk, split_sentences
 from oprag.tokens import resolve_token_counter
-from tests.langchain.corpus import ListRetriever
 
 
 def test_evidence_is_kept_where_all_its_characters_are():
@@ -41,29 +38,6 @@ def test_documents_in_order_become_books_and_the_tail_joins_the_last():
     # 60,000 are too few, 120,002 enough: books of two, and the fifth joins.
     packed = SETS["covidqa"](documents, len)
     assert [len(book) for book in packed] == [2, 3]
-
-
-def test_fusing_is_what_the_ensemble_retriever_does():
-    random = np.random.default_rng(0)
-    chunks = tuple(TextChunk(n, n + 1, 1) for n in range(30))
-    scores = [random.random(30, np.float32) for _ in range(2)]
-    lists = [
-        [Document(f"{n}") for n in np.argsort(-column, kind="stable")[:20]]
-        for column in scores
-    ]
-    ensemble = EnsembleRetriever(
-        retrievers=[ListRetriever(documents=each) for each in lists], weights=[1, 1]
-    )
-    found = [int(document.page_content) for document in ensemble.invoke("?")]
-    ranked = Ranked(chunks, scores[0][None], scores[1][None])
-    ours = fused(ranked, 0, "hybrid", 20)
-    assert set(ours) == set(found)
-
-    def worth(number):
-        ranks = [list(np.argsort(-c, kind="stable")[:20]) for c in scores]
-        return sum(1 / (61 + r.index(number)) for r in ranks if number in r)
-
-    assert [worth(n) for n in ours] == pytest.approx([worth(n) for n in found])
 
 
 @pytest.mark.parametrize("options", [{}, {"selection": "recall"}])
@@ -109,22 +83,6 @@ def test_arms_are_compared_question_by_question():
     assert "| better | worse |" + " +50.0 (+0.0 … +100.0) |" * 6 in as_markdown(
         [Row.of("covidqa", "better", [right, right])], [found]
     )
-
-
-def test_chunks_beside_those_of_each_size_are_read(monkeypatch):
-    monkeypatch.setattr(arms, "BUDGETS", (300,))
-    counter = resolve_token_counter(len)
-    text = "abcdefghij" * 6_000
-    sizes = [TextChunk(n, n + 50, 50) for n in range(0, 60_000, 50)]
-    sizes += [TextChunk(n, n + 100, 100) for n in range(0, 60_000, 100)]
-    dense = np.random.default_rng(3).random((1, len(sizes)), np.float32)
-    dense[0] += [c.start == 30_000 for c in sizes]
-    book = Book("b", text, (Question("?", ((29_950, 30_100),), all_needed=True),))
-    recall = {"selection": "recall"}
-    arm = arms.Arm("a", (), recall, retrievers="dense", widened=True)
-    ((kept,),) = arms.measure(arm, book, Ranked(tuple(sizes), dense, dense), counter)
-    assert kept.full
-    assert kept.filled <= 1
 
 
 def test_tokens_needed_are_where_the_assembled_context_first_holds_the_evidence():

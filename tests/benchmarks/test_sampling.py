@@ -22,14 +22,6 @@ def test_advice_is_within_two_points_or_not_given(shape):
     assert found.too_low <= 0.1
 
 
-@pytest.mark.slow
-def test_a_thousand_questions_on_a_hundred_documents_tell():
-    found = advised("rising", 1000, 100, 60)
-
-    assert found.decided >= 0.8
-    assert found.too_low <= 0.1
-
-
 def test_no_rule_decides_for_equal_arms_and_is_seldom_wrong():
     four, _, _, _, ten = most_decided(30, 20_000)
 

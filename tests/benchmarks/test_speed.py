@@ -14,7 +14,7 @@ from benchmarks.speed.growth import slope
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.table import as_markdown, checks
 from benchmarks.speed.threads import at_once, halves
-from benchmarks.speed.timing import Measured, Times, as_long, race, ratio, throughput
+from benchmarks.speed.timing import Measured, Times, race, ratio
 
 
 def test_a_ratio_is_taken_turn_by_turn():
@@ -24,23 +24,6 @@ def test_a_ratio_is_taken_turn_by_turn():
     row = ratio("windows.chonkie", peer, ours)
     assert row[:4] == ("windows.chonkie", 3, 2, 4)
     assert row.facts["clock"] == "cpu"
-
-
-def test_two_threads_are_compared_by_the_clock_on_the_wall():
-    peer = Times(wall=[6, 6, 6], cpu=[1, 1, 1])
-    ours = Times(wall=[2, 3, 1], cpu=[9, 9, 9])
-    row = ratio("huggingface.encode.threads", peer, ours, threads=2)
-    assert (row.value, row.low, row.high) == (3, 2, 6)
-
-
-def test_how_long_ours_takes_is_the_other_way_round_and_in_processor_time():
-    row = as_long("importing.core", Times([1, 1], [6, 8]), Times([9, 9], [2, 4]))
-    assert row[:4] == ("importing.core", 2.5, 2, 3)
-
-
-def test_a_throughput_is_an_amount_by_seconds():
-    row = throughput("locating.exact", Times([1, 1, 1], [0.5, 0.25, 1]), 10)
-    assert (row.value, row.low, row.high) == (20, 10, 40)
 
 
 @pytest.mark.slow

@@ -91,18 +91,6 @@ def test_python_runs_the_package_as_the_command():
     assert result.stdout.startswith("Usage: oprag ")
 
 
-def test_the_shell_completes_commands():
-    environment = {
-        "_OPRAG_COMPLETE": "complete_bash",
-        "COMP_WORDS": "oprag de",
-        "COMP_CWORD": "1",
-    }
-
-    result = RUNNER.invoke(app, [], prog_name="oprag", env=environment)
-
-    assert result.stdout.split() == ["demo"]
-
-
 def command_that(does) -> typer.Typer:
     """An application of our kind whose one command does this."""
     made = typer.Typer(cls=_OneLineErrors, pretty_exceptions_enable=False)
@@ -201,20 +189,6 @@ def test_without_typer_the_command_line_says_what_to_install():
         "The command line of oprag needs the package 'typer'. "
         'Install it with: pip install "oprag[cli]"\n'
     )
-
-
-@pytest.mark.slow
-def test_without_chroma_the_demo_says_what_to_install():
-    run = run_python(
-        "import sys; sys.modules['chromadb'] = None; sys.argv = ['oprag', 'demo']\n"
-        "from oprag.cli import main\n"
-        "main()"
-    )
-
-    assert run.returncode == 1
-    assert run.stderr.startswith("Error: This command needs the package 'chromadb',")
-    assert 'pip install "oprag[demo]"' in run.stderr
-    assert run.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
-from tests.files.mixed_files import pdf
 from tests.kit.openai_server import Reply, ScriptedServer, ToolCall, Usage
 
 QUESTION = "Who pays for repairs?"
@@ -70,23 +69,6 @@ def test_passages_that_are_declined_are_followed_by_the_full_document(ask):
         f"retrieved: declined, 100 tokens in, 2 out {call}",
         f"full: answered, 400 tokens in, 3 out {call} (window unknown)",
     ]
-
-
-def test_a_refusal_of_the_full_document_is_shown_and_said_to_be_one(ask):
-    result, _ = ask(["Unanswerable.", "Unanswerable."])
-
-    assert result.stdout.startswith("Unanswerable.\n\n")
-    assert "\nfull: declined, " in result.stdout
-
-
-def test_the_pages_of_a_pdf_are_joined_by_a_blank_line(ask, tmp_path):
-    pdf(tmp_path / "report.pdf", ("Repairs cost money.", "The roof leaks."))
-
-    result, (first, second) = ask(["unanswerable", "A"], file=tmp_path / "report.pdf")
-
-    assert result.exit_code == 0, result.output
-    assert "Repairs cost money.\n\nThe roof leaks." not in first.prompt
-    assert "Repairs cost money.\n\nThe roof leaks." in second.prompt
 
 
 def test_json_holds_the_route_and_the_usage(ask):

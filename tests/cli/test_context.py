@@ -162,11 +162,3 @@ def test_names_are_shown_as_they_are(name, tmp_path, tiny_model):
 
     assert json.loads(result.stdout)["files"] == [str(folder / name)]
     assert f"now kept in {folder / 'index'}" in result.stderr
-
-
-def test_a_budget_that_holds_nothing_is_one_line(folder, options):
-    result = run(folder, QUESTION, "--token-budget", 1, *options)
-
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    assert "token_budget=1 holds no chunk" in result.stderr.splitlines()[-1]

@@ -107,18 +107,6 @@ def test_people_see_both_orders_of_the_same_chunks(first, options):
 
 
 @pytest.mark.slow
-def test_a_model_that_is_not_there_is_one_line_and_makes_no_folder(tmp_path):
-    result = run(
-        ["--embedding-model", "no/model", "--directory", str(tmp_path / "new")]
-    )
-
-    assert result.exit_code == 1
-    assert result.stderr.startswith("Error: The embedding model 'no/model'")
-    assert result.stderr.count("\n") == 1
-    assert not (tmp_path / "new").exists()
-
-
-@pytest.mark.slow
 def test_a_real_process_on_a_terminal_that_knows_only_ascii(first, options):
     code = "from oprag.cli import main; main()"
     ran = subprocess.run(
@@ -150,16 +138,6 @@ def test_no_topic_is_missing(reference):
         _, _, body = text.partition("\n\n")  # the heading's underline may differ
 
         assert words(body) in there, topic
-
-
-def test_no_text_is_there_twice(reference):
-    sentences = [
-        'The "with" statement is used to wrap the execution of a block',
-        "A class definition is an executable statement.",
-        'Called to implement the built-in function "len()".',
-    ]
-
-    assert [reference.count(sentence) for sentence in sentences] == [1, 1, 1]
 
 
 def test_chapters_stand_in_the_order_of_the_book(reference):

@@ -27,7 +27,6 @@ from tests.cli.chroma_indexes import (
     write_langchain,
     write_llamaindex,
 )
-from tests.files.mixed_files import pdf
 from tests.locating.texts import made_up, reference
 
 pytestmark = pytest.mark.slow
@@ -189,20 +188,6 @@ def test_a_backup_lies_where_it_is_said_and_gives_everything_back(
     assert rows(langchain_index) != before
     assert "not ordered" in run(langchain_index, "--restore", backup)
     assert rows(langchain_index) == before
-
-
-def test_chunks_of_the_pages_of_a_pdf_are_placed(tmp_path):
-    sources = tmp_path / "sources"
-    sources.mkdir()
-    pages = ("The first page. It is short.", "The second page. It is longer than that.")
-    pdf(sources / "a.pdf", pages)
-    texts = [part for page in pages for part in page.split(". ")]
-    metadatas = [{"source": "a.pdf", "page": number} for number in (0, 0, 1, 1)]
-    write_langchain(tmp_path / "chroma", texts, metadatas)
-
-    values = report_of(tmp_path / "chroma", "--documents", sources, "--repair", code=1)
-
-    assert values["proofs"]["placed"] == 4
 
 
 PAGE = (

@@ -93,15 +93,6 @@ def test_an_index_is_only_read_and_one_without_a_collection_is_called_so(tmp_pat
     assert files(tmp_path) == before
 
 
-def test_an_empty_collection_is_called_so(tmp_path):
-    client(tmp_path).create_collection("laws")
-
-    shown = CliRunner().invoke(app, ["doctor", str(tmp_path)])
-
-    assert shown.exit_code == 1
-    assert "empty: There are no chunks: index the documents" in shown.stdout
-
-
 def test_a_repair_of_thousands_of_chunks_writes_each_and_counts_them(tmp_path):
     ids = [f"id-{n}" for n in range(2_500)]
     collection = client(tmp_path).create_collection("notes")

@@ -24,7 +24,6 @@ from oprag.errors import MissingDependencyError
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-"""The output of `printf altered | sha256sum`."""
 
 
 def test_a_folder_is_a_name(tiny_model):

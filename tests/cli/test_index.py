@@ -89,14 +89,6 @@ def test_what_changed_is_indexed_anew(tmp_path, read, model):
     assert indexed(tmp_path, read, model).reused
 
 
-def test_two_indexes_do_not_disturb_each_other(tmp_path):
-    indexed(tmp_path, name="a")
-    indexed(tmp_path, texts(TEXT[:500]), name="b")
-
-    assert indexed(tmp_path, name="a").reused
-    assert indexed(tmp_path, texts(TEXT[:500]), name="b").reused
-
-
 def test_a_damaged_index_is_named_with_what_to_do(tmp_path):
     # In another folder than any that Chroma has opened.
     path = indexed(tmp_path / "old").path
@@ -114,13 +106,6 @@ def test_a_name_that_chroma_refuses_is_no_reason_to_delete_an_index(tmp_path):
 
     with pytest.raises(OSError, match=r"Got: k$"):
         update(tmp_path, texts(), model, **how)
-
-
-def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
-    (tmp_path / "file").write_text("")
-
-    with pytest.raises(OSError, match="file"):
-        indexed(tmp_path / "file" / "folder")
 
 
 def test_a_disk_that_is_full_is_an_error(tmp_path):

@@ -76,20 +76,6 @@ def test_what_is_gone_is_removed_if_asked_and_what_cannot_be_read_stays(run, tmp
     assert json.loads(gone.stdout)["chunks"] == 2
 
 
-def test_a_file_that_cannot_be_read_keeps_what_is_gone(run, tmp_path):
-    notes, place = tmp_path / "notes", tmp_path / "chroma"
-    run("index", notes, "--chroma", place)
-    (notes / "a.txt").unlink()
-    (notes / "new.txt").write_bytes("ü".encode("latin-1"))
-
-    kept = run("index", notes, "--chroma", place, "--remove-missing", "yes")
-    every = run("index", notes, "--chroma", place, "--remove-missing", "all")
-
-    assert "0 removed, 1 missing but kept, 1 skipped." in kept.stdout
-    assert str(notes / "a.txt") in kept.stderr
-    assert "1 removed, 1 skipped." in every.stdout
-
-
 def test_a_folder_that_is_empty_now_can_be_emptied(run, tmp_path):
     notes, place = tmp_path / "notes", tmp_path / "chroma"
     run("index", notes, "--chroma", place)
@@ -114,12 +100,6 @@ def test_a_second_run_counts_as_the_first_did(run, tmp_path):
     assert again["chunks_unchanged"] == again["chunks"] == 3
     assert again["empty"] == [str(tmp_path / "notes" / "e.txt")]
     assert "1 empty." in run("index", tmp_path / "notes").stdout
-
-
-def test_what_was_skipped_is_counted_without_a_directory_too(run, tmp_path):
-    (tmp_path / "notes" / "d.bin").write_bytes(b"\0")
-
-    assert "1 skipped." in run("index", tmp_path / "notes").stdout
 
 
 def test_options_that_do_not_go_together_are_a_wrong_call(run, tmp_path):

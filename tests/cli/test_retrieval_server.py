@@ -276,11 +276,6 @@ async def test_what_an_index_or_a_budget_cannot_do_is_told(library):
         assert "token_budget" in answer.json()["error_msg"]
 
 
-class Failing(DeterministicFakeEmbedding):
-    def embed_query(self, text):
-        raise RuntimeError(f"the key is {KEY}")
-
-
 async def test_a_client_that_goes_away_is_no_failure(library, capsys):
     async def gone():
         return {"type": "http.disconnect"}

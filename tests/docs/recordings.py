@@ -32,55 +32,8 @@ IMAGES = Path(__file__).parents[2] / "docs" / "images"
 OPRAG = (sys.executable, "-m", "oprag")
 COLUMNS = 100
 
-ASKED = (
-    (
-        "assert",
-        "When does the current code generator emit no code for an assert statement?",
-        "when optimization is requested",
-    ),
-    ("bitwise", "What does the ^ operator yield?", "bitwise XOR"),
-    (
-        "break",
-        "What keeps its value where break ends a for loop?",
-        "the loop control target",
-    ),
-    (
-        "comparisons",
-        "What may return values that are not boolean?",
-        "rich comparison methods",
-    ),
-    ("continue", "With what does continue go on?", "the next cycle"),
-    ("dict", "In which order are dict items evaluated?", "from left to right"),
-    ("for", "What represents immutable sequences of integers?", "range()"),
-    (
-        "function",
-        "When are default parameter values evaluated?",
-        "when the function definition is executed",
-    ),
-    (
-        "global",
-        "For what does a global declaration hold?",
-        "the entire current code block",
-    ),
-    ("identifiers", "Which annex is the syntax of identifiers based on?", "UAX-31"),
-    (
-        "import",
-        "Which names are public without __all__?",
-        "do not begin with an underscore",
-    ),
-    (
-        "lambda",
-        "What can functions created with lambda not contain?",
-        "statements or annotations",
-    ),
-    ("power", "In which order are powers evaluated?", "from right to left"),
-    ("raise", "Where is the exception kept that was being handled?", "__context__"),
-    ("shifting", "How is a right shift by n bits defined?", "floor division"),
-    ("try", "Which clause is a cleanup handler?", "finally"),
-    ("with", "What is invoked when the suite was executed?", "__exit__()"),
-)
+ASKED = Path(__file__).with_name("recorded_questions.csv")
 """Topics of Python's reference, a question on each and what its answer has to say."""
-
 
 QUESTION = "What happens to an exception that nothing handles?"
 """The question to the page of `oprag play`."""
@@ -153,18 +106,16 @@ def photograph(page: Page, name: str) -> None:
 def documents(folder: Path) -> None:
     """Write the topics that are asked about, each into a file of a new folder."""
     folder.mkdir()
-    for topic, _, _ in ASKED:
-        (folder / f"{topic}.txt").write_text(topics[topic], "utf-8")
+    with ASKED.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            topic = row["document"].removesuffix(".txt")
+            (folder / row["document"]).write_text(topics[topic], "utf-8")
 
 
 def report(folder: Path) -> None:
     """The page of `oprag sweep`, without a chat model."""
     documents(folder / "reference")
-    with (folder / "questions.csv").open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(("document", "question", "answer"))
-        rows.writerows((f"{topic}.txt", *rest) for topic, *rest in ASKED)
-    command = ("sweep", "reference", "--questions", "questions.csv", "--out", "run")
+    command = ("sweep", "reference", "--questions", str(ASKED), "--out", "run")
     subprocess.run([*OPRAG, *command], check=True, cwd=folder)
     with opened((folder / "run" / "report.html").as_uri(), 1100, 1200) as page:
         photograph(page, "report.png")

@@ -14,9 +14,7 @@ from pypdfium2 import raw
 from oprag.chunk import Span
 from oprag.files import pdf_page_image, pdf_places
 from oprag.files.pdf import PdfPage, open_page, open_pdf, pdf_pages
-from oprag.files.text import NoTextError
 from oprag.splitting import split_sentences
-from tests.files.mixed_files import pdf
 from tests.files.pdf_writers import FORMS, WRITERS, Form
 
 TEXT = (
@@ -165,13 +163,6 @@ def test_a_page_that_is_not_there_is_told(page):
         pdf_places(known_page(), page, [])
 
 
-def test_places_of_a_locked_pdf_are_refused_as_its_text_is(tmp_path):
-    pdf(tmp_path / "locked.pdf", password="secret")
-
-    with pytest.raises(NoTextError, match="is locked by a password"):
-        pdf_places((tmp_path / "locked.pdf").read_bytes(), 0, [])
-
-
 def pixels(png: bytes) -> list[list[tuple[int, int, int]]]:
     """The pixels of a picture, row by row."""
     with Image.open(io.BytesIO(png)) as picture:
@@ -218,14 +209,6 @@ def test_a_picture_is_as_wide_as_was_asked_for(width):
         WRITERS["fpdf2"](["A4."], NOTES, Form(1, embedded=True)),
     ):
         assert len(pixels(pdf_page_image(data, 0, width=width))[0]) == width
-
-
-def test_a_picture_without_marks_has_none():
-    rows = pixels(pdf_page_image(known_page(), 0, width=151))
-
-    assert len(rows[0]) == 151
-    assert len(rows) == 101
-    assert not any(pixel[0] > 2 * pixel[2] for row in rows for pixel in row)
 
 
 def test_characters_that_no_index_stores_are_replaced_where_they_stand():

@@ -320,26 +320,6 @@ def test_where_old_chunks_cannot_be_deleted_it_says_what_is_in_and_what_to_do():
     assert content(store) == expected(*new, *full("c"))
 
 
-@pytest.mark.parametrize("batch_size", [4, 256])
-@pytest.mark.parametrize("names", ["ab", "abcdefgh"])
-def test_where_that_is_so_of_all_they_are_named_and_their_new_chunks_are_in(
-    names, batch_size
-):
-    store = FakeStore(list(filled(names)))
-
-    with pytest.raises(IndexingError, match=r"PermissionError\.$") as caught:
-        update_index(
-            changed(names), store, DeletesNothing(store), batch_size=batch_size
-        )
-
-    failed = [name for name, _ in caught.value.report.failed]
-    assert failed == [*names][:5]
-    assert isinstance(caught.value.__cause__, PermissionError)
-    assert {f"{name} now" for name in failed} < {row.text for row in store.rows}
-    for name in names:
-        assert text_of(store, name)
-
-
 def test_a_missing_document_that_cannot_be_deleted_is_still_there():
     store = FakeStore(list(filled("abc")))
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import tracemalloc
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 import pytest
@@ -257,30 +256,6 @@ def test_batches_hold_no_more_than_asked_and_documents_are_read_one_at_a_time():
     assert writer.largest == 7
     assert len(store.rows) == 60
     assert max(ahead) == 3  # three documents of three chunks fill a batch of seven
-
-
-class Forgetful(FakeWriter):
-    """Keeps nothing, so that what is in memory is what a run holds."""
-
-    def add(self, chunks: Sequence[WantedChunk]) -> None:
-        self.rows_written += len(chunks)
-
-
-def test_memory_does_not_grow_with_the_documents():
-    def long_documents(number: int) -> Iterator[WantedDocument]:
-        for name in range(number):
-            yield document(f"{name}", [f"{index:01000}" for index in range(100)])
-
-    peaks = []
-    for number in (4, 40):
-        writer = Forgetful(FakeStore())
-        tracemalloc.start()
-        update_index(long_documents(number), FakeStore(), writer)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-        assert writer.rows_written == number * 100
-
-    assert peaks[1] < 1.5 * peaks[0]
 
 
 async def test_awaited_it_does_the_same():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
 import chromadb
 import pytest
@@ -18,7 +18,6 @@ from llama_index.vector_stores.chroma import ChromaVectorStore
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag import order_context
 from oprag.context import ContextOptions
 from oprag.documents import DocumentSource, document_source
 from oprag.errors import InvalidOptionError
@@ -258,18 +257,8 @@ def test_the_pages_of_a_list_are_one_document_by_name_and_each_its_own_by_id():
     assert source.get("two") == "two"
 
 
-def test_a_text_that_is_not_there_leaves_the_gap_as_it_was():
-    component = langchain_oprag.OrderPreservingCompressor(documents={}, **JOINED)
-    texts = [result.page_content for result in component(chunks())]
-    assert texts == [chunk.page_content for chunk in reversed(chunks())]
-
-
 def test_the_options_of_the_core_hold_a_source():
     options = ContextOptions(documents={NAME: TEXT})
     assert isinstance(options.documents, DocumentSource)
     assert ContextOptions(documents=options.documents) == options
     assert document_source(options.documents) is options.documents
-
-
-def test_type_hints_of_order_context_can_be_read():
-    assert "texts" in get_type_hints(order_context)

@@ -113,15 +113,6 @@ def test_the_spans_are_those_of_nltk(language, text):
     assert punkt_sentence_spans(text, language) == nltk_spans(text, language)
 
 
-VOWELS_AND_MARKS = "aeÉБ中א1²Ⓐ_-\u0301\u200d \xa0\x1e\n.?!,;:'”»)(*#@"
-
-
-@settings(max_examples=cases(200))
-@given(st.text(VOWELS_AND_MARKS, max_size=40))
-def test_the_spans_of_all_marks_beside_each_other_are_those_of_nltk(text):
-    assert punkt_sentence_spans(text) == nltk_spans(text)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["english", "german"])
 def test_the_spans_of_long_real_texts_are_those_of_nltk(language):
@@ -141,11 +132,6 @@ def nltk_model(language):
 
 def nltk_spans(text, language="english"):
     return list(nltk_model(language).span_tokenize(text))
-
-
-@pytest.mark.slow
-def test_a_text_may_take_longer_than_nltk_allows_a_pattern():
-    assert len(punkt_sentence_spans("One two three. " * 1_000_000)) == 1_000_000
 
 
 def test_the_english_model_is_nltks_to_the_byte():

@@ -117,30 +117,6 @@ def packing_oracle(text, size, count):
     return packed
 
 
-SENTENCES = "One two. Three four five.  Six.\n\nSeven eight nine ten."
-
-
-def test_whole_sentences_are_packed_up_to_the_limit():
-    chunks = split_sentences(SENTENCES, chunk_size=5, tokenizer=words)
-
-    assert slices(SENTENCES, chunks) == [
-        "One two. Three four five.  ",
-        "Six.\n\nSeven eight nine ten.",
-    ]
-    assert [chunk.token_count for chunk in chunks] == [5, 5]
-
-
-def test_the_limit_holds_for_the_text_as_it_is_not_for_the_sum_of_sentences():
-    # Alone "a. " is "a", ".", " ", and "b." is 2: 5. Together the blank is in " b": 4.
-    assert split_sentences("a. b.", chunk_size=4, sentence_spans=two_letters) == [
-        TextChunk(0, 5, 4)
-    ]
-
-
-def two_letters(text):
-    return [(0, 2), (3, 5)]
-
-
 def test_an_overlong_sentence_closes_the_chunk_before_it_and_is_cut_in_order():
     text = "Short one. This one, which goes on; and on and on and on. Last one."
 
@@ -183,14 +159,6 @@ def test_the_default_is_trained_punkt_and_cl100k():
     chunks = split_sentences(text, chunk_size=9)
 
     assert slices(text, chunks) == ["Mr. Smith saw Mrs. Jones. ", "He left."]
-
-
-def test_white_space_at_both_ends_belongs_to_the_first_and_last_sentence():
-    text = "\n One. Two. \n"
-
-    chunks = split_sentences(text, chunk_size=1, tokenizer=words)
-
-    assert slices(text, chunks) == ["\n One. ", "Two. \n"]
 
 
 @pytest.mark.parametrize(

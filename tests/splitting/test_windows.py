@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from oprag.splitting import TextChunk, split_tokens
 from oprag.tokens import encodable
-from tests.kit.strategies import WITH_OFFSETS, awkward_texts, counter, graphemes, slices
+from tests.kit.strategies import (
+    COUNTING_ONLY,
+    WITH_OFFSETS,
+    awkward_texts,
+    counter,
+    graphemes,
+    slices,
+)
 from tests.kit.words import words
 
 regex = pytest.importorskip("regex", reason="defines the graphemes")
@@ -77,13 +84,6 @@ def test_a_cut_inside_a_grapheme_moves_to_one_of_its_ends(name, text, size):
         assert chunks[0].end in {below, above, beyond}
 
 
-def test_a_window_is_so_many_tokens_of_the_whole_text():
-    # "one", " two", " three", " four", " five": a token each
-    chunks = split_tokens("one two three four five", chunk_size=2)
-
-    assert chunks == [TextChunk(0, 7, 2), TextChunk(7, 18, 2), TextChunk(18, 23, 1)]
-
-
 def test_white_space_that_no_token_holds_belongs_to_the_chunk_on_its_left():
     text = "  one \n\n two  three  "
 
@@ -91,23 +91,6 @@ def test_white_space_that_no_token_holds_belongs_to_the_chunk_on_its_left():
 
     assert slices(text, chunks) == ["  one \n\n ", "two  ", "three  "]
     assert [chunk.token_count for chunk in chunks] == [1, 1, 1]
-
-
-def test_the_count_is_the_chunks_own_where_a_word_is_cut_in_two():
-    # WordPiece: "una", "##ffa", "##ble"; alone "ble" is "b", "##le"
-    chunks = split_tokens("unaffable", chunk_size=2, tokenizer=counter("minilm"))
-
-    assert chunks == [TextChunk(0, 6, 2), TextChunk(6, 9, 2)]
-
-
-def test_a_character_of_several_tokens_stays_whole():
-    count = counter("cl100k_base")
-    assert count("🤝") == 3
-
-    assert split_tokens("🤝🤝", chunk_size=1) == [
-        TextChunk(0, 1, 3),
-        TextChunk(1, 2, 3),
-    ]
 
 
 def test_a_token_that_stands_for_nothing_is_no_window():
@@ -135,16 +118,6 @@ def test_a_truncating_tokenizer_reads_the_whole_text():
     assert [chunk.token_count for chunk in chunks] == [300, 300, 300, 100]
 
 
-def assert_covers_and_moves_on(chunks, text):
-    reached = 0
-    for start, end, _ in chunks:
-        assert start <= reached < end
-        reached = end
-    assert reached == len(text)
-    starts = [chunk.start for chunk in chunks]
-    assert starts == sorted(set(starts))
-
-
 HARD = {
     "emoji": "👩‍🚀🙂🏽🇩🇪a👨‍👩‍👧‍👦❤️ " * 40,
     "flags": "🇩🇪🇫🇷" * 150,
@@ -170,7 +143,7 @@ def test_no_window_exceeds_its_size_alone(kind, size, overlap, name):
 
 @SOME
 @given(awkward_texts, sizes, st.data())
-@with_offsets
+@pytest.mark.parametrize("name", [*WITH_OFFSETS, *COUNTING_ONLY])
 def test_windows_cover_the_text_and_move_on(name, text, size, data):
     overlap = data.draw(st.integers(0, size - 1))
 
@@ -178,7 +151,13 @@ def test_windows_cover_the_text_and_move_on(name, text, size, data):
         text, chunk_size=size, chunk_overlap=overlap, tokenizer=counter(name)
     )
 
-    assert_covers_and_moves_on(chunks, text)
+    reached = 0
+    for start, end, _ in chunks:
+        assert start <= reached < end
+        reached = end
+    assert reached == len(text)
+    starts = [chunk.start for chunk in chunks]
+    assert starts == sorted(set(starts))
 
 
 @both
@@ -213,13 +192,3 @@ def test_counted_windows_overlap_by_what_counts_so_much():
     chunks = split_tokens("abcdefgh", chunk_size=4, chunk_overlap=1, tokenizer=len)
 
     assert slices("abcdefgh", chunks) == ["abcd", "defg", "gh"]
-
-
-@SOME
-@given(st.text("ab c\u0301", max_size=60), sizes, st.data())
-def test_counted_windows_cover_the_text_and_move_on(text, size, data):
-    overlap = data.draw(st.integers(0, size - 1))
-
-    chunks = split_tokens(text, chunk_size=size, chunk_overlap=overlap, tokenizer=words)
-
-    assert_covers_and_moves_on(chunks, text)

@@ -248,25 +248,6 @@ class StampsAnew(SoundStore):
         ]
 
 
-@fails(GONE, REPLACED)
-class FindsWhatWasDeleted(SoundStore):
-    """Takes chunks out of its table, and leaves them in its index."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.indexed: dict[str, StoredChunk] = {}
-
-    def add(self, chunks):
-        super().add(chunks)
-        self.indexed |= self.held
-
-    def search(self, query, k, where):
-        held, self.held = self.held, self.indexed
-        found = super().search(query, k, where)
-        self.held = held
-        return found
-
-
 @fails(GONE, REPLACED, STALE)
 class RemembersWhatItFetched(SoundStore):
     """Has a cache that nothing empties."""
@@ -279,17 +260,6 @@ class RemembersWhatItFetched(SoundStore):
         if self.filters:
             return super().fetch(doc_key)
         return self.cache.setdefault(doc_key, super().fetch(doc_key))
-
-
-@fails(GONE, REPLACED)
-class DeletesDocuments(SoundStore):
-    """Deletes the whole document of a chunk."""
-
-    def delete(self, ids):
-        keys = {self.held[chunk_id].metadata[DOC_KEY] for chunk_id in ids}
-        self.held = {
-            i: row for i, row in self.held.items() if row.metadata[DOC_KEY] not in keys
-        }
 
 
 @fails("threads_read_at_once")
@@ -359,22 +329,3 @@ class GivesHalfWhenAwaited(SoundStore):
     async def aread(self, wanted=None, ids=None):
         found = list(self.read(wanted, ids))
         return found[: len(found) // 2]
-
-
-@fails("a_search_keeps_to_its_filter")
-class FiltersTooLate(SoundStore):
-    """Looks for what the filter admits among the best ten."""
-
-    def search(self, query, k, where):
-        found = super().search(query, k, None)
-        return found if where is None else [r for r in found[:10] if admits(where, r)]
-
-
-@fails(WHOLE, ORDER)
-class MixesUpTexts(SoundStore):
-    """Joins texts and metadata by the order of two replies."""
-
-    def rows(self):
-        rows = super().rows()
-        texts = sorted(row.text for row in rows)
-        return [row._replace(text=t) for row, t in zip(rows, texts, strict=True)]

@@ -7,7 +7,6 @@ import unittest
 import pytest
 
 from oprag.testing import failures
-from oprag.testing.samples import CHUNKS
 from tests.testing.stores import FAULTS, SoundStore, suite_of
 
 
@@ -78,11 +77,3 @@ def test_a_message_says_what_was_found_and_what_to_change():
         " gave something else for a whole number: 'char_end=96.0'. Store integers as "
         "integers."
     )
-
-
-def test_no_two_samples_are_alike_and_none_is_blank():
-    texts = [chunk.text for chunk in CHUNKS]
-
-    assert len({*texts, *(text.strip() for text in texts)}) >= len(set(texts))
-    assert len(set(texts)) == len(texts)
-    assert all(text.strip() for text in texts)

@@ -210,17 +210,6 @@ def test_a_network_that_hangs_costs_five_seconds_once_and_blocks_no_event_loop(
     assert longest < 0.5  # 0.05 on a machine with nothing else to do
 
 
-def test_a_network_that_refuses_is_said_once():
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        address = f"http://127.0.0.1:{unused.getsockname()[1]}"
-    _, counter, measured = run_behind(
-        address, COUNT, TIKTOKEN_CACHE_DIR=""
-    ).splitlines()
-
-    assert counter == ESTIMATED
-    assert float(measured.split()[0]) < 4
-
-
 @pytest.mark.parametrize("body", [b"", b"<html>Log in to this network</html>"])
 def test_what_is_not_the_file_is_neither_used_nor_kept(body, certificate, tmp_path):
     trusted = {"REQUESTS_CA_BUNDLE": str(certificate / "cert.pem")}
