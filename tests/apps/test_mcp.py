@@ -214,21 +214,6 @@ async def test_a_chroma_directory_is_read_as_it_is(notes, chroma, tmp_path):
         assert "notes/report.pdf: 3 pages" in listed
 
 
-async def test_two_servers_on_one_chroma_directory_give_the_same(chroma, tmp_path):
-    command = ["-m", "oprag", "mcp", *chroma]
-    async with (
-        started(command, tmp_path / "one") as one,
-        started(command, tmp_path / "two") as two,
-    ):
-        both = [await asked(session, "documents") for session in (one, two)]
-        assert both[0] == both[1]
-        found = [
-            await asked(session, "search", question="house 9")
-            for session in (one, two, one, two)
-        ]
-        assert len(set(found)) == 1
-
-
 async def test_what_another_command_indexed_is_found_by_a_running_server(
     tiny_model, tmp_path
 ):

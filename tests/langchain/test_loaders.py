@@ -38,10 +38,6 @@ LOADERS = {
     ),
     "rows": (lambda at: loaders.CSVLoader(at / "north" / "lease.csv"), ["north"]),
 }
-CITED = re.compile(
-    r"\[\d+\] (\S+?)(?:, (?:page|row) (\d+))?, characters (\d+)-(\d+)"
-    r"(?: to (?:page|row) (\d+), characters 0-(\d+))?\n"
-)
 
 
 @pytest.fixture(scope="module")
@@ -58,32 +54,8 @@ def folder(tmp_path_factory):
     return folder
 
 
-def splitter(size, *, start=True):
-    return RecursiveCharacterTextSplitter(
-        chunk_size=size, chunk_overlap=size // 10, add_start_index=start
-    )
-
-
-def names_shown(shown, loaded):
-    """Names that a text cites, where what it cites is the source's."""
-    sources = {}
-    for each in loaded:
-        name = "/".join(Path(each.metadata["source"]).parts[-2:])
-        page = each.metadata.get("page", -1) + 1
-        sources[name, each.metadata.get("row", page)] = each.page_content
-    names, shown = [], shown.replace("\n\n[…]", "")
-    for found in CITED.finditer(shown):
-        name, first, start, end, last, to = found.groups()
-        assert (first is None) == name.endswith(".txt")
-        over = range(int(first or 0), int(last or first or 0) + 1)
-        texts = [sources[name, number] for number in over]
-        texts[-1] = texts[-1][: int(to or end)]
-        text = "\n\n".join(texts)[int(start) :]
-        read = shown[found.end() :].split()
-        assert " ".join(read).startswith(" ".join(text.split()))
-        names.append(name)
-    assert len(names) == len(re.findall(r"^\[\d+\]", shown, re.MULTILINE)) > 0
-    return {*names}
+def names_shown(shown):
+    return {*re.findall(r"^\[\d+\] (\S+?), .*characters \d", shown, re.MULTILINE)}
 
 
 @pytest.mark.parametrize("given", [False, True])
@@ -93,7 +65,10 @@ def test_files_are_cited_by_one_name_wherever_a_model_reads(
 ):
     loaded = loader(folder).load()
     store = InMemoryVectorStore(EMBEDDING)
-    store.add_documents(splitter(90).split_documents(loaded))
+    splitter = RecursiveCharacterTextSplitter(
+        chunk_size=90, chunk_overlap=9, add_start_index=True
+    )
+    store.add_documents(splitter.split_documents(loaded))
     options = {"documents": loaded} if given else {}
     tool = create_retrieval_tool(store, k=30, **options)
     calls = [
@@ -111,4 +86,4 @@ def test_files_are_cited_by_one_name_wherever_a_model_reads(
 
     suffix = Path(loaded[0].metadata["source"]).suffix
     names = {f"{name}/lease{suffix}" for name in folders}
-    assert [names_shown(text, loaded) for text in read] == [names] * 4
+    assert [names_shown(text) for text in read] == [names] * 4

@@ -7,12 +7,11 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import ConfigurableField
 
-from langchain_oprag import OrderPreservingRetriever
 from oprag.metadata import result_hash
 from tests.kit.openai_server import Reply, scripted_server
 from tests.kit.words import words
 from tests.langchain.compat import needs_1x
-from tests.langchain.corpus import ListRetriever, RecordingStore
+from tests.langchain.corpus import RecordingStore
 from tests.langchain.recording import RecordingChatModel
 from tests.langchain.routes import (
     BOOK,
@@ -61,26 +60,6 @@ async def test_what_was_read_is_given_back(scripted_server):
         "oprag_exact": True,
         "oprag_hash": result_hash(BOOK),
     }
-
-
-@pytest.mark.parametrize(
-    "wrapped",
-    [
-        lambda retriever: retriever,
-        lambda retriever: retriever.with_config(tags=["mine"]).with_retry(),
-    ],
-)
-async def test_a_retriever_that_orders_already_still_gives_the_best_first(
-    scripted_server, wrapped
-):
-    server = scripted_server(["In 1912."])
-    best_first = ListRetriever(documents=[sentence(50), sentence(10), sentence(20)])
-    retriever = OrderPreservingRetriever(base_retriever=best_first, merge=True)
-
-    await ask(chain_of(server, retriever=wrapped(retriever), rungs=[7, "full"]))
-
-    assert text_in(server.requests[0]) == SENTENCES[50]
-    assert retriever.order == "document"
 
 
 # The window.

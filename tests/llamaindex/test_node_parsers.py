@@ -23,7 +23,6 @@ from llamaindex_oprag import (
 )
 from oprag.errors import InvalidOptionError, PositionError
 from oprag.metadata import OWN_KEYS
-from oprag.tokens import resolve_token_counter
 from tests.kit.handed_out import ids_and_texts
 from tests.kit.words import words
 from tests.llamaindex.corpus import TEXT, document, numbers
@@ -163,15 +162,6 @@ class TestPlacesInLlamaIndex:
 
 
 class TestOptions:
-    def test_a_tokenizer_comes_back_by_its_name(self):
-        tokenizer = resolve_token_counter("approximate")
-        parser = OffsetTokenNodeParser(chunk_size=9, tokenizer=tokenizer)
-
-        again = OffsetTokenNodeParser.from_dict(parser.to_dict())
-
-        assert again.tokenizer == "approximate"
-        assert again.split_text(TEXT) == parser.split_text(TEXT)
-
     def test_an_id_function_does_not_come_back_unseen(self):
         parser = OffsetTokenNodeParser(id_func=lambda i, _: str(i))
 

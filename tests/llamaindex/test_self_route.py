@@ -5,35 +5,13 @@ from __future__ import annotations
 import pytest
 from llama_index.core.schema import QueryBundle
 
-from llamaindex_oprag import OrderPreservingPostprocessor, OrderPreservingRetriever
 from tests.kit.openai_server import ScriptedServer
 from tests.kit.words import words
-from tests.llamaindex.corpus import QUESTION, TEXT, document, index, numbers_of
+from tests.llamaindex.corpus import QUESTION, TEXT, document, index
 from tests.llamaindex.self_routing import REFUSAL, WAYS, ask, engine_over, scripted_llm
 
 pytestmark = pytest.mark.slow
 every_way = pytest.mark.parametrize("way", WAYS)
-
-
-@every_way
-class TestOrder:
-    async def test_ordering_retrievers_and_postprocessors_leave_the_ranks_alone(
-        self, way
-    ):
-        """With room for one chunk, that is the best one and not the first one."""
-        best = numbers_of(index().as_retriever(similarity_top_k=1).retrieve(QUESTION))
-        retriever = OrderPreservingRetriever(index().as_retriever(similarity_top_k=5))
-        with ScriptedServer(["yes", "yes"]) as server:
-            first = await ask(server, way, retriever=retriever, rungs=[12, "full"])
-            second = await ask(
-                server,
-                way,
-                k=5,
-                rungs=[12, "full"],
-                node_postprocessors=[OrderPreservingPostprocessor()],
-            )
-
-        assert numbers_of(first.nodes) == numbers_of(second.nodes) == best
 
 
 @every_way

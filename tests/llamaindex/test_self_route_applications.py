@@ -53,44 +53,22 @@ class TestAsARetrieverQueryEngine:
         assert numbers_of(asked.nodes) == sorted(best[:2])
 
 
-class TestInAChat:
-    def engines(self, server: ScriptedServer, *, streaming: bool = False) -> Any:
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_chat_asks_and_streams_through_one_engine(streaming):
+    script = [REFUSAL, "In May.", "Who pays then?", "The tenant.", "And who?", "She."]
+    with ScriptedServer(script) as server:
         engine = engine_over(server, streaming=streaming)
         llm = scripted_llm(server)
-        return engine, CondenseQuestionChatEngine.from_defaults(engine, llm=llm)
+        chat = CondenseQuestionChatEngine.from_defaults(engine, llm=llm)
+        chat.chat("When?")
+        assert list(chat.stream_chat("And who?").response_gen)
+        chat.chat("Really?")
 
-    @pytest.mark.parametrize("streaming", [False, True])
-    def test_chat_and_stream_chat(self, streaming):
-        script = [
-            REFUSAL,
-            "In May.",
-            "Who pays then?",
-            "The tenant.",
-            "And who?",
-            "She.",
-        ]
-        with ScriptedServer(script) as server:
-            engine, chat = self.engines(server, streaming=streaming)
-            first = chat.chat("When?")
-            second = chat.stream_chat("And who?")
-            assert list(second.response_gen)
-            third = chat.chat("Really?")
-
-        assert str(first) == "In May."
-        assert str(second) == "The tenant."
-        assert str(third) == "She."
-        assert "Question: Who pays then?" in server.requests[3].prompt
-        assert [r.streaming for r in server.requests] == [False] * 3 + [
-            True,
-            False,
-            False,
-        ]
-        assert engine._response_synthesizer._streaming == streaming
-        assert [message.content for message in chat.chat_history][1::2] == [
-            "In May.",
-            "The tenant.",
-            "She.",
-        ]
+    answers = [message.content for message in chat.chat_history][1::2]
+    assert answers == ["In May.", "The tenant.", "She."]
+    assert "Question: Who pays then?" in server.requests[3].prompt
+    assert [r.streaming for r in server.requests] == [n == 3 for n in range(6)]
+    assert engine._response_synthesizer._streaming == streaming
 
 
 class TestInARouter:

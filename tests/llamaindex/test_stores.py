@@ -35,25 +35,6 @@ def simple(*documents: Document, parser=PARSER) -> VectorStoreIndex:
     return index(*documents, parser=parser)
 
 
-@pytest.mark.parametrize("make", [simple, chroma])
-async def test_chunks_are_given_as_they_were_added(make):
-    documents = [document(), document("other.txt", author="Ada", year=None)]
-    expected = {
-        node.node_id: (node.text, node.metadata)
-        for node in PARSER.get_nodes_from_documents(documents)
-    }
-
-    store = chunk_store(make(*documents))
-
-    found = {chunk.id: (chunk.text, dict(chunk.metadata)) for chunk in store.read()}
-    assert found == expected
-    fetched = list(store.read({document_key("other.txt"): None}))
-    assert [*await store.aread({document_key("other.txt"): None})] == fetched
-    assert {chunk.metadata.get("doc_uri") for chunk in fetched} == {"other.txt"}
-    assert len(fetched) == len(expected) // 2
-    assert [*store.read({document_key("nobody"): None})] == []
-
-
 class SmallPages:
     """A collection on a server that gives two chunks at most, whatever it is asked."""
 

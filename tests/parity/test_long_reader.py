@@ -17,7 +17,7 @@ from oprag.errors import ModelCallError
 from tests.kit.openai_server import Reply, ScriptedServer
 from tests.kit.words import words
 from tests.langchain.recording import RecordingChatModel
-from tests.langchain.routes import chat_model
+from tests.langchain.routes import chat_model, summed
 from tests.llamaindex.recording import RecordingLLM
 from tests.llamaindex.self_routing import scripted_llm
 
@@ -41,12 +41,7 @@ def in_langchain(replies: list[Any], *, streaming: bool = False, text: str = TEX
     with ScriptedServer(replies) as server:
         reader = LongReader(llm=chat_model(server), **COUNTED)
         if streaming:
-            pieces = [*reader.stream(given)]
-            result: dict[str, Any] = {}
-            for piece in pieces:
-                for key, value in piece.items():
-                    more = isinstance(value, str) and key in result
-                    result[key] = result[key] + value if more else value
+            result: Any = summed([*reader.stream(given)])
         else:
             result = reader.invoke(given)
     prompts = [request.prompt for request in server.requests]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from llama_index.core.schema import MetadataMode
 
 import langchain_oprag
 import llamaindex_oprag
@@ -49,6 +50,9 @@ def of_documents(found):
 
 
 def of_nodes(found):
+    for each in found:
+        if "unit_documents" in each.node.metadata:
+            assert each.node.get_content(MetadataMode.EMBED) == each.node.text
     return [(each.node.text, each.node.metadata) for each in found]
 
 

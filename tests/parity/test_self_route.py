@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import StoredChunk
-from tests.kit.frameworks import InLangChain, InLlamaIndex
+from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.kit.openai_server import ScriptedServer
 from tests.kit.words import words
 from tests.langchain.corpus import ListRetriever
@@ -31,6 +32,7 @@ PLACES = [
     for name, text in zip(("b.txt", "a.txt", "a.txt"), FOUND, strict=True)
 ]
 COUNTED = {"token_counter": words}
+ORDERS = llamaindex_oprag.OrderPreservingPostprocessor()
 
 
 class Asked(NamedTuple):
@@ -103,9 +105,6 @@ LONG = [" ".join(["word"] * 3_000) + f" {n}. " for n in range(3)]
 """Each longer than the first step is by default."""
 
 
-BOTH = InLangChain, InLlamaIndex
-
-
 def over(**options: Any) -> Any:
     """A wrapper around the plain retriever of a store."""
     return lambda held: held.ordered(
@@ -113,15 +112,24 @@ def over(**options: Any) -> Any:
     )
 
 
+def holding(framework: Any, chunks: list[str]) -> Held:
+    held, starts = framework(), [0, *itertools.accumulate(map(len, chunks))]
+    places = [{"source": "book", "start_index": start} for start in starts[:-1]]
+    rows = zip(chunks, places, map(str, range(len(chunks))), strict=True)
+    held.add([StoredChunk(*row) for row in rows])
+    return held
+
+
+def read_first(held: Held, retriever: Any, **options: Any) -> list[str]:
+    """The chunks that the first step read."""
+    options["documents"] = {"book": "A book."}
+    routed = held.routed(retriever, "In 1912.", **options)
+    return held.ask(routed, QUESTION).texts
+
+
 def first_read(framework: Any, make: Any, chunks: list[str]) -> int:
-    """The words of the chunks that the first step read."""
-    held, text, start = framework(), "".join(chunks), 0
-    for number, chunk in enumerate(chunks):
-        place = {"source": "book", "start_index": start}
-        held.add([StoredChunk(chunk, place, str(number))])
-        start += len(chunk)
-    routed = held.routed(make(held), "In 1912.", documents={"book": text})
-    return sum(map(words, held.ask(routed, QUESTION).texts))
+    held = holding(framework, chunks)
+    return sum(map(words, read_first(held, make(held))))
 
 
 @pytest.mark.parametrize(
@@ -157,3 +165,27 @@ def test_where_nobody_says_how_many_it_reads_two_thousand_tokens_or_one_chunk(
 )
 def test_a_count_or_a_budget_that_was_given_is_kept_to(framework, make, read):
     assert first_read(framework, make, CHUNKS) == 9 * read
+
+
+@pytest.mark.parametrize(
+    ("framework", "make", "options"),
+    [
+        (InLangChain, over(merge=True), {}),
+        (
+            InLangChain,
+            lambda held: over()(held).with_config(tags=["a"]).with_retry(),
+            {},
+        ),
+        (InLlamaIndex, over(merge=True), {}),
+        (InLlamaIndex, lambda held: held.search(9), {"node_postprocessors": [ORDERS]}),
+    ],
+)
+def test_of_what_comes_in_order_the_best_is_read_where_there_is_room_for_one(
+    framework, make, options
+):
+    held = holding(framework, CHUNKS[:60])
+    best, *_ = held.find(held.search(1), QUESTION)
+
+    read = read_first(held, make(held), rungs=[12, "full"], **options)
+
+    assert read == [best.text]

@@ -95,16 +95,6 @@ class TestOfficial:
         assert grouped(cut(sizes, links, compat="official")) == [("a", "c")]
         assert grouped(cut(sizes, links)) == [("a", "c"), ("b",)]
 
-    def test_an_over_long_document_stays_whole(self):
-        sizes = {"long": 9000, "b": 100, "alone": 1}
-
-        units = cut(sizes, [("long", "b")], compat="official")
-
-        assert [(u.documents, u.tokens, u.part) for u in units] == [
-            (("long",), 9000, None),
-            (("b",), 100, None),
-        ]
-
     def test_empty_documents_and_those_with_too_many_links_are_lost(self):
         sizes = {"hub": 1, "empty": 0, **{f"d{n}": 1 for n in range(10_001)}}
         links = [("hub", f"d{n}") for n in range(10_001)] + [("empty", "d0")]
