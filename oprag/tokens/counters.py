@@ -10,10 +10,10 @@ import importlib.util
 import re
 import warnings
 from array import array
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from threading import Lock, RLock
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from oprag.errors import (
@@ -40,47 +40,10 @@ _SURROGATES = "[\ud800-\udfff]"
 _LONG = 10_000
 _VERY_LONG = 2_000_000
 _KEPT_COUNTERS = 32
-_CHARACTERS = 16_000_000
-_OVERHEAD = 100
-"""Characters that an entry takes beside its text, about."""
 _DECIDING = RLock()
 """Held while the default is looked for; other threads wait instead of trying too."""
 _counters: dict[int, tuple[Any, NamedTokenCounter]] = {}
 """Counters that were made of objects, and these objects, by their `id`."""
-
-
-class KeptCounts:
-    """Counts of texts, for any number of threads.
-
-    Texts of up to 16 million characters are held; then those used longest ago go.
-    """
-
-    def __init__(self) -> None:
-        self._recent: dict[tuple[Hashable, str], int] = {}
-        self._earlier: dict[tuple[Hashable, str], int] = {}
-        self._held = 0
-        self._lock = Lock()
-
-    def get(self, text: str, of: Hashable, count: Callable[[str], int]) -> int:
-        """Return what a counter gave for a text before, or count it now."""
-        key = of, text
-        made = self._recent.get(key)
-        if made is not None:
-            return made
-        made = self._earlier.get(key)
-        if made is None:
-            made = count(text)
-        with self._lock:
-            self._held += len(text) + _OVERHEAD
-            if self._held > _CHARACTERS // 2:
-                self._held = len(text) + _OVERHEAD
-                self._recent, self._earlier = {}, self._recent
-            if self._held <= _CHARACTERS // 2:
-                self._recent[key] = made
-        return made
-
-
-_counts = KeptCounts()
 
 
 class TokenCounter(Protocol):
@@ -112,8 +75,8 @@ class NamedTokenCounter:
     """Whether `name` alone resolves to this counter."""
 
     def __call__(self, text: str) -> int:
-        """Return the number of tokens, 0 or more; every text is counted once."""
-        return _counts.get(text, self, self.count)
+        """Return the number of tokens, 0 or more; what was counted lately is known."""
+        return (_chunk_count if len(text) < _LONG else _long_count)(self, text)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
@@ -122,6 +85,14 @@ class NamedTokenCounter:
         if self.by_name:
             return resolve_token_counter, (self.name,)
         return type(self), (self.count, self.name, self.tokenizer)
+
+
+def _count(counter: NamedTokenCounter, text: str) -> int:
+    return counter.count(text)
+
+
+_chunk_count = lru_cache(1 << 13)(_count)
+_long_count = lru_cache(4)(_count)
 
 
 def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
