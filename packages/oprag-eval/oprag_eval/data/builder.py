@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from oprag.errors import OpragWarning
 from oprag_eval.data.records import Dataset, Document, Question
@@ -28,16 +27,6 @@ def add_text(
     return doc_id
 
 
-class Counts(NamedTuple):
-    """The size of a set as a paper gives it."""
-
-    source: str
-    """Who says so."""
-    questions: int
-    documents: int | None = None
-    """None where it does not say."""
-
-
 def finish(
     name: str,
     questions: Sequence[Question],
@@ -45,13 +34,12 @@ def finish(
     *,
     path: str,
     metrics: Sequence[str],
-    published: Sequence[Counts] = (),
+    published: int | None = None,
     notes: Sequence[str] = (),
 ) -> Dataset:
-    """Make a data set of what was read, and compare it with the papers.
+    """Make a data set of what was read, and compare its size with the papers'.
 
-    Every difference goes into `Dataset.notes`. A `OpragWarning` is given
-    when no published count agrees, and for each of the notes handed in.
+    A `OpragWarning` gives each of its notes.
 
     Args:
         name: As `load` takes it.
@@ -59,7 +47,7 @@ def finish(
         documents: By id.
         path: What an error names.
         metrics: Names of the measures that fit.
-        published: Sizes that papers give; none: nothing to compare.
+        published: The number of questions in the papers; None: not given.
         notes: What was left out or is doubtful.
     """
     seen = set()
@@ -68,18 +56,9 @@ def finish(
             reason = f"the question id {question.question_id!r} occurs twice"
             raise malformed(path, None, reason)
         seen.add(question.question_id)
-    found = Counts(name, len(questions), len(documents))
-    differences = [_difference(count, found) for count in published]
-    said = [difference for difference in differences if difference]
-    for note in [*(said if len(said) == len(published) else ()), *notes]:
+    if published not in {None, len(questions)}:
+        difference = f"{len(questions)} questions, not {published} as in the papers"
+        notes = [difference, *notes]
+    for note in notes:
         warnings.warn(f"{name}: {note}", OpragWarning, stacklevel=2)
-    return Dataset(name, tuple(questions), documents, tuple(metrics), (*said, *notes))
-
-
-def _difference(published: Counts, found: Counts) -> str:
-    parts = []
-    if published.questions != found.questions:
-        parts.append(f"{found.questions} questions, not {published.questions}")
-    if published.documents not in (None, found.documents):
-        parts.append(f"{found.documents} documents, not {published.documents}")
-    return f"{' and '.join(parts)} as in {published.source}" if parts else ""
+    return Dataset(name, tuple(questions), documents, tuple(metrics), tuple(notes))

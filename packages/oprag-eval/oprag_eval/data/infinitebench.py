@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from pydantic import Field
 
-from pydantic import AliasChoices, BeforeValidator, Field
-
-from oprag_eval.data.builder import Counts, add_text, finish
+from oprag_eval.data.builder import add_text, finish
 from oprag_eval.data.records import Dataset, Document, Question
 from oprag_eval.data.rows import Fields, Rows, Text, malformed
 
@@ -22,32 +20,18 @@ _METRICS = {
     "en.mc": ("choice_match", "bracketed_match"),
     "passkey": ("first_number_match",),
 }
-_PUBLISHED = {
-    "en.qa": (Counts("∞Bench", 351),),
-    "en.mc": (
-        Counts("∞Bench", 229),
-        Counts("the DOS RAG paper", 229, 58),
-        Counts("the OP-RAG paper", 224),
-    ),
-    "passkey": (Counts("∞Bench", 590),),
-}
+_PUBLISHED = {"en.qa": 351, "en.mc": 229, "passkey": 590}
+"""Numbers of questions; the OP-RAG paper has 224 of En.MC."""
 _OPTIONS = 4
 
 
-def _listed(answer: Any) -> Any:
-    return [answer] if isinstance(answer, str) else answer
-
-
 class _Asked(Fields):
-    """Older files have other names, and bare text for `answer`.
-
-    In En.MC the first answer is the right option's text, and a second its letter.
-    """
+    """In En.MC the first answer is the right option's text, and a second its letter."""
 
     id: str
-    context: Text = Field(validation_alias=AliasChoices("context", "content"))
-    question: Text = Field(validation_alias=AliasChoices("input", "question"))
-    answer: Annotated[tuple[Text, ...], BeforeValidator(_listed)]
+    context: Text
+    question: Text = Field(validation_alias="input")
+    answer: tuple[Text, ...]
     options: tuple[str, ...] = ()
 
     def gold(self) -> int | None:

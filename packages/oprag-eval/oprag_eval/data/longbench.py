@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from oprag_eval.data.builder import Counts, add_text, finish
+from oprag_eval.data.builder import add_text, finish
 from oprag_eval.data.records import Dataset, Document, Question
 from oprag_eval.data.rows import Fields, Rows, Text
 
@@ -46,5 +46,5 @@ def read_longbench(task: str, rows: Rows) -> Dataset:
         documents,
         path=rows.path,
         metrics=("rouge_l",) if task == "qmsum" else ("token_f1",),
-        published=(Counts("LongBench", TASKS[task]),),
+        published=TASKS[task],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from oprag_eval.data.builder import Counts, add_text, finish
+from oprag_eval.data.builder import add_text, finish
 from oprag_eval.data.records import Dataset, Document, Question
 from oprag_eval.data.rows import Fields, Rows, Text
 
@@ -55,7 +55,7 @@ def read_longrag(name: str, rows: Rows, corpus: Rows | None = None) -> Dataset:
         documents,
         path=rows.path,
         metrics=("longrag_match", "exact_match"),
-        published=(Counts("LongRAG", _FULL[task]),),
+        published=_FULL[task],
     )
 
 

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
-from oprag_eval.data.builder import Counts, finish
+from oprag_eval.data.builder import finish
 from oprag_eval.data.records import Dataset, Document, Question
 from oprag_eval.data.rows import Fields, Rows, Text, malformed
 
-_PUBLISHED = (Counts("the DOS RAG paper", 2_086, 115),)
-_HTML = re.compile(r"<(?:p|br|html|body|div)\b[^>]*>", re.IGNORECASE)
-_TAGS = (
-    "the articles are HTML: their tags count as text; the papers read the authors' "
-    "htmlstripped file"
-)
+_PUBLISHED = 2_086
 
 
 class _Question(Fields):
@@ -56,7 +49,6 @@ def read_quality(rows: Rows) -> Dataset:
             questions.append(
                 Question(named, (name,), asked.question, right, options, gold)
             )
-    tags = any(_HTML.search(document.text) for document in documents.values())
     return finish(
         "quality",
         questions,
@@ -64,5 +56,4 @@ def read_quality(rows: Rows) -> Dataset:
         path=rows.path,
         metrics=("bracketed_match", "choice_match"),
         published=_PUBLISHED,
-        notes=[_TAGS] if tags else [],
     )

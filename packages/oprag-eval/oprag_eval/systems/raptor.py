@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -36,20 +35,13 @@ _ENOUGH = 11
 _SEPARATOR = "\n\n"
 
 
-class Tree(NamedTuple):
-    """The nodes above the chunks of a document."""
+async def tree_of(
+    document: Document, system: Raptor, bench: Bench
+) -> tuple[list[str], TokenUsage]:
+    """Return the summaries of a document layer by layer from below, and their tokens.
 
-    summaries: tuple[str, ...]
-    """Layer by layer from below."""
-    usage: TokenUsage
-    """Tokens of all calls for it, made now or before."""
-
-
-async def tree_of(document: Document, system: Raptor, bench: Bench) -> Tree:
-    """Return a document's tree, built if it was not built before.
-
-    It is kept by content and settings: the text, the splitting, the counter, both
-    models, the seed.
+    The tree is kept by content and settings: the text, the splitting, the counter,
+    both models, the seed. Tokens are those of all calls for it, made now or before.
     """
 
     async def make() -> Facts:
@@ -68,11 +60,11 @@ async def tree_of(document: Document, system: Raptor, bench: Bench) -> Tree:
         },
         make,
     )
-    return Tree(tuple(made["summaries"]), TokenUsage(**made["usage"]))
+    return made["summaries"], TokenUsage(**made["usage"])
 
 
 async def _built(document: Document, system: Raptor, bench: Bench) -> Facts:
-    layer = [leaf.text for leaf in system.leaves(document, bench)]
+    layer = [leaf.text for leaf in bench.chunks(document, system.cut)]
     vectors = bench.chunk_vectors(document, system.cut)
     summaries: list[str] = []
     usage = TokenUsage()
@@ -96,14 +88,6 @@ async def _built(document: Document, system: Raptor, bench: Bench) -> Facts:
         usage = sum((each.usage for each in written), usage)
         vectors = bench.vectors.of_texts(layer)
     return {"summaries": summaries, "usage": usage.to_dict()}
-
-
-class Node(NamedTuple):
-    """A chunk or a summary."""
-
-    text: str
-    pieces: tuple[Piece, ...]
-    """One, but for the authors' chunks that are no slice of their document."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,14 +122,16 @@ class Raptor(System):
         self, question: Question, budget: int | None, bench: Bench
     ) -> Attempt:
         """Build the trees if they are not there, choose nodes, and answer."""
-        nodes: list[Node] = []
+        nodes: list[Hit] = []
         scores: list[float] = []
         usage = TokenUsage()
         query = bench.vectors.of_query(query_text(question))
         for document in bench.documents(question):
-            tree = await tree_of(document, self, bench)
-            usage += tree.usage
-            if found := self._nodes(document, tree, bench):
+            tree, made_with = await tree_of(document, self, bench)
+            usage += made_with
+            made = {"doc_uri": document.doc_id, "note": "summary"}
+            summaries = [Hit(text, made) for text in tree]
+            if found := [*bench.chunks(document, self.cut), *summaries]:
                 nodes += found
                 scores += (self._vectors(document, tree, bench) @ query).tolist()
         ranked = [nodes[place] for place in best_first(scores)]
@@ -155,33 +141,30 @@ class Raptor(System):
         else:
             kept = _fitting(ranked, budget, bench.counter)
             text = _SEPARATOR.join(node.text for node in kept)
-        pieces = tuple(piece for node in kept for piece in node.pieces)
+        pieces = tuple(piece for node in kept for piece in _pieces(node))
         context = Context(text, pieces, bench.counter(text))
         return await read(question, context, bench, usage={"index": usage})
 
-    def _nodes(self, document: Document, tree: Tree, bench: Bench) -> list[Node]:
-        summary = (Piece(document.doc_id, note="summary"),)
-        summaries = [Node(text, summary) for text in tree.summaries]
-        return self.leaves(document, bench) + summaries
-
-    def leaves(self, document: Document, bench: Bench) -> list[Node]:
-        """Return a document's chunks in reading order."""
-        chunks = bench.chunks(document, self.cut)
-        return [Node(hit.text, pieces_of(hit)) for hit in chunks]
-
-    def _vectors(self, document: Document, tree: Tree, bench: Bench) -> Matrix:
+    def _vectors(self, document: Document, tree: Sequence[str], bench: Bench) -> Matrix:
         def stacked() -> Matrix:
             leaves = bench.chunk_vectors(document, self.cut)
-            if not tree.summaries:
+            if not tree:
                 return leaves
-            return np.vstack([leaves, bench.vectors.of_texts(tree.summaries)])
+            return np.vstack([leaves, bench.vectors.of_texts(tree)])
 
         return bench.kept(("raptor vectors", self), document.doc_id, stacked)
 
 
+def _pieces(node: Hit) -> tuple[Piece, ...]:
+    """One, but for the authors' chunks that are no slice of their document."""
+    if "note" in node.metadata:
+        return (Piece(node.metadata["doc_uri"], note=node.metadata["note"]),)
+    return pieces_of(node)
+
+
 def _fitting(
-    ranked: Sequence[Node], budget: int | None, counter: NamedTokenCounter
-) -> list[Node]:
+    ranked: Sequence[Hit], budget: int | None, counter: NamedTokenCounter
+) -> list[Hit]:
     """Take nodes up to the first that does not fit; separators count."""
     hits = [Hit(node.text, {"source": str(rank)}) for rank, node in enumerate(ranked)]
     options = ContextOptions(

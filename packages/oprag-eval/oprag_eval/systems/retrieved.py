@@ -28,6 +28,9 @@ Compat: TypeAlias = Literal["fixed", "official"]
 """`"official"`: as the authors' code does it, losses included."""
 
 
+_SENTENCES = Splitting("sentences", 100)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Retrieved(Reader):
     """Reads the best chunks that fit the budget, in some order.
@@ -89,8 +92,10 @@ class Retrieved(Reader):
         return Context(text, pieces, bench.counter(text))
 
 
-def _best_chunks(default: str, order: Order) -> Callable[..., Retrieved]:
-    """Return the maker of a system that differs from its siblings in the order alone.
+def _best_chunks(
+    default: str, order: Order, cut: Splitting = _SENTENCES
+) -> Callable[..., Retrieved]:
+    """Return the maker of a system that differs from its siblings in order and chunks.
 
     The maker raises `InvalidOptionError` for `compat="official"` with another unit,
     search or `top_n`.
@@ -99,8 +104,8 @@ def _best_chunks(default: str, order: Order) -> Callable[..., Retrieved]:
     def make(
         *,
         name: str = default,
-        unit: SplitUnit = "sentences",
-        size: Count = 100,
+        unit: SplitUnit = cut.unit,
+        size: Count = cut.size,
         search: Search = "vectors",
         top_n: Count | None = None,
         compat: Compat = "fixed",
@@ -125,24 +130,8 @@ vanilla_rag = _best_chunks("vanilla-rag", "score")
 """Best first: what most applications do."""
 dos_rag = _best_chunks("dos-rag", "document")
 """Whole sentences up to 100 tokens, in document order (arXiv 2506.03989)."""
-
-
-def op_rag(
-    *,
-    name: str = "op-rag",
-    unit: SplitUnit = "tokens",
-    size: Count = 128,
-    search: Search = "vectors",
-    top_n: Count | None = None,
-) -> Retrieved:
-    """Uniform windows of 128 tokens, in document order (arXiv 2409.01666)."""
-    return Retrieved(
-        name=name,
-        splittings=(Splitting(unit, size),),
-        order="document",
-        search=search,
-        top_n=top_n,
-    )
+op_rag = _best_chunks("op-rag", "document", Splitting("tokens", 128))
+"""Uniform windows of 128 tokens, in document order (arXiv 2409.01666)."""
 
 
 def _framework_default(
