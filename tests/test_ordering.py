@@ -21,14 +21,6 @@ def _texts(chunks, **options):
     return [chunk.text for chunk in document_order(chunks, **options)]
 
 
-def test_chunks_come_back_in_the_order_of_the_document():
-    chunks = [
-        _chunk(str(n), rank=r, position=(0, n)) for r, n in enumerate((7, 2, 9, 3))
-    ]
-
-    assert _texts(chunks) == ["2", "3", "7", "9"]
-
-
 def test_documents_can_follow_first_appearance():
     chunks = [_chunk("a", "a", 1, (0,)), _chunk("b", "b", 0, (0,))]
 

@@ -57,6 +57,11 @@ def in_the_error_after_a_refusal(request: Request) -> Failure | Reply:
     return Failure(400, everything(request))
 
 
+def in_a_window_overflow(request: Request) -> Failure:
+    said = f"{KEY}: maximum context length is 5 tokens {everything(request)}"
+    return Failure(400, said, "context_length_exceeded")
+
+
 def in_the_reply(request: Request) -> Reply:
     return Reply(f"The key is {everything(request)}.", finish_reason="stop")
 
@@ -97,6 +102,15 @@ def assert_hidden(files, *said: str) -> None:
             said = (*said, data.decode("utf-8", "replace"))
     for text in said:
         assert not [s for s in SECRETS if s in text or s[4:] in text], text[:2000]
+
+
+SCRIPTS = (in_the_error, in_the_error_after_a_refusal, in_a_window_overflow)
+KEPT = ("ask, as JSON", "ask by Self-Route, as JSON", "sweep")
+"""Commands that write whole replies; a stream is shown as it comes."""
+CASES = [
+    *((command, script) for command in COMMANDS for script in SCRIPTS),
+    *((command, in_the_reply) for command in KEPT),
+]
 
 
 def check_command(files, command: str, script, monkeypatch, user: str = "") -> None:

@@ -52,12 +52,6 @@ def test_any_score_is_carried_along(score):
     assert passage.chunks[0].score is score
 
 
-def test_lists_of_different_lengths_are_an_error():
-    with pytest.raises(InvalidOptionError, match="differ in length") as caught:
-        order_context(TEXTS, METADATAS[:2])
-    assert caught.value.value == {"texts": 3, "metadatas": 2, "scores": 3}
-
-
 @pytest.mark.parametrize(
     ("texts", "metadatas", "named"),
     [

@@ -11,17 +11,7 @@ from oprag import order_context
 from oprag.errors import MissingPositionError, PositionError
 from oprag.ordering import group_by_document
 
-WORDS = [
-    "river",
-    "bell",
-    "harbour",
-    "tower",
-    "rope",
-    "gate",
-    "night",
-    "stone",
-    "market",
-]
+WORDS = ("river", "bell", "harbour", "tower", "rope", "gate", "night", "stone")
 NAMES = ("a.txt", "b.txt", "c.txt")
 SIZE, STEP = 300, 240
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.chunk import Chunk, Hit, Span
@@ -165,34 +165,6 @@ def test_the_budget_holds_and_reading_order_too(chunks, budget, merge, full):
     assert all(a.end <= b.start for a, b in pairwise(spans))
     again = _context(chunks, budget, selection="recall", **options)
     assert [p.text for p in again] == [p.text for p in passages]
-
-
-@given(_candidates(), st.integers(20, 90))
-def test_choosing_again_from_what_was_chosen_changes_nothing(chunks, budget):
-    once = _context(chunks, budget, selection="recall")
-    assume(all(p.exact for p in once))
-    texts = [p.text for p in once]
-    metadatas = [
-        {"source": "d", "char_start": p.spans[0].start, "char_end": p.spans[0].end}
-        for p in once
-    ]
-    twice = order_context(
-        texts,
-        metadatas,
-        token_budget=budget,
-        token_counter=len,
-        separator="\n",
-        selection="recall",
-    )
-    assert [p.text for p in twice] == texts
-
-
-def test_merging_makes_room_that_is_used():
-    chunks = [_chunk(0, 0, 10), _chunk(1, 10, 20), _chunk(2, 20, 30)]
-    # Apart with separators 10 + 1 + 10 + 1 + 10 = 32, merged 30.
-    (passage,) = _context(chunks, 30, selection="recall")
-    assert passage.text == TEXT[:30]
-    assert len(_context(chunks, 30, selection="recall", merge=False)) == 2
 
 
 SENTENCES = "".join(f"It is {n}. " for n in range(1000, 1060))  # of twelve characters

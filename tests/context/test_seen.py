@@ -160,15 +160,6 @@ def test_a_text_without_a_place_is_named_by_the_number_of_what_holds_it():
     assert text_of([numbers(130, 170)], read_before(bare)) == "[see above: [1]]"
 
 
-def test_a_passage_that_was_joined_over_a_gap_was_read_in_its_spans():
-    (read,) = ordered([hit(0, 20), hit(25, 40)], None, merge=True)
-    assert not read.exact
-
-    (passage,) = ordered([hit(10, 40)], [read])
-
-    assert passage.spans == ((20, 25),)
-
-
 @pytest.mark.parametrize(
     "seen",
     [
@@ -237,22 +228,6 @@ def test_of_many_searches_each_character_is_sent_once_in_order_and_none_is_lost(
         }
         assert all(_TEXT[n].isspace() for _, n in found - sent)
         seen = [*seen, *passages]
-
-
-@pytest.mark.parametrize("selection", ["budget", "recall"])
-def test_a_small_gap_that_was_read_is_not_filled_from_the_full_text(selection):
-    options = {"selection": selection, "token_budget": 100, "token_counter": len}
-
-    (passage,) = ordered(
-        [hit(0, 50), hit(50, 100)],
-        [["a.txt", None, 47, 52]],
-        merge=True,
-        documents={"a.txt": TEXT},
-        **options,
-    )
-
-    assert passage.spans[0] == (0, 47)
-    assert passage.spans[1].start == 52
 
 
 def test_evidence_names_the_numbers_of_what_holds_the_rest():

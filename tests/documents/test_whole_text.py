@@ -189,16 +189,6 @@ def test_missing_chunks_are_named_as_ranges():
     assert again.missing == error.missing
 
 
-def test_a_long_list_of_missing_chunks_is_cut():
-    chunks = stored(NAME, ("x" * 60, at(*((i, i + 1) for i in range(60)))))
-
-    with pytest.raises(
-        IncompleteDocumentError, match=r"30 of its 60 .* 18, …"
-    ) as error:
-        rebuild(NAME, chunks[1::2])
-    assert error.value.missing == tuple(range(i, i + 1) for i in range(0, 20, 2))
-
-
 @pytest.mark.parametrize("exact", [True, False])
 def test_a_gap_that_white_space_does_not_explain_is_an_error(exact):
     source = "one       a two    three"

@@ -7,19 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-__all__ = [
-    "Answer",
-    "Failure",
-    "Reply",
-    "Request",
-    "Script",
-    "ToolCall",
-    "Usage",
-    "context_overflow",
-    "rate_limited",
-    "server_error",
-]
-
 
 @dataclass(frozen=True)
 class Request:

@@ -220,18 +220,6 @@ class TestMarkedResults:
         assert not any("oprag_problem" in each.metadata for each in found)
 
 
-def test_what_was_ordered_by_numbers_is_not_placed_in_characters():
-    first = {"source": "a", "chunk_index": 1, "start_index": 4}
-    numbered = [
-        Document("one", metadata=first),
-        Document("two", metadata={"source": "a", "chunk_index": 2}),
-    ]
-    best = in_langchain.OrderPreservingCompressor(top_n=1)
-    once = best.compress_documents(numbered, "?")
-
-    assert best.compress_documents(once, "?") == once
-
-
 def test_splitters_leave_the_keys_out_and_keep_the_place():
     found = documents()
     splitter = in_langchain.OffsetTokenSplitter(chunk_size=3)

@@ -139,18 +139,6 @@ def test_what_it_marked_as_without_a_place_is_so_again(way, given, odds, merge):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(
-    "odds", [*itertools.permutations([{}, {"page": 0}, {"start_index": 0}])]
-)
-def test_one_text_with_several_metadata_comes_back_as_it_is(way, odds):
-    metadatas = [{"source": "a.txt", "chunk_index": "4", **odd} for odd in odds]
-    make = documents if way == "langchain" else nodes
-    once = put(way, make(["one"] * 3, metadatas), {"merge": True})
-
-    assert places(put(way, once, {"merge": True})) == places(once)
-
-
-@pytest.mark.parametrize("way", WAYS)
 @MANY
 @given(retrieved, st.fixed_dictionaries({}, optional=orders), selecting | slicing)
 def test_behind_one_that_orders_a_component_selects_as_it_does_alone(

@@ -189,9 +189,3 @@ def test_a_size_below_one_is_refused(split, size):
         split("text", chunk_size=size)
 
     assert (caught.value.option, caught.value.value) == ("chunk_size", size)
-
-
-@pytest.mark.parametrize("overlap", [-1, 4, 5])
-def test_an_overlap_outside_the_window_is_refused(overlap):
-    with pytest.raises(InvalidOptionError, match="chunk_overlap"):
-        split_tokens("text", chunk_size=4, chunk_overlap=overlap)

@@ -115,15 +115,6 @@ class TestBadInput:
         assert (caught.value.option, caught.value.value) == ("links", ("a", "z"))
         assert pickle.loads(pickle.dumps(caught.value)).option == "links"  # noqa: S301 -- our own
 
-    def test_an_empty_document_is_a_member_and_adds_no_text(self):
-        texts = {"a": "x", "empty": "", "b": "y", "void": ""}
-
-        units = group_documents(texts, [("a", "empty"), ("empty", "b")], 9, words)
-
-        assert grouped(units) == [("a", "empty", "b"), ("void",)]
-        assert [unit.text(texts.__getitem__) for unit in units] == ["x\n\ny", ""]
-        assert [unit.tokens for unit in units] == [2, 0]
-
     @pytest.mark.parametrize(
         "options",
         [
