@@ -16,29 +16,16 @@ from oprag.files.reader import (
     read_files,
     unreadable,
 )
-from oprag.files.safe_files import (
-    LineFile,
-    alone_in,
-    cut_half_line,
-    encoded,
-    json_line,
-    write_whole,
-    write_whole_of,
-)
+from oprag.files.safe_files import write_whole
 
 __all__ = [
     "HTML_ENDINGS",
     "FileText",
     "FilesRead",
-    "LineFile",
     "PdfRectangle",
     "Shown",
-    "alone_in",
-    "cut_half_line",
-    "encoded",
     "files_in",
     "joined",
-    "json_line",
     "pdf_page_image",
     "pdf_places",
     "read_file",
@@ -46,5 +33,4 @@ __all__ = [
     "shown_text",
     "unreadable",
     "write_whole",
-    "write_whole_of",
 ]

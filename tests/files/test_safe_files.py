@@ -1,75 +1,16 @@
-"""Files that are whole after anything, and a folder that one process has for itself."""
+"""A file that is replaced is whole after anything."""
 
 from __future__ import annotations
 
-import json
-import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from oprag.errors import UnreadableFileError
-from oprag.files import LineFile, alone_in, cut_half_line, write_whole
+from oprag.files import write_whole
 
 ROOT = Path(__file__).parents[2]
-
-
-def process(code: str, *arguments: object) -> subprocess.Popen[str]:
-    code = f"from oprag.files import *; import pathlib, sys; {code}"
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-@pytest.fixture
-def holder(tmp_path):
-    """Another process that is alone in the folder, until it is told to end."""
-    code = (
-        "w = alone_in(pathlib.Path(sys.argv[1])); w.__enter__(); print('in', flush=1)"
-    )
-    with process(f"{code}; input(); w.__exit__(None, None, None)", tmp_path) as other:
-        assert other.stdout is not None
-        assert other.stdout.readline() == "in\n"
-        yield other
-        other.kill()
-
-
-def test_who_comes_second_is_told_who_is_there(holder, tmp_path):
-    with pytest.raises(UnreadableFileError) as caught, alone_in(tmp_path):
-        pass
-
-    assert caught.value.path == str(tmp_path)
-    assert str(holder.pid) in caught.value.message
-    assert f"is writing to {tmp_path} (process {holder.pid})" in caught.value.message
-
-
-@pytest.mark.parametrize("how", ["ends", "killed"])
-def test_when_the_first_has_ended_in_any_way_the_next_is_alone(holder, tmp_path, how):
-    if how == "ends":
-        holder.communicate("\n")
-        assert holder.returncode == 0
-        assert (tmp_path / "run.lock").read_text() == ""
-    else:
-        holder.send_signal(signal.SIGKILL)
-        holder.wait()
-        assert (tmp_path / "run.lock").read_text() == str(holder.pid)
-
-    with alone_in(tmp_path):
-        assert (tmp_path / "run.lock").read_text() == str(os.getpid())
-    with alone_in(tmp_path):
-        pass
-
-
-def test_a_folder_that_is_missing_is_made(tmp_path):
-    with alone_in(tmp_path / "a" / "b"):
-        assert (tmp_path / "a" / "b").is_dir()
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -81,57 +22,9 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path, shared):
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); "
         f"write_whole(pathlib.Path(sys.argv[1]), b'n' * 200, shared={shared})"
     )
-    with process(code, path) as other:
-        other.communicate()
+    code = f"from oprag.files import write_whole; import pathlib, sys; {code}"
+    done = subprocess.run([sys.executable, "-c", code, path], cwd=ROOT, check=False)
 
-    assert other.returncode == 1
+    assert done.returncode == 1
     assert path.read_bytes() == b"old"
     assert [each.name for each in tmp_path.iterdir()] == ["a.json"]
-
-
-def test_a_line_that_does_not_fit_the_disk_is_not_there_in_part(tmp_path):
-    path = tmp_path / "lines.jsonl"
-    code = (
-        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); "
-        "f = LineFile(pathlib.Path(sys.argv[1])); "
-        "f.add({'a': 'x' * 50})\n"
-        "try: f.add({'b': 'y' * 80})\n"
-        "except OSError: f.add({'c': 1}); print('told')"
-    )
-    with process(code, path) as other:
-        printed, _ = other.communicate()
-
-    assert (other.returncode, printed) == (0, "told\n")
-    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
-    assert lines == [{"a": "x" * 50}, {"c": 1}]
-
-
-@pytest.mark.parametrize("cut", range(8))
-def test_a_last_line_that_is_not_whole_goes_and_no_other(tmp_path, cut):
-    path = tmp_path / "lines.jsonl"
-    path.write_bytes(b'{"a": 1}\n' + b'{"b": 2}\n'[: -1 - cut])
-
-    with LineFile(path) as file:
-        assert path.read_bytes() == b'{"a": 1}\n'
-        file.add({"c": 3})
-
-    assert path.read_bytes() == b'{"a": 1}\n{"c": 3}\n'
-
-
-def test_a_file_without_a_whole_line_is_empty_and_a_missing_one_stays_missing(tmp_path):
-    (tmp_path / "half").write_bytes(b"{")
-    for name in ("half", "missing"):
-        cut_half_line(tmp_path / name)
-
-    assert (tmp_path / "half").read_bytes() == b""
-    assert not (tmp_path / "missing").exists()
-
-
-def test_what_no_encoding_has_is_written_and_read_again(tmp_path):
-    values = {"a": "\ud800 \x00 \udfff é \U0001f600", "b": "\n\u2028\\ud800"}
-    with LineFile(tmp_path / "a.jsonl") as file:
-        file.add(values)
-
-    (line,) = (tmp_path / "a.jsonl").read_text("utf-8").split("\n")[:-1]
-    assert json.loads(line) == values

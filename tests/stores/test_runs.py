@@ -130,9 +130,9 @@ def test_of_two_runs_in_one_folder_one_asks_and_the_other_is_told(
     assert [ended[first].code, ended[second].code] == [0, 1]
     assert ended[second].out == ""
     assert ended[second].err.endswith(
-        f"Error: Another command is writing to {files / 'run'} (process {first}), and "
-        "nothing was asked. Wait until it has ended and give this command again: it "
-        "goes on from there.\n"
+        f"Error: Another command is writing to {files / 'run'}, and nothing was "
+        "asked. Wait until it has ended and give this command again: it goes on from "
+        "there.\n"
     )
     assert len(recorded(files / "run")) == QUESTIONS
 

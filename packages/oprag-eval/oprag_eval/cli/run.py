@@ -22,7 +22,6 @@ from oprag.cli.display import make_console, progress_bar
 from oprag.cli.embedding_models import load_model
 from oprag.cli.messages import note, stop
 from oprag.cli.options import cache_folder
-from oprag.files import alone_in
 from oprag.routing import no_tools
 from oprag.tokens import resolve_token_counter
 from oprag_eval.bench import Bench
@@ -39,6 +38,7 @@ from oprag_eval.reports import write_reports
 from oprag_eval.reports.measures import number_of
 from oprag_eval.running.limits import CappedModel, Spending
 from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.running.run_files import alone_in
 from oprag_eval.running.runner import Plan, RunReport, run
 from oprag_eval.system import System
 from oprag_eval.vectors import Vectors

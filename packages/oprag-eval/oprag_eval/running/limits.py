@@ -11,10 +11,10 @@ from types import MappingProxyType
 
 from oprag.calls import Price, TokenUsage
 from oprag.errors import UnreadableFileError
-from oprag.files import LineFile, cut_half_line
 from oprag.tokens import TokenCounter
 from oprag_eval.errors import SpendingCapError
 from oprag_eval.models import Call, Completion, Model
+from oprag_eval.running.run_files import LineFile, cut_half_line
 
 _NO_TOKENS = TokenUsage()
 _NO_PRICES: Mapping[str, Price] = MappingProxyType({})

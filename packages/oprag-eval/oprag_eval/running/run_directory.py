@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from oprag.errors import InvalidOptionError, UnreadableFileError
-from oprag.files import encoded, json_line, write_whole
+from oprag.files import write_whole
+from oprag_eval.running.run_files import encoded, json_line
 
 _SETTINGS = "run.json"
 ANSWERS = "answers.jsonl"
