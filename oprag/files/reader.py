@@ -148,7 +148,7 @@ def files_in(
     Args:
         folder: The folder.
         skipped: Gets an error for each folder inside that cannot be opened, and for
-            each link that is left out.
+            each link that is left out: those to folders could lead round in a circle.
         links_out: Whether links to files that lie outside of the folder count.
     """
     root = os.path.realpath(folder)
@@ -158,6 +158,9 @@ def files_in(
 
     for parent, folders, files in os.walk(folder, onerror=closed):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+        links = filter(Path.is_symlink, (Path(parent, name) for name in folders))
+        reason = "is a link to a folder; give that folder"
+        skipped.extend(unreadable(link, reason) for link in links)
         for name in sorted(files):
             path = Path(parent, name)
             if name.startswith("."):
@@ -165,8 +168,8 @@ def files_in(
             if links_out or Path(os.path.realpath(path)).is_relative_to(root):
                 yield path
             else:
-                reason = "is a link that leads out of the folder"
-                skipped.append(unreadable(path, reason))
+                outside = "is a link that leads out of the folder"
+                skipped.append(unreadable(path, outside))
 
 
 def read_file(path: Path) -> list[FileText]:

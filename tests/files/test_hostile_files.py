@@ -93,10 +93,17 @@ def test_pipes_and_devices_are_not_opened(folder):
     assert only_the_good(folder) == "is not a regular file"
 
 
-def test_a_link_to_what_is_gone_is_named(folder):
-    (folder / "gone.txt").symlink_to(folder / "nowhere.txt")
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("nowhere.txt", "does not exist"),
+        (".", "is a link to a folder; give that folder"),
+    ],
+)
+def test_a_link_that_leads_to_no_file_is_named(folder, target, said):
+    (folder / "link.txt").symlink_to(target)
 
-    assert only_the_good(folder) == "does not exist"
+    assert only_the_good(folder) == said
 
 
 def test_no_name_breaks_a_line(tmp_path):
