@@ -6,7 +6,6 @@ is a fork that opens the store and dies, and another one then looks at what is l
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import json
 import os
@@ -68,12 +67,6 @@ def write(folder: Path, files: dict[str, list[str]]) -> None:
     folder.mkdir()
     for name, lines in files.items():
         (folder / name).write_bytes("\n".join(lines).encode())
-
-
-def vector(text: str) -> list[float]:
-    """An embedding: a few numbers out of the text's hash."""
-    digest = hashlib.sha256(text.encode()).digest()
-    return [byte / 255 - 0.5 for byte in digest[:SIZE]]
 
 
 def spans(text: str) -> list[tuple[int, int]]:

@@ -4,7 +4,6 @@ from langchain_core.documents import Document
 
 from langchain_oprag import OrderPreservingCompressor
 from oprag.metadata import without_reserved_keys
-from tests.langchain.corpus import chunk
 
 SOURCE = "The first part. And the second. Far away the third."
 #         0               16              32                 51
@@ -39,15 +38,6 @@ def test_a_merged_document_keeps_what_the_first_says_but_for_its_token_count():
         "title": "t",
     }
     assert counts.items() <= alone.metadata.items()
-
-
-def test_a_merged_page_keeps_its_number():
-    pages = [chunk(0, page=3), chunk(1, page=3), chunk(0, page=0), chunk(1, page=0)]
-
-    first, second = OrderPreservingCompressor(merge=True)(pages)
-
-    assert [first.metadata["page"], second.metadata["page"]] == [0, 3]
-    assert [first.metadata["oprag_part"], second.metadata["oprag_part"]] == [0, 3]
 
 
 def test_a_merged_document_has_an_id_of_its_own_that_is_always_the_same():

@@ -8,12 +8,7 @@ import random
 import pytest
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.ingestion.pipeline import get_transformation_hash
-from llama_index.core.node_parser import (
-    HierarchicalNodeParser,
-    MarkdownNodeParser,
-    NodeParser,
-    get_leaf_nodes,
-)
+from llama_index.core.node_parser import MarkdownNodeParser, NodeParser
 from llama_index.core.schema import BaseNode, ImageDocument, MetadataMode, NodeWithScore
 
 from llamaindex_oprag import (
@@ -97,84 +92,59 @@ class TestMetadata:
             ]
 
 
-class TestChained:
-    def test_sections_of_another_parser_keep_their_order(self, parser):
-        """A second parser: LlamaIndex's own is wrong for nearly every node."""
-        pipeline = IngestionPipeline(transformations=[MarkdownNodeParser(), parser])
+def test_sections_of_another_parser_keep_their_order(parser):
+    """A second parser: LlamaIndex's own is wrong for nearly every node."""
+    pipeline = IngestionPipeline(transformations=[MarkdownNodeParser(), parser])
 
-        nodes = pipeline.run(
-            documents=[document("a", MARKDOWN), document("b", MARKDOWN)]
-        )
+    nodes = pipeline.run(documents=[document("a", MARKDOWN), document("b", MARKDOWN)])
 
-        for name in "ab":
-            own = [node for node in nodes if node.ref_doc_id == name]
-            assert ids_and_texts(in_document_order(own)) == ids_and_texts(own)
-            assert numbers("".join(node.text for node in own)) == list(range(12))
-        assert len({node.node_id for node in nodes}) == len(nodes)
-        # Where a section begins in the document is not known: nothing is claimed.
-        assert {node.start_char_idx for node in nodes} == {None}
-        scored = [NodeWithScore(node=node) for node in nodes]
-        merged = OrderPreservingPostprocessor(merge=True).postprocess_nodes(scored)
-        assert {node.node.start_char_idx for node in merged} == {None}
-        assert len(merged) == 24  # sections are not joined
-
-    def test_a_section_without_the_others_is_an_error(self, parser):
-        sections = MarkdownNodeParser().get_nodes_from_documents(
-            [document("a", MARKDOWN)]
-        )
-
-        with pytest.raises(PositionError, match="together"):
-            parser.get_nodes_from_documents([sections[3]])
-
-    def test_a_hierarchy_of_ours_counts_from_the_document_on_every_level(self):
-        levels = {
-            "large": OffsetTokenNodeParser(chunk_size=120),
-            "middle": OffsetSentenceNodeParser(chunk_size=60),
-            "small": OffsetTokenNodeParser(chunk_size=16),
-        }
-        parser = HierarchicalNodeParser.from_defaults(
-            node_parser_ids=list(levels), node_parser_map=levels
-        )
-
-        nodes = parser.get_nodes_from_documents([document()])
-
-        assert len({node.node_id for node in nodes}) == len(nodes)
-        for node in nodes:
-            assert node.text == TEXT[node.start_char_idx : node.end_char_idx]
-            assert node.metadata["char_start"] == node.start_char_idx
-        leaves = get_leaf_nodes(nodes)
-        assert "".join(leaf.text for leaf in leaves) == TEXT
-        assert ids_and_texts(in_document_order(leaves)) == ids_and_texts(leaves)
+    for name in "ab":
+        own = [node for node in nodes if node.ref_doc_id == name]
+        assert ids_and_texts(in_document_order(own)) == ids_and_texts(own)
+        assert numbers("".join(node.text for node in own)) == list(range(12))
+    assert len({node.node_id for node in nodes}) == len(nodes)
+    # Where a section begins in the document is not known: nothing is claimed.
+    assert {node.start_char_idx for node in nodes} == {None}
+    scored = [NodeWithScore(node=node) for node in nodes]
+    merged = OrderPreservingPostprocessor(merge=True).postprocess_nodes(scored)
+    assert {node.node.start_char_idx for node in merged} == {None}
+    assert len(merged) == 24  # sections are not joined
 
 
-class TestPlacesInLlamaIndex:
-    def test_ingesting_twice_uses_the_cache_and_another_tokenizer_does_not(self):
-        source = [document()]
-        hashes = {
-            get_transformation_hash(source, OffsetTokenNodeParser(tokenizer=tokenizer))
-            for tokenizer in (None, "approximate", words, len)
-        }
-        assert len(hashes) == 4
+def test_a_section_without_the_others_is_an_error(parser):
+    sections = MarkdownNodeParser().get_nodes_from_documents([document("a", MARKDOWN)])
 
-        pipeline = IngestionPipeline(transformations=[OffsetTokenNodeParser()])
-        first = pipeline.run(documents=source)
-        assert pipeline.run(documents=source) == first
+    with pytest.raises(PositionError, match="together"):
+        parser.get_nodes_from_documents([sections[3]])
 
 
-class TestOptions:
-    def test_an_id_function_does_not_come_back_unseen(self):
-        parser = OffsetTokenNodeParser(id_func=lambda i, _: str(i))
+def test_ingesting_twice_uses_the_cache_and_another_tokenizer_does_not():
+    source = [document()]
+    hashes = {
+        get_transformation_hash(source, OffsetTokenNodeParser(tokenizer=tokenizer))
+        for tokenizer in (None, "approximate", words, len)
+    }
+    assert len(hashes) == 4
 
-        with pytest.raises(InvalidOptionError):
-            OffsetTokenNodeParser.from_dict(parser.to_dict())
+    pipeline = IngestionPipeline(transformations=[OffsetTokenNodeParser()])
+    first = pipeline.run(documents=source)
+    assert pipeline.run(documents=source) == first
 
-    def test_a_pickle_and_back(self):
-        """As a pipeline with several workers sends it to them."""
-        parser = OffsetTokenNodeParser(chunk_size=9, tokenizer=words)
 
-        again = pickle.loads(pickle.dumps(parser))  # noqa: S301 -- ours
-        assert again.split_text(TEXT) == parser.split_text(TEXT)
+def test_an_id_function_does_not_come_back_unseen():
+    parser = OffsetTokenNodeParser(id_func=lambda i, _: str(i))
 
-        parser = OffsetSentenceNodeParser(sentence_spans=lambda _: [])
-        with pytest.raises(pickle.PicklingError, match="sentence_spans"):
-            pickle.dumps(parser)
+    with pytest.raises(InvalidOptionError):
+        OffsetTokenNodeParser.from_dict(parser.to_dict())
+
+
+def test_a_pickle_and_back():
+    """As a pipeline with several workers sends it to them."""
+    parser = OffsetTokenNodeParser(chunk_size=9, tokenizer=words)
+
+    again = pickle.loads(pickle.dumps(parser))  # noqa: S301 -- ours
+    assert again.split_text(TEXT) == parser.split_text(TEXT)
+
+    parser = OffsetSentenceNodeParser(sentence_spans=lambda _: [])
+    with pytest.raises(pickle.PicklingError, match="sentence_spans"):
+        pickle.dumps(parser)

@@ -15,9 +15,7 @@ from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
 from oprag.errors import BudgetTooSmallError, UnfilledBudgetWarning
 from oprag.tokens import resolve_token_counter
 from tests.kit.corpora import texts
-from tests.kit.handed_out import ids_and_texts
 from tests.kit.words import words
-from tests.llamaindex.corpus import clause_parser, document
 
 count = resolve_token_counter("cl100k_base")
 
@@ -27,65 +25,49 @@ def sent(nodes: list[NodeWithScore], mode: MetadataMode = MetadataMode.LLM) -> s
     return "\n\n".join(node.get_content(mode) for node in nodes)
 
 
-class TestSerialisation:
-    def test_a_pickle_that_would_lose_an_option_is_refused(self):
-        """LlamaIndex drops it, and the copy would count with another tokenizer."""
-        postprocessor = OrderPreservingPostprocessor(
-            token_counter=lambda text: words(text) + 1
-        )
-
-        with pytest.raises(pickle.PicklingError, match="token_counter"):
-            pickle.dumps(postprocessor)
-
-
-class TestSelection:
-    def test_a_stored_count_does_not_count_the_header_twice(self):
-        """LlamaIndex strips what follows a header, so the text is not quite its end."""
-        nodes = clause_parser().get_nodes_from_documents([document(title="A title")])
-        assert nodes[0].text.endswith("\n")
-        scored = [NodeWithScore(node=node) for node in nodes]
-        needed = count(sent(scored))
-
-        postprocessor = OrderPreservingPostprocessor(token_budget=needed + 60)
-
-        with pytest.warns(UnfilledBudgetWarning):
-            assert ids_and_texts(
-                postprocessor.postprocess_nodes(scored)
-            ) == ids_and_texts(scored)
-
-    @given(
-        texts,
-        st.integers(1, 60),
-        st.randoms(use_true_random=False),
-        st.fixed_dictionaries(
-            {
-                "merge": st.booleans(),
-                "citations": st.booleans(),
-                "token_counter": st.sampled_from([None, words, len, "approximate"]),
-            }
-        ),
-        st.sampled_from([{}, {"title": "The lease"}, {"title": "x.", "weight": 0.25}]),
-        st.sampled_from(["{metadata_str}\n\n{content}", "{content}\n{metadata_str}"]),
+def test_a_pickle_that_would_lose_an_option_is_refused():
+    """LlamaIndex drops it, and the copy would count with another tokenizer."""
+    postprocessor = OrderPreservingPostprocessor(
+        token_counter=lambda text: words(text) + 1
     )
-    def test_what_is_sent_never_exceeds_the_budget(
-        self, text, budget, random, options, metadata, template
-    ):
-        document = Document(text=text, metadata=metadata)
-        nodes = OffsetTokenNodeParser(chunk_size=4).get_nodes_from_documents([document])
-        random.shuffle(nodes)
-        for node in nodes:
-            node.text_template = template
-        postprocessor = OrderPreservingPostprocessor(token_budget=budget, **options)
 
-        counter = resolve_token_counter(options["token_counter"])
-        scored = [NodeWithScore(node=node) for node in nodes]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnfilledBudgetWarning)
-            try:
-                kept = postprocessor.postprocess_nodes(scored)
-            except BudgetTooSmallError:
-                needed = counter(sent(scored[:1]))
-                assert needed > budget or options["citations"]  # with its place
-                return
-        assert counter(sent(kept)) <= budget
-        assert bool(kept) == bool(nodes)
+    with pytest.raises(pickle.PicklingError, match="token_counter"):
+        pickle.dumps(postprocessor)
+
+
+@given(
+    texts,
+    st.integers(1, 60),
+    st.randoms(use_true_random=False),
+    st.fixed_dictionaries(
+        {
+            "merge": st.booleans(),
+            "citations": st.booleans(),
+            "token_counter": st.sampled_from([None, words, len, "approximate"]),
+        }
+    ),
+    st.sampled_from([{}, {"title": "The lease"}, {"title": "x.", "weight": 0.25}]),
+    st.sampled_from(["{metadata_str}\n\n{content}", "{content}\n{metadata_str}"]),
+)
+def test_what_is_sent_never_exceeds_the_budget(
+    text, budget, random, options, metadata, template
+):
+    document = Document(text=text, metadata=metadata)
+    nodes = OffsetTokenNodeParser(chunk_size=4).get_nodes_from_documents([document])
+    random.shuffle(nodes)
+    for node in nodes:
+        node.text_template = template
+    postprocessor = OrderPreservingPostprocessor(token_budget=budget, **options)
+
+    counter = resolve_token_counter(options["token_counter"])
+    scored = [NodeWithScore(node=node) for node in nodes]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnfilledBudgetWarning)
+        try:
+            kept = postprocessor.postprocess_nodes(scored)
+        except BudgetTooSmallError:
+            needed = counter(sent(scored[:1]))
+            assert needed > budget or options["citations"]  # with its place
+            return
+    assert counter(sent(kept)) <= budget
+    assert bool(kept) == bool(nodes)

@@ -8,13 +8,7 @@ import pickle
 import pytest
 from llama_index.core import PromptTemplate
 from llama_index.core.retrievers import QueryFusionRetriever
-from llama_index.core.schema import (
-    IndexNode,
-    MetadataMode,
-    NodeWithScore,
-    QueryBundle,
-    TextNode,
-)
+from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle, TextNode
 
 from llamaindex_oprag import OrderPreservingRetriever
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
@@ -22,67 +16,50 @@ from tests.llamaindex.components import Retrieved
 from tests.llamaindex.corpus import QUESTION, index, numbers_of, scored
 
 
-class TestOrder:
-    async def test_async_awaits_the_retriever_underneath(self, hits):
-        base = Retrieved(hits)
+async def test_async_awaits_the_retriever_underneath(hits):
+    base = Retrieved(hits)
 
-        nodes = await OrderPreservingRetriever(base).aretrieve(QUESTION)
+    nodes = await OrderPreservingRetriever(base).aretrieve(QUESTION)
 
-        assert (base.sync_calls, base.async_calls) == (0, 1)
-        assert numbers_of(nodes) == sorted(numbers_of(hits))
-
-
-class TestTopK:
-    def test_it_can_be_assigned_and_read(self, lease):
-        base = lease.as_retriever(similarity_top_k=5)
-        retriever = OrderPreservingRetriever(base)
-        assert retriever.similarity_top_k == 5
-
-        retriever.similarity_top_k = 3
-
-        assert retriever.similarity_top_k == 3
-        assert base.similarity_top_k == 5
-        assert len(retriever.retrieve(QUESTION)) == 3
-        with pytest.raises(InvalidOptionError):
-            retriever.similarity_top_k = 0
+    assert (base.sync_calls, base.async_calls) == (0, 1)
+    assert numbers_of(nodes) == sorted(numbers_of(hits))
 
 
-class TestBudget:
-    async def test_a_query_is_embedded_once_when_awaited(self):
-        lease = index()
-        retriever = OrderPreservingRetriever(
-            lease.as_retriever(), token_budget=50_000, selection="recall"
-        )
-        query = QueryBundle(QUESTION)
+def test_it_can_be_assigned_and_read(lease):
+    base = lease.as_retriever(similarity_top_k=5)
+    retriever = OrderPreservingRetriever(base)
+    assert retriever.similarity_top_k == 5
 
-        found = await retriever.aretrieve(query)
+    retriever.similarity_top_k = 3
 
-        assert lease._embed_model.calls == [QUESTION]
-        assert query.embedding is None
-        assert found == retriever.retrieve(QUESTION)
-
-    def test_an_explicit_number_is_kept_to_and_the_rest_reported_once(self, lease):
-        retriever = OrderPreservingRetriever(
-            lease.as_retriever(similarity_top_k=3), token_budget=5_000
-        )
-        with pytest.warns(UnfilledBudgetWarning, match="the retriever, not the budget"):
-            assert len(retriever.retrieve(QUESTION)) == 3
-        assert len(retriever.retrieve(QUESTION)) == 3
+    assert retriever.similarity_top_k == 3
+    assert base.similarity_top_k == 5
+    assert len(retriever.retrieve(QUESTION)) == 3
+    with pytest.raises(InvalidOptionError):
+        retriever.similarity_top_k = 0
 
 
-def test_a_documents_first_chunk_shows_no_key_of_ours_beside_another(lease):
-    """It alone has the length and the hash of the text."""
-    second = lease.as_retriever(similarity_top_k=16).retrieve(QUESTION)
-    second = next(n for n in second if n.node.metadata["chunk_index"] == 1)
+async def test_a_query_is_embedded_once_when_awaited():
+    lease = index()
     retriever = OrderPreservingRetriever(
-        lease.as_retriever(similarity_top_k=1), widen=1
+        lease.as_retriever(), token_budget=50_000, selection="recall"
     )
+    query = QueryBundle(QUESTION)
 
-    first, *_ = retriever.retrieve(second.node.get_content())
+    found = await retriever.aretrieve(query)
 
-    assert numbers_of([first]) == [0]
-    assert first.node.get_content(MetadataMode.LLM) == first.node.get_content()
-    assert first.node.get_content(MetadataMode.EMBED) == first.node.get_content()
+    assert lease._embed_model.calls == [QUESTION]
+    assert query.embedding is None
+    assert found == retriever.retrieve(QUESTION)
+
+
+def test_an_explicit_number_is_kept_to_and_the_rest_reported_once(lease):
+    retriever = OrderPreservingRetriever(
+        lease.as_retriever(similarity_top_k=3), token_budget=5_000
+    )
+    with pytest.warns(UnfilledBudgetWarning, match="the retriever, not the budget"):
+        assert len(retriever.retrieve(QUESTION)) == 3
+    assert len(retriever.retrieve(QUESTION)) == 3
 
 
 class TestIndexNodes:
@@ -106,23 +83,23 @@ class TestIndexNodes:
         assert await retriever.aretrieve(QUESTION) == nodes
 
 
-class TestPassingThrough:
-    def test_it_can_be_copied_and_pickled_if_its_base_can(self, hits):
-        retriever = OrderPreservingRetriever(Retrieved(hits), similarity_top_k=3)
+def test_it_can_be_copied_and_pickled_if_its_base_can(hits):
+    retriever = OrderPreservingRetriever(Retrieved(hits), similarity_top_k=3)
 
-        for twin in (
-            copy.copy(retriever),
-            copy.deepcopy(retriever),
-            pickle.loads(pickle.dumps(retriever)),  # noqa: S301 -- ours
-        ):
-            assert twin.retrieve(QUESTION) == retriever.retrieve(QUESTION)
+    for twin in (
+        copy.copy(retriever),
+        copy.deepcopy(retriever),
+        pickle.loads(pickle.dumps(retriever)),  # noqa: S301 -- ours
+    ):
+        assert twin.retrieve(QUESTION) == retriever.retrieve(QUESTION)
 
-    def test_prompts_are_those_of_the_base(self, lease, llm):
-        fusion = QueryFusionRetriever([lease.as_retriever()], llm=llm)
-        retriever = OrderPreservingRetriever(fusion)
 
-        assert set(retriever.get_prompts()) == {"base_retriever:query_gen_prompt"}
-        template = PromptTemplate("Another way to ask: {query}")
-        retriever.update_prompts({"base_retriever:query_gen_prompt": template})
+def test_prompts_are_those_of_the_base(lease, llm):
+    fusion = QueryFusionRetriever([lease.as_retriever()], llm=llm)
+    retriever = OrderPreservingRetriever(fusion)
 
-        assert fusion.query_gen_prompt == "Another way to ask: {query}"
+    assert set(retriever.get_prompts()) == {"base_retriever:query_gen_prompt"}
+    template = PromptTemplate("Another way to ask: {query}")
+    retriever.update_prompts({"base_retriever:query_gen_prompt": template})
+
+    assert fusion.query_gen_prompt == "Another way to ask: {query}"

@@ -40,17 +40,16 @@ class KeepTwo(BaseNodePostprocessor):
         return nodes[:2]
 
 
-class TestAsARetrieverQueryEngine:
-    @every_way
-    async def test_postprocessors_appended_later_are_honoured(self, way):
-        with ScriptedServer(["yes"]) as server:
-            engine = engine_over(server, k=6, streaming=way.endswith("stream"))
-            engine._node_postprocessors.append(KeepTwo())
-            asked = await ask_engine(engine, way)
+@every_way
+async def test_postprocessors_appended_later_are_honoured(way):
+    with ScriptedServer(["yes"]) as server:
+        engine = engine_over(server, k=6, streaming=way.endswith("stream"))
+        engine._node_postprocessors.append(KeepTwo())
+        asked = await ask_engine(engine, way)
 
-        best = numbers_of(index().as_retriever(similarity_top_k=6).retrieve(QUESTION))
-        assert numbers(server.requests[0].prompt) == numbers_of(asked.nodes)
-        assert numbers_of(asked.nodes) == sorted(best[:2])
+    best = numbers_of(index().as_retriever(similarity_top_k=6).retrieve(QUESTION))
+    assert numbers(server.requests[0].prompt) == numbers_of(asked.nodes)
+    assert numbers_of(asked.nodes) == sorted(best[:2])
 
 
 @pytest.mark.parametrize("streaming", [False, True])
@@ -71,20 +70,17 @@ def test_a_chat_asks_and_streams_through_one_engine(streaming):
     assert engine._response_synthesizer._streaming == streaming
 
 
-class TestInARouter:
-    # LlamaIndex reads an awaited tool's stream in another event loop, a new one each
-    # time; the pauses make that loop wait for the server.
-    @pytest.mark.parametrize("streaming", [False, True])
-    async def test_as_an_awaited_tool_asked_again_and_again(self, streaming):
-        answer = Reply(deltas=["In ", 0.02, "May", 0.02, "."])
-        with ScriptedServer([REFUSAL, answer] * 3) as server:
-            tool = QueryEngineTool.from_defaults(
-                engine_over(server, streaming=streaming), name="lease", description="…"
-            )
-            called = [await tool.acall(input="When?") for _ in range(3)]
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_as_an_awaited_tool_asked_again_and_again(streaming):
+    answer = Reply(deltas=["In ", 0.02, "May", 0.02, "."])
+    with ScriptedServer([REFUSAL, answer] * 3) as server:
+        tool = QueryEngineTool.from_defaults(
+            engine_over(server, streaming=streaming), name="lease", description="…"
+        )
+        called = [await tool.acall(input="When?") for _ in range(3)]
 
-        assert [output.content for output in called] == ["In May."] * 3
-        assert len(server.requests) == 6
+    assert [output.content for output in called] == ["In May."] * 3
+    assert len(server.requests) == 6
 
 
 @every_way

@@ -69,55 +69,37 @@ def _nodes(found: Sequence[NodeWithScore]) -> Result:
     return Result([n.node.text for n in found], metadatas)
 
 
-def _retrieved(texts, metadatas, **options):
-    return _documents(langchain_retriever(texts, metadatas, **options).invoke("?"))
+def _compressor(**options):
+    return langchain_oprag.OrderPreservingCompressor(**options)
 
 
-def _aretrieved(texts, metadatas, **options):
-    retriever = langchain_retriever(texts, metadatas, **options)
-    return _documents(asyncio.run(retriever.ainvoke("?")))
-
-
-def _compressed(texts, metadatas, **options):
-    compressor = langchain_oprag.OrderPreservingCompressor(**options)
-    return _documents(compressor(documents(texts, metadatas)))
-
-
-def _acompressed(texts, metadatas, **options):
-    compressor = langchain_oprag.OrderPreservingCompressor(**options)
-    found = compressor.acompress_documents(documents(texts, metadatas), "?")
-    return _documents(asyncio.run(found))
-
-
-def _llama_retrieved(texts, metadatas, **options):
-    return _nodes(llamaindex_retriever(texts, metadatas, **options).retrieve("?"))
-
-
-def _llama_aretrieved(texts, metadatas, **options):
-    retriever = llamaindex_retriever(texts, metadatas, **options)
-    return _nodes(asyncio.run(retriever.aretrieve("?")))
-
-
-def _postprocessed(texts, metadatas, **options):
-    postprocessor = llamaindex_oprag.OrderPreservingPostprocessor(**options)
-    return _nodes(postprocessor.postprocess_nodes(nodes(texts, metadatas)))
-
-
-def _apostprocessed(texts, metadatas, **options):
-    postprocessor = llamaindex_oprag.OrderPreservingPostprocessor(**options)
-    found = postprocessor.apostprocess_nodes(nodes(texts, metadatas))
-    return _nodes(asyncio.run(found))
+def _postprocessor(**options):
+    return llamaindex_oprag.OrderPreservingPostprocessor(**options)
 
 
 COMPONENTS = {
     "order_context": plain,
-    "langchain retriever": _retrieved,
-    "langchain retriever, async": _aretrieved,
-    "compressor": _compressed,
-    "compressor, async": _acompressed,
-    "llamaindex retriever": _llama_retrieved,
-    "llamaindex retriever, async": _llama_aretrieved,
-    "postprocessor": _postprocessed,
-    "postprocessor, async": _apostprocessed,
+    "langchain retriever": lambda t, m, **o: _documents(
+        langchain_retriever(t, m, **o).invoke("?")
+    ),
+    "langchain retriever, async": lambda t, m, **o: _documents(
+        asyncio.run(langchain_retriever(t, m, **o).ainvoke("?"))
+    ),
+    "compressor": lambda t, m, **o: _documents(_compressor(**o)(documents(t, m))),
+    "compressor, async": lambda t, m, **o: _documents(
+        asyncio.run(_compressor(**o).acompress_documents(documents(t, m), "?"))
+    ),
+    "llamaindex retriever": lambda t, m, **o: _nodes(
+        llamaindex_retriever(t, m, **o).retrieve("?")
+    ),
+    "llamaindex retriever, async": lambda t, m, **o: _nodes(
+        asyncio.run(llamaindex_retriever(t, m, **o).aretrieve("?"))
+    ),
+    "llamaindex postprocessor": lambda t, m, **o: _nodes(
+        _postprocessor(**o).postprocess_nodes(nodes(t, m))
+    ),
+    "llamaindex postprocessor, async": lambda t, m, **o: _nodes(
+        asyncio.run(_postprocessor(**o).apostprocess_nodes(nodes(t, m)))
+    ),
 }
 """Each takes texts, metadatas and options."""

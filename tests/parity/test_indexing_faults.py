@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document as LangChainDocument
-from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
+from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.vectorstores import InMemoryVectorStore
 from llama_index.core import Document as LlamaIndexDocument
 from llama_index.core import MockEmbedding, VectorStoreIndex
-from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.node_parser import NodeParser
 from llama_index.core.storage.docstore import SimpleDocumentStore
 from llama_index.core.vector_stores import SimpleVectorStore
@@ -36,7 +35,8 @@ from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
 from tests.kit.effort import FAULT_STEP
 from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.kit.interrupted import content
-from tests.kit.killed_indexing import vector
+from tests.stores.langchain_places import HashEmbeddings
+from tests.stores.llamaindex_fakes import ChecksumEmbedding
 
 
 class Outages:
@@ -69,13 +69,10 @@ class Watched(ChunkStore):
 
 
 def langchain(outages: Outages) -> tuple[Callable[..., IndexingReport], ChunkStore]:
-    class Model(Embeddings):
+    class Model(HashEmbeddings):
         def embed_documents(self, texts: list[str]) -> list[list[float]]:
             outages.called()
-            return [vector(text) for text in texts]
-
-        def embed_query(self, text: str) -> list[float]:
-            return vector(text)
+            return super().embed_documents(texts)
 
     class Store(InMemoryVectorStore):
         def add_documents(self, documents: Any, ids: Any = None, **kwargs: Any) -> Any:
@@ -97,26 +94,17 @@ def langchain(outages: Outages) -> tuple[Callable[..., IndexingReport], ChunkSto
     return indexing(InLangChain(Store(Model())), outages)
 
 
-class NodeModel(BaseEmbedding):
+class NodeModel(ChecksumEmbedding):
     """Embeds nodes, and counts each time it is asked."""
 
     asked: Any = Field(exclude=True)
 
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return vector(text)
-
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         self.asked.called()
-        return [vector(text) for text in texts]
+        return super()._get_text_embeddings(texts)
 
     async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         return self._get_text_embeddings(texts)
-
-    def _get_query_embedding(self, query: str) -> list[float]:
-        return vector(query)
-
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return vector(query)
 
 
 def llamaindex(outages: Outages) -> tuple[Callable[..., IndexingReport], ChunkStore]:

@@ -128,22 +128,3 @@ def test_chunks_of_a_loader_are_counted_and_replaced_when_told(tmp_path, place, 
     assert report.chunks_deleted == number
     assert content(place.chunks) == content(alone.chunks)
     assert index(place, source).foreign == ()
-
-
-def test_what_refresh_ref_docs_adds_is_seen_and_mended():
-    place, clean = InLlamaIndex(), InLlamaIndex()
-    over = place.documents
-    before = [Document(text=text, id_=name) for name, text in TEXTS.items()]
-    place.index(before)
-    after = [Document(text=f"New. {text}", id_=name) for name, text in TEXTS.items()]
-    over.refresh_ref_docs(after)
-    clean.index(after)
-
-    with pytest.warns(OpragWarning, match="also holds .* chunks of these documents"):
-        report = place.index(after)
-    assert report.foreign == ("a", "b")
-    place.index(after, replace="all")
-
-    assert content(place.chunks) == content(clean.chunks)
-    found = over.as_retriever(similarity_top_k=500).retrieve("x")
-    assert len(found) == len(list(clean.chunks.read()))

@@ -50,15 +50,6 @@ class Asked:
         await asyncio.sleep(0)
         return self.text
 
-    async def ask(self) -> Any:
-        raise NotImplementedError
-
-    def stream(self) -> Iterator[Any]:
-        raise NotImplementedError
-
-    async def astream(self) -> Any:
-        raise NotImplementedError
-
 
 class ChatModel(BaseChatModel):
     """Streams its replies piece by piece, awaiting something before each."""
@@ -244,7 +235,7 @@ class InLlamaIndex(Asked):
         return response.async_response_gen()
 
 
-async def read_all(asked: Asked) -> list[Any]:
+async def read_all(asked: Any) -> list[Any]:
     return [piece async for piece in await asked.astream()]
 
 

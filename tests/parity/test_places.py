@@ -121,27 +121,25 @@ def test_a_text_that_is_not_there_is_named(component):
 
 
 PAGES = ["Total: 5.\n\nRent is due.", "Water.\n\nTotal: 5.", "Total: 5. Total: 5."]
-ON_PAGES = pytest.mark.parametrize(
-    "component", [COMPONENTS[name] for name in COMPONENTS if name != "order_context"]
-)
+ON_PAGES = pytest.mark.parametrize("name", [*COMPONENTS][1:])
 
 
-def located_on_pages(component, texts, pages, key="page", first=0):
+def located_on_pages(name, texts, pages, key="page", first=0):
     """Texts found in `PAGES`, which are given one by one."""
     numbers = [str(n + first) if first else n for n in range(len(PAGES))]
     given = [{"source": "a.pdf", key: number} for number in numbers]
     full = documents(PAGES, given)
-    if "llama" in component.__name__ or "post" in component.__name__:
+    if name.startswith("llamaindex"):
         full = [LlamaDocument(text=d.page_content, metadata=d.metadata) for d in full]
-    return component(texts, [given[page] for page in pages], documents=full)
+    return COMPONENTS[name](texts, [given[page] for page in pages], documents=full)
 
 
 @ON_PAGES
 @pytest.mark.parametrize(("key", "first"), [("page", 0), ("page_label", 1)])
-def test_a_line_that_several_pages_have_is_found_on_its_own(component, key, first):
+def test_a_line_that_several_pages_have_is_found_on_its_own(name, key, first):
     texts = ["Total: 5.", "Water.", "Rent is due.", "Total: 5."]
 
-    result = located_on_pages(component, texts, [1, 1, 0, 0], key, first)
+    result = located_on_pages(name, texts, [1, 1, 0, 0], key, first)
 
     assert result.texts == ["Total: 5.", "Rent is due.", "Water.", "Total: 5."]
     if "oprag_start" in result.metadatas[0]:

@@ -11,15 +11,9 @@ import openai
 import pytest
 
 from oprag.calls import without_reasoning
-from oprag.errors import ContextWindowError, ModelCallError
+from oprag.errors import ModelCallError
 from oprag.routing import declines
-from tests.kit.openai_server import (
-    Reply,
-    ScriptedServer,
-    Usage,
-    context_overflow,
-    server_error,
-)
+from tests.kit.openai_server import Reply, ScriptedServer, Usage, server_error
 from tests.kit.words import words
 from tests.langchain import routes
 from tests.langchain.compat import IS_1X
@@ -153,21 +147,6 @@ async def test_a_stream_that_is_closed_without_a_reason_fails_the_rung(
     assert isinstance(caught.value.__cause__, ConnectionError)
     assert caught.value.usage["rungs"][-1]["decision"] == "failed"
     assert len(server.requests) == len(script)
-
-
-@EVERY_WAY
-async def test_an_overflow_of_an_unknown_window_names_the_option(framework, way):
-    with (
-        ScriptedServer([REFUSAL, context_overflow(100, 200)]) as server,
-        pytest.raises(ContextWindowError, match="max_context_tokens=") as caught,
-    ):
-        await asked(framework, way, server)
-
-    failed = caught.value.__cause__
-    assert caught.value.window is None
-    assert isinstance(failed, ModelCallError)
-    assert failed.usage["rungs"][0]["decision"] == "declined"
-    assert isinstance(failed.__cause__, openai.BadRequestError)
 
 
 @pytest.mark.parametrize("framework", ["c", "i"])

@@ -98,13 +98,6 @@ def test_documents_of_which_a_sample_has_one_chunk_are_looked_at_whole():
         llamaindex.retrieve("text")
 
 
-def test_chunks_that_name_no_document():
-    message = refused(retrievers([("a", {"n": 1}), ("b", {"n": 2})]))
-
-    assert "1 of 1 documents" in message
-    assert "document_key=" in message
-
-
 def test_the_keys_that_are_there_are_named():
     chunks = [(f"text {n}", {"source": "a", "para_no": n}) for n in range(5)]
 
@@ -142,24 +135,6 @@ def test_with_locate_the_full_texts_are_looked_into():
     assert "1 of 1 documents are refused" in message
     message = refused(retrievers(chunks, documents={"b": text}))
     assert "documents= has none of the documents" in message
-
-
-LEASE = "The rent is 900. Pets are allowed. "
-
-
-@pytest.mark.parametrize(
-    ("metadatas", "options"),
-    [
-        ([{"source": "a"}] * 2, {"documents": {"a": LEASE}}),
-        ([{"n": 2}, {"n": 1}], {"document_key": lambda _: "a", "position_keys": "n"}),
-    ],
-)
-def test_the_verdict_is_of_what_the_options_put_in_order(metadatas, options):
-    chunks = list(zip((LEASE[17:], LEASE[:17]), metadatas, strict=True))
-    for component in retrievers(chunks, **options):
-        for diagnosis in (component.verify(), asyncio.run(component.averify())):
-            assert diagnosis.verdict == "ordered"
-            assert diagnosis.healthy
 
 
 def test_a_store_that_cannot_be_seen_is_named_with_what_to_give():
