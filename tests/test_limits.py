@@ -24,7 +24,7 @@ OUTER = ("cli", "files", "scale")
 """Rooms of `oprag` that are not its core."""
 
 LINES = {
-    "core": 18_782,  # aim: 17,500; places, parents and pages, refusals, numbers, why
+    "core": 18_781,  # aim: 17,500; places, parents and pages, refusals, numbers, why
     "langchain_oprag": 4_546,  # with known places, refusals by a call, cited, reading
     "llamaindex_oprag": 5_044,  # aim: 4,700, and places, refusals, cited, reading
     "oprag/routing": 1_000,  # the rule for refusals, and no grammar
@@ -32,7 +32,7 @@ LINES = {
     "packages/oprag-eval": 9_649,  # aim: 8,500; refusals by a call, planned pairs
     "oprag/files": 1_048,  # came out of evaluation, Word files, says what it reads
     "oprag/scale": 447,
-    "tests": 47_271,  # aim: 42,000; places, damages, a real model, numbers, verdicts
+    "tests": 47_269,  # aim: 42,000; places, damages, a real model, numbers, verdicts
 }
 NAMES = {"context": 40}
 """Of doors that may be larger than `OTHER_NAMES`."""

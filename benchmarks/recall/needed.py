@@ -1,8 +1,8 @@
 """How many tokens each way of choosing reads until it has a question's evidence.
 
 A sketch of the product's steps on arrays, for trying many settings: one number for each
-question answers for every budget. It leaves out only what merging rounds; the product's
-own steps are measured by `arms.py`.
+question answers for every budget. So all candidates judge, and it leaves out what
+merging rounds; the product's own steps are measured by `arms.py`.
 """
 
 from __future__ import annotations

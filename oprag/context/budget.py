@@ -13,6 +13,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
+from math import ceil
 from operator import add
 from typing import Any, Literal, TypeAlias
 
@@ -33,6 +34,7 @@ LONG_TOKEN = 8
 _SHORT_CHUNK = 64
 """Tokens that a short chunk has: half of OP-RAG's 128."""
 _LEAST = 16
+_LEAST_JUDGING = 48
 _FILLING_HITS = 20
 """Hits at first where their neighbours fill the budget."""
 _GROWTH = 2
@@ -104,6 +106,11 @@ def stored_count(metadata: Mapping[str, Any], counter: NamedTokenCounter) -> int
     return as_number(metadata.get(TOKEN_COUNT)) if known else None
 
 
+def judging(token_budget: float) -> float:
+    """Return how many of the best say what text is worth: as many as fill a budget."""
+    return max(_LEAST_JUDGING, token_budget / _SHORT_CHUNK)
+
+
 class FetchPlan:
     """Asks for as many chunks as would fill the budget, then for twice as many.
 
@@ -133,8 +140,8 @@ class FetchPlan:
         widen: int | Literal["fill"] | None = None,
     ) -> None:
         chooses = selection == "recall"
-        if widen == "fill" and not chooses:
-            self.k = _FILLING_HITS
+        if widen == "fill":
+            self.k = ceil(judging(token_budget)) if chooses else _FILLING_HITS
         else:
             beside = widen if isinstance(widen, int) else 0
             fills = -(-token_budget // (_SHORT_CHUNK * (1 + 2 * beside)))

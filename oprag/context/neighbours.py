@@ -94,14 +94,7 @@ def check_widening(
 def outward(
     rank: int, length: int, side: int, most: float
 ) -> Iterator[tuple[float, int, int, int]]:
-    """Walk away from a hit; where walks are merged, what is worth most comes first.
-
-    Args:
-        rank: The hit's.
-        length: Its characters: so far is a step.
-        side: -1 or 1.
-        most: How many steps to go.
-    """
+    """Walk away from a hit, by its length: merged walks yield worth most first."""
     steps = 1
     while steps <= most:
         yield -lent_worth(rank, steps * length), rank, side, steps

@@ -19,7 +19,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from oprag.chunk import Chunk
-from oprag.context.budget import LONG_TOKEN
+from oprag.context.budget import LONG_TOKEN, judging
 from oprag.context.pieces import Line, Piece, cut_into_lines
 
 # Chosen by leaving out one public question set at a time: `benchmarks/recall.md`.
@@ -61,20 +61,19 @@ def expanded_order(
             are worth what these lend them.
         budget: Tokens that are to be filled. Where it may not hold all, candidates with
             more characters than this (a quarter of it, in English) are judged by
-            their sentences.
+            their sentences. Only the best that would fill it lend worth.
 
     Returns:
         Chunks that do not overlap, best first. They are the candidates themselves where
         nothing else begins or ends in them, else slices of them; their `rank` is that
         of the candidate. Equal worth: the better candidate first, then reading order
         (documents in the order of their best candidates).
-
-    Source:
-        This project's own.
     """
     ranks = [chunk.rank for chunk in chunks]
     if ranks != sorted({*ranks}):
         chunks = sorted(chunks, key=_in_one_order)
+    few = judging(budget)
+    hits = min(hits, next((r for n, r in enumerate(sorted(ranks)) if n >= few), hits))
     # What fits as it is stays so: a context that is arranged again does not change.
     fits = sum(len(chunk.text) for chunk in chunks) <= LONG_TOKEN * budget
     lines = cut_into_lines(chunks, long=math.inf if fits else budget)

@@ -57,13 +57,17 @@ def test_candidates_that_nothing_divides_are_handed_on_as_they_are():
     ] == [True, True]
 
 
+def test_only_as_many_as_fill_the_budget_are_worth_something_by_themselves():
+    best = [_chunk(n, 0, 10, f"d{n}") for n in range(48)]
+    chunks = [*best, _chunk(48, 0, 10, "e"), _chunk(49, 10, 20, "e")]
+    kept = [c.rank for c in expanded_order(chunks, budget=50)]
+    assert kept == [*range(50)]
+    assert kept != [c.rank for c in expanded_order(chunks)]  # two beside each other
+
+
 def test_worth_is_not_lent_to_another_document_or_page():
-    chunks = [
-        _chunk(0, 0, 10),
-        _chunk(1, 150, 160, "e"),
-        _chunk(2, 10, 20, "e"),
-        _chunk(3, 10, 20, part=7),
-    ]
+    chunks = [_chunk(0, 0, 10), _chunk(1, 150, 160, "e"), _chunk(2, 10, 20, "e")]
+    chunks.append(_chunk(3, 10, 20, part=7))
     ranks = [c.document + str(c.part) for c in expanded_order(chunks)]
     assert ranks == ["dNone", "eNone", "eNone", "d7"]
 
@@ -83,14 +87,8 @@ def test_chunks_without_a_position_stand_by_their_rank():
 
 @st.composite
 def _candidates(draw):
-    spans = draw(
-        st.lists(
-            st.tuples(st.integers(0, 60), st.integers(1, 20)),
-            min_size=1,
-            max_size=8,
-            unique=True,
-        )
-    )
+    span = st.tuples(st.integers(0, 60), st.integers(1, 20))
+    spans = draw(st.lists(span, min_size=1, max_size=8, unique=True))
     return [_chunk(rank, a, a + n) for rank, (a, n) in enumerate(spans)]
 
 
