@@ -107,7 +107,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
                 `[see above: [1], [4]]`. It counts as shown while the agent's memory
                 gives a message that holds it. Numbers run on
                 over the conversation, and none is given to two passages: the place of
-                each is kept as plain JSON in the store of the agent's `Context`, under
+                each is kept, packed, in the store of the agent's `Context`, under
                 `oprag_numbers`, for all such tools in it; a typed state needs a list of
                 that name. `cited` reads it. LlamaIndex makes a new memory for each run
                 without `memory=`: run the agent with the same one.

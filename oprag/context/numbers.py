@@ -1,7 +1,7 @@
 """The numbers of the passages of a conversation: none is given to two passages.
 
 A passage that is shown again has the number that it had. What is kept is the place of
-each, as plain JSON, and no text: messages that were summarised or removed take no
+each, packed as JSON, and no text: messages that were summarised or removed take no
 number along. Texts are read again from what still holds them.
 """
 
