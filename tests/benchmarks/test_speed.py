@@ -105,7 +105,6 @@ SHORT = Setup("One sentence. Another sentence.\n\n" * 9, repeats=2, least_second
 
 
 def checkout(folder: Path, splitting: str) -> Path:
-    """A checkout whose splitter does this."""
     code = f"def split_sentences(text, chunk_size): {splitting}\n"
     for name in ("splitting", "tokens"):
         package = folder / "oprag" / name

@@ -25,7 +25,6 @@ def client(folder: Path) -> Any:
 
 
 def rows(folder: Path, name: str = "chunks") -> dict[str, dict[str, Any]]:
-    """Metadata by id, as Chroma keeps them."""
     found = client(folder).get_collection(name).get()
     return dict(zip(found["ids"], found["metadatas"], strict=True))
 

@@ -35,7 +35,6 @@ def folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def options(tiny_model, tmp_path_factory) -> list[str]:
-    """The model and the folder of the index."""
     folder = tmp_path_factory.mktemp("ask-index")
     return ["--embedding-model", str(tiny_model), "--directory", str(folder)]
 

@@ -25,7 +25,6 @@ def folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def options(tiny_model, tmp_path_factory) -> list[str]:
-    """The model and the folder of the index."""
     folder = tmp_path_factory.mktemp("context-index")
     return ["--embedding-model", str(tiny_model), "--directory", str(folder)]
 
@@ -36,7 +35,6 @@ def run(*arguments: object) -> Result:
 
 @pytest.fixture(scope="module")
 def first(folder, options) -> Result:
-    """The run that makes the index."""
     return run(folder, QUESTION, *options)
 
 

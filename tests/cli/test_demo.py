@@ -22,7 +22,6 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def options(tiny_model, tmp_path_factory) -> list[str]:
-    """The model and the folder of the index."""
     folder = tmp_path_factory.mktemp("demo") / "new"
     return ["--embedding-model", str(tiny_model), "--directory", str(folder)]
 
@@ -33,7 +32,6 @@ def run(options: list[str], *more: str) -> Result:
 
 @pytest.fixture(scope="module")
 def first(options) -> Result:
-    """The run that makes the index."""
     return run(options, "--json")
 
 

@@ -41,7 +41,6 @@ POSITIONS = {
 
 @pytest.fixture
 def sources(tmp_path) -> Path:
-    """A folder with the files that were indexed."""
     folder = tmp_path / "sources"
     (folder / "inside").mkdir(parents=True)
     for name, text in TEXTS.items():
@@ -62,14 +61,12 @@ def langchain_chunks() -> tuple[list[str], list[dict[str, str]]]:
 
 @pytest.fixture
 def langchain_index(tmp_path) -> Path:
-    """A directory that LangChain wrote, without positions."""
     write_langchain(tmp_path / "chroma", *langchain_chunks())
     return tmp_path / "chroma"
 
 
 @pytest.fixture
 def llama_index(tmp_path) -> Path:
-    """A directory that LlamaIndex wrote, without offsets and neighbours."""
     splitter = SentenceSplitter(chunk_size=64, chunk_overlap=8)
     chunks = {name: splitter.split_text(text) for name, text in TEXTS.items()}
     nodes = [

@@ -62,7 +62,6 @@ def notes(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def library(notes) -> Library:
-    """The folder, indexed."""
     store = InMemoryVectorStore(DeterministicFakeEmbedding(size=32))
     texts = read_files([notes]).texts
     index_documents(as_documents(texts), store, splitter=OffsetSentenceSplitter())

@@ -1,8 +1,9 @@
-"""Write `docs/architecture.md` from the code: `make docs-architecture`."""
+"""Write the tables of `docs/architecture.md`: `make docs-architecture`."""
 
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,111 +16,23 @@ PAGE = ROOT / "docs" / "architecture.md"
 ADAPTERS = ("langchain_oprag", "llamaindex_oprag")
 EVALUATION = "packages/oprag-eval/oprag_eval"
 
-DECISIONS = (
-    ("The order of documents and their chunks", "oprag/ordering.py"),
-    ("What a chunk, a passage and a full text are", "oprag/chunk.py"),
-    ("The name of each metadata key", "oprag/metadata.py"),
-    ("The errors and their messages", "oprag/errors"),
-    ("The error for a package that is not installed", "oprag/optional.py"),
-    ("What a token is, and how many a text has", "oprag/tokens"),
-    ("Which document, part and place the metadata name", "oprag/positions"),
-    ("What happens when a place is missing or contradicts another", "oprag/positions"),
-    ("Where a chunk is in its source, and whether that is proved", "oprag/locating"),
-    ("Where a text is cut, and what one chunk may count", "oprag/splitting"),
-    ("Which options there are and which values they take", "oprag/context"),
-    ("Which chunks a budget holds, and which are merged", "oprag/context"),
-    ("How passages are written as text, with places and gap marks", "oprag/context"),
-    ("Whether a document is whole", "oprag/documents"),
-    ("What a store of chunks must be able to do", "oprag/documents"),
-    ("What a prompt says, and how much of a window it may fill", "oprag/calls"),
-    ("What a model's failure means", "oprag/calls"),
-    ("What an index adds, replaces and removes, and when", "oprag/indexing"),
-    ("What is wrong with an index, and how it is repaired", "oprag/diagnosing"),
-    ("What a model may read by name and place", "oprag/reading"),
-    ("What a refusal is, and when the full documents are read", "oprag/routing"),
-    ("How documents are grouped into long units and read", "oprag/units"),
-    ("How LangChain's objects become chunks, and passages its objects", ADAPTERS[0]),
-    ("How LlamaIndex's objects become chunks, and passages its objects", ADAPTERS[1]),
-    ("What a store of another author must do", "oprag/testing"),
-    ("How a cluster is connected to, and what runs on it", "oprag/scale"),
-    ("How files are read and written", "oprag/files"),
-    ("What the commands ask, print and return", "oprag/cli"),
-    ("What is measured on the papers' data, and how", EVALUATION),
-)
-"""Every decision once, from the ground upwards, with the room or file that takes it."""
-
-_HEAD = """\
-# Architecture
-
-`make docs-architecture` writes this page from the code, and a test fails when it is out
-of date.
-
-oprag puts retrieved chunks back in the order in which the author wrote them. One file
-does that: [`oprag/ordering.py`](../oprag/ordering.py). All others prepare its input or
-use its result.
-
-One distribution, three packages. `oprag` holds the methods and imports the standard
-library alone. `langchain_oprag` and `llamaindex_oprag` are adapters: they convert the
-framework's objects, call `oprag`, and convert back. `packages/` has three more
-distributions: `oprag-eval`, which adds the commands that measure, and two that install
-this one by the names that each framework's users look for.
-"""
-
-_FLOORS = """\
-## Floors and rooms
-
-A room is a folder of `oprag` with one purpose. Its `__init__.py` is its door: from
-outside, only names of the door are imported. Imports point downwards. Rooms on one
-floor do not import each other. `pyproject.toml` has these rules, and `make check`
-fails if one is broken.
-
-`tests/` has a folder for every room and a file for every module; `tests/laws/` holds
-what must be true of any input. `examples/` runs without a network or a key.
-`benchmarks/` measures.
-"""
-
-_FLOW = """\
-## Data flow
-
-```
-framework's results → Chunk (document, place, rank) → select → order → merge
-→ Passage (spans, rank, citation) → framework's objects, or text with places
-```
-
-Data flows one way. The adapter reads what was retrieved as `Chunk`s. `oprag.context`
-selects, orders and merges them within the budget. The adapter turns the result into its
-framework's objects, or `render` writes it as text. Inputs are never changed.
-"""
-
-_DECIDED = """\
-## One decision, one place
-
-Look here before you write a new rule. What both adapters need is decided in `oprag`.
-"""
-
-_WALKS = """\
-## Which files run
-
-These calls were made and recorded. The list names the files of this project that
-ran, in the order in which each was first called. Imports, and what is cached after the
-first call, are left out.
-"""
+FLOORS = re.compile(r"^\| floor \|.*?$(?!\n\|)", re.MULTILINE | re.DOTALL)
+DECISION = re.compile(r"^\| (\w.+) \| \[`(.+)`\]", re.MULTILINE)
 
 
 def page() -> str:
-    """Return the page as it should be."""
-    sections = [
-        _HEAD,
-        _FLOORS,
-        "\n".join(_floor_table()) + "\n",
-        _FLOW,
-        _DECIDED,
-        "\n".join(_decision_table()) + "\n",
-        _WALKS,
-        "\n".join(_walk_table()) + "\n",
-        *("\n".join(_walk(name)) + "\n" for name in walks() if walks()[name].listed),
-    ]
-    return "\n".join(sections)
+    """Return the page as it should be: its tables of rooms, calls and files anew."""
+    text, _, _ = PAGE.read_text("utf-8").partition("| call | files |")
+    rooms = "\n".join(_floor_table())
+    walked = ["\n".join(_walk(name)) for name in walks() if walks()[name].listed]
+    text = FLOORS.sub(lambda _: rooms, text)
+    return "\n\n".join([text + "\n".join(_walk_table()), *walked]) + "\n"
+
+
+def decisions() -> list[tuple[str, str]]:
+    """Return every decision of the page, with the room or file that takes it."""
+    _, _, decided = PAGE.read_text("utf-8").partition("| what is decided |")
+    return DECISION.findall(decided.partition("\n## ")[0])
 
 
 def floors() -> list[list[str]]:
@@ -167,13 +80,6 @@ def _floor_table() -> Iterator[str]:
     for height, places in zip(range(len(levels) - 1, -1, -1), levels, strict=True):
         for place in places:
             yield f"| {height} | {_link(place)} | {sentence(place)} |"
-
-
-def _decision_table() -> Iterator[str]:
-    yield "| what is decided | where |"
-    yield "|---|---|"
-    for decision, place in DECISIONS:
-        yield f"| {decision} | {_link(place)} |"
 
 
 def _walk_table() -> Iterator[str]:

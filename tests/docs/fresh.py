@@ -80,7 +80,6 @@ class Environment:
         self._installed: set[tuple[str, ...]] = set()
 
     def install(self, requirements: tuple[str, ...]) -> None:
-        """Install what a page names."""
         if requirements in self._installed:
             return
         self._installed.add(requirements)
@@ -163,7 +162,6 @@ def run_all(environments: Mapping[str, Environment]) -> int:
 
 
 def main() -> int:
-    """Build the wheel and run every page; 1 if one failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--python", default=sys.executable, help="interpreter of the environments"

@@ -82,7 +82,6 @@ def demo(folder: Path) -> None:
 
 @contextmanager
 def opened(address: str, width: int, height: int) -> Iterator[Page]:
-    """Open a page in a real browser."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -104,7 +103,6 @@ def photograph(page: Page, name: str) -> None:
 
 
 def documents(folder: Path) -> None:
-    """Write the topics that are asked about, each into a file of a new folder."""
     folder.mkdir()
     with ASKED.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -156,7 +154,6 @@ PICTURES: Mapping[str, Callable[[Path], None]] = {
 
 
 def main() -> None:
-    """Make those that are named, or all."""
     IMAGES.mkdir(exist_ok=True)
     for name in sys.argv[1:] or PICTURES:
         with tempfile.TemporaryDirectory() as folder:

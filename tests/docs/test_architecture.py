@@ -9,10 +9,10 @@ import pytest
 from tests.docs import architecture
 from tests.docs.architecture import (
     ADAPTERS,
-    DECISIONS,
     EVALUATION,
     PAGE,
     ROOT,
+    decisions,
     floors,
     page,
 )
@@ -66,13 +66,13 @@ def test_every_room_is_on_a_floor():
 
 
 def test_every_room_and_every_file_of_the_ground_decides_something():
-    deciding = {place for _, place in DECISIONS}
+    deciding = {place for _, place in decisions()}
 
     assert deciding == {place for floor in floors() for place in floor}
 
 
 def test_no_decision_is_named_twice():
-    named = [decision for decision, _ in DECISIONS]
+    named = [decision for decision, _ in decisions()]
     assert len(named) == len(set(named))
 
 

@@ -13,8 +13,6 @@ _NOTES = 70
 
 
 class Form(NamedTuple):
-    """How a PDF is to look."""
-
     columns: int
     embedded: bool
     """Whether the font is embedded, as TrueType, and not one of those that every viewer
@@ -77,7 +75,6 @@ def by_fpdf(paragraphs: Sequence[str], notes: Sequence[str], form: Form) -> byte
 
 
 def by_reportlab(paragraphs: Sequence[str], notes: Sequence[str], form: Form) -> bytes:
-    """The same by ReportLab."""
     from html import escape
 
     from reportlab.lib.enums import TA_JUSTIFY

@@ -11,8 +11,6 @@ _ROW = re.compile(r"^\| `(.+?)` \| `(.+)` \| (\w+)(?:: `(.+)`)? \|$", re.MULTILI
 
 
 class Place(NamedTuple):
-    """A place to put one of oprag's components."""
-
     id: str
     how: str
     """One Python expression on the names of `ingredients.py`."""
@@ -23,7 +21,6 @@ class Place(NamedTuple):
 
 
 def places(framework: str) -> list[Place]:
-    """Return the places of a framework, in the order of the page."""
     section = _PAGE.read_text("utf-8").partition(f"\n### {framework}\n")[2]
     rows = _ROW.findall(section.partition("\n### ")[0])
     found = [Place(*row)._replace(how=row[1].replace("\\|", "|")) for row in rows]

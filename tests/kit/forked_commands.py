@@ -29,8 +29,6 @@ MODULES = (
 
 
 class Ended(NamedTuple):
-    """How a command ended."""
-
     code: int
     """The exit code; less than 0: the signal that killed it."""
     out: str
@@ -38,8 +36,6 @@ class Ended(NamedTuple):
 
 
 class Commands:
-    """Starts commands, and waits for them."""
-
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._script = subprocess.Popen(
@@ -57,16 +53,13 @@ class Commands:
         self._script.communicate()
 
     def start(self, arguments: list[str], **environment: str) -> int:
-        """Start a command; its process id."""
         files = str(self._folder / "said")
         return self._told(arguments=arguments, environment=environment, files=files)
 
     def works(self, process: int) -> bool:
-        """Whether it has not ended yet."""
         return bool(self._told(works=process))
 
     def wait(self, process: int) -> Ended:
-        """Wait until it has ended."""
         code = self._told(wait=process)
         said = [
             (self._folder / f"said-{process}-{place}").read_text() for place in "12"
@@ -74,7 +67,6 @@ class Commands:
         return Ended(code, *said)
 
     def run(self, arguments: list[str], **environment: str) -> Ended:
-        """Start it and wait."""
         return self.wait(self.start(arguments, **environment))
 
     def _told(self, **order: Any) -> int:

@@ -28,8 +28,6 @@ BATCH = 5_000
 
 
 class Answer(NamedTuple):
-    """The outcome of Self-Route."""
-
     route: dict[str, Any]
     texts: list[str]
     """Those that were read at the end."""
@@ -92,7 +90,6 @@ class Held:
         raise NotImplementedError
 
     def search(self, k: int, where: Any = None, **given: Any) -> Any:
-        """A retriever of the framework."""
         raise NotImplementedError
 
     def ordered(self, base: Any, **options: Any) -> Any:

@@ -7,7 +7,6 @@ from typing import Any
 
 
 def ids_and_texts(objects: Iterable[Any]) -> list[tuple[Any, str]]:
-    """Return id and text of documents, of nodes or of nodes with scores."""
     return [_told(getattr(each, "node", each)) for each in objects]
 
 

@@ -54,15 +54,12 @@ KINDS = ("chroma", "qdrant", "postgres")
 
 
 class Opened(NamedTuple):
-    """A store that was just opened."""
-
     index: Callable[[Path], Any]
     """Indexes a folder of texts."""
     chunks: Any
 
 
 def write(folder: Path, files: dict[str, list[str]]) -> None:
-    """Make the folder hold exactly these files."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for name, lines in files.items():
@@ -106,7 +103,6 @@ def killed_runs(
 
 
 def open_store(framework: str, kind: str, place: str) -> Opened:
-    """Open, or make, a store of one of the `KINDS`."""
     if framework == "langchain":
         held: Held = InLangChain(_langchain_store(kind, place, HashEmbeddings()))
     else:
@@ -193,7 +189,6 @@ _MOST = 5
 def main(
     framework: str, kind: str, place: str, clean: str, texts: Path, kills: int
 ) -> None:
-    """Kill and look; see `killed_runs`."""
     warnings.simplefilter("ignore")
     # Before the first fork, and only once.
     for package in (f"{framework}_oprag.indexing", *PACKAGES[framework, kind]):
@@ -289,7 +284,6 @@ def _killed(opened: Callable[[], Opened], texts: Path, wait: float) -> bool:
 
 
 def forked(run: Callable[[], Any]) -> Any:
-    """Run a function in a process of its own; return its result."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

@@ -24,7 +24,6 @@ class Pieces:
 
     @contextlib.contextmanager
     def reply(self) -> Iterator[Sequence[str]]:
-        """The next reply."""
         number = self.calls
         self.calls += 1
         self.open += 1

@@ -72,7 +72,6 @@ class Material:
 
     @cached_property
     def bare(self) -> list[Document]:
-        """The chunks without their positions."""
         return [
             Document(c.page_content, metadata={"source": NAME}) for c in self.chunks
         ]

@@ -104,7 +104,6 @@ class ScriptedServer:
         return sum(map(_is_open, connections))
 
     def __enter__(self) -> Self:
-        """Start serving."""
         self._thread.start()
         return self
 
@@ -160,18 +159,14 @@ class _HttpServer(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One connection, one request."""
-
     protocol_version = "HTTP/1.1"
     server: _HttpServer
 
     def setup(self) -> None:
-        """Note the connection."""
         super().setup()
         self.server.connections.append(self.connection)
 
     def finish(self) -> None:
-        """Forget it: it is closed now."""
         self.server.connections.remove(self.connection)
         super().finish()
 

@@ -51,7 +51,6 @@ def _finish_reason(reply: Reply) -> str:
 
 
 def error_body(failure: Failure) -> dict[str, Any]:
-    """Give the body of an error status."""
     error = {"message": failure.message, "code": failure.code, "type": "error"}
     return {"error": error}
 
@@ -63,7 +62,6 @@ def _envelope(kind: str, request: Request, choices: list[Any]) -> dict[str, Any]
 
 
 def completion(request: Request, reply: Reply) -> dict[str, Any]:
-    """Give the body of a whole reply."""
     message: dict[str, Any] = {"role": "assistant", "content": reply.content}
     if reply.reasoning:
         message["reasoning_content"] = reply.reasoning
@@ -126,7 +124,6 @@ def embeddings(request: Request) -> dict[str, Any]:
 
 
 def models() -> dict[str, Any]:
-    """Give the list of models: one."""
     model = {"id": "scripted", "object": "model", "created": 0, "owned_by": "tests"}
     return {"object": "list", "data": [model]}
 

@@ -10,8 +10,6 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True)
 class Request:
-    """One request as it arrived."""
-
     path: str
     headers: Mapping[str, str]
     """Names in lower case."""
@@ -20,7 +18,6 @@ class Request:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The chat messages as they were sent."""
         return self.body.get("messages") or []
 
     @property
@@ -30,7 +27,6 @@ class Request:
 
     @property
     def streaming(self) -> bool:
-        """Whether the reply was asked for as a stream."""
         return bool(self.body.get("stream"))
 
 
@@ -85,7 +81,6 @@ class Reply:
 
     @property
     def content(self) -> str | None:
-        """The whole text."""
         if self.deltas is None:
             return self.text
         return "".join(delta for delta in self.deltas if isinstance(delta, str))

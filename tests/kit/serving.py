@@ -76,7 +76,6 @@ def serving(
 
 
 def free_port() -> int:
-    """A port of loopback that nobody listens on."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         port: int = probe.getsockname()[1]
@@ -84,7 +83,6 @@ def free_port() -> int:
 
 
 def listens(port: int) -> bool:
-    """Whether anybody listens at a port."""
     try:
         socket.create_connection((HOST, port)).close()
     except OSError:

@@ -34,7 +34,6 @@ class Tenants(NamedTuple):
 
     @property
     def texts(self) -> dict[str, str]:
-        """The full texts by name."""
         lengths = {SHARED: len(self.shared), OPEN: self.open}
         return {
             name: " ".join(f"{name[0]}{n:04}x" for n in range(length * SIZE))
@@ -42,11 +41,9 @@ class Tenants(NamedTuple):
         }
 
     def owners(self, name: str) -> str:
-        """Whose the chunks of a document are."""
         return self.shared if name == SHARED else "a" * self.open
 
     def words_of(self, tenants: Iterable[str]) -> set[str]:
-        """The words of these tenants' chunks."""
         return {
             word
             for name, text in self.texts.items()
@@ -55,7 +52,6 @@ class Tenants(NamedTuple):
         }
 
     def documents(self) -> list[LangChainDocument]:
-        """The chunks for LangChain."""
         splitter = langchain_oprag.OffsetTokenSplitter(
             chunk_size=SIZE, chunk_overlap=0, tokenizer=words
         )
@@ -68,7 +64,6 @@ class Tenants(NamedTuple):
         return chunks
 
     def stored(self) -> list[StoredChunk]:
-        """The chunks for any store."""
         return [
             StoredChunk(each.page_content, each.metadata, each.id or "")
             for each in self.documents()

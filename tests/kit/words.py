@@ -20,5 +20,4 @@ def word_vector(text: str, own: float = 0.0) -> list[float]:
 
 
 def words(text: str) -> int:
-    """A token counter: the words of a text."""
     return len(text.split())

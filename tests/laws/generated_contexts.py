@@ -275,12 +275,10 @@ def digests(cases: Iterator[Case]) -> Iterator[str]:
 
 
 def recorded() -> list[str]:
-    """The recorded digests, in the order of the cases."""
     return RECORDED.read_text().split()
 
 
 def written(digests: list[str]) -> str:
-    """The record as text."""
     lines = range(0, len(digests), _A_LINE)
     return "".join(" ".join(digests[n : n + _A_LINE]) + "\n" for n in lines)
 

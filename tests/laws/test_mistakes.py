@@ -45,7 +45,6 @@ HITS = [
 
 
 def mistakes() -> list[tuple[str, str, str]]:
-    """Return table, what is written, and what is said."""
     return [
         (path.stem, *entry.partition("\n")[::2])
         for path in sorted(HERE.glob("*.txt"))
@@ -54,7 +53,6 @@ def mistakes() -> list[tuple[str, str, str]]:
 
 
 def names() -> dict[str, dict[str, Any]]:
-    """Return what can be written in each table."""
     texts = {"book.txt": "A text."}
     store = corpus.RecordingStore(corpus.book())
     index = node_corpus.index()
@@ -100,7 +98,6 @@ def _public(package: Any) -> dict[str, Any]:
 
 
 def said(written: str, known: dict[str, Any]) -> str:
-    """Return what is said of a mistake, as the table has it."""
     with pytest.raises(OpragError) as caught:
         eval(written, known)  # noqa: S307 -- the files are ours
     kind = type(caught.value)

@@ -70,7 +70,6 @@ def found(given, way):
 
 
 def put(way, objects, options):
-    """The results of a component."""
     try:
         if way == "langchain":
             return OrderPreservingCompressor(**options).compress_documents(objects, "?")

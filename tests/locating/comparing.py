@@ -12,8 +12,6 @@ from tests.locating.settings import Setting
 
 @dataclass
 class Outcome:
-    """Numbers of chunks, by what became of them."""
-
     right: list[int] = field(default_factory=list)
     wrong: list[int] = field(default_factory=list)
     reported: list[int] = field(default_factory=list)

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 
 class Cut(NamedTuple):
-    """A text and its chunks, in the order in which they were cut."""
-
     source: str
     spans: list[tuple[int, int]]
 

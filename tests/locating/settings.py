@@ -31,8 +31,6 @@ HEADERS = [("#", "1"), ("##", "2"), ("###", "3")]
 
 
 class Setting(NamedTuple):
-    """A splitter with its options."""
-
     name: str
     split: Callable[[Disguise], list[str]]
     """Cuts the copy, in order. `Bare(text)` gives the chunks that users get."""

@@ -31,17 +31,6 @@ def test_white_space_around_a_chunk_counts_where_the_source_has_it():
     ]
 
 
-@pytest.mark.parametrize("space", " \n\t\u00a0\u2003\u3000\x1c")
-def test_every_kind_of_white_space_is_white_space(space):
-    source = f"eins{space}{space}zwei{space}drei é"
-
-    assert spans(source, ["eins zwei", "zwei\ndrei", "dreié"]) == [
-        (0, 10),
-        (6, 15),
-        (11, 17),
-    ]
-
-
 def test_nothing_to_locate_is_no_error():
     assert locate("", []) == locate("some text", []) == []
     assert statuses("", ["", " "]) == ["blank", "blank"]
@@ -143,19 +132,6 @@ def test_a_sample_does_not_trust_the_order_of_what_is_close():
         "ambiguous",
         "exact",
     ]
-
-
-def test_a_splitter_applied_after_another_may_step_back():
-    # Outer chunks "… three four five" and "four five six …" overlap by two words.
-    words = [f"word{n:02}" for n in range(12)]
-    outer = [words[:6], words[4:]]
-    chunks = [
-        " ".join(part[n : n + 1]) for part in outer for n in range(0, len(part), 1)
-    ]
-
-    found = spans(" ".join(words), chunks)
-
-    assert found == [(7 * n, 7 * n + 6) for n in [*range(6), *range(4, 12)]]
 
 
 def test_after_a_stretch_that_is_all_alike_places_are_proved_again():

@@ -14,8 +14,6 @@ from urllib.parse import urlsplit
 
 @dataclass
 class Exchange:
-    """One request and its reply."""
-
     body: dict[str, Any]
     status: int = 0
     pieces: list[dict[str, Any]] = field(default_factory=list)
@@ -29,14 +27,12 @@ class Exchange:
 
     @property
     def text(self) -> str:
-        """All of the reply."""
         choices = [c for piece in self.pieces for c in piece["choices"]]
         said = [c.get("delta") or c.get("message") or {} for c in choices]
         return "".join(part.get("content") or "" for part in said)
 
     @property
     def finish(self) -> str | None:
-        """The reason of its end."""
         choices = [c for piece in self.pieces for c in piece["choices"]]
         return next((c["finish_reason"] for c in choices if c["finish_reason"]), None)
 
@@ -62,7 +58,6 @@ class Recorder(ThreadingHTTPServer):
 
     @property
     def base_url(self) -> str:
-        """The address for clients."""
         return f"http://127.0.0.1:{self.server_port}/v1"
 
 

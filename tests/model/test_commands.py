@@ -36,8 +36,6 @@ def notes(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def run(tiny_model, tmp_path):
-    """Run a command of the program."""
-
     def command(*arguments: object) -> Result:
         settings = ["--embedding-model", str(tiny_model), *MODEL]
         return CliRunner().invoke(app, [*map(str, arguments), *settings])

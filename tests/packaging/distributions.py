@@ -28,7 +28,6 @@ EXTRAS = {
 
 
 def project(root: Path, name: str) -> dict:
-    """Read the table `[project]` of a distribution."""
     file = root / FOLDERS[name] / "pyproject.toml"
     return tomllib.loads(file.read_text("utf-8"))["project"]
 

@@ -126,14 +126,12 @@ def faults(root: Path, tag: str, dist: Path) -> list[str]:
 
 
 def uncommitted(root: Path) -> list[str]:
-    """Say which files would be released without being in the history."""
     command = ["git", "status", "--porcelain"]
     done = subprocess.run(command, check=True, cwd=root, capture_output=True, text=True)
     return [f"Not committed: {line[3:]}" for line in done.stdout.splitlines()]
 
 
 def main() -> int:
-    """Print what is wrong; 1 if anything is."""
     found = [*uncommitted(ROOT), *faults(ROOT, sys.argv[1], DIST)]
     sys.stdout.writelines(f"{line}\n" for line in found or ["All is as it should be."])
     return int(bool(found))

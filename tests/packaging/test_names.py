@@ -48,7 +48,6 @@ def environment(folder: Path, *, without: str = "") -> Path:
 
 
 def install(python: Path, name: str, dist: Path) -> subprocess.CompletedProcess[str]:
-    """Install a distribution by its name from a folder of wheels, and nowhere else."""
     index = ["--no-index", "--find-links", dist, "--quiet", "--report", "-"]
     pip = [sys.executable, "-m", "pip", "--python", python, "--isolated"]
     return subprocess.run(

@@ -50,6 +50,5 @@ def _is_installed(name: str) -> bool:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """Address of a cluster of one node with two cores."""
     with cluster_of(1) as cluster:
         yield cluster.address

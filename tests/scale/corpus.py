@@ -25,7 +25,6 @@ def text(number: int, sentences: int = _SENTENCES) -> str:
 
 
 def write(folder: Path, documents: int = _DOCUMENTS) -> Path:
-    """Make a folder of texts; return it."""
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(documents):
         (folder / f"d{number:04}.txt").write_text(text(number))

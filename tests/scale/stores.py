@@ -74,17 +74,14 @@ class Table:
     counted: Path | None = None
 
     def __call__(self) -> Any:
-        """The store, opened anew."""
         return self.opened(self.embeddings())
 
     def embeddings(self) -> Any:
-        """The embedding of texts."""
         if self.framework == "langchain":
             return WordEmbeddings(self.seconds, self.counted)
         return WordEmbedding(seconds=self.seconds, counted=self.counted)
 
     def opened(self, embeddings: Any) -> Any:
-        """The store with its embeddings; the table is made where it is missing."""
         if self.framework == "langchain":
             return self._langchain(embeddings)
         return self._llamaindex(embeddings)
@@ -117,7 +114,6 @@ class Table:
         return VectorStoreIndex.from_vector_store(store, embed_model=embeddings)
 
     def made(self) -> Table:
-        """Make the table, empty; return this."""
         if self.framework == "langchain":
             self._engine().init_vectorstore_table(self.name, DIMENSIONS)
         else:

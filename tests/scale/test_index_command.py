@@ -102,12 +102,3 @@ def test_a_store_out_of_reach_is_told_without_its_password(notes, tiny_model):
     assert result.exit_code == 1
     assert "The --store cannot be opened" in output(result)
     assert "very-secret-word" not in result.output
-
-
-def test_a_cluster_out_of_reach_is_told(notes, database, tiny_model):
-    url = f"postgresql://{database}"
-    given = (notes, "--ray", "127.0.0.1:1", "--store", url)
-    result = call(*given, "--embedding-model", tiny_model)
-
-    assert result.exit_code == 1
-    assert "There is no Ray cluster at 127.0.0.1:1" in output(result)

@@ -31,8 +31,6 @@ def shared_database(new_database) -> str:
 
 @pytest.fixture
 def table(shared_database) -> Callable[..., Table]:
-    """Makes an empty table."""
-
     def make(framework, **how) -> Table:
         name = f"t{uuid.uuid4().hex}"
         return Table(framework, shared_database, name, **how).made()
@@ -41,14 +39,12 @@ def table(shared_database) -> Callable[..., Table]:
 
 
 def alone(table: Table, documents, **options):
-    """Index with one process."""
     index = table.opened(table.embeddings())
     adapter = ADAPTERS[table.framework]
     return adapter.index_documents(documents, index, show_progress=False, **options)
 
 
 def together(table: Table, documents, address, **options):
-    """Index with a cluster."""
     return index_on_ray(
         documents, table, address=address, show_progress=False, **options
     )

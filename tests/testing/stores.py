@@ -42,7 +42,6 @@ class SoundStore(ChunkStore):
             del self.held[chunk_id]
 
     def rows(self) -> list[StoredChunk]:
-        """All rows, as the store gives them."""
         return list(self.held.values())
 
     def search(self, query: str, k: int, where: Any) -> list[StoredChunk]:
@@ -82,8 +81,6 @@ def admits(where: dict[str, Any], row: StoredChunk) -> bool:
 
 
 def suite_of(kind: type[SoundStore]) -> type[StoreSuite]:
-    """The suite of the stores of a class."""
-
     class TestStore(StoreSuite):
         def new_store(self) -> StoreUnderTest:
             store = kind()

@@ -13,8 +13,6 @@ from oprag.units import Reading, read_long
 
 
 class Words:
-    """A model whose tokens are words."""
-
     def __init__(self, window: int | None = None) -> None:
         self.window = window
 

@@ -39,8 +39,6 @@ WORDS = [
 
 @contextmanager
 def program(folder: Path, *arguments: object):
-    """The program; gives the address of its page."""
-
     def command(port: int) -> list[str]:
         play = [sys.executable, "-m", "oprag", "play", *map(str, arguments)]
         return [*play, "--no-browser", "--port", str(port)]

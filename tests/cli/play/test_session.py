@@ -32,7 +32,6 @@ def workshop(tiny_model, tmp_path):
 
 
 def ready(session: Session) -> Session:
-    """Wait until what was given is indexed."""
     end = time.monotonic() + 60
     while session.status.working:
         assert time.monotonic() < end

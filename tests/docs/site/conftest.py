@@ -38,7 +38,6 @@ def site(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def pages(site) -> dict[str, Html]:
-    """Every page by its address below the site."""
     return {
         path.relative_to(site).as_posix(): Html(path.read_text("utf-8"))
         for path in sorted(site.rglob("*.html"))

@@ -19,7 +19,6 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def served(site):
-    """The address of the site on loopback."""
     with ThreadingHTTPServer(
         ("127.0.0.1", 0), partial(Quiet, directory=site)
     ) as server:
