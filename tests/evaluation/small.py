@@ -10,8 +10,10 @@ from langchain_core.embeddings import Embeddings
 from oprag.calls import TokenUsage
 from oprag.chunk import Span
 from oprag_eval.bench import Bench
+from oprag_eval.catalogue import make_system
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.models import Call, Completion, Model
+from oprag_eval.system import System
 from oprag_eval.vectors import Vectors
 
 HARBOUR = (
@@ -88,3 +90,8 @@ def bench_of(model: Model, dataset: Dataset | None = None, **options: object) ->
     vectors = Vectors(WordVectors(), name="words")
     settings = {"token_counter": lambda text: len(text.split()), **options}
     return Bench(dataset or set_of_four(), model, vectors, **settings)  # type: ignore[arg-type]
+
+
+def system(name: str, settings: str = "") -> System:
+    """A system of the catalogue under its plain name."""
+    return make_system(f"{name}:{settings},name={name}" if settings else name)

@@ -60,8 +60,7 @@ def test_vanilla_rag_and_raptor_differ_in_the_summaries_alone():
         vanilla = arms["vanilla-rag"].system.settings()
         raptor = arms["raptor"].system.settings()
         assert vanilla["compat"] == raptor["compat"] == "official"
-        (leaves,) = vanilla["splittings"]
-        assert leaves == {"unit": "sentences", "size": raptor["size"]}
+        assert (vanilla["unit"], vanilla["size"]) == ("sentences", [raptor["size"]])
 
 
 def summary(mean: float, measure: str = "token_f1") -> dict:

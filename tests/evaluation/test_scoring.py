@@ -13,8 +13,7 @@ from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
 from oprag_eval.scores import measures_of, score, score_answers
-from oprag_eval.systems.retrieved import dos_rag, vanilla_rag
-from tests.evaluation.small import Replies, bench_of, set_of_four
+from tests.evaluation.small import Replies, bench_of, set_of_four, system
 
 
 def answer(question_id="q", prediction="", *, pieces=(), **fields):
@@ -188,7 +187,9 @@ class TestARun:
         self, tmp_path
     ):
         directory = self.ask(
-            RunDirectory(tmp_path), vanilla_rag(size=20), dos_rag(size=20)
+            RunDirectory(tmp_path),
+            system("vanilla-rag", "size=20"),
+            system("dos-rag", "size=20"),
         )
         lines = score(directory, set_of_four())
         written = (tmp_path / "scores.jsonl").read_bytes()
@@ -205,7 +206,9 @@ class TestARun:
 
     def test_scores_are_those_of_the_measures(self, tmp_path):
         directory = self.ask(
-            RunDirectory(tmp_path), vanilla_rag(size=20), dos_rag(size=20)
+            RunDirectory(tmp_path),
+            system("vanilla-rag", "size=20"),
+            system("dos-rag", "size=20"),
         )
         lines = score(directory, set_of_four())
 

@@ -1,84 +1,111 @@
 """Every system by name, and systems made from what a user writes on a command line.
 
 A spec is a name, or a name and settings: `dos-rag`, `dos-rag:size=200,name=dos-200`.
-A list is written with plus signs: `recommended:sizes=256+64`.
+A list is written with plus signs: `recommended:size=256+64`.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from itertools import starmap
-from types import MappingProxyType
-from typing import Any, get_args, get_origin, get_type_hints
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import pydantic
 
+from oprag.context import Order
 from oprag.errors import InvalidOptionError
 from oprag_eval.system import System
-from oprag_eval.systems.full_document import FullDocuments
 from oprag_eval.systems.longrag import LongRag
 from oprag_eval.systems.raptor import Raptor
 from oprag_eval.systems.readagent import ReadAgent
-from oprag_eval.systems.retrieved import (
-    dos_rag,
-    langchain_default,
-    llamaindex_default,
-    op_rag,
-    recommended,
-    vanilla_rag,
-)
+from oprag_eval.systems.retrieved import Retrieved
 from oprag_eval.systems.self_route import SelfRoute
 
 
-@dataclass(frozen=True)
-class SystemEntry:
+class SystemEntry(NamedTuple):
     """One system of the catalogue."""
 
-    make: Callable[..., System]
-    """Makes it from keyword arguments: the settings, and `name`."""
+    kind: type[System]
+    """A dataclass of its settings, and `name`."""
     description: str
     """Its description, in one line."""
+    preset: Mapping[str, Any] = {}
+    """Settings in which it differs from others of its kind."""
 
-    @property
-    def name(self) -> str:
-        """The beginning of a spec, and the system's name unless the spec names it."""
-        return str(inspect.signature(self.make).parameters["name"].default)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Defaults by setting; every system also takes `name`."""
-        parameters = inspect.signature(self.make).parameters.items()
-        return {key: each.default for key, each in parameters if key != "name"}
+    def settings(self) -> str:
+        """Return all settings with their defaults, as a spec has them."""
+        fields: Any = dataclasses.fields(self.kind)  # type: ignore[arg-type]  # is one
+        defaults = {each.name: each.default for each in fields} | dict(self.preset)
+        return ", ".join(
+            f"{key}={_written(v)}" for key, v in defaults.items() if key != "name"
+        )
 
 
-_DESCRIBED: tuple[tuple[Callable[..., System], str], ...] = (
-    (vanilla_rag, "the best chunks, best first: what most applications do"),
-    (op_rag, "the best windows of 128 tokens, in document order (arXiv 2409.01666)"),
-    (
-        dos_rag,
+def _written(value: Any) -> str:
+    if value is None:
+        return "none"
+    return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _retrieved(description: str, order: Order, **preset: Any) -> SystemEntry:
+    return SystemEntry(Retrieved, description, {"order": order, **preset})
+
+
+SYSTEMS: Mapping[str, SystemEntry] = {
+    "vanilla-rag": _retrieved("the best chunks, best first: what is usual", "score"),
+    "op-rag": _retrieved(
+        "the best windows of 128 tokens, in document order (arXiv 2409.01666)",
+        "document",
+        unit="tokens",
+        size=(128,),
+    ),
+    "dos-rag": _retrieved(
         "the best chunks of whole sentences, in document order (arXiv 2506.03989)",
+        "document",
     ),
-    (
-        FullDocuments,
-        "the whole documents, or as much of them as the model's window takes",
+    "full-document": SystemEntry(
+        SelfRoute,
+        "the whole documents, as far as the window goes",
+        {"rungs": ("full",)},
     ),
-    (
+    "self-route": SystemEntry(
         SelfRoute,
         "chunks first, the full documents where the model declines (arXiv 2407.16833)",
     ),
-    (LongRag, "units of 4,000 tokens, read in two calls (arXiv 2406.15319)"),
-    (Raptor, "chunks and a tree of summaries, best first (arXiv 2401.18059)"),
-    (ReadAgent, "gists of all pages, and the pages it looks up (arXiv 2402.09727)"),
-    (recommended, "two sizes of chunks, BM25 beside vectors, selection='recall'"),
-    (langchain_default, "LangChain untouched: the 4 best of 1,000 characters"),
-    (llamaindex_default, "LlamaIndex untouched: the 2 best of 1,024 tokens"),
-)
-
-SYSTEMS: Mapping[str, SystemEntry] = MappingProxyType(
-    {entry.name: entry for entry in starmap(SystemEntry, _DESCRIBED)}
-)
+    "longrag": SystemEntry(
+        LongRag, "units of 4,000 tokens, read in two calls (arXiv 2406.15319)"
+    ),
+    "raptor": SystemEntry(
+        Raptor, "chunks and a tree of summaries, best first (arXiv 2401.18059)"
+    ),
+    "readagent": SystemEntry(
+        ReadAgent, "gists of all pages, and the pages it looks up (arXiv 2402.09727)"
+    ),
+    # As `docs/selection.md` prints it, and nothing but the store to read from.
+    "recommended": _retrieved(
+        "two sizes of chunks, BM25 beside vectors, selection='recall'",
+        "document",
+        size=(256, 64),
+        search="hybrid",
+        selection="recall",
+    ),
+    # As LangChain's guides have it, with the chunks of `as_retriever()`.
+    "langchain-default": _retrieved(
+        "LangChain untouched: the 4 best of 1,000 characters",
+        "score",
+        unit="langchain",
+        size=(1000,),
+        top_n=4,
+    ),
+    # The nodes of `as_query_engine()`; without metadata, which it would count and send.
+    "llamaindex-default": _retrieved(
+        "LlamaIndex untouched: the 2 best of 1,024 tokens",
+        "score",
+        unit="llamaindex",
+        size=(1024,),
+        top_n=2,
+    ),
+}
 """All systems, in the order in which they are listed."""
 
 
@@ -94,21 +121,20 @@ def make_system(spec: str) -> System:
     if entry is None:
         message = f"There is no system {name!r}. Known systems: {', '.join(SYSTEMS)}."
         raise InvalidOptionError(message, option="system", value=spec)
-    hints = get_type_hints(entry.make, include_extras=True)
-    settings: dict[str, Any] = {"name": spec if listed else name}
-    given: set[str] = set()
+    hints = get_type_hints(entry.kind, include_extras=True)
+    known = {each.name for each in dataclasses.fields(entry.kind)}  # type: ignore[arg-type]  # is one
+    given: dict[str, Any] = {}
     for pair in listed.split(",") if listed else ():
         key, equals, written = pair.partition("=")
-        if not equals or key not in {"name", *entry.settings} or key in given:
-            known = ", ".join(f"{k}={v!r}" for k, v in entry.settings.items())
+        if not equals or key not in known or key in given:
             message = (
                 f"{spec!r}: the system {name!r} has no setting {pair!r}, or it comes "
-                f"twice. Settings are written key=value; there are name, {known}."
+                "twice. Settings are written key=value; there are name, "
+                f"{entry.settings()}."
             )
             raise InvalidOptionError(message, option="system", value=spec)
-        given.add(key)
-        settings[key] = _read(spec, key, written, hints[key])
-    return entry.make(**settings)
+        given[key] = _read(spec, key, written, hints[key])
+    return entry.kind(**{"name": spec, **entry.preset, **given})
 
 
 def _read(spec: str, key: str, written: str, kind: Any) -> Any:

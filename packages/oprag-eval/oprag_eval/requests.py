@@ -1,4 +1,4 @@
-"""A question and a context as one call of a model, and the reply as a prediction."""
+"""A question and a context as one call of a model, and the reply as an attempt."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import string
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from oprag.calls import SENTINEL, Decline, by_call, without_reasoning
+from oprag.calls import SENTINEL, Decline, TokenUsage, by_call, without_reasoning
 from oprag.routing import declines
+from oprag_eval.bench import Bench
 from oprag_eval.data import Question
 from oprag_eval.metrics import bracketed_option
 from oprag_eval.models import Call, CallKind
 from oprag_eval.question_words import AnswerStyle, Wording
+from oprag_eval.system import Attempt, Context, Step
 
 _STANDING_FIRST = re.compile(rf"\W*(?:answer\W+)?{SENTINEL}\b", re.IGNORECASE)
 
@@ -96,3 +98,35 @@ def read_reply(
     answered = not declines(reply) or (chosen and not _STANDING_FIRST.match(said))
     answered = answered and bool(said.strip())
     return Reading(said.strip() if answered else "", answered)
+
+
+async def read(
+    question: Question,
+    context: Context,
+    bench: Bench,
+    *before: Step,
+    **usage: TokenUsage,
+) -> Attempt:
+    """Have a context read, and the question answered from it.
+
+    Args:
+        question: The question.
+        context: The context.
+        bench: Its model is asked.
+        before: The calls before this one.
+        usage: Tokens of other calls, by stage.
+    """
+    style = bench.answer_style
+    call = answer_call(question, context.text, style, bench.wording)
+    completion = await bench.model.complete(call)
+    reading = read_reply(completion.text, question, style)
+    last = Step("answer", completion.text, not reading.answered, completion.usage)
+    return Attempt(
+        prediction=reading.prediction,
+        answered=reading.answered,
+        reply=completion.text,
+        pieces=context.pieces,
+        context_tokens=bench.counter(context.text),
+        steps=(*before, last) if before else (),
+        usage={**usage, "answer": completion.usage},
+    )

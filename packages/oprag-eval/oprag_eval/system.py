@@ -40,10 +40,6 @@ class Context(NamedTuple):
     text: str
     pieces: tuple[Piece, ...]
     """Its pieces, in that order."""
-    tokens: int
-    """Of the whole text, separators included."""
-    whole: bool | None = None
-    """See `Attempt`."""
 
 
 @dataclass(frozen=True)

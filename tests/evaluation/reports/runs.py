@@ -13,11 +13,8 @@ from oprag_eval.models import Call
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
 from oprag_eval.system import System
-from oprag_eval.systems.full_document import FullDocuments
-from oprag_eval.systems.retrieved import dos_rag, vanilla_rag
-from oprag_eval.systems.self_route import SelfRoute
 from oprag_eval.vectors import Vectors
-from tests.evaluation.small import Replies, WordVectors
+from tests.evaluation.small import Replies, WordVectors, system
 
 HOSTILE = "</script><script>document.title = 'taken'</script><b>&amp; bold</b>"
 """Text that a careless page would run or show as markup."""
@@ -84,10 +81,10 @@ def ask(
     directory = RunDirectory(path)
     directory.begin({"model": "replies", "seed": 42, "note": HOSTILE})
     systems = systems or [
-        vanilla_rag(size=15),
-        dos_rag(size=15),
-        FullDocuments(),
-        SelfRoute(k=2, size=20),
+        system("vanilla-rag", "size=15"),
+        system("dos-rag", "size=15"),
+        system("full-document"),
+        system("self-route", "k=2,size=20"),
     ]
     bench = Bench(
         dataset,

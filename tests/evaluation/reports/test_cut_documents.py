@@ -9,10 +9,7 @@ from oprag_eval.reports.tables import tables_of
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
 from oprag_eval.scores import score
-from oprag_eval.systems.full_document import FullDocuments
-from oprag_eval.systems.retrieved import dos_rag
-from oprag_eval.systems.self_route import SelfRoute
-from tests.evaluation.small import Replies, bench_of, set_of_four
+from tests.evaluation.small import Replies, bench_of, set_of_four, system
 
 
 def summarized(path, systems, dataset, budget, **options):
@@ -26,7 +23,11 @@ def summarized(path, systems, dataset, budget, **options):
 
 
 def test_a_row_says_that_it_was_cut_and_how_often(tmp_path):
-    systems = [dos_rag(size=20), FullDocuments(), SelfRoute(k=1, size=20)]
+    systems = [
+        system("dos-rag", "size=20"),
+        system("full-document"),
+        system("self-route", "k=1,size=20"),
+    ]
     small = {"window": 238, "max_reply": 40}
     summary = summarized(tmp_path, systems, set_of_four(), 60, **small)
     named = [row[0] for row in tables_of(summary)[0].rows]
@@ -40,7 +41,7 @@ def test_a_row_says_that_it_was_cut_and_how_often(tmp_path):
 
 
 def test_what_fits_is_said_to_be_whole(tmp_path):
-    summary = summarized(tmp_path, [FullDocuments()], set_of_four(), 60)
+    summary = summarized(tmp_path, [system("full-document")], set_of_four(), 60)
 
     assert [row.label for row in summary.arms] == ["full-document"]
     assert not any("whole" in note for note in summary.notes)

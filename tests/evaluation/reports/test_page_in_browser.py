@@ -11,10 +11,9 @@ import pytest
 from oprag_eval.reports import write_reports
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
-from oprag_eval.systems.retrieved import dos_rag
 from tests.evaluation.reports.browsers import opened_browser
 from tests.evaluation.reports.runs import HOSTILE
-from tests.evaluation.small import Replies, bench_of, set_of_four
+from tests.evaluation.small import Replies, bench_of, set_of_four, system
 
 pytestmark = pytest.mark.browser
 
@@ -166,7 +165,7 @@ def test_options_are_named_as_they_were_asked_for(browser, tmp_path, style, name
     asked = dataclasses.replace(dataset, questions=(dataset.questions[2],))
     directory = RunDirectory(tmp_path)
     directory.begin({"answer_style": style})
-    plan = Plan([dos_rag(size=20)], [80], asked.questions)
+    plan = Plan([system("dos-rag", "size=20")], [80], asked.questions)
     bench = bench_of(Replies(lambda _: "[[2]]"), asked, answer_style=style)
     with ThreadPoolExecutor() as pool:  # the browser has this thread's event loop
         assert pool.submit(asyncio.run, run(plan, bench, directory)).result().complete

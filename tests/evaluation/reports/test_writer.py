@@ -17,10 +17,9 @@ from oprag_eval.bench import Bench
 from oprag_eval.reports import write_reports
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
-from oprag_eval.systems.retrieved import dos_rag
 from oprag_eval.vectors import Vectors
 from tests.evaluation.reports.runs import ledgers
-from tests.evaluation.small import Replies, WordVectors
+from tests.evaluation.small import Replies, WordVectors, system
 
 ROOT = Path(__file__).parents[3]
 
@@ -106,7 +105,7 @@ def test_a_set_that_nothing_fits_still_gets_its_tables_and_page(tmp_path):
     )
     directory = RunDirectory(tmp_path)
     directory.begin({})
-    plan = Plan([dos_rag(size=15)], [30], bare)
+    plan = Plan([system("dos-rag", "size=15")], [30], bare)
     dataset = dataclasses.replace(dataset, questions=bare, metrics=())
     vectors = Vectors(WordVectors(), name="words")
     asyncio.run(run(plan, Bench(dataset, Replies(), vectors), directory))

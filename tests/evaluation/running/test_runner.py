@@ -14,12 +14,11 @@ from oprag_eval.models import Call, Model
 from oprag_eval.running.limits import CappedModel, Spending
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
-from oprag_eval.systems.retrieved import dos_rag, vanilla_rag
-from tests.evaluation.small import Replies, bench_of, set_of_four
+from tests.evaluation.small import Replies, bench_of, set_of_four, system
 
 
 def plan(**options) -> Plan:
-    systems = [vanilla_rag(), dos_rag()]
+    systems = [system("vanilla-rag"), system("dos-rag")]
     return Plan(systems, [200, 100], set_of_four().questions, **options)
 
 
@@ -133,11 +132,11 @@ def test_a_damaged_line_is_told_by_its_number(whole, tmp_path):
 
 def test_two_systems_of_one_name_are_refused():
     with pytest.raises(InvalidOptionError, match="name of its own"):
-        Plan([dos_rag(), dos_rag()], [100], set_of_four().questions)
+        Plan([system("dos-rag"), system("dos-rag")], [100], set_of_four().questions)
 
 
 @pytest.mark.parametrize(
-    ("systems", "budgets", "runs"), [([], [1], 1), ([dos_rag()], [], 1)]
+    ("systems", "budgets", "runs"), [([], [1], 1), ([system("dos-rag")], [], 1)]
 )
 def test_a_plan_without_anything_to_ask_is_refused(systems, budgets, runs):
     with pytest.raises(InvalidOptionError, match="nothing to run"):

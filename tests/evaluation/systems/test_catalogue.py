@@ -36,8 +36,8 @@ def test_a_plain_name_makes_a_system_of_that_name_with_json_settings(name):
 @pytest.mark.parametrize(
     ("spec", "changed"),
     [
-        ("dos-rag:size=50", {"splittings": [{"unit": "sentences", "size": 50}]}),
-        ("op-rag:unit=words,size=9", {"splittings": [{"unit": "words", "size": 9}]}),
+        ("dos-rag:size=50", {"unit": "sentences", "size": [50]}),
+        ("op-rag:unit=words,size=9", {"unit": "words", "size": [9]}),
         ("self-route:k=1,order=score", {"k": 1, "order": "score"}),
         ("self-route:rungs=retrieved,k=1", {"rungs": ["retrieved"], "k": 1}),
         ("longrag:k=8", {"k": 8}),
@@ -59,7 +59,7 @@ def test_a_spec_changes_settings_and_names_the_system_by_itself(spec, changed):
         ("dos-rag:size=50,size=60", "twice"),
         ("dos-rag:size=x", "size=x"),
         ("dos-rag:compat=official,unit=words", "compat"),
-        ("dos-rag:compat=official,search=hybrid", "leave out unit, search"),
+        ("dos-rag:compat=official,size=9+5", "leave out unit, search"),
         ("dos-rag:search=words", "'vectors' or 'hybrid'"),
         ("self-route:rungs=full+retrieved", "rungs"),
         ("self-route:rungs=1500+full", "rungs=1500.full is not possible"),

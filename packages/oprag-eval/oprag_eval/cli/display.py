@@ -97,17 +97,9 @@ def listing() -> Iterator[str]:
         yield f"  {name.ljust(width)}  {path}"
     yield ""
     yield "Systems (--systems NAME or NAME:KEY=VALUE,KEY=VALUE):"
-    for entry in SYSTEMS.values():
-        settings = ", ".join(f"{key}={_told(v)}" for key, v in entry.settings.items())
-        yield f"  {entry.name}: {entry.description}"
-        yield f"    {settings}"
-
-
-def _told(value: object) -> str:
-    """A default as it is written on the command line."""
-    if value is None:
-        return "none"
-    return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    for name, entry in SYSTEMS.items():
+        yield f"  {name}: {entry.description}"
+        yield f"    {entry.settings()}"
 
 
 _USE = {

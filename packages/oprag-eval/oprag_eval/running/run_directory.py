@@ -22,7 +22,7 @@ ERRORS = "errors.jsonl"
 """Questions without an answer; absent where all have one."""
 _OF_A_RUN = {"data", "systems", "budgets"}
 _VERSION = "format"
-FORMAT = 4
+FORMAT = 5
 """Of the files of a run; another one is refused."""
 
 

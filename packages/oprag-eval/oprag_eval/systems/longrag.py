@@ -104,7 +104,7 @@ class LongRag(System):
             answered=reading.answered,
             reply=text,
             pieces=context.pieces,
-            context_tokens=context.tokens,
+            context_tokens=bench.counter(context.text),
             steps=tuple(model.steps),
             usage={"answer": ledger.usage},
         )
@@ -134,7 +134,7 @@ class LongRag(System):
                 each.unit.documents, each.unit.spans(read), strict=True
             )
         ]
-        return Context(text, tuple(pieces), bench.counter(text))
+        return Context(text, tuple(pieces))
 
     def _grouped(
         self, names: Sequence[str], bench: Bench

@@ -22,7 +22,7 @@ from oprag_eval.official.dos_rag import (
     join_officially,
     pieces_of,
 )
-from oprag_eval.single_call import read
+from oprag_eval.requests import read
 from oprag_eval.splittings import Splitting
 from oprag_eval.system import Attempt, Context, Count, Piece, System
 from oprag_eval.systems.clusters import soft_clusters
@@ -142,8 +142,7 @@ class Raptor(System):
             kept = _fitting(ranked, budget, bench.counter)
             text = _SEPARATOR.join(node.text for node in kept)
         pieces = tuple(piece for node in kept for piece in _pieces(node))
-        context = Context(text, pieces, bench.counter(text))
-        return await read(question, context, bench, usage={"index": usage})
+        return await read(question, Context(text, pieces), bench, index=usage)
 
     def _vectors(self, document: Document, tree: Sequence[str], bench: Bench) -> Matrix:
         def stacked() -> Matrix:

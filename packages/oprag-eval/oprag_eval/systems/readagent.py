@@ -13,8 +13,7 @@ from oprag.chunk import Span
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
 from oprag_eval.model_texts import gist_call, kept_reply, look_up_call, page_break_call
-from oprag_eval.requests import choice_question
-from oprag_eval.single_call import read
+from oprag_eval.requests import choice_question, read
 from oprag_eval.system import Attempt, Context, Count, Piece, Step, System
 from oprag_eval.systems.pages import Break, PagingRules, page_steps, parts_of
 from oprag_eval.workers import map_concurrently
@@ -110,14 +109,11 @@ class ReadAgent(System):
         )
         completion = await bench.model.complete(call)
         wanted = named_pages(completion.text, len(pages), self.pages)
+        retrieve = completion.usage
+        looked = Step("look_up", completion.text, declined=False, usage=retrieve)
+        context = _context(pages, wanted)
         return await read(
-            question,
-            _context(pages, wanted, bench),
-            bench,
-            step=Step(
-                "look_up", completion.text, declined=False, usage=completion.usage
-            ),
-            usage={"index": usage, "retrieve": completion.usage},
+            question, context, bench, looked, index=usage, retrieve=retrieve
         )
 
 
@@ -142,7 +138,7 @@ def named_pages(reply: str, n_pages: int, most: int) -> list[int]:
     return []
 
 
-def _context(pages: Sequence[_Page], wanted: Collection[int], bench: Bench) -> Context:
+def _context(pages: Sequence[_Page], wanted: Collection[int]) -> Context:
     texts: list[str] = []
     pieces: list[Piece] = []
     for number, page in enumerate(pages):
@@ -152,5 +148,4 @@ def _context(pages: Sequence[_Page], wanted: Collection[int], bench: Bench) -> C
         else:
             texts.append(page.gist)
             pieces.append(Piece(page.piece.document, note="gist"))
-    text = _SEPARATOR.join(texts)
-    return Context(text, tuple(pieces), bench.counter(text))
+    return Context(_SEPARATOR.join(texts), tuple(pieces))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from oprag.calls import Ledger, without_reasoning
+from oprag.chunk import Hit
 from oprag.context import ContextOptions, Order
 from oprag.routing import RouteOptions, RungContext, as_rungs, route
 from oprag_eval.bench import Bench
@@ -13,7 +14,6 @@ from oprag_eval.data import Question
 from oprag_eval.splittings import Splitting, SplitUnit
 from oprag_eval.system import Attempt, Count, Piece, System
 from oprag_eval.systems.dialogue import BenchModel
-from oprag_eval.systems.full_document import pieces_of
 from oprag_eval.systems.middle_cut import cut_middle
 
 
@@ -23,7 +23,12 @@ class SelfRoute(System):
 
     The steps, the fit to the window and the account are the core's
     (`oprag.routing.route`). The last rung's reply is final. The defaults are the
-    paper's two steps: 5 chunks of 300 words, then the full documents.
+    paper's two steps: 5 chunks of 300 words, then the full documents they are of.
+
+    The last step alone reads all documents of a question, in the order of the set:
+    what retrieval is measured against. Without a known window (`Bench.window`)
+    everything is sent, and it is for the provider to refuse it; else the middle of
+    what is too long is left out.
     """
 
     name: str = "self-route"
@@ -36,7 +41,7 @@ class SelfRoute(System):
     size: Count = 300
     """Of the chunks, in that unit."""
     rungs: tuple[Literal["retrieved", "full"], ...] = ("retrieved", "full")
-    """The steps; `retrieved` alone is plain retrieval."""
+    """The steps; `retrieved` alone is plain retrieval, `full` alone is no route."""
     decline: Literal["word", "tool"] = "word"
     """How the model declines: by a word, or by a call, if it calls tools."""
 
@@ -60,7 +65,8 @@ class SelfRoute(System):
             cut=cut_middle,
             named=False,  # as in the papers
         )
-        hits = bench.ranked(question, Splitting(self.unit, self.size))[: self.k]
+        alone = self.rungs == ("full",)
+        hits = _whole(question, bench) if alone else self._best(question, bench)
         routing, decline = self.rungs[:-1], self.decline
         model = BenchModel(question, bench, routing=routing, decline=decline)
         steps = route(hits, options, model, ledger=ledger)
@@ -72,16 +78,24 @@ class SelfRoute(System):
             reply=routed.text or "",
             pieces=_pieces(routed.context),
             context_tokens=bench.counter(routed.context.text),
-            route=routed.rung.name if routed.rung else self.rungs[-1],
-            steps=tuple(model.steps),
+            route="" if alone else getattr(routed.rung, "name", self.rungs[-1]),
+            steps=() if alone else tuple(model.steps),
             whole=routed.context.whole if routed.context.excerpts else None,
             usage={"answer": ledger.usage},
         )
 
+    def _best(self, question: Question, bench: Bench) -> list[Hit]:
+        return bench.ranked(question, Splitting(self.unit, self.size))[: self.k]
+
+
+def _whole(question: Question, bench: Bench) -> list[Hit]:
+    """Every document of a question as a hit."""
+    return [Hit(d.text, {"document_id": d.doc_id}) for d in bench.documents(question)]
+
 
 def _pieces(context: RungContext) -> tuple[Piece, ...]:
     if context.excerpts:
-        return pieces_of(context.excerpts)
+        return tuple(Piece(each.name, *each.span) for each in context.excerpts)
     return tuple(
         Piece(chunk.uri, *(chunk.span or (None, None))) for chunk in context.chunks
     )
