@@ -63,17 +63,16 @@ def summary_call(text: str, max_tokens: int) -> Call:
     """Ask for a summary."""
     words = int(max_tokens * WORDS_PER_TOKEN)
     prompt = _SUMMARY.format(text=text, words=words)
-    facts = {"text": text, "max_tokens": max_tokens}
-    return Call("summary", prompt, facts, max_output_tokens=max_tokens)
+    return Call("summary", prompt, {"text": text}, max_output_tokens=max_tokens)
 
 
 def page_break_call(
-    parts: Sequence[str], breaks: Sequence[int], before: str, after: str = ""
+    parts: Sequence[str], breaks: Sequence[int], before: str, after: str
 ) -> Call:
     """Ask for the place where a page should end.
 
     Args:
-        parts: Sentences or paragraphs, in reading order.
+        parts: Sentences, in reading order.
         breaks: Parts that stand before each place, ascending; places are numbered
             from 1 in this order.
         before: The page before; empty for none.
@@ -89,9 +88,7 @@ def page_break_call(
     follows = f"It goes on with:\n\n{after.strip()}\n\n" if after else ""
     text = "\n".join(lines)
     prompt = _PAGE_BREAK.format(text=text, before=leads, after=follows)
-    facts = {"parts": list(parts), "breaks": list(breaks), "before": before}
-    facts["after"] = after
-    return Call("page_break", prompt, facts)
+    return Call("page_break", prompt, {"breaks": list(breaks)})
 
 
 def gist_call(text: str) -> Call:
@@ -99,18 +96,11 @@ def gist_call(text: str) -> Call:
     return Call("gist", _GIST.format(text=text.strip()), {"text": text})
 
 
-def look_up_call(
-    question: str, options: Sequence[str], gists: Sequence[str], pages: int
-) -> Call:
+def look_up_call(question: str, gists: Sequence[str], pages: int) -> Call:
     """Ask which pages are to be read in full."""
     text = "\n\n".join(f"Page {number}\n{g}" for number, g in enumerate(gists, 1))
     prompt = _LOOK_UP.format(text=text, question=question, pages=pages)
-    facts = {
-        "question": question,
-        "options": tuple(options),
-        "gists": list(gists),
-        "pages": pages,
-    }
+    facts = {"question": question, "gists": gists, "pages": pages}
     return Call("look_up", prompt, facts)
 
 

@@ -30,17 +30,14 @@ CallKind: TypeAlias = Literal[
   `options` (texts).
 - `"explained_choice"`: the same, by an explanation and the number of an option, from
   1, as `[[n]]`.
-- `"long_answer"`: LongRAG's first call. `question` (its options below it),
-  `context`, `options` (empty for open questions).
+- `"long_answer"`: LongRAG's first call. `question` (its options below it), `context`.
 - `"short_answer"`: its second. `question`, `long_answer`. A multiple-choice question is
   put to the long answer as one of the two above.
-- `"summary"`: RAPTOR's. `text`, `max_tokens`.
-- `"page_break"`: where a page of ReadAgent ends. `parts` (sentences),
-  `breaks` (parts before each place; places are numbered from 1), `before` (the page
-  before, or empty), `after` (the part behind the passage, or empty).
+- `"summary"`: RAPTOR's. `text`.
+- `"page_break"`: where a page of ReadAgent ends. `breaks` (places, numbered from 1).
 - `"gist"`: the short version of a page. `text`.
-- `"look_up"`: pages to read in full. `question` (its options below it), `options`,
-  `gists` (of the pages, numbered from 1), `pages` (how many at most).
+- `"look_up"`: pages to read in full. `question` (its options below it), `gists` (of
+  the pages, numbered from 1), `pages` (how many at most).
 """
 
 

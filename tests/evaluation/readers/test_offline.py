@@ -93,11 +93,11 @@ def test_a_gist_is_a_quarter_of_its_page_and_more_than_nothing():
 
 
 def test_a_page_ends_at_the_last_place_that_is_offered():
-    assert ask(page_break_call(["a.", "b.", "c.", "d."], [2, 3], "")) == "<2>"
+    assert ask(page_break_call(["a.", "b.", "c.", "d."], [2, 3], "", "")) == "<2>"
 
 
 def test_the_page_with_the_nearest_gist_is_looked_up():
-    call = look_up_call("When was the lamp lit?", (), ["A mill.", "The lamp."], 6)
+    call = look_up_call("When was the lamp lit?", ["A mill.", "The lamp."], 6)
 
     assert ask(call) == "[2]"
 

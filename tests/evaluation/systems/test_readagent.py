@@ -10,88 +10,78 @@ from hypothesis import strategies as st
 
 from oprag.errors import ModelCallError
 from oprag_eval.catalogue import make_system
-from oprag_eval.systems.pages import PagingRules, page_steps, parts_of
-from oprag_eval.systems.readagent import named_pages
+from oprag_eval.systems.readagent import named_pages, pages_of
 from tests.evaluation.small import Replies, bench_of, set_of_one
 
-RULES = PagingRules(page=10, earliest=5, rest=6)
+WORDS = 180
+"""Of a sentence: four reach a page of 600, and two are no short rest."""
 
 
-def sentence(number: int, words: int = 3) -> str:
+def sentence(number: int, words: int = WORDS) -> str:
     return " ".join([f"S{number}", *["word"] * (words - 2), "end."])
 
 
-def paged(text: str, replies, rules: PagingRules = RULES):
-    """Pages as texts, and what was asked."""
-    asked = []
+def paged(text: str, replies):
+    """Pages as texts, and the prompts that asked for their ends."""
     left = iter(replies)
-    steps = page_steps(text, parts_of(text), rules)
-    try:
-        question = next(steps)
-        while True:
-            asked.append(question)
-            question = steps.send(next(left))
-    except StopIteration as stop:
-        pages = stop.value
-    return [text[slice(*span)] for span in pages], asked
+    model = Replies(lambda _: next(left))
+    spans, usage = asyncio.run(pages_of(text, 600, bench_of(model)))
+    prompts = [call.prompt for call in model.calls]
+    assert usage.input_tokens == sum(len(prompt.split()) for prompt in prompts)
+    return [text[slice(*span)] for span in spans], prompts
 
 
 def test_sentences_are_added_up_to_a_page_and_the_model_names_its_end():
-    text = " ".join(sentence(number) for number in range(7))  # 3 words each
-    pages, asked = paged(text, ["<2>", "Break at 3", "<2>"])
+    text = " ".join(map(sentence, range(7)))
+    pages, (first, second, third) = paged(text, ["<2>", "Break at 3", "<2>"])
 
-    # 3, 6, 9, 12 words: ten are reached with four. As in the notebook, places stand
-    # before the parts with which there are five words or more, and at the end.
-    first, second, third = asked
-    assert (len(first.parts), first.breaks, first.before) == (4, (1, 2, 3, 4), "")
-    # <2> is behind the second sentence; of the five left again four are ten words.
-    assert (len(second.parts), second.breaks) == (4, (1, 2, 3, 4))
-    assert second.before == pages[0]
-    assert (third.parts, third.breaks) == (("S5 word end. ", "S6 word end."), (1, 2))
+    # 180, 360, 540, 720 words: 600 are reached with four. As in the notebook, places
+    # stand before the parts with which there are 280 words or more, and at the end.
+    marked = [f"{sentence(n)}\n<{n + 1}>" for n in range(4)]
+    assert "\n".join(marked) in first
+    assert "The page before it" not in first
+    # <2> is behind the second sentence; of the five left again four are 600 words.
+    assert f"The page before it:\n\n{sentence(0)} {sentence(1)}\n\n" in second
+    assert f"{sentence(5)}\n<4>" in second
+    assert f"{sentence(5)}\n<1>\n{sentence(6)}\n<2>" in third
     # The text after the passage is there, where there is some.
-    assert [each.after.strip() for each in asked] == [sentence(4), sentence(6), ""]
+    assert f"It goes on with:\n\n{sentence(4)}\n\n" in first
+    assert f"It goes on with:\n\n{sentence(6)}\n\n" in second
+    assert "It goes on with" not in third
     assert [page.count("end.") for page in pages] == [2, 3, 2]
     assert "".join(pages) == text
 
 
 def test_a_short_rest_is_one_page_without_a_question():
-    pages, asked = paged(" ".join(map(sentence, range(1))), [])
+    pages, asked = paged(sentence(0, 170) + " " + sentence(1, 170), [])
 
     assert (len(pages), asked) == (1, [])
 
 
 @pytest.mark.parametrize("reply", ["", "no idea", "<0>", "<9>", "17"])
 def test_an_unusable_reply_ends_the_page_with_the_passage(reply):
-    text = " ".join(sentence(number) for number in range(4))
-    pages, asked = paged(text, [reply])
+    pages, asked = paged(" ".join(map(sentence, range(4))), [reply])
 
     assert (len(pages), len(asked)) == (1, 1)
 
 
 def test_nothing_is_asked_where_there_is_one_place():
-    pages, asked = paged(f"{sentence(0, 12)} {sentence(1, 12)}", [])
+    pages, asked = paged(f"{sentence(0, 700)} {sentence(1, 700)}", [])
 
     assert (len(pages), asked) == (2, [])
 
 
 @given(
-    st.text(alphabet="ab. \n", max_size=300),
-    st.lists(st.integers(min_value=-1, max_value=5), min_size=300, max_size=300),
+    st.lists(st.integers(min_value=2, max_value=400), min_size=1, max_size=12),
+    st.lists(st.integers(min_value=-1, max_value=5), min_size=12, max_size=12),
+    st.sampled_from(["", " \n", "\n\n"]),
 )
-def test_pages_are_the_text_whatever_is_replied(text, numbers):
-    steps = page_steps(text, parts_of(text), RULES)
-    replies = iter(numbers)
-    try:
-        next(steps)
-        while True:
-            steps.send(str(next(replies)))
-    except StopIteration as stop:
-        pages = stop.value
+def test_pages_are_the_text_whatever_is_replied(sizes, numbers, space):
+    text = space + " ".join(sentence(n, size) for n, size in enumerate(sizes)) + space
+    pages, _ = paged(text, map(str, numbers))
 
-    assert "".join(text[start:end] for start, end in pages) == (
-        text if text.strip() else ""
-    )
-    assert all(start < end for start, end in pages)
+    assert "".join(pages) == text
+    assert all(pages)
 
 
 @pytest.mark.parametrize(

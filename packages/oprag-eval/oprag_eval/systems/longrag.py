@@ -173,9 +173,8 @@ def _call(
     With options the call that gives the final answer is a multiple-choice question.
     """
     if prompt == "long":
-        facts = {**values, "options": question.options}
         filled = bench.wording.of_units("long").format(titles=titles, **values)
-        return Call("long_answer", filled, facts)
+        return Call("long_answer", filled, values)
     if question.options:
         key = "context" if prompt == "direct" else "long_answer"
         return answer_call(question, values[key], bench.answer_style, bench.wording)
