@@ -32,8 +32,6 @@ _FOUND_OF_ALL = 1000
 """Chunks that are found for a question that is asked of all documents, where no number
 is asked for: as many as fill the largest budgets."""
 
-_Held: TypeAlias = dict[Hashable, OrderedDict[Hashable, Any]]
-
 
 class Bench:
     """Documents, their chunks and vectors, the model, and a place for what is made.
@@ -83,40 +81,25 @@ class Bench:
         self.wording = wording or Wording()
         asked = (len(q.doc_ids or dataset.documents) for q in dataset.questions)
         self._most = max(_KEPT, *asked, 0)
-        self._split: _Held = {}
-        self._held: _Held = {}
+        self._held: dict[Hashable, OrderedDict[Hashable, Any]] = {}
 
     def trial(self, model: Model) -> Bench:
-        """Return the same bench with another model; nothing that it makes is kept."""
+        """Return the same bench with another model, of which nothing is kept."""
         trial = copy.copy(self)
         trial.model = trial.index_model = model
         trial.artifacts = Artifacts()
-        trial._held = {}  # noqa: SLF001 -- of the same class
         return trial
-
-    def documents(self, question: Question) -> list[Document]:
-        """The documents a question is asked of, in the order of the set."""
-        return list(self.dataset.documents_of(question))
 
     def chunks(self, document: Document, splitting: Splitting) -> list[Hit]:
         """A document's chunks in reading order, with positions and token counts."""
-        return _kept(
-            self._split,
-            ("chunks", splitting),
-            document.doc_id,
-            lambda: splitting.hits(document, self.counter),
-            self._most,
-        )
+        kind, name = ("chunks", splitting), document.doc_id
+        return self.kept(kind, name, lambda: splitting.hits(document, self.counter))
 
     def chunk_vectors(self, document: Document, splitting: Splitting) -> Matrix:
         """One row per chunk, in the same order."""
-
-        def embed() -> Matrix:
-            chunks = self.chunks(document, splitting)
-            return self.vectors.of_texts([hit.text for hit in chunks])
-
-        kind = "vectors", splitting
-        return _kept(self._split, kind, document.doc_id, embed, self._most)
+        texts = [hit.text for hit in self.chunks(document, splitting)]
+        kind, name = ("vectors", splitting), document.doc_id
+        return self.kept(kind, name, lambda: self.vectors.of_texts(texts))
 
     def ranked(
         self,
@@ -154,24 +137,19 @@ class Bench:
     def _searched(
         self, question: Question, splittings: tuple[Splitting, ...]
     ) -> tuple[list[Hit], list[Matrix]]:
-        """The chunks of a question's documents, and their vectors.
-
-        Those of all documents, if a question is on all of them, are kept together.
-        """
+        """The chunks of a question's documents, and their vectors."""
 
         def gather() -> tuple[list[Hit], list[Matrix]]:
             hits: list[Hit] = []
             matrices: list[Matrix] = []
-            for document in self.documents(question):
+            for document in self.dataset.documents_of(question):
                 for splitting in splittings:
                     if chunks := self.chunks(document, splitting):
                         hits += chunks
                         matrices.append(self.chunk_vectors(document, splitting))
             return hits, matrices
 
-        if question.doc_ids:
-            return gather()
-        return self.kept("all chunks", splittings, gather)
+        return self.kept("searched", (question.doc_ids, splittings), gather)
 
     def kept(self, kind: Hashable, name: Hashable, make: Callable[[], Made]) -> Made:
         """Return what a system makes without a model, made once while it is in use.
@@ -181,7 +159,15 @@ class Bench:
             name: What it is made of; of one kind the longest unused goes.
             make: Makes it.
         """
-        return _kept(self._held, kind, name, make, self._most)
+        held = self._held.setdefault(kind, OrderedDict())
+        if name in held:
+            held.move_to_end(name)
+        else:
+            held[name] = make()
+            if len(held) > self._most:
+                held.popitem(last=False)
+        made: Made = held[name]
+        return made
 
 
 def query_text(question: Question) -> str:
@@ -191,17 +177,3 @@ def query_text(question: Question) -> str:
         DOS RAG's code searches with the options; we do so for every system.
     """
     return "\n".join([question.question, *question.options])
-
-
-def _kept(
-    held: _Held, kind: Hashable, name: Hashable, make: Callable[[], Made], most: int
-) -> Made:
-    kept = held.setdefault(kind, OrderedDict())
-    if name in kept:
-        kept.move_to_end(name)
-    else:
-        kept[name] = make()
-        if len(kept) > most:
-            kept.popitem(last=False)
-    made: Made = kept[name]
-    return made

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
@@ -32,6 +33,8 @@ CORPUS_MEASURES = {"bleu_1": 1, "bleu_4": 4}
 them `corpus_bleu`. They have no score per question."""
 
 _CONTEXT_DIGITS = 6
+_OFFICIAL_OPTIONS = 4
+"""Letters that ∞Bench's rules know."""
 
 
 def scored_text(answer: Mapping[str, Any]) -> str:
@@ -161,11 +164,13 @@ def _referenced(score: Callable[[str, Sequence[str]], float | bool]) -> Measure:
 
 
 def _choice(answer: Mapping[str, Any], question: Question, rules: ChoiceRules) -> Score:
-    letter, option = question.gold_letter, question.gold_text
-    if letter is None or option is None or (rules == "official" and letter > "D"):
-        return None  # the official rules know four letters
-    text = scored_text(answer)
-    return metrics.choice_match(text, gold_letter=letter, gold_text=option, rules=rules)
+    gold, options = question.gold_option, question.options
+    if gold is None or (rules == "official" and gold >= _OFFICIAL_OPTIONS):
+        return None
+    letter = string.ascii_uppercase[gold]
+    return metrics.choice_match(
+        scored_text(answer), gold_letter=letter, gold_text=options[gold], rules=rules
+    )
 
 
 def _bracketed(
@@ -196,7 +201,7 @@ def _evidence_recall(answer: Mapping[str, Any], question: Question) -> Score:
     kept = [
         (start, end)
         for name, start, end, _ in answer["pieces"]
-        if name == question.doc_id and start is not None
+        if name in question.doc_ids and start is not None
     ]
     kind = question.evidence_kind
     return metrics.evidence_recall(question.evidence, kept, kind=kind)
@@ -209,7 +214,7 @@ def _answer_recall(
     pieces = answer["pieces"]
     if not question.answers or any(start is None for _, start, _, _ in pieces):
         return None
-    texts = [dataset.document(name).text[start:end] for name, start, end, _ in pieces]
+    texts = [dataset.documents[name].text[start:end] for name, start, end, _ in pieces]
     return metrics.answer_recall("\n\n".join(texts), question.answers)
 
 
@@ -225,7 +230,7 @@ def _title_recall(
         return None
     names = {name for name, start, _, _ in answer["pieces"] if start is not None}
     return set(question.supporting).issubset(
-        title for name in names for title in dataset.document(name).titles
+        title for name in names for title in dataset.documents[name].titles
     )
 
 

@@ -23,7 +23,7 @@ def budgets_for(dataset: Dataset, token_counter: TokenCounter) -> list[int]:
         total = 0
         for name in doc_ids or tuple(dataset.documents):
             if name not in tokens:
-                tokens[name] = token_counter(dataset.document(name).text)
+                tokens[name] = token_counter(dataset.documents[name].text)
             total += tokens[name]
         largest = max(largest, total)
     return [budget for budget in _LADDER if budget < largest] or [_LADDER[0]]

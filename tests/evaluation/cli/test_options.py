@@ -82,7 +82,7 @@ def test_files_are_named_by_their_path_in_their_folder(tmp_path):
     own = load_own([tmp_path / "in", tmp_path / "c.txt"], tmp_path / "q.csv")
 
     assert list(own.documents) == ["a.txt", "b.html", "c.txt"]
-    assert [question.doc_id for question in own.questions] == ["b.html", "c.txt"]
+    assert [question.doc_ids[0] for question in own.questions] == ["b.html", "c.txt"]
     assert own.document("b.html").text.strip() == "two"
 
 

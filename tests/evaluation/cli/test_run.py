@@ -42,7 +42,7 @@ def data(tmp_path_factory) -> list[str]:
         rows = csv.writer(file)
         rows.writerow(["question", "document", "answer"])
         for question in set_of_four().questions:
-            rows.writerow([question.question, question.doc_id, question.answers[0]])
+            rows.writerow([question.question, question.doc_ids[0], question.answers[0]])
     return ["--questions", str(folder / "q.csv"), str(folder / "notes")]
 
 

@@ -30,7 +30,7 @@ def test_a_table_of_a_folder_of_the_hubs_form(write_jsonl, tmp_path):
     found = read_longbench("musique", rows)
 
     assert [q.question_id for q in found.questions] == ["1", "2"]
-    assert found.documents[found.questions[1].doc_id].text == "Mara."
+    assert found.documents[found.questions[1].doc_ids[0]].text == "Mara."
 
 
 def test_longrag_in_parquet_as_the_hub_has_it(tmp_path):
@@ -48,7 +48,7 @@ def test_longrag_in_parquet_as_the_hub_has_it(tmp_path):
         found = load("longrag/nq", path)
         (question,) = found.questions
         assert question.answers == ("Mara",)
-        assert found.document(question.doc_id).title == "Lamp"
+        assert found.documents[question.doc_ids[0]].title == "Lamp"
 
 
 def test_a_bad_row_of_a_table_is_named(tmp_path):

@@ -2,12 +2,7 @@
 
 import pytest
 
-from oprag.errors import (
-    DocumentNotFoundError,
-    InvalidOptionError,
-    OpragWarning,
-    UnreadableFileError,
-)
+from oprag.errors import OpragWarning, UnreadableFileError
 from oprag_eval.data import read_own
 
 TEXTS = {"lamp.txt": "a", "more/eli.md": "b", "more/lamp.md": "c"}
@@ -26,8 +21,8 @@ def test_questions_in_csv(write_csv):
 
     first, second, third = found.questions
     assert [q.question_id for q in found.questions] == ["1", "2", "3"]
-    assert (first.doc_id, first.answers) == ("more/eli.md", ("Eli", "He"))
-    assert (second.doc_id, second.answers) == ("more/lamp.md", ("Eli",))
+    assert (first.doc_ids[0], first.answers) == ("more/eli.md", ("Eli", "He"))
+    assert (second.doc_ids[0], second.answers) == ("more/lamp.md", ("Eli",))
     assert (third.doc_ids, third.question) == ((), "All,\nor none?")
     assert list(found.documents) == ["lamp.txt", "more/eli.md", "more/lamp.md"]
     assert found.metrics == ("token_f1", "exact_match")
@@ -58,15 +53,11 @@ def test_questions_in_json_lines_on_texts(write_jsonl):
     )
 
     one, other = found.questions
-    assert (one.answers, one.doc_id) == (("Mara",), "a.pdf")
-    assert (other.gold_text, other.answers, other.gold_letter) == ("A", ("A",), "A")
+    assert (one.answers, one.doc_ids[0]) == (("Mara",), "a.pdf")
+    assert (other.answers, other.gold_option, other.doc_ids) == (("A",), 0, ())
     assert [d.doc_id for d in found.documents_of(other)] == ["a.pdf", "b.pdf"]
     assert found.documents["b.pdf"].text == "Eli."
     assert found.metrics == ("token_f1", "exact_match")  # only one has options
-    with pytest.raises(InvalidOptionError, match="use doc_ids"):
-        _ = other.doc_id
-    with pytest.raises(DocumentNotFoundError):
-        found.document("x")
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,8 @@ def test_quality(write_jsonl):
     found = load("quality", path.parent)
 
     first, second = found.questions
-    assert (first.gold_option, first.gold_text) == (2, "Duty")
-    assert first.doc_id == second.doc_id == "52845"
+    assert (first.gold_option, first.options[2]) == (2, "Duty")
+    assert first.doc_ids == second.doc_ids == ("52845",)
     (document,) = found.documents.values()
     assert (document.title, document.text) == ("The Lamp", "Mara left.")
     assert found.metrics[0] == "bracketed_match"
@@ -93,7 +93,7 @@ def test_longbench(write_jsonl, tmp_path, packed):
     (question,) = found.questions
     assert (question.question_id, question.question) == ("ab12", "Who lit it?")
     assert question.answers == ("Mara", "She")
-    assert found.documents[question.doc_id].text == "Passage 1:\nMara lit it."
+    assert found.documents[question.doc_ids[0]].text == "Passage 1:\nMara lit it."
     assert found.metrics == ("token_f1",)
     assert found.notes == ("1 questions, not 200 as in the papers",)
 
@@ -131,7 +131,7 @@ def test_longrag_with_the_authors_own_context(write_jsonl):
     (question,) = found.questions
     assert question.question_id == "383"
     assert question.supporting == ("Lamp", "Eli")
-    document = found.documents[question.doc_id]
+    document = found.documents[question.doc_ids[0]]
     assert (document.title, document.text) == (
         "Lamp, Mara",
         "Title: Lamp\nMara lit it.",

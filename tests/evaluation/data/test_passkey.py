@@ -20,7 +20,7 @@ def test_the_evidence_is_where_the_keys_are(variant):
 
     assert len(found.questions) == len(found.documents) == 20
     for question in found.questions:
-        text = found.document(question.doc_id).text
+        text = found.documents[question.doc_ids[0]].text
         sentences = [text[start:end] for start, end in question.evidence]
         keys = [int(re.search(r"\d{6}", sentence)[0]) for sentence in sentences]
         assert re.findall(r"\d{6}", text) == [str(k) for k in keys for _ in range(2)]
@@ -35,7 +35,7 @@ def test_the_evidence_is_where_the_keys_are(variant):
 def test_the_keys_lie_at_every_depth():
     found = small("literal", questions=10)
     depths = [
-        question.evidence[0][0] / len(found.document(question.doc_id).text)
+        question.evidence[0][0] / len(found.documents[question.doc_ids[0]].text)
         for question in found.questions
     ]
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from oprag.chunk import Span
-from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag_eval.metrics.contexts import EvidenceKind
 
 
@@ -49,35 +47,6 @@ class Question:
     supporting: tuple[str, ...] = ()
     """Titles of the articles that the answer needs; empty: not known."""
 
-    @property
-    def doc_id(self) -> str:
-        """The document, where there is exactly one.
-
-        Raises:
-            InvalidOptionError: There is none or are several.
-        """
-        if len(self.doc_ids) != 1:
-            message = (
-                f"Question {self.question_id!r} belongs to {len(self.doc_ids)} "
-                "documents (0 stands for the whole set), not to one: use doc_ids."
-            )
-            raise InvalidOptionError(message, option="doc_id", value=self.doc_ids)
-        return self.doc_ids[0]
-
-    @property
-    def gold_letter(self) -> str | None:
-        """Letter of the right option, `A` = first; None for open questions."""
-        return (
-            None
-            if self.gold_option is None
-            else string.ascii_uppercase[self.gold_option]
-        )
-
-    @property
-    def gold_text(self) -> str | None:
-        """Text of the right option; None for open questions."""
-        return None if self.gold_option is None else self.options[self.gold_option]
-
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
@@ -94,28 +63,12 @@ class Dataset:
     notes: tuple[str, ...] = ()
     """Differences from the papers: counts, and questions that were left out."""
 
-    def documents_of(self, question: Question) -> Iterator[Document]:
-        """Return the documents that a question is asked of, in order.
-
-        Raises:
-            DocumentNotFoundError: The set does not have one of them.
-        """
-        return map(self.document, question.doc_ids or self.documents)
+    def documents_of(self, question: Question) -> list[Document]:
+        """Return the documents that a question is asked of, in order."""
+        return [self.documents[name] for name in question.doc_ids or self.documents]
 
     def count_documents(self, questions: Sequence[Question]) -> int:
         """Count the documents that some questions are asked of together."""
         if any(not question.doc_ids for question in questions):
             return len(self.documents)
         return len({name for question in questions for name in question.doc_ids})
-
-    def document(self, doc_id: str) -> Document:
-        """Return one document.
-
-        Raises:
-            DocumentNotFoundError: The set has no document of this id.
-        """
-        try:
-            return self.documents[doc_id]
-        except KeyError as error:
-            message = f"{self.name} has no document {doc_id!r}."
-            raise DocumentNotFoundError(message, document=doc_id) from error

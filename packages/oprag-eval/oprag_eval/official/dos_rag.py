@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from oprag.chunk import Hit, Span
 from oprag.errors import BudgetTooSmallError
@@ -29,11 +29,7 @@ class OfficialChunk(NamedTuple):
 
 
 def split_officially(
-    text: str,
-    chunk_size: int,
-    counter: TokenCounter,
-    *,
-    sentence_spans: Callable[[str], list[tuple[int, int]]] = punkt_sentence_spans,
+    text: str, chunk_size: int, counter: TokenCounter
 ) -> list[OfficialChunk]:
     """Split a text as the authors do, over-long chunks and lost order included.
 
@@ -54,7 +50,7 @@ def split_officially(
     chunks: list[OfficialChunk] = []
     pending: list[Span] = []
     size = 0
-    for part in _parts(text, sentence_spans(text), chunk_size, counter):
+    for part in _parts(text, chunk_size, counter):
         if isinstance(part, list):
             chunks.append(_chunk(text, part))
             continue
@@ -72,10 +68,10 @@ def split_officially(
 
 
 def _parts(
-    text: str, sentences: list[tuple[int, int]], chunk_size: int, counter: TokenCounter
+    text: str, chunk_size: int, counter: TokenCounter
 ) -> Iterator[tuple[Span, int] | list[Span]]:
     """Yield sentences and clauses with their tokens, lists of words as they are."""
-    for start, end in sentences:
+    for start, end in punkt_sentence_spans(text):
         tokens = counter(" " + text[start:end])
         if tokens <= chunk_size:
             yield Span(start, end), tokens
@@ -116,21 +112,14 @@ def _runs(text: str, parts: list[Span]) -> Iterator[Span]:
     yield run
 
 
-class _Text(Protocol):
-    @property
-    def text(self) -> str: ...
-
-
-Ranked = TypeVar("Ranked", bound=_Text)
-
 TOKENS_PER_CHUNK = 50
 """Of the budget, for each chunk that may be taken."""
 _SEPARATOR = " \n\n"
 
 
 def fill_officially(
-    ranked: Sequence[Ranked], token_budget: int, counter: TokenCounter
-) -> list[Ranked]:
+    ranked: Sequence[Hit], token_budget: int, counter: TokenCounter
+) -> list[Hit]:
     """Choose chunks as the authors do.
 
     Of the `token_budget / 50` best (rounded down) those up to the first with which the
@@ -147,7 +136,7 @@ def fill_officially(
         `RAG.retrieve` of github.com/alex-laitenberger/dos-rag-eval and the settings of
         its runs; reproduced from its behaviour, none of its code.
     """
-    kept: list[Ranked] = []
+    kept: list[Hit] = []
     used = 0
     for each in ranked[: token_budget // TOKENS_PER_CHUNK]:
         used += counter(each.text)
@@ -166,7 +155,7 @@ def fill_officially(
     return kept
 
 
-def join_officially(chosen: Sequence[_Text]) -> str:
+def join_officially(chosen: Sequence[Hit]) -> str:
     """Join chunks as the authors do: line breaks inside a chunk become blanks."""
     return _SEPARATOR.join(each.text.replace("\n", " ") for each in chosen)
 

@@ -179,7 +179,5 @@ class _Page:
 
     def described(self) -> list[list[Any]]:
         """Return id, title and length of each document, in their places."""
-        return [
-            [each.doc_id, each.title, len(each.text)]
-            for each in map(self.dataset.document, self.documents)
-        ]
+        found = [self.dataset.documents[name] for name in self.documents]
+        return [[each.doc_id, each.title, len(each.text)] for each in found]

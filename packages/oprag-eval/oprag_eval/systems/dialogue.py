@@ -82,8 +82,8 @@ class BenchModel(PromptedModel):
         while not isinstance(request, Finished):
             answer: Any
             if isinstance(request, ReadDocuments):
-                found = map(bench.dataset.document, request.names)
-                answer = [FullText(document.text) for document in found]
+                documents = bench.dataset.documents
+                answer = [FullText(documents[name].text) for name in request.names]
             else:
                 call = self._call(request.prompt, request.values)
                 completion = await bench.model.complete(call)

@@ -124,7 +124,7 @@ class LongRag(System):
         placed = reading_order(ranked, self.k, order=self.order)
 
         def read(name: str) -> str:
-            return bench.dataset.document(name).text
+            return bench.dataset.documents[name].text
 
         text = _SEPARATOR.join(each.unit.text(read) for each in placed)
         pieces = [
@@ -141,7 +141,7 @@ class LongRag(System):
     ) -> tuple[set[str], UnitIndex]:
         """The documents that are in units, and their units; no names: all documents."""
         read = [
-            bench.dataset.document(name) for name in names or bench.dataset.documents
+            bench.dataset.documents[name] for name in names or bench.dataset.documents
         ]
         texts = {document.doc_id: document.text for document in read}
         listed = [(d.doc_id, to) for d in read for to in d.links if to in texts]
@@ -187,5 +187,4 @@ def _call(
 def _titles(context: Context, bench: Bench) -> str:
     """The titles of what is read, in its order."""
     read = dict.fromkeys(piece.document for piece in context.pieces)
-    documents = map(bench.dataset.document, read)
-    return ", ".join(each.title or each.doc_id for each in documents)
+    return ", ".join(bench.dataset.documents[name].title or name for name in read)

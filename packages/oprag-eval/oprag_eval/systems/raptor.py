@@ -27,7 +27,7 @@ from oprag_eval.splittings import Splitting
 from oprag_eval.system import Attempt, Context, Count, Piece, System
 from oprag_eval.systems.clusters import soft_clusters
 from oprag_eval.systems.retrieved import Compat
-from oprag_eval.vectors import Matrix, best_first
+from oprag_eval.vectors import best_first
 from oprag_eval.workers import map_concurrently
 
 _ENOUGH = 11
@@ -126,14 +126,16 @@ class Raptor(System):
         scores: list[float] = []
         usage = TokenUsage()
         query = bench.vectors.of_query(query_text(question))
-        for document in bench.documents(question):
+        for document in bench.dataset.documents_of(question):
             tree, made_with = await tree_of(document, self, bench)
             usage += made_with
             made = {"doc_uri": document.doc_id, "note": "summary"}
             summaries = [Hit(text, made) for text in tree]
-            if found := [*bench.chunks(document, self.cut), *summaries]:
-                nodes += found
-                scores += (self._vectors(document, tree, bench) @ query).tolist()
+            if leaves := bench.chunks(document, self.cut):
+                nodes += [*leaves, *summaries]
+                scores += (bench.chunk_vectors(document, self.cut) @ query).tolist()
+            if tree:
+                scores += (bench.vectors.of_texts(tree) @ query).tolist()
         ranked = [nodes[place] for place in best_first(scores)]
         if self.compat == "official":
             kept = fill_officially(ranked, budget or 0, bench.counter)
@@ -143,15 +145,6 @@ class Raptor(System):
             text = _SEPARATOR.join(node.text for node in kept)
         pieces = tuple(piece for node in kept for piece in _pieces(node))
         return await read(question, Context(text, pieces), bench, index=usage)
-
-    def _vectors(self, document: Document, tree: Sequence[str], bench: Bench) -> Matrix:
-        def stacked() -> Matrix:
-            leaves = bench.chunk_vectors(document, self.cut)
-            if not tree:
-                return leaves
-            return np.vstack([leaves, bench.vectors.of_texts(tree)])
-
-        return bench.kept(("raptor vectors", self), document.doc_id, stacked)
 
 
 def _pieces(node: Hit) -> tuple[Piece, ...]:

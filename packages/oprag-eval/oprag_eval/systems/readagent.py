@@ -121,7 +121,7 @@ class ReadAgent(System):
         """Make pages and gists if they are not there, look up, and answer."""
         pages: list[_Page] = []
         usage = TokenUsage()
-        for document in bench.documents(question):
+        for document in bench.dataset.documents_of(question):
             spans, paging = await pages_of(document.text, self.page_words, bench)
             texts = [document.text[slice(*span)] for span in spans]
             gists = await map_concurrently(

@@ -105,7 +105,7 @@ class Retrieved(System):
         ranked = bench.ranked(question, OfficialSplitting(self.unit, *self.size))
         kept = fill_officially(ranked, budget or 0, bench.counter)
         if self.order == "document":
-            names = [each.doc_id for each in bench.documents(question)]
+            names = [each.doc_id for each in bench.dataset.documents_of(question)]
             kept.sort(key=lambda hit: hit.metadata["number"])
             kept.sort(key=lambda hit: names.index(hit.metadata["doc_uri"]))
         text = join_officially(kept)

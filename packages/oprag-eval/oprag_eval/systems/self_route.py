@@ -90,7 +90,10 @@ class SelfRoute(System):
 
 def _whole(question: Question, bench: Bench) -> list[Hit]:
     """Every document of a question as a hit."""
-    return [Hit(d.text, {"document_id": d.doc_id}) for d in bench.documents(question)]
+    return [
+        Hit(d.text, {"document_id": d.doc_id})
+        for d in bench.dataset.documents_of(question)
+    ]
 
 
 def _pieces(context: RungContext) -> tuple[Piece, ...]:
