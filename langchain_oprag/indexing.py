@@ -19,7 +19,6 @@ from oprag.indexing import (
     IndexingKeywords,
     IndexingReport,
     IndexTarget,
-    Piece,
     Snapshot,
     WantedChunk,
     aindex_target,
@@ -184,9 +183,9 @@ class _LangChain(Framework[Document]):
     ) -> Document:
         return Document(text, metadata=metadata)
 
-    def split(self, documents: Sequence[Document]) -> list[Piece]:
+    def split(self, documents: Sequence[Document]) -> list[WantedChunk]:
         chunks = self.splitter.transform_documents(documents)
-        return [Piece(chunk.page_content, chunk.metadata) for chunk in chunks]
+        return [WantedChunk("", chunk.page_content, chunk.metadata) for chunk in chunks]
 
 
 class _Writer(ChunkWriter):

@@ -35,7 +35,6 @@ from oprag.indexing import (
     IndexingKeywords,
     IndexingReport,
     IndexTarget,
-    Piece,
     Snapshot,
     WantedChunk,
     aindex_target,
@@ -221,11 +220,11 @@ class _LlamaIndex(Framework[Document]):
         }
         return like.model_copy(update=changes)
 
-    def split(self, documents: Sequence[Document]) -> list[Piece]:
+    def split(self, documents: Sequence[Document]) -> list[WantedChunk]:
         nodes = self.splitter.get_nodes_from_documents(documents)
         for node in nodes:
             self._refuse_levels(node)
-        return [Piece(text_of(node), node.metadata, node) for node in nodes]
+        return [WantedChunk("", text_of(node), node.metadata, node) for node in nodes]
 
     def finished(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
         """Give the nodes their ids, links and what is hidden of the metadata."""

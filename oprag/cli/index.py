@@ -18,7 +18,7 @@ from oprag.cli.chroma_directory import DATABASE, chosen_collection
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings
 from oprag.errors import IndexingError
 from oprag.files import FilesRead, FileText
-from oprag.indexing import IndexingReport, RemoveMissing, ShowProgress, SkippedFile
+from oprag.indexing import IndexingReport, RemoveMissing, ShowProgress
 
 COLLECTION = "oprag"
 COLLECTION_METADATA = {"hnsw:space": "cosine", "hnsw:M": 64}
@@ -173,11 +173,7 @@ def to_index(read: FilesRead) -> list[Any]:
     """Return files as `index_documents` takes them, those that are no text as well."""
     given: list[Any] = as_documents(read.texts)
     given += [Document("", metadata={"source": name}) for name in read.empty]
-    given += [
-        SkippedFile(error.path, error)
-        for error in read.skipped
-        if error.path not in read.empty
-    ]
+    given += [error for error in read.skipped if error.path not in read.empty]
     return given
 
 

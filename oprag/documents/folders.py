@@ -17,7 +17,7 @@ FolderFile: TypeAlias = tuple[str, str] | UnreadableFileError
 one of a file that could not be read has a `__cause__`: its text is not known."""
 
 
-def read_folder(folder: str | Path) -> Iterator[FolderFile]:
+def read_folder(folder: str | Path, before: str = "") -> Iterator[FolderFile]:
     """Read the text files of a folder and of the folders in it.
 
     Files come sorted by name, those of a folder before the folders in it, with the text
@@ -27,6 +27,7 @@ def read_folder(folder: str | Path) -> Iterator[FolderFile]:
 
     Args:
         folder: An existing folder. It is looked at when iteration begins.
+        before: Put before each name.
 
     Yields:
         Name (the path inside the folder, with `/`) and text of each file, or the
@@ -39,7 +40,7 @@ def read_folder(folder: str | Path) -> Iterator[FolderFile]:
     """
     source = document_source(Path(folder))
     for name in _names(Path(folder).resolve()):
-        yield _read(source, name)
+        yield _read(source, name, before + name)
 
 
 def count_files(folder: str | Path) -> int:
@@ -65,10 +66,10 @@ def _closed(error: OSError) -> None:
     ) from error
 
 
-def _read(source: DocumentSource, name: str) -> FolderFile:
+def _read(source: DocumentSource, file: str, name: str) -> FolderFile:
     try:
         name.encode()
-        text = source.get(name)
+        text = source.get(file)
     except UnicodeEncodeError as error:
         shown = os.fsencode(name).decode("utf-8", "backslashreplace")
         return _unreadable(shown, "has a name that is not UTF-8", error)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from oprag.documents import SourcePart, annotate_chunks, replaced
 from oprag.errors import UnreadableFileError
@@ -34,15 +34,6 @@ from oprag.positions import (
 
 D = TypeVar("D")
 """A framework's class of documents."""
-
-
-class Piece(NamedTuple):
-    """A chunk as a splitter made it."""
-
-    text: str
-    metadata: Mapping[str, Any]
-    source: Any = None
-    """The framework's object, for `Framework.finished`."""
 
 
 class Framework(ABC, Generic[D]):
@@ -73,8 +64,8 @@ class Framework(ABC, Generic[D]):
         """
 
     @abstractmethod
-    def split(self, documents: Sequence[D]) -> list[Piece]:
-        """Split parts of one document, all of them if the splitter is oprag's."""
+    def split(self, documents: Sequence[D]) -> list[WantedChunk]:
+        """Split parts of a document, all if the splitter is oprag's; without ids."""
 
     def finished(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
         """Return the chunks of one document with what the store is handed for each."""
@@ -116,17 +107,17 @@ def chunks_of(
             reserved=framework.reserved,
         )
         own_id = indexed_id(metadata, int(metadata[CHUNK_INDEX]))
-        chunks.append(WantedChunk(own_id, piece.text, metadata, piece.source))
+        chunks.append(piece._replace(id=own_id, metadata=metadata))
     return framework.finished(chunks)
 
 
 def _placed_chunks(
     parts: Sequence[Part], documents: Sequence[D], framework: Framework[D]
-) -> list[Piece]:
+) -> list[WantedChunk]:
     """All chunks of a document in reading order, each with its place."""
     ordered = [documents[part.place] for part in parts]
     if framework.exact:
-        by_number: dict[Any, list[Piece]] = {part.number: [] for part in parts}
+        by_number: dict[Any, list[WantedChunk]] = {part.number: [] for part in parts}
         for piece in framework.split(ordered):
             by_number[piece.metadata.get(PART_INDEX)].append(piece)
         rows = list(by_number.values())
@@ -141,8 +132,8 @@ def _placed_chunks(
 
 
 def _located(
-    parts: Sequence[Part], rows: Sequence[Sequence[Piece]], splitter: object
-) -> list[list[Piece]]:
+    parts: Sequence[Part], rows: Sequence[Sequence[WantedChunk]], splitter: object
+) -> list[list[WantedChunk]]:
     """Chunks of a splitter that is not oprag's, found in their document."""
     name = parts[0].name
     settings = splitter_settings(type(splitter), getattr(splitter, "__dict__", None))

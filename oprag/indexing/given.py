@@ -19,7 +19,7 @@ from oprag.errors import (
 from oprag.indexing.chunks import Framework, chunks_of
 from oprag.indexing.flat import UnsupportedMetadata, is_storable
 from oprag.indexing.plan import WantedDocument
-from oprag.indexing.report import REFUSALS, FailedDocument, Readable, SkippedFile
+from oprag.indexing.report import REFUSALS, FailedDocument, Readable
 from oprag.metadata import (
     CHAR_START,
     CHUNK_INDEX,
@@ -40,7 +40,7 @@ D = TypeVar("D")
 """A framework's class of documents."""
 Documents: TypeAlias = str | Path | Iterable[D]
 """A folder of text files, or documents."""
-Named: TypeAlias = tuple[str, list[D]] | SkippedFile
+Named: TypeAlias = tuple[str, list[D]] | UnreadableFileError
 """A document's own name and its parts; or a file that is no text."""
 
 _STALE = (DOC_VERSION, N_CHUNKS, TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS, DOC_SCOPE)
@@ -71,7 +71,7 @@ def source_scope(documents: Documents[D], scope: str | None) -> str:
     """Return the name of the source that a run keeps the store in step with.
 
     Args:
-        documents: As `wanted_documents` takes them.
+        documents: A folder or documents.
         scope: The name that the user gave, or None.
 
     Returns:
@@ -93,40 +93,12 @@ def source_scope(documents: Documents[D], scope: str | None) -> str:
     return f"{shown}#{short_hash(folder.as_posix(), _SCOPE_DIGITS)}"
 
 
-def wanted_documents(
-    documents: Documents[D],
-    framework: Framework[D],
-    unsupported_metadata: UnsupportedMetadata,
-    scope: str | None = None,
-) -> Iterator[Readable]:
-    """Read, group and split documents, one at a time.
-
-    Args:
-        documents: A folder, whose text files are all read; or documents. Those of
-            one name that follow one another are the parts of one document.
-        framework: Whose documents they are.
-        unsupported_metadata: See `flat_metadata`.
-        scope: The name that the user gave to where they come from. Names of files
-            begin with it.
-
-    Returns:
-        Each document with all its chunks; or, with its name, the reason why a file is
-        no text, a document cannot be stored or was not split. Read one at a time.
-    """
-    check_given(documents, framework, unsupported_metadata)
-    mark = source_scope(documents, scope)
-    return (
-        wanted_document(given, framework, unsupported_metadata, mark)
-        for given in named_documents(documents, framework, scope)
-    )
-
-
 def check_given(
     documents: Documents[D],
     framework: Framework[D],
     unsupported_metadata: UnsupportedMetadata,
 ) -> None:
-    """Refuse what `wanted_documents` cannot take, as far as that can be seen.
+    """Refuse what cannot be indexed, as far as that can be seen.
 
     Raises:
         InvalidOptionError: The documents are none, or the option has no such value.
@@ -134,7 +106,7 @@ def check_given(
     if not isinstance(documents, (str, Path)):
         given: Any = documents
         if isinstance(given, (list, tuple)):  # the command line gives files as it reads
-            given = [one for one in given if not isinstance(one, SkippedFile)]
+            given = [one for one in given if not isinstance(one, UnreadableFileError)]
         check_entries("documents", given, framework.document_type)
     if unsupported_metadata not in ("error", "drop"):
         takes = "It takes 'error' or 'drop'."
@@ -157,8 +129,13 @@ def wanted_document(
     unsupported_metadata: UnsupportedMetadata,
     mark: str,
 ) -> Readable:
-    """Split one document; see `wanted_documents`."""
-    if isinstance(given, SkippedFile):
+    """Split one document.
+
+    Returns:
+        The document with all its chunks; or, with its name, the reason why a file is
+        no text, or why the document cannot be stored or was not split.
+    """
+    if isinstance(given, UnreadableFileError):
         return given
     name, parts = given
     try:
@@ -178,17 +155,19 @@ def named_documents(
     """Read the parts of each document, which name it in their metadata.
 
     Args:
-        documents: See `wanted_documents`.
+        documents: A folder, whose text files are all read; or documents. Those of
+            one name that follow one another are the parts of one document.
         framework: Whose they are.
-        scope: The same.
+        scope: The name that the user gave to where they come from. Names of files
+            begin with it.
     """
     if isinstance(documents, (str, Path)):
         before = f"{scope.rstrip('/')}/" if scope else ""
-        for file in read_folder(documents):
+        for file in read_folder(documents, before):
             if isinstance(file, UnreadableFileError):
-                yield SkippedFile(before + file.path, file)
+                yield file
             else:
-                name, text = before + file[0], file[1]
+                name, text = file
                 metadata = {"source": name, **_names_of(name)}
                 yield name, [framework.make(text, name, metadata, None)]
         return
@@ -197,7 +176,7 @@ def named_documents(
     )
     for name, group in itertools.groupby(named, key=lambda pair: pair[0]):
         parts = [document for _, document in group]
-        if isinstance(parts[0], SkippedFile):
+        if isinstance(parts[0], UnreadableFileError):
             yield parts[0]
             continue
         texts = [framework.read(part) for part in parts]
@@ -224,8 +203,8 @@ def _names_of(name: str) -> dict[str, str]:
 
 
 def _name(place: int, document: Any, framework: Framework[D]) -> str:
-    if isinstance(document, SkippedFile):
-        return document.name
+    if isinstance(document, UnreadableFileError):
+        return document.path
     check_entries("documents", [document], framework.document_type)
     text = framework.read(document)
     name = source_name(text)

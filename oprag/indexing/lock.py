@@ -12,13 +12,13 @@ import hashlib
 import os
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from oprag.documents import ChunkStore
 from oprag.errors import IndexingError
+from oprag.tokens import Do, Steps
 
 PATIENCE = 60.0
 """Seconds that a run waits for another one."""
@@ -26,39 +26,27 @@ _PAUSE = 0.05
 """Seconds between two looks."""
 
 
-@contextmanager
-def only_run(
+def taken(
     store: ChunkStore, written: object, *, patience: float = PATIENCE
-) -> Iterator[None]:
-    """Wait until nobody else indexes into the store, and keep others waiting."""
+) -> Steps[Any]:
+    """Wait until nobody else indexes into the store, and keep others waiting.
+
+    Returns:
+        What is to be closed at the end of the run.
+    """
     until = time.monotonic() + patience
-    while (lock := _taken(store, written)) is None:
+    while (lock := _lock(store, written)) is None:
         if time.monotonic() > until:
-            raise _another(store, patience)
-        time.sleep(_PAUSE)
-    try:
-        yield
-    finally:
-        lock.close()
+            message = (
+                f"Another run has been writing to {store.name} for {patience:g} "
+                "seconds. Nothing was done. Index again when it has ended."
+            )
+            raise IndexingError(message, store=store.name)
+        yield Do(partial(time.sleep, _PAUSE), partial(asyncio.sleep, _PAUSE))
+    return lock
 
 
-@asynccontextmanager
-async def aonly_run(
-    store: ChunkStore, written: object, *, patience: float = PATIENCE
-) -> AsyncIterator[None]:
-    """Async version of `only_run`."""
-    until = time.monotonic() + patience
-    while (lock := _taken(store, written)) is None:
-        if time.monotonic() > until:
-            raise _another(store, patience)
-        await asyncio.sleep(_PAUSE)
-    try:
-        yield
-    finally:
-        lock.close()
-
-
-def _taken(store: ChunkStore, written: object) -> Any:
+def _lock(store: ChunkStore, written: object) -> Any:
     """A connection that holds the lock until it is closed; None: another one does."""
     import sqlite3  # here, because its import takes long
 
@@ -82,11 +70,3 @@ def _taken(store: ChunkStore, written: object) -> Any:
             return None
         raise
     return connection
-
-
-def _another(store: ChunkStore, patience: float) -> IndexingError:
-    message = (
-        f"Another run has been writing to {store.name} for {patience:g} seconds. "
-        "Nothing was done. Index again when it has ended."
-    )
-    return IndexingError(message, store=store.name)

@@ -76,11 +76,12 @@ class WantedChunk(NamedTuple):
     """One chunk as the store is to hold it."""
 
     id: str
-    """A hash of document, version, index, metadata; see `oprag.metadata.indexed_id`."""
+    """A hash of document, version, index, metadata; see `oprag.metadata.indexed_id`.
+    Empty as a splitter made it."""
     text: str
     """The chunk's text."""
     metadata: Mapping[str, str | int | float]
-    """Flat; see `oprag.indexing.flat`. `doc_key` among it."""
+    """Flat, with `doc_key`; see `oprag.indexing.flat`."""
     source: Any = None
     """The framework's object that is handed to the store; None where it can be
     made of the rest."""

@@ -32,18 +32,13 @@ class Progress:
             takes = "It takes True, False or a function."
             raise invalid_option("show_progress", show, takes)
         self._show = show
-        self._count = count
-        self._begun = False
         self._total: int | None = None
-        self._bar: Any = None
+        with suppress(OpragError):  # the run says so, at the item that is meant
+            self._total = count() if show else None
+        self._bar = _bar(self._total) if show is True else None
 
     def __call__(self, documents: int, chunks: int) -> None:
         """Report how many documents are done, and how many chunks were written."""
-        if not self._begun and self._show:  # counted in the thread where the work is
-            self._begun = True
-            with suppress(OpragError):  # the run says so, at the item that is meant
-                self._total = self._count()
-            self._bar = _bar(self._total) if self._show is True else None
         if callable(self._show):
             self._show(documents, self._total, chunks)
         elif self._bar is not None:

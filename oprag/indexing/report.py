@@ -14,6 +14,7 @@ from oprag.errors import (
     OpragError,
     OpragWarning,
     UnreadableFileError,
+    users_level,
 )
 from oprag.indexing.plan import WantedDocument
 
@@ -21,8 +22,6 @@ REFUSALS = (MissingPositionError, UnreadableFileError)
 """Errors of one document alone, for which no store or model was asked."""
 _LISTED = 5
 """Documents that a message names."""
-_OF_CALLER = 5
-"""The stack level of the line that calls an adapter's `index_documents`."""
 
 
 class FailedDocument(NamedTuple):
@@ -38,22 +37,9 @@ class FailedDocument(NamedTuple):
         return f"FailedDocument({self.name!r}, {type(self.error).__name__})"
 
 
-class SkippedFile(NamedTuple):
-    """A file of a folder that is no text."""
-
-    name: str
-    """The name that its document would have."""
-    error: UnreadableFileError
-    """The reason that it was not read."""
-
-    @property
-    def is_unread(self) -> bool:
-        """Whether it could not be read, and may have a text."""
-        return self.error.__cause__ is not None
-
-
-Readable: TypeAlias = WantedDocument | SkippedFile | FailedDocument
-"""A document that is to be indexed, or what was wrong with it."""
+Readable: TypeAlias = WantedDocument | UnreadableFileError | FailedDocument
+"""A document that is to be indexed; a file that is no text, by its path the name that
+its document would have; or what was wrong with a document."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -177,4 +163,4 @@ def warn_of(report: IndexingReport) -> None:
             'both. Pass replace="all" to delete those.'
         )
     for message in said:
-        warnings.warn(message, OpragWarning, stacklevel=_OF_CALLER)
+        warnings.warn(message, OpragWarning, stacklevel=users_level())

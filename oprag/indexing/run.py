@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from oprag.documents import ChunkStore
-from oprag.errors import IndexingError, InvalidOptionError
+from oprag.errors import IndexingError, InvalidOptionError, UnreadableFileError
 from oprag.indexing.given import GivenNames
 from oprag.indexing.plan import IndexingPlan, RunOptions, WantedDocument, plan
 from oprag.indexing.report import (
@@ -23,7 +23,6 @@ from oprag.indexing.report import (
     FailedDocument,
     IndexingReport,
     Readable,
-    SkippedFile,
     failures,
     too_many,
 )
@@ -45,7 +44,7 @@ Requests: TypeAlias = Steps[None]
 """Reads and writes to do; if one fails, its exception is thrown in here."""
 
 
-Part: TypeAlias = IndexingReport | SkippedFile | IndexingError
+Part: TypeAlias = IndexingReport | UnreadableFileError | IndexingError
 """The report of another process on some documents, or why it stopped."""
 Given: TypeAlias = Iterable[Readable] | Callable[[StoredBefore], Iterable[Part]]
 """Documents, read one at a time; or what has other processes write them, given what the
@@ -53,10 +52,9 @@ store holds before, and gives what `write_part` returned to them."""
 
 
 def indexing_steps(
-    make: Callable[[], Run], given: Given, *, is_part: bool = False
+    run: Run, given: Given, *, is_part: bool = False
 ) -> Steps[IndexingReport]:
     """Index documents, and end the run, unless another process does."""
-    run = make()
     for each in given(run.before) if callable(given) else given:
         if isinstance(each, IndexingReport):
             run.count(each)
@@ -93,7 +91,7 @@ class Run:
             key: []
             for key in ("added", "updated", "unchanged", "removed", "empty", "kept")
         }
-        self._skipped: list[SkippedFile] = []
+        self._skipped: list[UnreadableFileError] = []
         self._failed: list[FailedDocument] = []
         self._in_a_row: list[type[Exception]] = []
         self._foreign: dict[str, None] = {}
@@ -101,10 +99,12 @@ class Run:
 
     def take(self, given: Readable) -> Requests:
         """Take the next document, or what is wrong with it."""
-        self._given.note(given.name)
-        if isinstance(given, SkippedFile):
+        if isinstance(given, UnreadableFileError):
+            self._given.note(given.path)
             self._skipped.append(given)
-        elif isinstance(given, FailedDocument):
+            return
+        self._given.note(given.name)
+        if isinstance(given, FailedDocument):
             self._fail(*given)
         elif given.chunks:
             yield from self._write_document(given)
@@ -257,7 +257,7 @@ class Run:
         )
         if self._options.remove_missing == "all":
             return going
-        if self._failed or any(one.is_unread for one in self._skipped):
+        if self._failed or any(one.__cause__ for one in self._skipped):
             self._outcomes["kept"] = going
             return []
         if 2 * len(going) > len(before):
@@ -273,7 +273,7 @@ class Run:
         }
         return IndexingReport(
             **outcomes,
-            skipped=tuple(one.error for one in self._skipped),
+            skipped=tuple(self._skipped),
             failed=tuple(self._failed),
             foreign=tuple(self._foreign),
             chunks_foreign=counts["foreign"],

@@ -6,7 +6,7 @@ store and its writer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from functools import partial
 from typing import Any, TypedDict, Unpack
@@ -16,18 +16,20 @@ from oprag.errors import refuse_unknown
 from oprag.indexing.flat import UnsupportedMetadata
 from oprag.indexing.given import (
     Documents,
+    check_given,
     count_documents,
+    named_documents,
     source_scope,
-    wanted_documents,
+    wanted_document,
 )
-from oprag.indexing.lock import aonly_run, only_run
+from oprag.indexing.lock import taken
 from oprag.indexing.plan import RemoveMissing, Replace, RunOptions
 from oprag.indexing.progress import Progress, ShowProgress
 from oprag.indexing.report import IndexingReport, Readable, warn_of
 from oprag.indexing.run import Given, Run, indexing_steps
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writer import ChunkWriter, IndexTarget, in_thread
-from oprag.tokens import acarry_out, carry_out
+from oprag.tokens import Steps, acarry_out, carry_out
 
 
 class IndexingKeywords(TypedDict, total=False):
@@ -45,32 +47,55 @@ def index_target(
     target: IndexTarget, documents: Documents[Any], **options: Unpack[IndexingKeywords]
 ) -> IndexingReport:
     """Do what an adapter's `index_documents` does."""
-    wanted, rest = _wanted(target, documents, options)
-    return update_index(wanted, target.store, target.writer, **rest)
+    return _carried_out(_requests(target, documents, options))
 
 
 async def aindex_target(
     target: IndexTarget, documents: Documents[Any], **options: Unpack[IndexingKeywords]
 ) -> IndexingReport:
-    """Async version of `index_target`."""
-    wanted, rest = _wanted(target, documents, options)
-    return await aupdate_index(wanted, target.store, target.writer, **rest)
+    """Async version of `index_target`.
+
+    Documents are read and compared in a thread, so that the event loop goes on.
+    """
+    with closing(_requests(target, documents, options)) as requests:
+        report = await acarry_out(requests, in_thread)
+    warn_of(report)
+    return report
 
 
-def _wanted(
+def _requests(
     target: IndexTarget, documents: Documents[Any], options: IndexingKeywords
-) -> tuple[Iterator[Readable], dict[str, Any]]:
-    """The documents, and the options of `update_index`."""
+) -> Steps[IndexingReport]:
     refuse_unknown(options, [*IndexingKeywords.__annotations__])
     rest: dict[str, Any] = {"show_progress": True, **options}
     unsupported = rest.pop("unsupported_metadata", "error")
     scope = rest.pop("scope", None)
-    wanted = wanted_documents(documents, target.framework, unsupported, scope)
-    rest["count"] = partial(count_documents, documents, target.framework)
-    return wanted, {**rest, "scope": source_scope(documents, scope)}
+    framework = target.framework
+    check_given(documents, framework, unsupported)
+    rest["scope"] = mark = source_scope(documents, scope)
+    wanted = (
+        wanted_document(given, framework, unsupported, mark)
+        for given in named_documents(documents, framework, scope)
+    )
+    rest["count"] = partial(count_documents, documents, framework)
+    return updating(wanted, target.store, target.writer, **rest)
 
 
 def update_index(
+    documents: Given, store: ChunkStore, writer: ChunkWriter, **options: Any
+) -> IndexingReport:
+    """Make a store hold documents as they are now; see `updating`."""
+    return _carried_out(updating(documents, store, writer, **options))
+
+
+def _carried_out(requests: Steps[IndexingReport]) -> IndexingReport:
+    with closing(requests):
+        report = carry_out(requests)
+    warn_of(report)
+    return report
+
+
+def updating(
     documents: Given,
     store: ChunkStore,
     writer: ChunkWriter,
@@ -78,14 +103,25 @@ def update_index(
     count: Callable[[], int | None] = lambda: None,
     show_progress: ShowProgress = False,
     **options: Any,
-) -> IndexingReport:
-    """Make a store hold documents as they are now."""
-    with closing(Progress(show_progress, count)) as progress:
-        make = partial(Run, store, writer, RunOptions(**options), progress)
-        with only_run(store, writer.written):
-            report = carry_out(indexing_steps(make, documents))
+) -> Steps[IndexingReport]:
+    """Make a store hold documents as they are now, when no other run writes to it.
+
+    Args:
+        documents: Those that it is to hold.
+        store: Reads it.
+        writer: Writes to it.
+        count: Returns how many documents there are; None if that is not known.
+        show_progress: See `ShowProgress`.
+        **options: See `RunOptions`.
+    """
+    run_options = RunOptions(**options)
+    with (
+        closing(Progress(show_progress, count)) as progress,
+        closing((yield from taken(store, writer.written))),
+    ):
+        run = Run(store, writer, run_options, progress)
+        report = yield from indexing_steps(run, documents)
     progress.end(report)
-    warn_of(report)
     return report
 
 
@@ -101,27 +137,5 @@ def write_part(
     It does not wait for that run, whose documents these are. Two processes never write
     the same document.
     """
-    make = partial(Run, store, writer, RunOptions(**options), before=before)
-    return carry_out(indexing_steps(make, documents, is_part=True))
-
-
-async def aupdate_index(
-    documents: Iterable[Readable],
-    store: ChunkStore,
-    writer: ChunkWriter,
-    *,
-    count: Callable[[], int | None] = lambda: None,
-    show_progress: ShowProgress = False,
-    **options: Any,
-) -> IndexingReport:
-    """Async version of `update_index`.
-
-    Documents are read and compared in a thread, so that the event loop goes on.
-    """
-    with closing(Progress(show_progress, count)) as progress:
-        make = partial(Run, store, writer, RunOptions(**options), progress)
-        async with aonly_run(store, writer.written):
-            report = await acarry_out(indexing_steps(make, documents), in_thread)
-    progress.end(report)
-    warn_of(report)
-    return report
+    run = Run(store, writer, RunOptions(**options), before=before)
+    return carry_out(indexing_steps(run, documents, is_part=True))

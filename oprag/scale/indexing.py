@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from oprag.calls import said_by
-from oprag.errors import ClusterError, invalid_option
+from oprag.errors import ClusterError, UnreadableFileError, invalid_option
 from oprag.indexing import (
     Framework,
     GivenNames,
@@ -20,7 +20,6 @@ from oprag.indexing import (
     Replace,
     RunOptions,
     ShowProgress,
-    SkippedFile,
     StoredBefore,
     UnsupportedMetadata,
     check_given,
@@ -114,12 +113,12 @@ def index_on_ray(
         mark = source_scope([] if is_dataset else documents, scope)
         check_given([] if is_dataset else documents, framework, unsupported_metadata)
         given = documents_of(documents, framework) if is_dataset else documents
-        names, skipped = GivenNames(), list[SkippedFile]()
+        names, skipped = GivenNames(), list[UnreadableFileError]()
 
         def readable() -> Iterator[tuple[str, list[Any]]]:
             for each in named_documents(given, framework, scope):
-                if isinstance(each, SkippedFile):
-                    names.note(each.name)
+                if isinstance(each, UnreadableFileError):
+                    names.note(each.path)
                     skipped.append(each)
                 else:
                     names.note(each[0])

@@ -19,7 +19,7 @@ from oprag.errors import (
     UnreadableFileError,
 )
 from oprag.indexing import IndexingReport, WantedChunk, WantedDocument, update_index
-from oprag.indexing.report import FailedDocument, SkippedFile
+from oprag.indexing.report import FailedDocument
 from oprag.metadata import DOC_SCOPE
 from tests.documents.fake_store import FakeStore, FakeWriter
 from tests.indexing.test_update import document, expected, full, stored
@@ -213,7 +213,7 @@ def scoped(wanted: WantedDocument, scope: str) -> WantedDocument:
     return WantedDocument(wanted.name, [marked, *others])
 
 
-NO_TEXT = SkippedFile("Thumbs.db", OSError())  # type: ignore[arg-type]
+NO_TEXT = UnreadableFileError("no text", path="Thumbs.db", reason="no text")
 
 
 @pytest.mark.filterwarnings("ignore:Nothing was indexed")

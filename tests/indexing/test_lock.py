@@ -7,24 +7,31 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from oprag.errors import IndexingError
-from oprag.indexing.lock import aonly_run, only_run
+from oprag.indexing.lock import PATIENCE, taken
+from oprag.tokens import acarry_out, carry_out
 from tests.documents.fake_store import FakeStore
 
 HOLD = """
 import sys, time
-from oprag.indexing.lock import only_run
+from oprag.indexing.lock import taken
+from oprag.tokens import carry_out
 from tests.documents.fake_store import FakeStore
 store = FakeStore()
 store.place = sys.argv[1]
-with only_run(store, store):
-    print("held", flush=True)
-    time.sleep(60)
+lock = carry_out(taken(store, store))
+print("held", flush=True)
+time.sleep(60)
 """
+
+
+def only_run(store: FakeStore, written: object, patience: float = PATIENCE):
+    return closing(carry_out(taken(store, written, patience=patience)))
 
 
 def store_at(place: str) -> FakeStore:
@@ -86,7 +93,7 @@ async def test_waiting_does_not_block_the_event_loop(tmp_path):
     order = []
 
     async def run(name: str) -> None:
-        async with aonly_run(store, store):
+        with closing(await acarry_out(taken(store, store))):
             order.append(name)
             await asyncio.sleep(0.1)
             order.append(name)
@@ -105,7 +112,7 @@ async def test_who_is_cancelled_while_waiting_holds_nothing(tmp_path):
     store = store_at(str(tmp_path))
 
     async def run() -> None:
-        async with aonly_run(store, store):
+        with closing(await acarry_out(taken(store, store))):
             pass
 
     with only_run(store, store):

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from oprag.errors import OpragWarning, UnreadableFileError
-from oprag.indexing import (
-    FailedDocument,
-    Readable,
-    SkippedFile,
-    aupdate_index,
-    update_index,
-)
+from oprag.indexing import FailedDocument, Readable, update_index
 from tests.documents.fake_store import FakeStore
 from tests.indexing.test_emptied import empty, holding
 from tests.indexing.test_faults import Particular
@@ -26,10 +18,10 @@ REFUSED = FailedDocument("z", UnreadableFileError("no", path="z", reason="no"))
 BAD = document("z", ["bad"])
 
 
-def skipped(name: str, *, is_read: bool) -> SkippedFile:
+def skipped(name: str, *, is_read: bool) -> UnreadableFileError:
     error = UnreadableFileError("no text", path=name, reason="no text")
     error.__cause__ = None if is_read else PermissionError()
-    return SkippedFile(name, error)
+    return error
 
 
 def names(store: FakeStore) -> set[object]:
@@ -39,18 +31,13 @@ def names(store: FakeStore) -> set[object]:
 UNSTORED: list[Readable] = [BAD, REFUSED, skipped("z", is_read=False)]
 
 
-@pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
 @pytest.mark.parametrize("new", UNSTORED, ids=["failed", "refused", "unread"])
-def test_nothing_is_removed_while_a_document_is_not_in_the_store(new, awaited):
+def test_nothing_is_removed_while_a_document_is_not_in_the_store(new):
     store = holding("abcd")
     given, writer = [new, *full("bcd")], Particular(store)
 
     with pytest.warns(OpragWarning, match=KEPT):
-        report = (
-            asyncio.run(aupdate_index(given, store, writer, remove_missing=True))
-            if awaited
-            else update_index(given, store, writer, remove_missing=True)
-        )
+        report = update_index(given, store, writer, remove_missing=True)
 
     assert (report.removed, report.kept) == ((), ("a",))
     assert names(store) == {*"abcd"}

@@ -17,13 +17,14 @@ from oprag.indexing import (
     RunOptions,
     WantedChunk,
     WantedDocument,
-    aupdate_index,
+    in_thread,
     update_index,
 )
 from oprag.indexing.plan import IndexingPlan
 from oprag.indexing.plan import plan as plan_of
-from oprag.indexing.report import SkippedFile
+from oprag.indexing.update import updating
 from oprag.metadata import document_key, document_version, named_id, text_stamp
+from oprag.tokens import acarry_out
 from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
 from tests.kit.interrupted import content
 
@@ -202,10 +203,7 @@ def test_a_run_reports_what_it_did():
     ]
 
     report = update_index(
-        [*after, SkippedFile("kept", unread)],
-        store,
-        FakeWriter(store),
-        remove_missing=True,
+        [*after, unread], store, FakeWriter(store), remove_missing=True
     )
 
     assert report.updated == ("changed",)
@@ -268,7 +266,8 @@ async def test_awaited_it_does_the_same():
         if how == "sync":
             report = update_index(after, store, writer, remove_missing=True)
         else:
-            report = await aupdate_index(after, store, writer, remove_missing=True)
+            steps = updating(after, store, writer, remove_missing=True)
+            report = await acarry_out(steps, in_thread)
         results.append((report, content(store)))
 
     assert results[0] == results[1]

@@ -14,6 +14,7 @@ import ray
 
 from oprag.errors import ClusterError, IndexingError, InvalidOptionError, OpragWarning
 from oprag.scale import index_on_ray
+from oprag.tokens import carry_out
 from tests.scale.corpus import ADAPTERS, CHUNKS, changed, pages, write
 from tests.scale.nodes import cluster_of
 from tests.scale.stores import FRAMEWORKS, Table
@@ -241,7 +242,7 @@ def test_options_are_checked_before_the_cluster_is_asked(options, option):
 @pytest.mark.slow
 def test_the_workers_need_no_lock_and_a_second_run_waits_for_all(table, address):
     """The run of this process holds the store's lock while its workers write."""
-    from oprag.indexing.lock import only_run
+    from oprag.indexing.lock import taken
 
     many = table("langchain")
     target = many.opened(many.embeddings())
@@ -250,7 +251,7 @@ def test_the_workers_need_no_lock_and_a_second_run_waits_for_all(table, address)
 
     def progress(documents, total, chunks):
         with pytest.raises(IndexingError, match="Another run"):
-            only_run(store, target, patience=0).__enter__()
+            carry_out(taken(store, target, patience=0))
         free.append(documents)
 
     index_on_ray(
