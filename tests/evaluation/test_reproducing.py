@@ -27,7 +27,7 @@ def test_every_recipe_names_what_there_is():
         assert len(set(names)) == len(names)
         assert {name for pair in recipe.planned for name in pair} <= set(names)
         assert any(arm.system.budgeted for arm in recipe.arms) == bool(recipe.budgets)
-        assert all(reader.window > 10_000 for reader in recipe.readers.values())
+        assert all(reader["window"] > 10_000 for reader in recipe.readers.values())
 
 
 NOTHING: dict = {"measure": "token_f1", "settings": {"runs": 1}}

@@ -8,7 +8,8 @@ These are the least and the most that Self-Route and ReadAgent cost.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -29,18 +30,16 @@ _REPLY_TOKENS: dict[CallKind, int] = {
     "short_answer": 10,
 }
 _OTHER_REPLY = 20
-_NO_TOKENS = TokenUsage()
 _GIST_PARTS = 4
 """A gist is taken to have a quarter of its page's words."""
 
 
-@dataclass(frozen=True)
-class Taken:
+class Taken(NamedTuple):
     """The totals of several calls."""
 
-    asked: TokenUsage = _NO_TOKENS
+    asked: TokenUsage = TokenUsage()
     """Of questions."""
-    made: TokenUsage = _NO_TOKENS
+    made: TokenUsage = TokenUsage()
     """Of what is made of documents beforehand."""
     calls: int = 0
 
@@ -49,58 +48,52 @@ class Taken:
         """All of it."""
         return self.asked + self.made
 
-    def __add__(self, other: Taken) -> Taken:
-        return Taken(
-            self.asked + other.asked, self.made + other.made, self.calls + other.calls
-        )
+
+def _total(taken: Iterable[Taken]) -> Taken:
+    asked, made, calls = zip(Taken(), *taken, strict=True)
+    return Taken(sum(asked, TokenUsage()), sum(made, TokenUsage()), sum(calls))
 
 
-class SystemEstimate(NamedTuple):
-    """The estimate of one system, over all budgets, runs and questions."""
-
-    system: str
-    low: Taken
-    """The totals if every first reply answers."""
-    high: Taken
-    """The totals if every reply declines and every page is looked up."""
-
-
-class RunEstimate(NamedTuple):
+@dataclass(frozen=True)
+class RunEstimate:
     """The estimate of a run."""
 
-    systems: tuple[SystemEstimate, ...]
-    """In the order of the plan."""
+    systems: Mapping[str, tuple[Taken, Taken]]
+    """By name, over all budgets, runs and questions: the totals if every first reply
+    answers, and if every reply declines and every page is looked up."""
     sampled: int
     """Questions of the sample."""
     questions: int
     """Questions of the plan, which the figures are for."""
-    failed: tuple[str, ...]
-    """Why arms cannot answer sampled questions, once for each: `dos-rag, 50: …`."""
     answers: int
     """Of all arms and runs."""
+    failed: tuple[str, ...] = ()
+    """Why arms cannot answer sampled questions, once for each: `dos-rag, 50: …`."""
 
     @property
     def low(self) -> Taken:
         """All systems together, at least."""
-        return sum((each.low for each in self.systems), Taken())
+        return _total(low for low, _ in self.systems.values())
 
     @property
     def high(self) -> Taken:
         """All systems together, at most."""
-        return sum((each.high for each in self.systems), Taken())
+        return _total(high for _, high in self.systems.values())
 
 
 def of_several(estimates: Sequence[RunEstimate]) -> RunEstimate:
-    """Add up what the runs of several sets take, system by system."""
-    found: dict[str, SystemEstimate] = {}
-    for name, low, high in (each for one in estimates for each in one.systems):
-        _, least, most = found.get(name, (name, Taken(), Taken()))
-        found[name] = SystemEstimate(name, least + low, most + high)
+    """Add up what the runs of several sets take; failures are shown with each."""
+    systems = {
+        name: (
+            _total(each.systems[name][0] for each in estimates),
+            _total(each.systems[name][1] for each in estimates),
+        )
+        for name in estimates[0].systems
+    }
     return RunEstimate(
-        tuple(found.values()),
+        systems,
         sum(estimate.sampled for estimate in estimates),
         sum(estimate.questions for estimate in estimates),
-        (),  # shown with each set
         sum(estimate.answers for estimate in estimates),
     )
 
@@ -135,11 +128,11 @@ async def estimate_run(
     runs = 1 + max(arm.run for arm in plan.arms)
     asked = len(plan.questions) / len(questions) * runs
     failed: dict[str, str] = {}
-    systems: list[SystemEstimate] = []
+    systems: dict[str, tuple[Taken, Taken]] = {}
     steps = len({arm.system.name for arm in plan.arms}) * count
-    for _, arms in itertools.groupby(plan.arms, key=lambda arm: arm.system.name):
+    for name, arms in itertools.groupby(plan.arms, key=lambda arm: arm.system.name):
         first_runs = [arm for arm in arms if arm.run == 0]
-        name, bounds = first_runs[0].system.name, []
+        bounds = []
         for declines in (False, True):
             counting = _Counting(bench.model.name, bench.counter, declines=declines)
             trial = bench.trial(counting)
@@ -147,18 +140,12 @@ async def estimate_run(
                 failed = await _ask(first_runs, question, trial) | failed
                 if not declines:  # the second time nothing is embedded
                     advanced(len(systems) * count + place, steps)
-            made, answered = counting.taken[True], counting.taken[False]
-            of_all = _times(answered.asked, asked), _times(made.asked, documents)
-            calls = round(answered.calls * asked + made.calls * documents)
-            bounds.append(Taken(*of_all, calls))
-        systems.append(SystemEstimate(name, *bounds))
-    return RunEstimate(
-        tuple(systems),
-        len(questions),
-        len(plan.questions),
-        tuple(f"{arm}: {why}" for arm, why in failed.items()),
-        len(plan),
-    )
+            of_all = _times(counting.asked, asked), _times(counting.made, documents)
+            calls = counting.calls[False] * asked + counting.calls[True] * documents
+            bounds.append(Taken(*of_all, round(calls)))
+        systems[name] = (bounds[0], bounds[1])
+    why = tuple(f"{arm}: {why}" for arm, why in failed.items())
+    return RunEstimate(systems, count, len(plan.questions), len(plan), why)
 
 
 class _Counting(Model):
@@ -168,8 +155,9 @@ class _Counting(Model):
         self.name = name
         self.count = count
         self._declines = declines
-        self.taken = {True: Taken(), False: Taken()}
-        """By whether it was made of documents."""
+        self.asked = self.made = TokenUsage()
+        self.calls = Counter[bool]()
+        """By whether something was made of documents."""
 
     async def complete(self, call: Call) -> Completion:
         """Reply as a model might that declines always, or never."""
@@ -178,7 +166,11 @@ class _Counting(Model):
         said = max(self.count(text), _REPLY_TOKENS.get(call.kind, _OTHER_REPLY))
         said = said if most is None else min(said, most)
         usage = TokenUsage(self.count(call.prompt), said, estimated=True)
-        self.taken[call.kind in _OF_DOCUMENTS] += Taken(usage, calls=1)
+        if making := call.kind in _OF_DOCUMENTS:
+            self.made += usage
+        else:
+            self.asked += usage
+        self.calls[making] += 1
         if call.tool and self._declines:
             return Completion("", usage, (DECLINE_TOOL["name"],))
         return Completion(text, usage)

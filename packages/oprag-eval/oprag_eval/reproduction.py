@@ -23,20 +23,11 @@ from oprag_eval.published import AVERAGE, Published, published_for
 from oprag_eval.reports.summary import Difference, arm_label
 from oprag_eval.statistics import Figure, over_sets
 from oprag_eval.system import System
-from oprag_eval.verdicts import Claim, Verdict, judge, same_figure
+from oprag_eval.verdicts import Claim, judge
 
 _FOLDER = Path(__file__).with_name("recipes")
 _MEAN = "average"
 _Arm: TypeAlias = tuple[str, int | None]
-
-
-class ReaderModel(NamedTuple):
-    """The model that a paper's reader was."""
-
-    model: str
-    """As `--model` takes it."""
-    window: int
-    """Tokens of its context window."""
 
 
 class RecipeArm(NamedTuple):
@@ -56,21 +47,20 @@ class Recipe:
     title: str
     source: str
     """The paper, as `Published.source` has it."""
-    sets: tuple[str, ...]
+    sets: Sequence[str]
     """As `data.load` takes them; of several the means are compared."""
-    readers: Mapping[str, ReaderModel]
-    """By the name that the figures have, the paper's own first."""
+    readers: Mapping[str, Mapping[str, Any]]
+    """Options of each, `model` and `window`, by the name that the figures have; the
+    paper's own first."""
     options: Mapping[str, Any]
     """Of `oprag evaluate`, by name, as far as the paper decides them."""
-    arms: tuple[RecipeArm, ...]
-    budgets: tuple[int, ...] = ()
-    planned: tuple[tuple[str, str], ...] = ()
+    arms: Sequence[RecipeArm]
+    budgets: Sequence[int] = ()
+    planned: Sequence[tuple[str, str]] = ()
     """The systems that are compared at each budget, first minus second."""
-    questions: int = 0
-    """How many the paper asked, where it tells how far its runs are apart."""
     scored_by: Mapping[str, str] = field(default_factory=dict)
     """Our measure that is the authors', where it is not the one that is published."""
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
 
     @property
     def dataset(self) -> str:
@@ -118,16 +108,12 @@ def recipes() -> Mapping[str, Recipe]:
     for path in _FOLDER.glob("*.json"):
         read = json.loads(path.read_text("utf-8"))
         tables = read.pop("tables")
-        readers = {name: ReaderModel(**one) for name, one in read["readers"].items()}
-        arms = [
+        read["arms"] = [
             RecipeArm(make_system(arm["system"]), arm.get("figures", ()))
             for arm in read["arms"]
         ]
-        lists = {key: tuple(read.get(key, ())) for key in ("budgets", "notes")}
-        lists["planned"] = tuple(map(tuple, read.get("planned", ())))
-        read |= {**lists, "readers": readers, "arms": tuple(arms)}
         for name, sets in tables.items():
-            found[name] = Recipe(name=name, sets=tuple(sets), **read)
+            found[name] = Recipe(name=name, sets=sets, **read)
     return MappingProxyType(dict(sorted(found.items())))
 
 
@@ -147,8 +133,6 @@ class Compared:
     measure: str
     ours: Figure | None
     published: Published | None
-    verdict: Verdict | None
-    """See `same_figure`; None also where the paper has no figure."""
 
 
 def compare(
@@ -164,9 +148,7 @@ def compare(
     for arm, figure in recipe.rows(reader):
         measure = main if figure is None else figure.measure
         ours = _mean([_measured(s, arm, measure, recipe) for s in summaries])
-        runs = summaries[0]["settings"]["runs"], recipe.options["runs"]
-        verdict = same_figure(ours, figure, runs, recipe.questions)
-        compared.append(Compared(arm_label(*arm), measure, ours, figure, verdict))
+        compared.append(Compared(arm_label(*arm), measure, ours, figure))
     return compared
 
 

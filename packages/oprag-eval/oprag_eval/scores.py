@@ -6,12 +6,10 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from oprag.calls import SENTINEL, TokenUsage
-from oprag.errors import InvalidOptionError
 from oprag_eval import metrics
 from oprag_eval.data import Dataset, Question
 from oprag_eval.metrics.choices import ChoiceRules
@@ -19,8 +17,6 @@ from oprag_eval.running.run_directory import AnswerKey, RunDirectory
 
 Score: TypeAlias = float | bool | None
 """None: the measure does not fit this question, or lacks its data."""
-Measure: TypeAlias = Callable[[Mapping[str, Any], Question], Score]
-"""Of an answer, a line of `answers.jsonl`, and its question."""
 
 _WRITTEN = (
     *AnswerKey._fields,
@@ -46,7 +42,7 @@ def scored_text(answer: Mapping[str, Any]) -> str:
     return str(answer["prediction"]) if answer["answered"] else SENTINEL
 
 
-def measures_of(dataset: Dataset, style: str = "letter") -> dict[str, Measure]:
+def measures_of(dataset: Dataset, style: str = "letter") -> list[str]:
     """Name the measures that fit a set, the set's own first, then those of contexts.
 
     Options are read as they were asked for: `choice_match` of letters,
@@ -54,32 +50,22 @@ def measures_of(dataset: Dataset, style: str = "letter") -> dict[str, Measure]:
     by its authors' official rules.
     METEOR is among them where its data is here.
     """
-    wanted: dict[str, Measure] = {}
-    unread = "choice_match" if style == "brackets" else "bracketed_match"
-    unavailable = {unread, "meteor" if metrics.meteor_unavailable() else ""}
+    names: list[str] = []
     for name in dataset.metrics:
-        if name in unavailable:
-            continue
-        if name in _OF_OPTIONS:
-            wanted[name] = partial(_OF_OPTIONS[name], rules="fixed")
-            wanted[f"{name}_official"] = partial(_OF_OPTIONS[name], rules="official")
+        if name == ("bracketed_match" if style == "brackets" else "choice_match"):
+            names += [name, f"{name}_official"]
         elif name in _BY_REFERENCE:
-            wanted[name] = _referenced(_BY_REFERENCE[name])
-    return wanted | _of_contexts(dataset)
-
-
-def _of_contexts(dataset: Dataset) -> dict[str, Measure]:
-    wanted: dict[str, Measure] = {
-        "wrong_order": _wrong_order,
-        "answerable": _answerable,
-    }
+            names.append(name)
+    if "meteor" in names and metrics.meteor_unavailable():
+        names.remove("meteor")
+    names += ["wrong_order", "answerable"]
     if any(question.evidence for question in dataset.questions):
-        wanted["evidence_recall"] = _evidence_recall
+        names.append("evidence_recall")
     elif "longrag_match" in dataset.metrics:
-        wanted["answer_recall"] = partial(_answer_recall, dataset=dataset)
+        names.append("answer_recall")
     if any(question.supporting for question in dataset.questions):
-        wanted["title_recall"] = partial(_title_recall, dataset=dataset)
-    return wanted
+        names.append("title_recall")
+    return names
 
 
 def score_answers(
@@ -91,48 +77,27 @@ def score_answers(
         Each answer, in the same order, with its `doc_ids`, its `usage` (`asked`: the
         calls for this question; `index`: what was made of its documents beforehand),
         and its `measures`; None for one that does not fit.
-
-    Raises:
-        InvalidOptionError: An answer's question is not in the set.
     """
     questions = {question.question_id: question for question in dataset.questions}
-    measures = measures_of(dataset, style)
+    names = measures_of(dataset, style)
     for answer in answers:
-        question = questions.get(answer["question_id"])
-        if question is None:
-            message = (
-                f"{dataset.name} has no question {answer['question_id']!r}: these "
-                "answers are of another set."
-            )
-            raise InvalidOptionError(message, option="dataset", value=dataset.name)
+        question = questions[answer["question_id"]]
         yield {
             **answer,
             "doc_ids": list(question.doc_ids),
             "usage": _usage(answer),
-            "measures": {name: of(answer, question) for name, of in measures.items()},
+            "measures": {n: _MEASURES[n](answer, question, dataset) for n in names},
         }
 
 
 def score(directory: RunDirectory, dataset: Dataset) -> list[dict[str, Any]]:
     """Score a run and write `scores.jsonl` beside its answers.
 
-    Args:
-        directory: Holds `answers.jsonl`.
-        dataset: The set that they answer.
-
     Returns:
         The answers, scored. The same answers give the same bytes.
-
-    Raises:
-        InvalidOptionError: There is no answer, or they are of another set.
-        UnreadableFileError: A line of the answers is damaged.
     """
-    answers = directory.answers()
-    if not answers:
-        message = f"{directory.path} holds no answers to score."
-        raise InvalidOptionError(message, option="directory", value=str(directory.path))
     style = directory.settings().get("answer_style", "letter")
-    scored = list(score_answers(answers, dataset, style))
+    scored = list(score_answers(directory.answers(), dataset, style))
     lines = ({name: line[name] for name in _WRITTEN} for line in scored)
     directory.write_lines("scores.jsonl", lines)
     return scored
@@ -146,46 +111,42 @@ def _usage(answer: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {"asked": asked.to_dict(), "index": index.to_dict()}
 
 
-_BY_REFERENCE: dict[str, Callable[[str, Sequence[str]], float | bool]] = {
-    name: getattr(metrics, name)
-    for name in (
-        *("exact_match", "first_number_match", "longrag_match", "meteor"),
-        *("rouge_l", "token_f1"),
+Answer: TypeAlias = Mapping[str, Any]
+"""A line of `answers.jsonl`."""
+Measure: TypeAlias = Callable[[Answer, Question, Dataset], Score]
+
+
+def _referenced(name: str) -> Measure:
+    of: Callable[..., float | bool] = getattr(metrics, name)
+    return lambda answer, question, _: (
+        of(scored_text(answer), question.answers) if question.answers else None
     )
-}
 
 
-def _referenced(score: Callable[[str, Sequence[str]], float | bool]) -> Measure:
-    def measure(answer: Mapping[str, Any], question: Question) -> Score:
-        text = scored_text(answer)
-        return score(text, question.answers) if question.answers else None
+def _choice(rules: ChoiceRules) -> Measure:
+    def measure(answer: Answer, question: Question, _: Dataset) -> Score:
+        gold, options = question.gold_option, question.options
+        if gold is None or (rules == "official" and gold >= _OFFICIAL_OPTIONS):
+            return None
+        text, letter = scored_text(answer), string.ascii_uppercase[gold]
+        return metrics.choice_match(
+            text, gold_letter=letter, gold_text=options[gold], rules=rules
+        )
 
     return measure
 
 
-def _choice(answer: Mapping[str, Any], question: Question, rules: ChoiceRules) -> Score:
-    gold, options = question.gold_option, question.options
-    if gold is None or (rules == "official" and gold >= _OFFICIAL_OPTIONS):
-        return None
-    letter = string.ascii_uppercase[gold]
-    return metrics.choice_match(
-        scored_text(answer), gold_letter=letter, gold_text=options[gold], rules=rules
-    )
+def _bracketed(rules: ChoiceRules) -> Measure:
+    def measure(answer: Answer, question: Question, _: Dataset) -> Score:
+        gold, text = question.gold_option, scored_text(answer)
+        if gold is None:
+            return None
+        return metrics.bracketed_match(text, gold_option=gold, rules=rules)
+
+    return measure
 
 
-def _bracketed(
-    answer: Mapping[str, Any], question: Question, rules: ChoiceRules
-) -> Score:
-    if question.gold_option is None:
-        return None
-    text, gold = scored_text(answer), question.gold_option
-    return metrics.bracketed_match(text, gold_option=gold, rules=rules)
-
-
-_OF_OPTIONS = {"choice_match": _choice, "bracketed_match": _bracketed}
-
-
-def _answerable(answer: Mapping[str, Any], _question: Question) -> Score:
+def _answerable(answer: Answer, _: Question, __: Dataset) -> Score:
     """Whether a system that routes did without the full documents.
 
     Source:
@@ -195,7 +156,7 @@ def _answerable(answer: Mapping[str, Any], _question: Question) -> Score:
     return bool(answer["answered"]) and route != "full" if route else None
 
 
-def _evidence_recall(answer: Mapping[str, Any], question: Question) -> Score:
+def _evidence_recall(answer: Answer, question: Question, _: Dataset) -> Score:
     if not question.evidence:
         return None
     kept = [
@@ -207,9 +168,7 @@ def _evidence_recall(answer: Mapping[str, Any], question: Question) -> Score:
     return metrics.evidence_recall(question.evidence, kept, kind=kind)
 
 
-def _answer_recall(
-    answer: Mapping[str, Any], question: Question, dataset: Dataset
-) -> Score:
+def _answer_recall(answer: Answer, question: Question, dataset: Dataset) -> Score:
     """None for a context that holds text of its own, such as summaries."""
     pieces = answer["pieces"]
     if not question.answers or any(start is None for _, start, _, _ in pieces):
@@ -218,9 +177,7 @@ def _answer_recall(
     return metrics.answer_recall("\n\n".join(texts), question.answers)
 
 
-def _title_recall(
-    answer: Mapping[str, Any], question: Question, dataset: Dataset
-) -> Score:
+def _title_recall(answer: Answer, question: Question, dataset: Dataset) -> Score:
     """Whether something was read of a unit with each article that the answer needs.
 
     Source:
@@ -234,9 +191,27 @@ def _title_recall(
     )
 
 
-def _wrong_order(answer: Mapping[str, Any], _question: Question) -> Score:
+def _wrong_order(answer: Answer, _: Question, __: Dataset) -> Score:
     places = [
         (name, start) for name, start, _, _ in answer["pieces"] if start is not None
     ]
     share = metrics.wrong_order(places)
     return None if share is None else round(share, _CONTEXT_DIGITS)
+
+
+_BY_REFERENCE = (
+    *("exact_match", "first_number_match", "longrag_match", "meteor"),
+    *("rouge_l", "token_f1"),
+)
+_MEASURES: Mapping[str, Measure] = {
+    **{name: _referenced(name) for name in _BY_REFERENCE},
+    "choice_match": _choice("fixed"),
+    "choice_match_official": _choice("official"),
+    "bracketed_match": _bracketed("fixed"),
+    "bracketed_match_official": _bracketed("official"),
+    "wrong_order": _wrong_order,
+    "answerable": _answerable,
+    "evidence_recall": _evidence_recall,
+    "answer_recall": _answer_recall,
+    "title_recall": _title_recall,
+}

@@ -1,4 +1,4 @@
-"""Whether a paper's claims come out: of a planned pair, of a figure, of a table."""
+"""Whether a paper's claims come out: of a planned pair, and of a table."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from oprag_eval.published import Published
-from oprag_eval.reports.comparison import MARGIN
-from oprag_eval.statistics import Comparison, Figure, Spread, adjusted, chance_below
+from oprag_eval.statistics import Comparison, adjusted, chance_below
 
 Verdict: TypeAlias = Literal["comes out", "does not come out", "too few to tell"]
 
@@ -85,28 +83,3 @@ def verdict_of(pairs: Sequence[Claim]) -> Verdict | None:
     if come == fail:
         return "too few to tell" if verdicts else None
     return "comes out" if come > fail else "does not come out"
-
-
-def same_figure(
-    ours: Figure | None, paper: Published | None, runs: tuple[int, int], questions: int
-) -> Verdict | None:
-    """Say whether a figure is the paper's: by equivalence, within `MARGIN`.
-
-    The margin is the 2 points that the advice calls as good. Both asked the same
-    questions, so chance is only what differs from run to run: the paper's own
-    deviation (ours, where it is larger), of the mean of our runs and of its. A figure
-    comes out where it is within the margin with 95 % confidence, and does not where it
-    is beyond it with the same. Of fewer questions than the paper's nothing is said, and
-    it is None where the paper gives no deviation.
-    """
-    if paper is None or paper.deviation is None:
-        return None
-    if ours is None or ours.questions < questions:
-        return "too few to tell"
-    deviation = max(paper.deviation, ours.deviation or 0)
-    error = deviation * math.sqrt(sum(1 / each for each in runs))
-    apart = abs(ours.mean - paper.value)
-    reach = Spread(apart, apart, error, runs[1] - 1, 0, 0).reach(_DOUBT)
-    if apart + reach <= MARGIN:
-        return "comes out"
-    return "does not come out" if apart - reach > MARGIN else "too few to tell"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from oprag.errors import UnreadableFileError
-from oprag_eval.running.run_files import LineFile, alone_in, cut_half_line
+from oprag_eval.running.run_files import LineFile, alone_in
 
 ROOT = Path(__file__).parents[3]
 
@@ -94,15 +94,6 @@ def test_a_last_line_that_is_not_whole_goes_and_no_other(tmp_path, cut):
         file.add({"c": 3})
 
     assert path.read_bytes() == b'{"a": 1}\n{"c": 3}\n'
-
-
-def test_a_file_without_a_whole_line_is_empty_and_a_missing_one_stays_missing(tmp_path):
-    (tmp_path / "half").write_bytes(b"{")
-    for name in ("half", "missing"):
-        cut_half_line(tmp_path / name)
-
-    assert (tmp_path / "half").read_bytes() == b""
-    assert not (tmp_path / "missing").exists()
 
 
 def test_what_no_encoding_has_is_written_and_read_again(tmp_path):

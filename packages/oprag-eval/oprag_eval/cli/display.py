@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from oprag.calls import Price
 from oprag_eval.catalogue import SYSTEMS
 from oprag_eval.data import DATASETS
-from oprag_eval.estimate import RunEstimate, SystemEstimate, Taken
+from oprag_eval.estimate import RunEstimate, Taken
 from oprag_eval.reports.measures import CONTEXT_MEASURES, number_of
 from oprag_eval.reports.summary import Summary
 from oprag_eval.reports.tables import results
@@ -23,12 +23,12 @@ def estimate_lines(
         f"{estimate.sampled}:"
     )
     yield ""
-    named = list(estimate.systems)
+    named = dict(estimate.systems)
     if len(named) > 1:
-        named.append(SystemEstimate("together", estimate.low, estimate.high))
+        named["together"] = estimate.low, estimate.high
     head = ("system", "calls", "tokens in", "tokens out")
     rows = [(*head, *(("cost",) if price else ()))]
-    for name, low, high in named:
+    for name, (low, high) in named.items():
         row = [
             name,
             _range(low.calls, high.calls),

@@ -131,7 +131,7 @@ def _under(
     recipe: Recipe, reader: str, options: RunOptions, given: set[str]
 ) -> tuple[RunOptions, list[str]]:
     """Put the recipe's conditions where the user gave none, and tell the others."""
-    wanted: dict[str, Any] = {**recipe.readers[reader]._asdict(), **recipe.options}
+    wanted: dict[str, Any] = {**recipe.readers[reader], **recipe.options}
     taken = {key: value for key, value in wanted.items() if key not in given}
     options = replace(options, **taken)
     unasked = options.offline and "index_model" not in given

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
 from oprag.calls import Price, TokenUsage
-from oprag.errors import UnreadableFileError
 from oprag.tokens import TokenCounter
 from oprag_eval.errors import SpendingCapError
 from oprag_eval.models import Call, Completion, Model
-from oprag_eval.running.run_files import LineFile, cut_half_line
+from oprag_eval.running.run_files import LineFile, read_lines
 
 _NO_TOKENS = TokenUsage()
 _NO_PRICES: Mapping[str, Price] = MappingProxyType({})
@@ -49,22 +47,19 @@ class Spending:
         self._price = price
         self._prices = prices
         self._record = record
-        self.used = _recorded(record)
+        self.used: dict[str, TokenUsage] = {}
         """Tokens of each model, by its name."""
+        for values in read_lines(record) if record else []:
+            self._enter(values.pop("model"), TokenUsage(**values))
         self.under_way: list[tuple[str, TokenUsage]] = []
         """The most that calls not settled yet can take, by model."""
         self.settled = asyncio.Event()
         """Set, and replaced, when a call is settled."""
 
     @property
-    def usage(self) -> TokenUsage:
-        """Everything spent, whatever the model."""
-        return sum(self.used.values(), _NO_TOKENS)
-
-    @property
     def tokens(self) -> int:
         """Tokens spent."""
-        return _tokens(self.usage)
+        return _tokens(self.used.items())
 
     @property
     def cost(self) -> float | None:
@@ -79,12 +74,15 @@ class Spending:
     def settle(self, model: str, usage: TokenUsage) -> None:
         """Enter what a call took, and wake all that wait for it."""
         if usage != _NO_TOKENS:
-            self.used[model] = self.used.get(model, _NO_TOKENS) + usage
+            self._enter(model, usage)
             if self._record is not None:
                 with LineFile(self._record) as file:
                     file.add({**usage.to_dict(), "model": model})
         self.settled.set()
         self.settled = asyncio.Event()
+
+    def _enter(self, model: str, usage: TokenUsage) -> None:
+        self.used[model] = self.used.get(model, _NO_TOKENS) + usage
 
     def passed(
         self, wanted: Iterable[tuple[str, TokenUsage]]
@@ -96,14 +94,18 @@ class Spending:
                 have that of the run's model.
         """
         together = [*self.used.items(), *wanted]
-        tokens = sum(_tokens(usage) for _, usage in together)
-        if self._max_tokens is not None and tokens > self._max_tokens:
-            return _reached("max_tokens", self._max_tokens, self.tokens)
-        cost, spent = self._cost(together), self.cost
-        if self._max_cost is None or cost is None or spent is None:
-            return None
-        if cost > self._max_cost:
-            return _reached("max_cost", self._max_cost, spent)
+        for option, cap, of in (
+            ("max_tokens", self._max_tokens, _tokens),
+            ("max_cost", self._max_cost, self._cost),
+        ):
+            taken, spent = of(together), of(self.used.items())
+            if cap is not None and taken is not None and taken > cap:
+                # Not what was spent: calls that are under way will add to it.
+                message = (
+                    f"{option}={cap:.10g} could be passed by the next call. What is "
+                    "answered is kept: run it again with a higher cap to continue."
+                )
+                return SpendingCapError(message, cap=cap, spent=spent or 0)
         return None
 
     def _cost(self, used: Iterable[tuple[str, TokenUsage]]) -> float | None:
@@ -160,35 +162,5 @@ class CappedModel(Model):
         return completion
 
 
-def _recorded(record: Path | None) -> dict[str, TokenUsage]:
-    """Add up the file by model; a line that a kill cut off was not settled."""
-    used: dict[str, TokenUsage] = {}
-    if record is None or not record.exists():
-        return used
-    cut_half_line(record)
-    try:
-        for values in map(json.loads, record.read_text("utf-8").splitlines()):
-            name = values.pop("model")
-            used[name] = used.get(name, _NO_TOKENS) + TokenUsage(**values)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        message = (
-            f"{record} is damaged. Remove it; what was spent before then no longer "
-            "counts towards a cap."
-        )
-        raise UnreadableFileError(
-            message, path=str(record), reason="is damaged"
-        ) from error
-    return used
-
-
-def _tokens(usage: TokenUsage) -> int:
-    return usage.input_tokens + usage.output_tokens
-
-
-def _reached(option: str, cap: float, spent: float) -> SpendingCapError:
-    # Not what was spent: calls that are under way will add to it.
-    message = (
-        f"{option}={cap:.10g} could be passed by the next call. What is answered is "
-        "kept: run it again with a higher cap to continue."
-    )
-    return SpendingCapError(message, cap=cap, spent=spent)
+def _tokens(used: Iterable[tuple[str, TokenUsage]]) -> int:
+    return sum(usage.input_tokens + usage.output_tokens for _, usage in used)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from oprag.errors import InvalidOptionError, UnreadableFileError
 from oprag.files import write_whole
-from oprag_eval.running.run_files import encoded, json_line
+from oprag_eval.running.run_files import encoded, json_line, read_lines
 
 _SETTINGS = "run.json"
 ANSWERS = "answers.jsonl"
@@ -102,23 +102,7 @@ class RunDirectory:
 
     def lines(self, name: str) -> list[dict[str, Any]]:
         """Return the lines of one of its files; none where the file is not there."""
-        path = self.path / name
-        if not path.exists():
-            return []
-        found = []
-        lines = path.read_bytes().split(b"\n")
-        for number, line in enumerate(lines[:-1], 1):  # the last is empty, or cut off
-            try:
-                found.append(json.loads(line))
-            except ValueError as error:
-                reason = f"line {number} is damaged"
-                message = (
-                    f"{path}: {reason}. Remove the line; its question is asked again."
-                )
-                raise UnreadableFileError(
-                    message, path=str(path), reason=reason
-                ) from error
-        return found
+        return read_lines(self.path / name)
 
     def write_lines(self, name: str, lines: Iterable[Mapping[str, Any]]) -> None:
         """Write one of its files anew, one JSON line each, keys in order."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,7 +33,11 @@ class LineFile:
     """
 
     def __init__(self, path: Path) -> None:
-        cut_half_line(path)
+        with path.open("ab+") as file:
+            file.seek(max(0, file.tell() - 1))
+            if file.read() != b"\n":
+                file.seek(0)
+                file.truncate(file.read().rfind(b"\n") + 1)
         self._file = path.open("ab", buffering=0)
 
     def __enter__(self) -> Self:
@@ -59,16 +62,21 @@ class LineFile:
                 self._file.truncate(begin)
 
 
-def cut_half_line(path: Path) -> None:
-    """Remove a last line that a kill left unfinished."""
-    if not path.exists():
-        return
-    with path.open("rb+") as file:
-        end = file.seek(0, os.SEEK_END)
-        file.seek(max(0, end - 1))
-        if file.read() != b"\n":
-            file.seek(0)
-            file.truncate(file.read().rfind(b"\n") + 1)
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a file; none where it is not there.
+
+    A last line that a kill left unfinished is none.
+    """
+    found = []
+    written = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    for number, line in enumerate(written, 1):
+        try:
+            found.append(json.loads(line))
+        except ValueError as error:
+            reason = f"line {number} is damaged"
+            message = f"{path}: {reason}. Remove it; what it says is then lost."
+            raise UnreadableFileError(message, path=str(path), reason=reason) from error
+    return found
 
 
 @contextmanager
