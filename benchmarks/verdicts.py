@@ -208,9 +208,7 @@ class Scripted(System):
     ) -> Attempt:
         """Give the right answer, or a wrong one."""
         said = "yes" if self._right[budget or 0, question.question_id] else "no"
-        return Attempt(
-            said, answered=True, reply=said, pieces=(), context_tokens=budget or 0
-        )
+        return Attempt(said, reply=said, pieces=(), context_tokens=budget or 0)
 
 
 class Program(NamedTuple):

@@ -56,8 +56,7 @@ def test_every_system_asks_in_the_style_of_the_run(name, reply):
     asked = [call for call in model.calls if call.kind not in MAKING]
     assert {call.kind for call in asked} == {"explained_choice"}
     assert attempt.reply == reply
-    assert attempt.answered == (reply != "unanswerable")
-    assert attempt.prediction == (reply if attempt.answered else "")
+    assert attempt.prediction == (reply if reply != "unanswerable" else "")
 
 
 @pytest.mark.parametrize(
@@ -108,17 +107,17 @@ def test_a_look_up_numbers_pages_and_letters_options():
     ],
 )
 def test_what_declines_and_what_only_mentions_the_word(reply, answered):
-    assert read_reply(reply, CHOICE, "brackets").answered == answered
+    assert bool(read_reply(reply, CHOICE, "brackets")) == answered
 
 
 def test_brackets_change_nothing_where_they_were_not_asked_for():
     # A source in brackets, as a model might cite it: still one sentence that declines.
     reply = "It is short. It does not say: unanswerable. [[1]]"
 
-    assert not read_reply(reply).answered
-    assert not read_reply(reply, CHOICE, "letter").answered
-    assert not read_reply(reply, OPEN, "brackets").answered
-    assert read_reply(reply, CHOICE, "brackets").answered
+    assert not read_reply(reply)
+    assert not read_reply(reply, CHOICE, "letter")
+    assert not read_reply(reply, OPEN, "brackets")
+    assert read_reply(reply, CHOICE, "brackets")
 
 
 @given(st.lists(st.text(alphabet="ab. [1]", max_size=5), min_size=1, max_size=30))

@@ -21,7 +21,6 @@ def answer(question_id="q", prediction="", *, pieces=(), **fields):
         "run": 0,
         "question_id": question_id,
         "prediction": prediction,
-        "answered": bool(prediction),
         "reply": prediction or "Unanswerable.",
         "pieces": [list(piece) for piece in pieces],
         "context_tokens": 7,

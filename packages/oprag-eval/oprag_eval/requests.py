@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from oprag.calls import SENTINEL, Decline, TokenUsage, by_call, without_reasoning
 from oprag.routing import declines
@@ -25,15 +24,6 @@ def list_options(options: Sequence[str], style: AnswerStyle) -> str:
         range(1, len(options) + 1) if style == "brackets" else string.ascii_uppercase
     )
     return "\n".join(f"{n}. {text}" for n, text in zip(names, options, strict=False))
-
-
-class Reading(NamedTuple):
-    """A reply as it was read."""
-
-    prediction: str
-    """The reply without blanks around it; empty when it declines."""
-    answered: bool
-    """False when it declines, or is empty."""
 
 
 _OWN = Wording()
@@ -81,8 +71,8 @@ def choice_question(question: Question, style: AnswerStyle = "letter") -> str:
 
 def read_reply(
     reply: str, question: Question | None = None, style: AnswerStyle = "letter"
-) -> Reading:
-    """Return whether a reply answers, by the rules of Self-Route, and what.
+) -> str:
+    """Return a reply without reasoning and blanks around it; empty if it declines.
 
     Args:
         reply: As the model wrote it; the prediction keeps its explanation.
@@ -96,8 +86,7 @@ def read_reply(
     explained = style == "brackets" and question is not None and question.options
     chosen = bool(explained) and bracketed_option(said) is not None
     answered = not declines(reply) or (chosen and not _STANDING_FIRST.match(said))
-    answered = answered and bool(said.strip())
-    return Reading(said.strip() if answered else "", answered)
+    return said.strip() if answered else ""
 
 
 async def read(
@@ -119,11 +108,10 @@ async def read(
     style = bench.answer_style
     call = answer_call(question, context.text, style, bench.wording)
     completion = await bench.model.complete(call)
-    reading = read_reply(completion.text, question, style)
-    last = Step("answer", completion.text, not reading.answered, completion.usage)
+    prediction = read_reply(completion.text, question, style)
+    last = Step("answer", completion.text, not prediction, completion.usage)
     return Attempt(
-        prediction=reading.prediction,
-        answered=reading.answered,
+        prediction=prediction,
         reply=completion.text,
         pieces=context.pieces,
         context_tokens=bench.counter(context.text),

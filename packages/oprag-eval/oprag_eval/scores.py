@@ -20,7 +20,7 @@ Score: TypeAlias = float | bool | None
 
 _WRITTEN = (
     *AnswerKey._fields,
-    *("answered", "context_tokens", "doc_ids", "measures", "route", "usage", "whole"),
+    *("context_tokens", "doc_ids", "measures", "prediction", "route", "usage", "whole"),
 )
 """Fields of a line of `scores.jsonl`."""
 
@@ -33,13 +33,13 @@ _OFFICIAL_OPTIONS = 4
 """Letters that ∞Bench's rules know."""
 
 
-def scored_text(answer: Mapping[str, Any]) -> str:
+def scored_text(answer: Any) -> str:
     """Return the text of an answer that is scored.
 
     A reply that declines is scored as the word *unanswerable*: it is right where the
     set's own answer says so (Qasper), and wrong everywhere else.
     """
-    return str(answer["prediction"]) if answer["answered"] else SENTINEL
+    return answer["prediction"] or SENTINEL
 
 
 def measures_of(dataset: Dataset, style: str = "letter") -> list[str]:
@@ -153,7 +153,7 @@ def _answerable(answer: Answer, _: Question, __: Dataset) -> Score:
         Self-Route (arXiv:2407.16833): "answerable %".
     """
     route = answer["route"]
-    return bool(answer["answered"]) and route != "full" if route else None
+    return bool(answer["prediction"]) and route != "full" if route else None
 
 
 def _evidence_recall(answer: Answer, question: Question, _: Dataset) -> Score:

@@ -61,8 +61,6 @@ class Attempt:
 
     prediction: str
     """The answer as it is scored; empty when it declined."""
-    answered: bool
-    """False when the system declined."""
     reply: str
     """The model's last reply, as it came."""
     pieces: tuple[Piece, ...]

@@ -83,7 +83,7 @@ def test_files_are_named_by_their_path_in_their_folder(tmp_path):
 
     assert list(own.documents) == ["a.txt", "b.html", "c.txt"]
     assert [question.doc_ids[0] for question in own.questions] == ["b.html", "c.txt"]
-    assert own.document("b.html").text.strip() == "two"
+    assert own.documents["b.html"].text.strip() == "two"
 
 
 def test_another_set_has_other_facts():

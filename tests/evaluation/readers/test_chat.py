@@ -98,7 +98,7 @@ def test_an_empty_reply_is_given_as_it_is_and_declines():
     completion, requests = ask([Reply("")])
 
     assert (completion.text, len(requests)) == ("", 1)
-    assert not read_reply(completion.text).answered
+    assert not read_reply(completion.text)
 
 
 def test_reasoning_is_not_part_of_the_reply_and_costs_what_it_costs():

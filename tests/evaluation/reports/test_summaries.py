@@ -125,7 +125,6 @@ def line(system="s", budget=1, run=0, question_id="q", measures=(), **fields):
         "run": run,
         "question_id": question_id,
         "doc_ids": ["d"],
-        "answered": True,
         "route": "",
         "whole": None,
         "context_tokens": 5,

@@ -93,7 +93,7 @@ def test_the_summary_is_the_mean_of_the_scores(reported):
         output = sum(used["output_tokens"] for used in asked)
         cost = (tokens[0] * 2.5 + output * 10.0) / 1e6 / 45
         assert arm["cost"] == pytest.approx(cost, abs=1e-6)
-        assert arm["declined"] == sum(not line["answered"] for line in held)
+        assert arm["declined"] == sum(not line["prediction"] for line in held)
     assert any(arm["declined"] for arm in summary["arms"])
 
 

@@ -101,5 +101,5 @@ def test_where_the_official_grouping_loses_everything_nothing_is_asked():
     attempt, calls = attempt_of(of_documents(only=HARBOUR), ":compat=official")
 
     assert calls == []
-    assert not attempt.answered
+    assert not attempt.prediction
     assert attempt.pieces == ()

@@ -35,7 +35,7 @@ def test_a_refusal_has_the_whole_document_read():
     attempt, contexts, model = attempt_of(["Unanswerable. It is not told.", "in May"])
 
     assert attempt.route == "full"
-    assert attempt.answered
+    assert attempt.prediction
     assert contexts[1] == HARBOUR
     assert [(piece.start, piece.end) for piece in attempt.pieces] == [(0, len(HARBOUR))]
     assert attempt.usage["answer"].input_tokens == sum(
@@ -47,7 +47,6 @@ def test_the_last_reply_is_final_even_if_it_declines():
     attempt, contexts, _ = attempt_of(["unanswerable", "unanswerable"])
 
     assert len(contexts) == 2
-    assert not attempt.answered
     assert attempt.prediction == ""
     assert attempt.reply == "unanswerable"
     assert attempt.route == "full"
@@ -61,8 +60,7 @@ def test_a_call_of_the_tool_declines_and_any_text_answers():
         system = make_system(f"{SPEC},decline=tool")
         attempt = asyncio.run(system.attempt(QUESTION, None, bench))
 
-    assert (attempt.route, attempt.answered) == ("full", True)
-    assert attempt.prediction == "It is unanswerable."
+    assert (attempt.route, attempt.prediction) == ("full", "It is unanswerable.")
     assert [step.declined for step in attempt.steps] == [True, False]
     for request in server.requests:
         assert request.body["tools"][0]["function"]["name"] == "decline"

@@ -102,7 +102,7 @@ def row_of(
         questions=len({line["question_id"] for line in arm.lines}),
         answers=len(arm.lines),
         missing=expected - len(arm.lines),
-        declined=sum(not line["answered"] for line in arm.lines),
+        declined=sum(not line["prediction"] for line in arm.lines),
         read_whole=arm.read(whole=True),
         cut=arm.read(whole=False),
         measures=figures,

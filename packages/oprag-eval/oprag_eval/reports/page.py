@@ -166,7 +166,7 @@ class _Page:
         return [
             self.arms[answer["system"], answer["budget"]],
             answer["run"],
-            answer["prediction"] if answer["answered"] else None,
+            answer["prediction"] or None,
             None if value is None else round(float(value), 4),
             answer["context_tokens"],
             answer["route"],

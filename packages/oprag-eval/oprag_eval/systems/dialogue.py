@@ -88,8 +88,8 @@ class BenchModel(PromptedModel):
                 call = self._call(request.prompt, request.values)
                 completion = await bench.model.complete(call)
                 text, usage = self._said(completion.text), completion.usage
-                reading = read_reply(text, self._question, bench.answer_style)
-                declined = bool(text.strip()) and not reading.answered
+                answers = read_reply(text, self._question, bench.answer_style)
+                declined = bool(text.strip()) and not answers
                 if call.tool:
                     declined = declines(text, "tool", called=completion.called)
                     text = SENTINEL if declined else text

@@ -98,10 +98,8 @@ class LongRag(System):
             token_counter=bench.counter,
         )
         text = (await model.carry_out(reading_long)).answer or ""
-        reading = read_reply(text, question, bench.answer_style)
         return Attempt(
-            prediction=reading.prediction,
-            answered=reading.answered,
+            prediction=read_reply(text, question, bench.answer_style),
             reply=text,
             pieces=context.pieces,
             context_tokens=bench.counter(context.text),

@@ -74,7 +74,6 @@ class SelfRoute(System):
         said = without_reasoning(routed.text or "").strip() if routed.answered else ""
         return Attempt(
             prediction=said,
-            answered=bool(said),
             reply=routed.text or "",
             pieces=_pieces(routed.context),
             context_tokens=bench.counter(routed.context.text),
