@@ -128,18 +128,15 @@ def test_all_answers_of_a_question_stand_together(lines):
         row = shown[answer["system"], answer["budget"], answer["question_id"]]
         assert row[2] == (answer["prediction"] or None)
         assert row[3] == pytest.approx(answer["measures"]["token_f1"], abs=1e-4)
-        assert row[6] == [
-            [[d[0] for d in data["documents"]].index(name), start, end]
-            for name, start, end, _ in answer["pieces"]
-        ]
+        assert row[6] == [piece[:3] for piece in answer["pieces"]]
 
 
 def test_documents_have_their_length_and_evidence_its_place(lines):
     data, dataset = page_data(lines, ledgers(), ""), ledgers()
 
-    assert data["documents"] == [
-        [doc.doc_id, doc.title, len(doc.text)] for doc in dataset.documents.values()
-    ]
+    assert data["documents"] == {
+        doc.doc_id: [doc.title, len(doc.text)] for doc in dataset.documents.values()
+    }
     for shown, asked in zip(data["questions"], dataset.questions, strict=True):
         (span,) = asked.evidence
         assert shown["evidence"] == [[shown["documents"][0], span.start, span.end]]
@@ -183,6 +180,6 @@ def test_a_question_on_the_whole_set_is_drawn_over_what_was_read():
     data = page_data([answer], dataset, "")
     (question,) = data["questions"]
 
-    assert data["documents"] == [["c", "", 10], ["a", "", 10]]
-    assert question["documents"] == [0, 1]
-    assert question["answers"][0][6:] == [[[0, 0, 4], [1, 2, 3]], 1]
+    assert data["documents"] == {"c": ["", 10], "a": ["", 10]}
+    assert question["documents"] == ["c", "a"]
+    assert question["answers"][0][6:] == [[["c", 0, 4], ["a", 2, 3]], 1]

@@ -88,7 +88,7 @@ def test_a_passage_is_drawn_where_it_lay(page):
         """() => {
           const data = JSON.parse(document.getElementById("data").textContent);
           const question = data.questions[0];
-          const length = data.documents[question.documents[0]][2];
+          const length = data.documents[question.documents[0]][1];
           const piece = question.answers[0][6][0];
           const row = document.querySelector("#list tbody tr");
           return {

@@ -11,7 +11,6 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +75,7 @@ def _hash(text: str) -> str:
 MOST_ANSWERS = 20_000
 """Answers that a page holds at most."""
 MOST_PIECES = 300_000
-"""Passages that a page holds at most; with both a page stays under some 20 MB."""
+"""Passages that a page holds at most; with both a page stays under some 25 MB."""
 
 
 def page_data(
@@ -100,9 +99,9 @@ def page_data(
 
     Returns:
         `numbered`: as given. `arms`: `[system, budget]` each. `documents`:
-        `[id, title, length]` each.
+        `[title, length]` by id.
         `total` and `every`: all questions, and that each `every`-th is here.
-        `questions`: see `_question`; documents and arms by their place in the lists.
+        `questions`: see `_question`; arms by their place in the list.
     """
     asked: dict[str, list[Mapping[str, Any]]] = {}
     for answer in answers:
@@ -112,14 +111,17 @@ def page_data(
     every = math.ceil(max(len(answers) / most_answers, pieces / most_pieces, 1))
     arms = [(arm.system, arm.budget) for arm in arms_of(answers)]
     places = {arm: place for place, arm in enumerate(arms)}
-    page = _Page(dataset, places, measure, {})
     shown = [
-        page.question(question, asked[question.question_id])
+        _question(question, asked[question.question_id], places, measure)
         for question in questions[::every]
     ]
+    pieces_of = (row[6] for each in shown for row in each["answers"])
+    read = [name for each in shown for name in each["documents"]]
+    read += [piece[0] for listed in pieces_of for piece in listed]
+    found = [dataset.documents[name] for name in dict.fromkeys(read)]
     return {
         "arms": [list(arm) for arm in arms],
-        "documents": page.described(),
+        "documents": {each.doc_id: [each.title, len(each.text)] for each in found},
         "every": every,
         "numbered": numbered,
         "questions": shown,
@@ -127,57 +129,42 @@ def page_data(
     }
 
 
-@dataclass
-class _Page:
-    dataset: Dataset
-    arms: Mapping[tuple[str, int | None], int]
-    measure: str
-    documents: dict[str, int]
-    """Place of each document by its id, in the order in which questions name them."""
+def _question(
+    question: Question,
+    answers: Sequence[Mapping[str, Any]],
+    arms: Mapping[tuple[str, int | None], int],
+    measure: str,
+) -> dict[str, Any]:
+    """Return one question: `documents` that its strip is drawn over, and `answers`.
 
-    def question(
-        self, question: Question, answers: Sequence[Mapping[str, Any]]
-    ) -> dict[str, Any]:
-        """Return one question: `documents` that its strip is drawn over, and `answers`.
-
-        An answer is `[arm, run, prediction or None, score, tokens, route, pieces,
-        made]`; pieces are `[document, start, end]`, in the order they were read; made
-        counts the texts that are in no document, such as summaries.
-        """
-        rows = [self._answer(answer) for answer in answers]
-        read = {piece[0] for row in rows for piece in row[6]}
-        over = [self._place(name) for name in question.doc_ids] or sorted(read)
-        return {
-            "answers": rows,
-            "documents": over,
-            "evidence": [
-                [over[0], start, end] for start, end in question.evidence if over
-            ],
-            "gold": question.gold_option,
-            "id": question.question_id,
-            "options": list(question.options),
-            "question": question.question,
-            "right": list(question.answers),
-        }
-
-    def _answer(self, answer: Mapping[str, Any]) -> list[Any]:
-        value = answer["measures"].get(self.measure)
-        placed = [piece for piece in answer["pieces"] if piece[1] is not None]
-        return [
-            self.arms[answer["system"], answer["budget"]],
-            answer["run"],
-            answer["prediction"] or None,
-            None if value is None else round(float(value), 4),
-            answer["context_tokens"],
-            answer["route"],
-            [[self._place(name), start, end] for name, start, end, _ in placed],
-            len(answer["pieces"]) - len(placed),
-        ]
-
-    def _place(self, name: str) -> int:
-        return self.documents.setdefault(name, len(self.documents))
-
-    def described(self) -> list[list[Any]]:
-        """Return id, title and length of each document, in their places."""
-        found = [self.dataset.documents[name] for name in self.documents]
-        return [[each.doc_id, each.title, len(each.text)] for each in found]
+    An answer is `[arm, run, prediction or None, score, tokens, route, pieces,
+    made]`; pieces are `[document, start, end]`, in the order they were read; made
+    counts the texts that are in no document, such as summaries.
+    """
+    rows: list[list[Any]] = []
+    for answer in answers:
+        value = answer["measures"].get(measure)
+        placed = [piece[:3] for piece in answer["pieces"] if piece[1] is not None]
+        rows.append(
+            [
+                arms[answer["system"], answer["budget"]],
+                answer["run"],
+                answer["prediction"] or None,
+                None if value is None else round(float(value), 4),
+                answer["context_tokens"],
+                answer["route"],
+                placed,
+                len(answer["pieces"]) - len(placed),
+            ]
+        )
+    read = dict.fromkeys(piece[0] for row in rows for piece in row[6])
+    return {
+        "answers": rows,
+        "documents": list(question.doc_ids or read),
+        "evidence": [[*question.doc_ids[:1], *span] for span in question.evidence],
+        "gold": question.gold_option,
+        "id": question.question_id,
+        "options": list(question.options),
+        "question": question.question,
+        "right": list(question.answers),
+    }

@@ -30,10 +30,10 @@
   function layout(question) {
     const starts = new Map();
     let total = 0;
-    for (const place of question.documents) {
-      if (starts.has(place)) continue;
-      starts.set(place, total);
-      total += data.documents[place][2];
+    for (const name of question.documents) {
+      if (starts.has(name)) continue;
+      starts.set(name, total);
+      total += data.documents[name][1];
     }
     const scale = 1000 / Math.max(total, 1);
     return {
@@ -55,7 +55,7 @@
     pieces.forEach((piece, place) => {
       const found = laid.at(piece);
       if (!found) return;
-      const [name, start, end] = [data.documents[piece[0]][0], piece[1], piece[2]];
+      const [name, start, end] = piece;
       const where = `${name}, characters ${number.format(start)}–${number.format(end)}`;
       const title = `read as number ${place + 1} of ${pieces.length}: ${where}`;
       svg.appendChild(drawn("rect", {
@@ -90,8 +90,8 @@
     if (!question.options.length && question.right.length) {
       add("right", question.right.join(" · "));
     }
-    const names = question.documents.map((place) => data.documents[place]);
-    const shown = names.slice(0, 5).map(([id, title]) => title || id).join(", ");
+    const names = question.documents;
+    const shown = names.slice(0, 5).map((name) => data.documents[name][0] || name).join(", ");
     add("read", names.length > 5 ? `${shown} and ${names.length - 5} more` : shown);
     return list;
   }
