@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oprag_eval.published import all_published, published_for
+from oprag_eval.reproduction import all_published, published_for
 
 
 def test_figures_are_shares_with_a_source_and_occur_once():

@@ -5,8 +5,15 @@ from __future__ import annotations
 import pytest
 
 from oprag_eval.data import DATASETS
-from oprag_eval.published import AVERAGE, all_published
-from oprag_eval.reproduction import Recipe, claims, compare, recipe_named, recipes
+from oprag_eval.reproduction import (
+    AVERAGE,
+    Recipe,
+    all_published,
+    claims,
+    compare,
+    recipe_named,
+    recipes,
+)
 from oprag_eval.statistics import Figure
 from oprag_eval.verdicts import Claim
 

@@ -9,8 +9,7 @@ import pytest
 from oprag.calls import Price
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.metrics import corpus_bleu
-from oprag_eval.reports.arms import Arm, arms_of
-from oprag_eval.reports.summaries import summarize
+from oprag_eval.reports.summaries import Arm, arms_of, summarize
 from oprag_eval.reports.tables import tables_of
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.scores import score

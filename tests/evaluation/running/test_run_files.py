@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from oprag.errors import UnreadableFileError
-from oprag_eval.running.run_files import LineFile, alone_in
+from oprag_eval.running.run_directory import LineFile, alone_in
 
 ROOT = Path(__file__).parents[3]
 
 
 def process(code: str, *arguments: object) -> subprocess.Popen[str]:
-    code = f"from oprag_eval.running.run_files import *; import pathlib, sys; {code}"
+    given = "from oprag_eval.running.run_directory import LineFile, alone_in"
+    code = f"{given}; import pathlib, sys; {code}"
     return subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
         cwd=ROOT,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oprag.chunk import FullText
 from oprag.context import ContextOptions
 from oprag.routing import Excerpt, RouteOptions
-from oprag_eval.systems.middle_cut import cut_middle, middle_of
+from oprag_eval.systems.self_route import cut_middle, middle_of
 
 
 def words(text: str) -> int:

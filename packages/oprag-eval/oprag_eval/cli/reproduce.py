@@ -77,14 +77,14 @@ def reproduce(
     Exit codes: as `oprag evaluate`, and 5 unless the table comes out.
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     if show_list:
-        from oprag_eval.cli.reproduction_display import listing
+        from oprag_eval.cli.display import tables
 
-        typer.echo("\n".join(listing()))
+        typer.echo("\n".join(tables()))
         return
     if not name:
         raise stop(_NO_NAME, code=2)
 
-    from oprag_eval.cli.reproduction_display import heading
+    from oprag_eval.cli.display import heading
     from oprag_eval.reproduction import recipe_named
 
     recipe = recipe_named(name)
@@ -182,7 +182,7 @@ def _estimate(table: _Table) -> None:
 def _carry_out(table: _Table, differs: Sequence[str]) -> None:
     """Run every set, and compare."""
     from oprag.files import write_whole
-    from oprag_eval.cli.reproduction_display import comparison_lines
+    from oprag_eval.cli.display import comparison_lines
     from oprag_eval.cli.run import FAILED
     from oprag_eval.reproduction import claims, compare
     from oprag_eval.verdicts import verdict_of

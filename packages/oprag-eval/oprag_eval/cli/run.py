@@ -37,8 +37,7 @@ from oprag_eval.readers.offline import OfflineReader
 from oprag_eval.reports import write_reports
 from oprag_eval.reports.measures import number_of
 from oprag_eval.running.limits import CappedModel, Spending
-from oprag_eval.running.run_directory import RunDirectory
-from oprag_eval.running.run_files import alone_in
+from oprag_eval.running.run_directory import RunDirectory, alone_in
 from oprag_eval.running.runner import Plan, RunReport, run
 from oprag_eval.system import System
 from oprag_eval.vectors import Vectors

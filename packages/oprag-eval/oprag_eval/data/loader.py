@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from oprag.errors import UnreadableFileError, invalid_option
-from oprag_eval.data import infinitebench, longbench, longrag
+from oprag_eval.data import longrag
 from oprag_eval.data.hub import hub_file, hub_table, parquet_rows
+from oprag_eval.data.long_contexts import TASKS, read_long_contexts
 from oprag_eval.data.narrativeqa import read_narrativeqa
 from oprag_eval.data.passkey import PasskeyVariant, make_passkey
 from oprag_eval.data.quality import read_quality
@@ -16,6 +17,11 @@ from oprag_eval.data.records import Dataset
 from oprag_eval.data.rows import Rows, json_rows, zip_rows
 
 _INFINITEBENCH = "xinrongzhang2022/InfiniteBench"
+_FILES = {
+    "en.qa": "longbook_qa_eng.jsonl",
+    "en.mc": "longbook_choice_eng.jsonl",
+    "passkey": "passkey.jsonl",
+}
 _LONGBENCH = "THUDM/LongBench"
 _LONGRAG = "TIGER-Lab/LongRAG"
 _NARRATIVEQA = "deepmind/narrativeqa"
@@ -63,9 +69,9 @@ def _file(path: Path, *names: str) -> Path:
 
 
 def _infinitebench(task: str, path: Path | None) -> Dataset:
-    name = infinitebench.FILES[task]
+    name = _FILES[task]
     file = hub_file(_INFINITEBENCH, name) if path is None else _file(path, name)
-    return infinitebench.read_infinitebench(task, json_rows(file))
+    return read_long_contexts(f"infinitebench/{task}", json_rows(file))
 
 
 def _longbench(task: str, path: Path | None) -> Dataset:
@@ -76,7 +82,7 @@ def _longbench(task: str, path: Path | None) -> Dataset:
     else:
         file = _file(path, name, member, "data.zip")
     rows = zip_rows(file, member) if file.suffix == ".zip" else json_rows(file)
-    return longbench.read_longbench(task, rows)
+    return read_long_contexts(f"longbench/{task}", rows)
 
 
 def _longrag(name: str, path: Path | None) -> Dataset:
@@ -124,10 +130,12 @@ def _passkey(variant: str, _: Path | None) -> Dataset:
 
 _SETS = {
     "infinitebench": _Set(
-        _infinitebench, "the task's .jsonl or its folder", tuple(infinitebench.FILES)
+        _infinitebench, "the task's .jsonl or its folder", tuple(_FILES)
     ),
     "longbench": _Set(
-        _longbench, "data.zip, a .jsonl, or its folder", tuple(longbench.TASKS)
+        _longbench,
+        "data.zip, a .jsonl, or its folder",
+        tuple(name[10:] for name in TASKS if name.startswith("longbench/")),
     ),
     "longrag": _Set(
         _longrag, "the hub's .parquet files or their folder, or .jsonl", longrag.SETS

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from oprag_eval.data import Dataset, Question
-from oprag_eval.reports.arms import arms_of
 from oprag_eval.reports.measures import number_of, title_of
 from oprag_eval.reports.plots import Plot
+from oprag_eval.reports.summaries import arms_of
 from oprag_eval.reports.summary import Summary
 from oprag_eval.reports.tables import Table
 

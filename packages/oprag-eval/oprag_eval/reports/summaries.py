@@ -3,25 +3,190 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from oprag.calls import Price
+from oprag.calls import Price, TokenUsage
+from oprag_eval import metrics
 from oprag_eval.data import Dataset
 from oprag_eval.metrics import meteor_unavailable
 from oprag_eval.reports.advice import advice_of
-from oprag_eval.reports.arms import (
-    arms_of,
-    corpus_figures,
-    figures_of,
-    row_of,
-    token_share,
-)
 from oprag_eval.reports.comparison import Compared, comparisons, sweet_spot
 from oprag_eval.reports.measures import in_order, main_measure, measures_in, number_of
 from oprag_eval.reports.summary import ArmSummary, Summary, arm_label
 from oprag_eval.running.run_directory import RunDirectory
-from oprag_eval.statistics import Sampling, clusters_of
+from oprag_eval.scores import CORPUS_MEASURES, scored_text
+from oprag_eval.statistics import Figure, Sampling, clusters_of
+
+
+@dataclass(frozen=True)
+class Arm:
+    """The scores of one system at one budget."""
+
+    system: str
+    budget: int | None
+    """Tokens; None for a system without a budget."""
+    lines: tuple[Mapping[str, Any], ...]
+    """Its answers, scored, in their order."""
+
+    @property
+    def label(self) -> str:
+        """Name it in a table or legend: `dos-rag, 1,500`."""
+        return arm_label(self.system, self.budget, cut=bool(self.read(whole=False)))
+
+    def read(self, *, whole: bool) -> int:
+        """Count the answers for which full documents were read, whole or cut."""
+        return sum(line.get("whole") is whole for line in self.lines)
+
+    def values(self, measure: str, question_ids: Sequence[str]) -> list[float | None]:
+        """Return a measure of each question, the mean over its runs.
+
+        Returns:
+            None for a question that was not answered, or that the measure does not fit.
+        """
+        found = self.means("question_id", measure)
+        return [found.get(name) for name in question_ids]
+
+    def means(self, field: str, measure: str) -> dict[Any, float]:
+        """Return the means of a measure over its lines, by a field of theirs."""
+        found: dict[Any, list[float]] = {}
+        for line in self.lines:
+            if (value := line["measures"].get(measure)) is not None:
+                found.setdefault(line[field], []).append(float(value))
+        return {key: statistics.fmean(values) for key, values in found.items()}
+
+    def counts(self) -> tuple[int, int]:
+        """Count its questions and their documents."""
+        documents = {name for line in self.lines for name in line["doc_ids"]}
+        return len({line["question_id"] for line in self.lines}), len(documents)
+
+    def index(self) -> TokenUsage:
+        """Return the tokens of what was made of the documents, each made once.
+
+        Questions on the same documents carry the same figure; it is added once.
+        """
+        by_documents = {
+            tuple(line["doc_ids"]): TokenUsage(**line["usage"]["index"])
+            for line in self.lines
+        }
+        return sum(by_documents.values(), TokenUsage())
+
+
+def arms_of(scores: Iterable[Mapping[str, Any]]) -> list[Arm]:
+    """Group scored answers by system and budget.
+
+    Returns:
+        In the order of their first lines, which is that of the plan.
+    """
+    groups: dict[tuple[str, int | None], list[Mapping[str, Any]]] = {}
+    for line in scores:
+        groups.setdefault((line["system"], line["budget"]), []).append(line)
+    return [
+        Arm(system, budget, tuple(lines)) for (system, budget), lines in groups.items()
+    ]
+
+
+def row_of(
+    arm: Arm,
+    figures: Mapping[str, Figure],
+    *,
+    expected: int,
+    price: Price | None,
+    index_price: Price | None,
+) -> ArmSummary:
+    """Summarise one arm."""
+    asked = [TokenUsage(**line["usage"]["asked"]) for line in arm.lines]
+    index = arm.index()
+    of_index = index_price or price
+    costs = [price.cost(usage) for usage in asked] if price else None
+    return ArmSummary(
+        system=arm.system,
+        budget=arm.budget,
+        runs=len({line["run"] for line in arm.lines}),
+        questions=len({line["question_id"] for line in arm.lines}),
+        answers=len(arm.lines),
+        missing=expected - len(arm.lines),
+        declined=sum(not line["prediction"] for line in arm.lines),
+        read_whole=arm.read(whole=True),
+        cut=arm.read(whole=False),
+        measures=figures,
+        context_tokens=statistics.fmean(line["context_tokens"] for line in arm.lines),
+        input_tokens=statistics.fmean(usage.input_tokens for usage in asked),
+        output_tokens=statistics.fmean(usage.output_tokens for usage in asked),
+        index_tokens=index.input_tokens + index.output_tokens,
+        estimated=any(usage.estimated for usage in [*asked, index]),
+        cost=statistics.fmean(costs) if costs else None,
+        index_cost=of_index.cost(index) if of_index else None,
+    )
+
+
+def figures_of(
+    arm: Arm, measures: Sequence[str], question_ids: Sequence[str], sampling: Sampling
+) -> dict[str, Figure]:
+    """Return the measures of an arm; one that fits no question is absent."""
+    figures = {}
+    for measure in measures:
+        if found := sampling.estimate(arm.values(measure, question_ids)):
+            deviation = _deviation([*arm.means("run", measure).values()])
+            figures[measure] = replace(found, deviation=deviation)
+    return figures
+
+
+def corpus_figures(arm: Arm, dataset: Dataset) -> dict[str, Figure]:
+    """Return measures of all answers together: the mean of the runs, no interval."""
+    references = {q.question_id: q.answers for q in dataset.questions if q.answers}
+    runs: dict[int, list[Mapping[str, Any]]] = {}
+    for line in arm.lines:
+        if line["question_id"] in references:
+            runs.setdefault(line["run"], []).append(line)
+    if not runs or "corpus_bleu" not in dataset.metrics:
+        return {}
+    figures = {}
+    for name, order in CORPUS_MEASURES.items():
+        values = [
+            metrics.corpus_bleu(
+                [scored_text(line) for line in lines],
+                [references[line["question_id"]] for line in lines],
+                max_order=order,
+            )
+            for lines in runs.values()
+        ]
+        mean = statistics.fmean(values)
+        figures[name] = Figure(mean, None, None, *arm.counts(), _deviation(values))
+    return figures
+
+
+def token_share(arm: Arm, full: Arm | None) -> dict[str, Figure]:
+    """Return the input tokens of a routed arm over those of the full documents.
+
+    Of the questions of each run that both have; empty where there are none.
+
+    Source:
+        Self-Route (arXiv:2407.16833): "token %".
+    """
+    alone = {_asked(line): _input(line) for line in full.lines} if full else {}
+    known = [line for line in arm.lines if line["route"] and _asked(line) in alone]
+    whole = sum(alone[_asked(line)] for line in known)
+    if not whole:
+        return {}
+    share = sum(map(_input, known)) / whole
+    return {"token_share": Figure(share, None, None, *arm.counts())}
+
+
+def _asked(line: Mapping[str, Any]) -> tuple[int, str]:
+    return line["run"], line["question_id"]
+
+
+def _input(line: Mapping[str, Any]) -> int:
+    tokens: int = line["usage"]["asked"]["input_tokens"]
+    return tokens
+
+
+def _deviation(values: Sequence[float]) -> float | None:
+    """The sample's standard deviation over runs; None for one run."""
+    return statistics.stdev(values) if len(values) > 1 else None
 
 
 def summarize(

@@ -12,7 +12,7 @@ from oprag.calls import Price, TokenUsage
 from oprag.tokens import TokenCounter
 from oprag_eval.errors import SpendingCapError
 from oprag_eval.models import Call, Completion, Model
-from oprag_eval.running.run_files import LineFile, read_lines
+from oprag_eval.running.run_directory import LineFile, read_lines
 
 _NO_TOKENS = TokenUsage()
 _NO_PRICES: Mapping[str, Price] = MappingProxyType({})

@@ -11,8 +11,13 @@ from oprag.errors import InvalidOptionError, OpragError, invalid_option
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
 from oprag_eval.errors import SpendingCapError
-from oprag_eval.running.run_directory import ANSWERS, AnswerKey, RunDirectory, key_of
-from oprag_eval.running.run_files import LineFile
+from oprag_eval.running.run_directory import (
+    ANSWERS,
+    AnswerKey,
+    LineFile,
+    RunDirectory,
+    key_of,
+)
 from oprag_eval.system import Attempt, System
 from oprag_eval.workers import map_concurrently
 
