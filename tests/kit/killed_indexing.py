@@ -1,7 +1,7 @@
-"""Indexes a folder again and again, in processes that are killed at random moments.
+"""Indexes a folder in processes that are killed at random moments, or in two at once.
 
 A script of its own: packages are imported once, before any thread is started; each run
-is a fork that opens the store and dies, and another one then looks at what is left.
+is a fork that opens the store, and another one then looks at what is left.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from oprag.documents import rebuild
+from oprag.errors import IncompleteDocumentError, IndexingError
+from oprag.metadata import document_key
 from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
+from tests.kit.interrupted import content
 from tests.stores.langchain_places import HashEmbeddings
 
 ROOT = Path(__file__).parents[2]
@@ -90,16 +94,33 @@ def killed_runs(
     Returns:
         How many were killed.
     """
-    arguments = [framework, kind, *places, str(texts), str(kills)]
+    return int(_script("kills", framework, kind, *places, texts, kills))
+
+
+def said_by_two(
+    framework: str, kind: str, places: tuple[str, str], texts: Path
+) -> list[str]:
+    """Index into an empty store, then into one that holds `BEFORE`, by two at once.
+
+    Takes what `killed_runs` does.
+
+    Returns:
+        What each process said, and whether the store holds what the clean one does.
+    """
+    said: list[str] = json.loads(_script("two", framework, kind, *places, texts))
+    return said
+
+
+def _script(task: str, *arguments: object) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", __name__, *arguments],
+        [sys.executable, "-m", __name__, task, *map(str, arguments)],
         cwd=ROOT,
         capture_output=True,
         check=False,
         text=True,
     )
     assert done.returncode == 0, done.stderr + done.stdout
-    return int(done.stdout.splitlines()[-1])
+    return done.stdout.splitlines()[-1]
 
 
 def open_store(framework: str, kind: str, place: str) -> Opened:
@@ -186,14 +207,9 @@ _MOST = 5
 """How many times as many runs are tried until one is killed."""
 
 
-def main(
-    framework: str, kind: str, place: str, clean: str, texts: Path, kills: int
-) -> None:
-    warnings.simplefilter("ignore")
-    # Before the first fork, and only once.
-    for package in (f"{framework}_oprag.indexing", *PACKAGES[framework, kind]):
-        importlib.import_module(package)
-
+def _kills(
+    framework: str, kind: str, place: str, clean: str, texts: Path, kills: str
+) -> int:
     def opened(where: str = place) -> Opened:
         return open_store(framework, kind, where)
 
@@ -205,7 +221,8 @@ def main(
     seconds = forked(lambda: _timed(opened(), texts))
     moments = random.Random(f"{framework} {kind}")  # noqa: S311 -- no secrets
     killed = number = 0
-    while number < kills or not (killed or number > _MOST * kills):
+    most = int(kills)
+    while number < most or not (killed or number > _MOST * most):
         number += 1
         write(texts, BEFORE if number % 2 else AFTER)
         wait = moments.uniform(0, 1.1 * seconds)
@@ -214,15 +231,13 @@ def main(
         else:  # it was timed while the machine had more to do
             seconds = min(seconds, wait)
         forked(lambda: _check(opened()))
-        if number % EVERY == 0 or number >= kills:
+        if number % EVERY == 0 or number >= most:
             write(texts, AFTER)
             forked(lambda: _repaired(opened(), texts, rows))
-    sys.stdout.write(f"{killed}")
+    return killed
 
 
 def _contents(opened: Opened, texts: Path) -> Any:
-    from tests.kit.interrupted import content
-
     opened.index(texts)
     return content(opened.chunks)
 
@@ -235,10 +250,6 @@ def _timed(opened: Opened, texts: Path) -> float:
 
 def _check(opened: Opened) -> None:
     """See that every document is its old or its new version."""
-    from oprag.documents import rebuild
-    from oprag.errors import IncompleteDocumentError
-    from oprag.metadata import document_key
-
     for name in {**BEFORE, **AFTER}:
         own = list(opened.chunks.read({document_key(name): None}))
         known = ["\n".join(files[name]) for files in (BEFORE, AFTER) if name in files]
@@ -251,8 +262,6 @@ def _check(opened: Opened) -> None:
 
 def _repaired(opened: Opened, texts: Path, rows: Any) -> None:
     """See that the next run leaves what a new index holds, and another does nothing."""
-    from tests.kit.interrupted import content
-
     opened.index(texts)
     assert json.loads(json.dumps(content(opened.chunks))) == rows
     report = opened.index(texts)
@@ -263,16 +272,13 @@ def _repaired(opened: Opened, texts: Path, rows: Any) -> None:
 def _killed(opened: Callable[[], Opened], texts: Path, wait: float) -> bool:
     """Kill a run some time after its store was opened; say if it was still going on."""
     reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            index = opened().index
-            os.write(writing, b"!")
-            index(texts)
-            os._exit(0)
-        except BaseException:  # noqa: BLE001 -- a fork must not go on as the script
-            traceback.print_exc()
-            os._exit(1)
+
+    def run() -> None:
+        index = opened().index
+        os.write(writing, b"!")
+        index(texts)
+
+    child = _forked(run)
     os.close(writing)
     assert os.read(reading, 1) == b"!"
     os.close(reading)
@@ -283,24 +289,98 @@ def _killed(opened: Callable[[], Opened], texts: Path, wait: float) -> bool:
     return os.WIFSIGNALED(status)
 
 
-def forked(run: Callable[[], Any]) -> Any:
-    reading, writing = os.pipe()
+def _forked(run: Callable[[], object]) -> int:
+    """Start a fork that runs something and ends; its id."""
     child = os.fork()
     if child == 0:
         try:
-            with os.fdopen(writing, "w") as pipe:
-                json.dump(run(), pipe, default=str)
+            run()
             os._exit(0)
         except BaseException:  # noqa: BLE001 -- a fork must not go on as the script
             traceback.print_exc()
             os._exit(1)
+    return child
+
+
+def forked(run: Callable[[], Any]) -> Any:
+    """The result of something that a fork runs."""
+    reading, writing = os.pipe()
+
+    def write_result() -> None:
+        with os.fdopen(writing, "w") as pipe:
+            json.dump(run(), pipe, default=str)
+
+    child = _forked(write_result)
     os.close(writing)
+    return json.loads(_written(child, reading))
+
+
+def _written(child: int, reading: int) -> str:
     with os.fdopen(reading) as pipe:
-        given = pipe.read()
-    _, status = os.waitpid(child, 0)
-    assert status == 0, "see above"
-    return json.loads(given)
+        written = pipe.read()
+    assert os.waitpid(child, 0)[1] == 0, "see above"
+    return written
+
+
+def _two(framework: str, kind: str, place: str, clean: str, texts: Path) -> str:
+    write(texts, AFTER)
+    wanted = forked(lambda: _contents(open_store(framework, kind, clean), texts))
+    said = []
+    for start in ({}, BEFORE):
+        write(texts, start)
+        forked(lambda: _filled(open_store(framework, kind, place), texts))
+        write(texts, AFTER)
+        said += _together(lambda: open_store(framework, kind, place).index, texts)
+        left = forked(lambda: content(open_store(framework, kind, place).chunks))
+        said.append("as clean" if left == wanted else f"{len(left)} rows")
+    return json.dumps(said)
+
+
+def _filled(opened: Opened, texts: Path) -> None:
+    if any(texts.iterdir()):
+        opened.index(texts)
+
+
+def _together(opened: Callable[[], Callable[[Path], Any]], texts: Path) -> list[str]:
+    """The output of two processes that begin at the same moment."""
+    waiting, start = os.pipe()
+    children = []
+    for _ in range(2):
+        answer, give = os.pipe()
+
+        def run(give: int = give) -> None:
+            os.close(start)
+            index = opened()
+            os.write(give, b".")
+            os.read(waiting, 1)
+            os.write(give, _said(index, texts).encode())
+
+        children.append((_forked(run), answer))
+        os.close(give)
+    os.close(waiting)
+    for _, answer in children:
+        assert os.read(answer, 1) == b"."
+    os.close(start)  # now
+    return [_written(*each) for each in children]
+
+
+def _said(index: Callable[[Path], Any], texts: Path) -> str:
+    try:
+        report = index(texts)
+    except IndexingError as error:
+        return str(error)
+    return "did all" if report.chunks_added else "found it done"
+
+
+def main(task: str, framework: str, kind: str, *arguments: str) -> None:
+    warnings.simplefilter("ignore")
+    # Before the first fork, and only once.
+    for package in (f"{framework}_oprag.indexing", *PACKAGES[framework, kind]):
+        importlib.import_module(package)
+    place, clean, texts, *more = arguments
+    run: Any = {"kills": _kills, "two": _two}[task]
+    sys.stdout.write(f"{run(framework, kind, place, clean, Path(texts), *more)}")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:5], Path(sys.argv[5]), int(sys.argv[6]))
+    main(*sys.argv[1:])

@@ -6,7 +6,7 @@ wherever it comes up.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from langchain_core.documents import Document as LangChainDocument
@@ -88,10 +88,3 @@ class Tenants(NamedTuple):
 
     def _owner(self, metadata: dict[str, Any]) -> str:
         return self.owners(metadata.get("doc_uri"))[metadata["chunk_index"]]
-
-
-def messages_of(error: BaseException | None) -> Iterator[str]:
-    """All that an error says, what it came from included."""
-    while error is not None:
-        yield f"{error} {error.args} {vars(error)}"
-        error = error.__cause__ or error.__context__

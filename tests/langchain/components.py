@@ -8,37 +8,24 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from langchain_core.documents import Document
-from langchain_core.language_models import BaseChatModel, FakeListChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import AIMessage, ToolMessage
 
 import langchain_oprag
 from tests.kit.material import REFUSAL, Component, Material, empty_store, pair
 from tests.langchain.corpus import ListRetriever
+from tests.langchain.recording import StreamingChatModel
 
 VECTOR = [0.1, 0.2, 0.3, 0.4]
 
 
-class Reader(BaseChatModel):
+class Reader(StreamingChatModel):
     """Declines where it may, unless it is given a full document."""
 
-    @property
-    def _llm_type(self) -> str:
-        return "reader"
-
-    def reply(self, messages: Any) -> str:
+    def reply(self, messages: Any) -> AIMessage:
         text = str(messages[-1].content)
         declines = REFUSAL in text and "Document: " not in text
-        return REFUSAL if declines else "In 1912."
-
-    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
-        message = AIMessage(self.reply(messages))
-        return ChatResult(generations=[ChatGeneration(message=message)])
-
-    def _stream(self, messages, stop=None, run_manager=None, **kwargs):
-        text = self.reply(messages)
-        for part in (text[:4], text[4:]):
-            yield ChatGenerationChunk(message=AIMessageChunk(part))
+        return AIMessage(REFUSAL if declines else "In 1912.")
 
 
 def retriever(material: Material, **options: Any) -> Any:

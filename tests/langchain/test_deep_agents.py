@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
@@ -36,9 +35,9 @@ class ScriptedModel(RecordingChatModel):
 
     script: Callable[[list[BaseMessage]], AIMessage]
 
-    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> Any:
+    def reply(self, messages: list[BaseMessage]) -> AIMessage:
         self.calls.append(messages)
-        return ChatResult(generations=[ChatGeneration(message=self.script(messages))])
+        return self.script(messages)
 
 
 def calling(name: str, **arguments: Any) -> AIMessage:

@@ -8,7 +8,8 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import ConfigurableField
 from pydantic import Field
 
-from langchain_oprag import OrderPreservingRetriever
+from langchain_oprag import OrderPreservingCompressor, OrderPreservingRetriever
+from oprag.errors import UnfilledBudgetWarning
 from tests.kit.words import words
 from tests.langchain.corpus import QUERY, RecordingStore, book, chunk, numbers
 
@@ -114,6 +115,13 @@ def test_an_explicit_k_caps_what_a_budget_fetches(options, call, recwarn):
     assert not recwarn
 
 
+def test_a_budget_that_everything_fits_into_is_reported_once():
+    compressor = OrderPreservingCompressor(token_budget=100, token_counter=words)
+    with pytest.warns(UnfilledBudgetWarning, match="all 5 retrieved chunks fit"):
+        compressor(book(5))
+    compressor(book(5))
+
+
 # Async
 
 
@@ -138,9 +146,3 @@ async def test_the_wrapped_retriever_is_awaited_in_the_callers_thread():
 
     assert numbers(result) == [1, 2]
     assert base.threads == [threading.get_ident()]
-
-
-# Construction and options
-
-
-# Passing through

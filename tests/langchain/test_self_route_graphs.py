@@ -2,73 +2,27 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.runnables import ConfigurableField, RunnableLambda
 from langgraph.graph import START, MessagesState, StateGraph
-from pydantic import Field
 from typing_extensions import TypedDict
 
 from langchain_oprag import SelfRouteChain
 from tests.kit.words import words
 from tests.langchain.corpus import ListRetriever
+from tests.langchain.recording import StreamingChatModel
 from tests.langchain.routes import BOOK, QUESTION, REFUSAL, RETRIEVED
 
 ANSWER = "It was built in 1912. That was Ann. Of stone, like the old one."
 MODES = ["messages", "updates", "custom"]
 
 
-class StreamingModel(BaseChatModel):
-    """Gives its replies in turn, as a stream word by word."""
-
-    replies: list[AIMessage]
-    calls: list[str] = Field(default_factory=list)
-
-    @property
-    def _llm_type(self) -> str:
-        return "streaming"
-
-    def bind_tools(self, tools: Any, **kwargs: Any) -> StreamingModel:
-        return self
-
-    def _next(self, messages: list[BaseMessage]) -> AIMessage:
-        self.calls.append(str(messages[-1].content))
-        return self.replies[len(self.calls) - 1]
-
-    def _generate(self, messages, stop=None, run_manager=None, **kwargs) -> ChatResult:
-        return ChatResult(generations=[ChatGeneration(message=self._next(messages))])
-
-    def _stream(
-        self, messages, stop=None, run_manager=None, **kwargs
-    ) -> Iterator[ChatGenerationChunk]:
-        reply = self._next(messages)
-        calls = [
-            {
-                "name": c["name"],
-                "args": json.dumps(c["args"]),
-                "id": c["id"],
-                "index": n,
-            }
-            for n, c in enumerate(reply.tool_calls)
-        ]
-        yield ChatGenerationChunk(message=AIMessageChunk("", tool_call_chunks=calls))
-        for word in str(reply.content).split(" "):
-            blank = "" if word == str(reply.content).split(" ")[0] else " "
-            chunk = ChatGenerationChunk(message=AIMessageChunk(blank + word))
-            if run_manager:
-                run_manager.on_llm_new_token(chunk.text, chunk=chunk)
-            yield chunk
-
-
-def streaming_model(*replies: str | AIMessage) -> StreamingModel:
-    return StreamingModel(
+def streaming_model(*replies: str | AIMessage) -> StreamingChatModel:
+    return StreamingChatModel(
         replies=[AIMessage(r) if isinstance(r, str) else r for r in replies]
     )
 
@@ -203,47 +157,43 @@ async def test_other_callbacks_hear_every_call_of_the_model_and_no_other(way):
     assert heard.replies == [REFUSAL, ANSWER]
 
 
-class TestMessages:
-    """State with messages in, a message out."""
+@both_ways
+async def test_the_answer_is_a_message_of_the_state(way):
+    graph = graph_with(chain_over(REFUSAL, ANSWER), MessagesState)
 
-    @both_ways
-    async def test_the_answer_is_a_message_of_the_state(self, way):
-        graph = graph_with(chain_over(REFUSAL, ANSWER), MessagesState)
+    parts = await parts_of(graph, {"messages": [("user", QUESTION)]}, way)
 
-        parts = await parts_of(graph, {"messages": [("user", QUESTION)]}, way)
+    assert "".join(shown(parts)) == ANSWER
+    (update,) = [part["answer"] for mode, part in parts if mode == "updates"]
+    (message,) = update["messages"]
+    assert isinstance(message, AIMessage)
+    assert message.content == ANSWER
+    assert message.response_metadata == {"route": {"rung": "full", "answered": True}}
+    tokens = message.usage_metadata
+    assert tokens["output_tokens"] == words(REFUSAL) + words(ANSWER)
+    total = tokens["input_tokens"] + tokens["output_tokens"]
+    assert total == tokens["total_tokens"] > words(BOOK)
 
-        assert "".join(shown(parts)) == ANSWER
-        (update,) = [part["answer"] for mode, part in parts if mode == "updates"]
-        (message,) = update["messages"]
-        assert isinstance(message, AIMessage)
-        assert message.content == ANSWER
-        assert message.response_metadata == {
-            "route": {"rung": "full", "answered": True}
-        }
-        tokens = message.usage_metadata
-        assert tokens["output_tokens"] == words(REFUSAL) + words(ANSWER)
-        total = tokens["input_tokens"] + tokens["output_tokens"]
-        assert total == tokens["total_tokens"] > words(BOOK)
 
-    def test_the_last_message_of_the_user_is_the_question(self):
-        model = streaming_model(ANSWER)
-        chain = chain_over(llm=model)
-        asked = {"name": "look", "args": {}, "id": "1", "type": "tool_call"}
-        messages = [
-            {"role": "user", "content": "Who repairs the roof?"},
-            AIMessage("I look.", tool_calls=[asked]),
-            ToolMessage("Nothing found.", tool_call_id="1"),
-            AIMessage("The landlord."),
-            ("user", QUESTION),
-            AIMessage("", tool_calls=[asked]),
-            ToolMessage("Over to you.", tool_call_id="1"),
-        ]
+def test_the_last_message_of_the_user_is_the_question():
+    model = streaming_model(ANSWER)
+    chain = chain_over(llm=model)
+    asked = {"name": "look", "args": {}, "id": "1", "type": "tool_call"}
+    messages = [
+        {"role": "user", "content": "Who repairs the roof?"},
+        AIMessage("I look.", tool_calls=[asked]),
+        ToolMessage("Nothing found.", tool_call_id="1"),
+        AIMessage("The landlord."),
+        ("user", QUESTION),
+        AIMessage("", tool_calls=[asked]),
+        ToolMessage("Over to you.", tool_call_id="1"),
+    ]
 
-        result = chain.invoke({"messages": messages})
+    result = chain.invoke({"messages": messages})
 
-        assert result["input"] == QUESTION
-        assert model.calls[0].endswith(
-            "User: Who repairs the roof?\nAssistant: The landlord.\n"
-            f"User: {QUESTION}\nAnswer:"
-        )
-        assert "Nothing found." not in model.calls[0]
+    assert result["input"] == QUESTION
+    assert model.sent.endswith(
+        "User: Who repairs the roof?\nAssistant: The landlord.\n"
+        f"User: {QUESTION}\nAnswer:"
+    )
+    assert "Nothing found." not in model.sent

@@ -134,6 +134,3 @@ def test_the_artifact_is_plain_documents_that_a_checkpointer_stores():
     assert artifact[0].metadata["oprag_citation"] == "a.txt"
     assert artifact[0].id == "p"
     assert serde.loads_typed(serde.dumps_typed(artifact)) == artifact
-
-
-# In agents and graphs

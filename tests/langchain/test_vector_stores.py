@@ -182,6 +182,3 @@ def test_other_attributes_are_those_of_the_store(tmp_path):
     with pytest.raises(AttributeError, match="'nowhere'"):
         _ = store.nowhere
     assert not hasattr(store, "_collection")
-
-
-# Options and problems

@@ -208,20 +208,17 @@ def _plain(case: Case) -> str:
     return "\n".join(f"{passage.rank} {passage.text}" for passage in passages)
 
 
-def _langchain(case: Case) -> str:
-    documents = [
+def documents_of(case: Case) -> list[Document]:
+    return [
         Document(text, metadata={**metadata, "relevance_score": score}, id=str(number))
         for number, (text, metadata, score) in enumerate(
             zip(case.texts, case.metadatas, case.scores, strict=True)
         )
     ]
-    component = OrderPreservingCompressor(**case.options)
-    made = component.compress_documents(documents, "?")
-    return "\n".join(f"{d.id} {d.page_content}" for d in made)
 
 
-def _llamaindex(case: Case) -> str:
-    nodes = [
+def nodes_of(case: Case) -> list[NodeWithScore]:
+    return [
         NodeWithScore(
             node=TextNode(
                 text=text,
@@ -237,8 +234,17 @@ def _llamaindex(case: Case) -> str:
             zip(case.texts, case.metadatas, case.scores, strict=True)
         )
     ]
+
+
+def _langchain(case: Case) -> str:
+    component = OrderPreservingCompressor(**case.options)
+    made = component.compress_documents(documents_of(case), "?")
+    return "\n".join(f"{d.id} {d.page_content}" for d in made)
+
+
+def _llamaindex(case: Case) -> str:
     component = OrderPreservingPostprocessor(**case.options)
-    return "\n".join(map(_node, component.postprocess_nodes(nodes)))
+    return "\n".join(map(_node, component.postprocess_nodes(nodes_of(case))))
 
 
 def _node(scored: NodeWithScore) -> str:

@@ -117,29 +117,28 @@ def folder(tmp_path):
     return tmp_path
 
 
-class TestAnnotator:
-    @pytest.mark.parametrize(
-        "make",
-        [
-            folder,
-            lambda _: {"a.txt": "# A\nOne."},
-            lambda _: [NodeDocument(text="# A\nOne.", id_="a.txt")],
-        ],
-        ids=["folder", "mapping", "list"],
+@pytest.mark.parametrize(
+    "make",
+    [
+        folder,
+        lambda _: {"a.txt": "# A\nOne."},
+        lambda _: [NodeDocument(text="# A\nOne.", id_="a.txt")],
+    ],
+    ids=["folder", "mapping", "list"],
+)
+def test_an_annotator_comes_back_with_its_documents(tmp_path, make):
+    annotator = llamaindex_oprag.PositionAnnotator(make(tmp_path))
+    (whole,) = llamaindex_oprag.OffsetTokenNodeParser().get_nodes_from_documents(
+        [NodeDocument(text="# A\nOne.", id_="a.txt")]
     )
-    def test_it_comes_back_with_its_documents(self, tmp_path, make):
-        annotator = llamaindex_oprag.PositionAnnotator(make(tmp_path))
-        (whole,) = llamaindex_oprag.OffsetTokenNodeParser().get_nodes_from_documents(
-            [NodeDocument(text="# A\nOne.", id_="a.txt")]
-        )
-        whole = whole.model_copy(update={"metadata": {}})
+    whole = whole.model_copy(update={"metadata": {}})
 
-        for again in (
-            llamaindex_oprag.PositionAnnotator.from_dict(annotator.to_dict()),
-            llamaindex_oprag.PositionAnnotator.from_json(annotator.to_json()),
-        ):
-            (placed,) = again([whole])
-            assert placed.metadata["char_end"] == len("# A\nOne.")
+    for again in (
+        llamaindex_oprag.PositionAnnotator.from_dict(annotator.to_dict()),
+        llamaindex_oprag.PositionAnnotator.from_json(annotator.to_json()),
+    ):
+        (placed,) = again([whole])
+        assert placed.metadata["char_end"] == len("# A\nOne.")
 
 
 @pytest.mark.parametrize("wrap", [dict, lambda texts: texts.get])

@@ -46,16 +46,6 @@ def llamaindex_documents():
     return [Document(text=TEXT, id_="random", metadata={"file_path": NAME})]
 
 
-def common(kind, path):
-    """The values that the core takes."""
-    if kind == "folder":
-        (path / NAME).write_text(TEXT, encoding="utf-8")
-        return path
-    texts = {NAME: TEXT}
-    takes = {"mapping": texts, "function": texts.get, "async function": _awaited}
-    return takes[kind]
-
-
 def of_langchain(kind, path):
     if kind == "list":
         return langchain_documents()
@@ -63,12 +53,10 @@ def of_langchain(kind, path):
         store = InMemoryStore()
         store.mset([(NAME, langchain_documents()[0])])
         return store
-    if kind == "store":
-        store = Chroma(NAME, EMBEDDING, str(path / "chroma"))
-        splitter = langchain_oprag.OffsetTokenSplitter(chunk_size=5)
-        langchain_oprag.index_documents(langchain_documents(), store, splitter=splitter)
-        return store
-    return common(kind, path)
+    store = Chroma(NAME, EMBEDDING, str(path / "chroma"))
+    splitter = langchain_oprag.OffsetTokenSplitter(chunk_size=5)
+    langchain_oprag.index_documents(langchain_documents(), store, splitter=splitter)
+    return store
 
 
 def of_llamaindex(kind, path):
@@ -78,33 +66,26 @@ def of_llamaindex(kind, path):
         store = SimpleDocumentStore()
         store.add_documents(llamaindex_documents())
         return store
-    if kind == "store":
-        client = chromadb.PersistentClient(str(path / "chroma"))
-        store = ChromaVectorStore(client.get_or_create_collection("story"))
-        index = VectorStoreIndex(
-            [],
-            storage_context=StorageContext.from_defaults(vector_store=store),
-            embed_model=WordEmbedding(),
-        )
-        parser = llamaindex_oprag.OffsetTokenNodeParser(chunk_size=5)
-        llamaindex_oprag.index_documents(
-            llamaindex_documents(), index, node_parser=parser
-        )
-        return index
-    return common(kind, path)
+    client = chromadb.PersistentClient(str(path / "chroma"))
+    store = ChromaVectorStore(client.get_or_create_collection("story"))
+    index = VectorStoreIndex(
+        [],
+        storage_context=StorageContext.from_defaults(vector_store=store),
+        embed_model=WordEmbedding(),
+    )
+    parser = llamaindex_oprag.OffsetTokenNodeParser(chunk_size=5)
+    llamaindex_oprag.index_documents(llamaindex_documents(), index, node_parser=parser)
+    return index
 
 
-KINDS = ["mapping", "function", "async function", "folder", "list", "docstore", "store"]
 HOLDS = {langchain_oprag: of_langchain, llamaindex_oprag: of_llamaindex}
 
 
 @pytest.mark.parametrize("adapter", HOLDS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["list", "docstore", "store"])
 async def test_texts_are_read_from_whatever_holds_them(adapter, kind, tmp_path):
     source = adapter.document_source(HOLDS[adapter](kind, tmp_path))
-    assert await source.aget(NAME) == TEXT
-    if kind != "async function":
-        assert source.get(NAME) == TEXT
+    assert await source.aget(NAME) == source.get(NAME) == TEXT
 
 
 def chunks():

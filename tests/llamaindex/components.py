@@ -7,11 +7,12 @@ from operator import attrgetter
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
+from llama_index.core.llms import CompletionResponse, LLMMetadata
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 import llamaindex_oprag
 from tests.kit.material import NAME, REFUSAL, Component, Material, empty_index, pair
+from tests.llamaindex.recording import RecordingLLM
 
 BUILT = "Who built the harbour?"
 SMALL = llamaindex_oprag.OffsetTokenNodeParser(chunk_size=400)
@@ -37,8 +38,8 @@ class Retrieved(BaseRetriever):
         return list(self.nodes)
 
 
-class Reader(CustomLLM):
-    """Declines where it may, unless it is given a full document; streams two pieces."""
+class Reader(RecordingLLM):
+    """Declines where it may, unless it is given a full document."""
 
     @property
     def metadata(self) -> LLMMetadata:
@@ -47,12 +48,6 @@ class Reader(CustomLLM):
     def complete(self, prompt, formatted=False, **kwargs):
         declines = REFUSAL in prompt and "Document: " not in prompt
         return CompletionResponse(text=REFUSAL if declines else "In 1912.")
-
-    def stream_complete(self, prompt, formatted=False, **kwargs):
-        text, said = self.complete(prompt).text, ""
-        for delta in (text[:4], text[4:]):
-            said += delta
-            yield CompletionResponse(text=said, delta=delta)
 
 
 def retriever(material: Material, **options: Any) -> Any:

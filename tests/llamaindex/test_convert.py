@@ -51,71 +51,71 @@ def with_scores(*nodes: BaseNode) -> list[NodeWithScore]:
     ]
 
 
-class TestMergedNodes:
-    def test_the_text_and_the_score_are_of_the_whole_and_the_rest_of_the_first(self):
-        first = in_source("one ", 3, metadata={"author": "A", "token_count": 1})
-        first.metadata["token_counter"] = "words"
-        second = in_source("two", 7, metadata={"author": "B"})
-        first.embedding = second.embedding = [1.0]
+def test_text_and_score_of_a_merged_node_are_of_the_whole_and_the_rest_of_the_first():
+    first = in_source("one ", 3, metadata={"author": "A", "token_count": 1})
+    first.metadata["token_counter"] = "words"
+    second = in_source("two", 7, metadata={"author": "B"})
+    first.embedding = second.embedding = [1.0]
 
-        (merged,) = order(with_scores(second, first), merge=True)
+    (merged,) = order(with_scores(second, first), merge=True)
 
-        node = merged.node
-        assert (node.start_char_idx, node.end_char_idx) == (3, 10)
-        assert (node.metadata["oprag_start"], node.metadata["oprag_end"]) == (3, 10)
-        assert merged.score == 0.9  # of its best-ranked part
-        assert without_reserved_keys(node.metadata) == {"author": "A"}
-        assert place_of(merged).ids == (first.node_id, second.node_id)
-        assert node.embedding is None
-        for mode in (MetadataMode.LLM, MetadataMode.EMBED):
-            assert node.get_content(mode) == "author: A\n\none two"
+    node = merged.node
+    assert (node.start_char_idx, node.end_char_idx) == (3, 10)
+    assert (node.metadata["oprag_start"], node.metadata["oprag_end"]) == (3, 10)
+    assert merged.score == 0.9  # of its best-ranked part
+    assert without_reserved_keys(node.metadata) == {"author": "A"}
+    assert place_of(merged).ids == (first.node_id, second.node_id)
+    assert node.embedding is None
+    for mode in (MetadataMode.LLM, MetadataMode.EMBED):
+        assert node.get_content(mode) == "author: A\n\none two"
 
-    def test_ids_are_new_stable_and_distinct(self):
-        nodes = with_scores(
-            *(in_source("ab", start, id_=f"n{start}") for start in (0, 2, 50, 52))
-        )
 
-        first, second = order(nodes, merge=True)
-        again = order(nodes, merge=True)
+def test_ids_of_merged_nodes_are_new_stable_and_distinct():
+    nodes = with_scores(
+        *(in_source("ab", start, id_=f"n{start}") for start in (0, 2, 50, 52))
+    )
 
-        ids = [first.node_id, second.node_id]
-        assert len({*ids, "n0", "n2", "n50", "n52"}) == 6
-        assert [node.node_id for node in again] == ids
+    first, second = order(nodes, merge=True)
+    again = order(nodes, merge=True)
 
-    def test_relationships_that_still_hold_are_kept(self):
-        def info(name):
-            return RelatedNodeInfo(node_id=name)
+    ids = [first.node_id, second.node_id]
+    assert len({*ids, "n0", "n2", "n50", "n52"}) == 6
+    assert [node.node_id for node in again] == ids
 
-        first = in_source("one ", 4, id_="1")
-        first.relationships[NodeRelationship.PREVIOUS] = info("0")
-        first.relationships[NodeRelationship.NEXT] = info("2")
-        first.relationships[NodeRelationship.CHILD] = [info("child")]
-        last = in_source("two", 8, id_="2")
-        last.relationships[NodeRelationship.PREVIOUS] = info("1")
-        last.relationships[NodeRelationship.NEXT] = info("3")
 
-        (merged,) = order(with_scores(first, last), merge=True)
+def test_relationships_of_a_merged_node_that_still_hold_are_kept():
+    def info(name):
+        return RelatedNodeInfo(node_id=name)
 
-        assert merged.node.relationships == {
-            NodeRelationship.SOURCE: info("d"),
-            NodeRelationship.PREVIOUS: info("0"),
-            NodeRelationship.NEXT: info("3"),
-        }
+    first = in_source("one ", 4, id_="1")
+    first.relationships[NodeRelationship.PREVIOUS] = info("0")
+    first.relationships[NodeRelationship.NEXT] = info("2")
+    first.relationships[NodeRelationship.CHILD] = [info("child")]
+    last = in_source("two", 8, id_="2")
+    last.relationships[NodeRelationship.PREVIOUS] = info("1")
+    last.relationships[NodeRelationship.NEXT] = info("3")
 
-    @pytest.mark.parametrize("same", [True, False])
-    def test_a_parent_is_kept_when_all_share_it(self, same):
-        nodes = [
-            in_source(
-                text, start, metadata={"char_start": start, "char_end": start + 2}
-            )
-            for text, start in (("ab", 0), ("cd", 2))
-        ]
-        for i, node in enumerate(nodes):
-            info = RelatedNodeInfo(node_id="p" if same else f"p{i}")
-            node.relationships[NodeRelationship.PARENT] = info
+    (merged,) = order(with_scores(first, last), merge=True)
 
-        (merged,) = order(with_scores(*nodes), merge=True)
-        assert (merged.node.parent_node is not None) == same
+    assert merged.node.relationships == {
+        NodeRelationship.SOURCE: info("d"),
+        NodeRelationship.PREVIOUS: info("0"),
+        NodeRelationship.NEXT: info("3"),
+    }
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_parent_is_kept_when_all_share_it(same):
+    nodes = [
+        in_source(text, start, metadata={"char_start": start, "char_end": start + 2})
+        for text, start in (("ab", 0), ("cd", 2))
+    ]
+    for i, node in enumerate(nodes):
+        info = RelatedNodeInfo(node_id="p" if same else f"p{i}")
+        node.relationships[NodeRelationship.PARENT] = info
+
+    (merged,) = order(with_scores(*nodes), merge=True)
+    assert (merged.node.parent_node is not None) == same
 
 
 class Frozen(TextNode):
@@ -151,70 +151,71 @@ class Foreign(BaseNode):
         return self.content
 
 
-class TestNodeClasses:
-    @pytest.mark.parametrize("cls", [TextNode, ImageNode, Frozen, Clipping])
-    def test_a_merged_node_is_of_the_class_of_its_parts(self, cls):
-        nodes = with_scores(in_source("b", 1, cls=cls), in_source("a", 0, cls=cls))
+@pytest.mark.parametrize("cls", [TextNode, ImageNode, Frozen, Clipping])
+def test_a_merged_node_is_of_the_class_of_its_parts(cls):
+    nodes = with_scores(in_source("b", 1, cls=cls), in_source("a", 0, cls=cls))
 
-        (merged,) = order(nodes, merge=True)
+    (merged,) = order(nodes, merge=True)
 
-        assert type(merged.node) is cls
-        assert merged.node.get_content() == "ab"
+    assert type(merged.node) is cls
+    assert merged.node.get_content() == "ab"
 
-    def test_an_index_node_keeps_what_it_stands_for(self):
-        node = in_source("a", 0, cls=IndexNode, index_id="table")
 
-        (ordered,) = order(with_scores(node))
+def test_an_index_node_keeps_what_it_stands_for():
+    node = in_source("a", 0, cls=IndexNode, index_id="table")
 
-        assert ordered.node.index_id == "table"
+    (ordered,) = order(with_scores(node))
 
-    @pytest.mark.parametrize(
-        ("cls", "text"),
-        [
-            (Node, lambda text: {"text_resource": MediaResource(text=text)}),
-            (Document, lambda text: {"text": text}),
-            (Foreign, lambda text: {"content": text}),
-        ],
-    )
-    def test_classes_without_offsets_are_placed_by_their_metadata(self, cls, text):
-        nodes = [
-            cls(**text(word), metadata={"source": "s", "start_index": start})
-            for word, start in (("two", 4), ("one ", 0))
-        ]
+    assert ordered.node.index_id == "table"
 
-        (merged,) = order(with_scores(*nodes), merge=True)
 
-        assert type(merged.node) is cls
-        assert merged.node.get_content(MetadataMode.NONE) == "one two"
-        assert [node.get_content(MetadataMode.NONE) for node in nodes] == [
-            "two",
-            "one ",
-        ]
+@pytest.mark.parametrize(
+    ("cls", "text"),
+    [
+        (Node, lambda text: {"text_resource": MediaResource(text=text)}),
+        (Document, lambda text: {"text": text}),
+        (Foreign, lambda text: {"content": text}),
+    ],
+)
+def test_classes_without_offsets_are_placed_by_their_metadata(cls, text):
+    nodes = [
+        cls(**text(word), metadata={"source": "s", "start_index": start})
+        for word, start in (("two", 4), ("one ", 0))
+    ]
 
-    def test_a_plain_document_says_neither_its_place_nor_its_source(self):
-        with pytest.raises(MissingDocumentError, match="document_key="):
-            order(with_scores(Document(text="one", id_="d")))
-        with pytest.raises(MissingPositionError):
-            order(
-                with_scores(
-                    Document(text="one", metadata={"source": "s"}),
-                    Document(text="two", metadata={"source": "s"}),
-                )
+    (merged,) = order(with_scores(*nodes), merge=True)
+
+    assert type(merged.node) is cls
+    assert merged.node.get_content(MetadataMode.NONE) == "one two"
+    assert [node.get_content(MetadataMode.NONE) for node in nodes] == ["two", "one "]
+
+
+def test_a_plain_document_says_neither_its_place_nor_its_source():
+    with pytest.raises(MissingDocumentError, match="document_key="):
+        order(with_scores(Document(text="one", id_="d")))
+    with pytest.raises(MissingPositionError):
+        order(
+            with_scores(
+                Document(text="one", metadata={"source": "s"}),
+                Document(text="two", metadata={"source": "s"}),
             )
+        )
 
-    def test_a_plain_document_can_be_named_by_its_id(self):
-        nodes = with_scores(Document(text="b", id_="2"), Document(text="a", id_="1"))
 
-        ordered = order(nodes, document_key="node_id")
+def test_a_plain_document_can_be_named_by_its_id():
+    nodes = with_scores(Document(text="b", id_="2"), Document(text="a", id_="1"))
 
-        assert [each.node_id for each in ordered] == ["2", "1"]
-        assert [each.metadata["oprag_key"] for each in ordered] == ["2", "1"]
+    ordered = order(nodes, document_key="node_id")
 
-    def test_a_subclass_of_the_scored_node_stays_one(self):
-        class Ranked(NodeWithScore):
-            reason: str = ""
+    assert [each.node_id for each in ordered] == ["2", "1"]
+    assert [each.metadata["oprag_key"] for each in ordered] == ["2", "1"]
 
-        node = Ranked(node=in_source("a", 0), score=0.5, reason="why")
 
-        (ordered,) = order([node])
-        assert (type(ordered), ordered.reason) == (Ranked, "why")
+def test_a_subclass_of_the_scored_node_stays_one():
+    class Ranked(NodeWithScore):
+        reason: str = ""
+
+    node = Ranked(node=in_source("a", 0), score=0.5, reason="why")
+
+    (ordered,) = order([node])
+    assert (type(ordered), ordered.reason) == (Ranked, "why")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,21 +24,11 @@ from tests.stores.llamaindex_fakes import ChecksumEmbedding
 TEXT = "One sentence. Another one! A third? " * 20
 
 
-def simple(tmp_path: Path) -> VectorStoreIndex:
-    return VectorStoreIndex([], embed_model=ChecksumEmbedding())
-
-
-def chroma(tmp_path: Path) -> VectorStoreIndex:
-    chromadb = pytest.importorskip("chromadb")
-    wrapper = pytest.importorskip("llama_index.vector_stores.chroma")
-    client = chromadb.PersistentClient(str(tmp_path / "chroma"))
-    store = wrapper.ChromaVectorStore(client.create_collection("chunks"))
-    return VectorStoreIndex.from_vector_store(store, embed_model=ChecksumEmbedding())
-
-
-@pytest.fixture(params=[simple, chroma])
-def index(request, tmp_path) -> VectorStoreIndex:
-    return request.param(tmp_path)
+def new_index(**stores: Any) -> VectorStoreIndex:
+    storage = StorageContext.from_defaults(**stores)
+    return VectorStoreIndex(
+        [], storage_context=storage, embed_model=ChecksumEmbedding()
+    )
 
 
 def texts_of(index: VectorStoreIndex, *names: str) -> list[str]:
@@ -54,7 +43,7 @@ def document(name: str = "a.txt", text: str = TEXT, **metadata: Any) -> Document
 
 
 def test_a_persisted_index_goes_on(tmp_path):
-    index = simple(tmp_path)
+    index = new_index()
     index_documents([document("a"), document("b")], index)
     index.storage_context.persist(str(tmp_path / "index"))
     storage = StorageContext.from_defaults(persist_dir=str(tmp_path / "index"))
@@ -66,15 +55,11 @@ def test_a_persisted_index_goes_on(tmp_path):
     assert report.chunks_added == 1
 
 
-def test_nodes_of_another_index_over_one_docstore_do_not_count(tmp_path):
-    index = simple(tmp_path)
+def test_nodes_of_another_index_over_one_docstore_do_not_count():
+    index = new_index()
     index_documents([document()], index)
-    storage = StorageContext.from_defaults(docstore=index.docstore)
-    other = VectorStoreIndex(
-        [], storage_context=storage, embed_model=ChecksumEmbedding()
-    )
 
-    report = index_documents([document()], other)
+    report = index_documents([document()], new_index(docstore=index.docstore))
 
     assert report.added == ("a.txt",)
 
@@ -83,11 +68,8 @@ class WithoutDelete(SimpleVectorStore):
     delete_nodes = BasePydanticVectorStore.delete_nodes
 
 
-def test_stores_that_cannot_be_indexed_into_are_refused(tmp_path):
-    storage = StorageContext.from_defaults(vector_store=WithoutDelete())
-    index = VectorStoreIndex(
-        [], storage_context=storage, embed_model=ChecksumEmbedding()
-    )
+def test_stores_that_cannot_be_indexed_into_are_refused():
+    index = new_index(vector_store=WithoutDelete())
 
     with pytest.raises(InvalidOptionError, match="has no delete_nodes"):
         index_documents([document()], index)
@@ -101,11 +83,7 @@ def test_faiss_takes_new_documents_and_says_that_it_replaces_none(wrapper):
     stores = pytest.importorskip("llama_index.vector_stores.faiss")
     flat = faiss.IndexFlatL2(8)
     vectors = flat if wrapper == "FaissVectorStore" else faiss.IndexIDMap2(flat)
-    store = getattr(stores, wrapper)(faiss_index=vectors)
-    storage = StorageContext.from_defaults(vector_store=store)
-    index = VectorStoreIndex(
-        [], storage_context=storage, embed_model=ChecksumEmbedding()
-    )
+    index = new_index(vector_store=getattr(stores, wrapper)(faiss_index=vectors))
 
     index_documents([document("a")], index)
     report = index_documents([document("a"), document("b")], index)

@@ -44,52 +44,47 @@ def in_document_order(nodes: list[BaseNode], seed: int = 0) -> list[BaseNode]:
     return [node.node for node in ordered]
 
 
-class TestMetadata:
-    def test_no_model_is_shown_our_keys(self, parser):
-        source = document(title="A title", secret="x")
-        source.excluded_llm_metadata_keys = ["secret"]
+def test_no_model_is_shown_our_keys(parser):
+    source = document(title="A title", secret="x")
+    source.excluded_llm_metadata_keys = ["secret"]
 
-        (node, *_) = parser.get_nodes_from_documents([source])
+    (node, *_) = parser.get_nodes_from_documents([source])
 
-        assert (
-            node.get_content(MetadataMode.LLM)
-            == f"title: A title\n\n{node.text}".strip()
-        )
-        embedded = node.get_content(MetadataMode.EMBED)
-        assert embedded == f"title: A title\nsecret: x\n\n{node.text}".strip()
-        assert source.excluded_llm_metadata_keys == ["secret"]
+    assert (
+        node.get_content(MetadataMode.LLM) == f"title: A title\n\n{node.text}".strip()
+    )
+    embedded = node.get_content(MetadataMode.EMBED)
+    assert embedded == f"title: A title\nsecret: x\n\n{node.text}".strip()
+    assert source.excluded_llm_metadata_keys == ["secret"]
 
-    def test_the_documents_metadata_can_be_left_out(self):
-        parser = OffsetTokenNodeParser(include_metadata=False)
 
-        (node, *_) = parser.get_nodes_from_documents([document(title="A title")])
+def test_the_documents_metadata_can_be_left_out():
+    parser = OffsetTokenNodeParser(include_metadata=False)
 
-        assert set(node.metadata) <= set(OWN_KEYS)
+    (node, *_) = parser.get_nodes_from_documents([document(title="A title")])
 
-    def test_templates_and_classes_are_the_documents(self, parser):
-        source = document(title="A title")
-        source.text_template = "<{metadata_str}> {content}"
-        (node, *_) = parser.get_nodes_from_documents([source])
-        assert node.get_content(MetadataMode.LLM).startswith("<title: A title> ")
+    assert set(node.metadata) <= set(OWN_KEYS)
 
-        image = ImageDocument(text="A caption.", image=b"00")
-        (node,) = parser.get_nodes_from_documents([image])
-        assert (node.class_name(), node.image) == ("ImageNode", "MDA=")
 
-    def test_relationships_are_source_and_neighbours_in_the_document(self, parser):
-        nodes = parser.get_nodes_from_documents([document("a"), document("b")])
+def test_templates_and_classes_are_the_documents(parser):
+    source = document(title="A title")
+    source.text_template = "<{metadata_str}> {content}"
+    (node, *_) = parser.get_nodes_from_documents([source])
+    assert node.get_content(MetadataMode.LLM).startswith("<title: A title> ")
 
-        for name in "ab":
-            own = [node for node in nodes if node.ref_doc_id == name]
-            ids = [node.node_id for node in own]
-            assert [n.prev_node and n.prev_node.node_id for n in own] == [
-                None,
-                *ids[:-1],
-            ]
-            assert [n.next_node and n.next_node.node_id for n in own] == [
-                *ids[1:],
-                None,
-            ]
+    image = ImageDocument(text="A caption.", image=b"00")
+    (node,) = parser.get_nodes_from_documents([image])
+    assert (node.class_name(), node.image) == ("ImageNode", "MDA=")
+
+
+def test_relationships_are_source_and_neighbours_in_the_document(parser):
+    nodes = parser.get_nodes_from_documents([document("a"), document("b")])
+
+    for name in "ab":
+        own = [node for node in nodes if node.ref_doc_id == name]
+        ids = [node.node_id for node in own]
+        assert [n.prev_node and n.prev_node.node_id for n in own] == [None, *ids[:-1]]
+        assert [n.next_node and n.next_node.node_id for n in own] == [*ids[1:], None]
 
 
 def test_sections_of_another_parser_keep_their_order(parser):

@@ -62,25 +62,25 @@ def test_an_explicit_number_is_kept_to_and_the_rest_reported_once(lease):
     assert len(retriever.retrieve(QUESTION)) == 3
 
 
-class TestIndexNodes:
-    @pytest.fixture
-    def rows(self) -> dict[str, TextNode]:
-        return {
-            name: scored(f"row {name}", start_index=start).node
-            for name, start in (("x", 50), ("y", 0))
-        }
+@pytest.fixture
+def rows() -> dict[str, TextNode]:
+    return {
+        name: scored(f"row {name}", start_index=start).node
+        for name, start in (("x", 50), ("y", 0))
+    }
 
-    async def test_our_own_map_is_used_too(self, rows):
-        found = [
-            NodeWithScore(node=IndexNode(text=name, index_id=name), score=0.5)
-            for name in "xy"
-        ]
-        retriever = OrderPreservingRetriever(Retrieved(found), object_map=rows)
 
-        nodes = retriever.retrieve(QUESTION)
+async def test_our_own_map_of_index_nodes_is_used_too(rows):
+    found = [
+        NodeWithScore(node=IndexNode(text=name, index_id=name), score=0.5)
+        for name in "xy"
+    ]
+    retriever = OrderPreservingRetriever(Retrieved(found), object_map=rows)
 
-        assert [node.text for node in nodes] == ["row y", "row x"]
-        assert await retriever.aretrieve(QUESTION) == nodes
+    nodes = retriever.retrieve(QUESTION)
+
+    assert [node.text for node in nodes] == ["row y", "row x"]
+    assert await retriever.aretrieve(QUESTION) == nodes
 
 
 def test_it_can_be_copied_and_pickled_if_its_base_can(hits):

@@ -15,41 +15,36 @@ every_way = pytest.mark.parametrize("way", WAYS)
 
 
 @every_way
-class TestDocuments:
-    async def test_metadata_that_the_model_may_see_are_sent(self, way):
-        store = index(document(author="Ada"))
-        with ScriptedServer(["yes"]) as server:
-            await ask(server, way, retriever=store.as_retriever(similarity_top_k=1))
+async def test_metadata_that_the_model_may_see_are_sent(way):
+    store = index(document(author="Ada"))
+    with ScriptedServer(["yes"]) as server:
+        await ask(server, way, retriever=store.as_retriever(similarity_top_k=1))
 
-        assert "author: Ada\n\nClause" in server.requests[0].prompt
-
-
-@every_way
-class TestSourceNodes:
-    async def test_of_the_documents_they_are_what_was_read(self, way):
-        store = index(document(author="Ada"))
-        with ScriptedServer([REFUSAL, "yes"]) as server:
-            asked = await ask(
-                server, way, retriever=store.as_retriever(similarity_top_k=3)
-            )
-
-        (node,) = asked.nodes
-        assert node.node.get_content() == TEXT
-        assert (node.node.start_char_idx, node.node.end_char_idx) == (0, len(TEXT))
-        assert node.node.ref_doc_id == "lease.txt"
-        assert node.node.metadata["author"] == "Ada"
-        assert "chunk_index" not in node.node.metadata
+    assert "author: Ada\n\nClause" in server.requests[0].prompt
 
 
 @every_way
-class TestQueries:
-    async def test_a_bundle_is_retrieved_by_its_own_strings(self, way):
-        bundle = QueryBundle("What is due?", custom_embedding_strs=["heating"])
-        with ScriptedServer(["yes"]) as server:
-            asked = await ask(server, way, bundle, k=5)
+async def test_source_nodes_of_the_documents_are_what_was_read(way):
+    store = index(document(author="Ada"))
+    with ScriptedServer([REFUSAL, "yes"]) as server:
+        asked = await ask(server, way, retriever=store.as_retriever(similarity_top_k=3))
 
-        assert all("heating" in node.get_content() for node in asked.nodes)
-        assert "Question: What is due?" in server.requests[0].prompt
+    (node,) = asked.nodes
+    assert node.node.get_content() == TEXT
+    assert (node.node.start_char_idx, node.node.end_char_idx) == (0, len(TEXT))
+    assert node.node.ref_doc_id == "lease.txt"
+    assert node.node.metadata["author"] == "Ada"
+    assert "chunk_index" not in node.node.metadata
+
+
+@every_way
+async def test_a_bundle_is_retrieved_by_its_own_strings(way):
+    bundle = QueryBundle("What is due?", custom_embedding_strs=["heating"])
+    with ScriptedServer(["yes"]) as server:
+        asked = await ask(server, way, bundle, k=5)
+
+    assert all("heating" in node.get_content() for node in asked.nodes)
+    assert "Question: What is due?" in server.requests[0].prompt
 
 
 @every_way

@@ -84,67 +84,62 @@ async def test_as_an_awaited_tool_asked_again_and_again(streaming):
 
 
 @every_way
-class TestWhatHandlersAreTold:
-    async def test_old_handlers_see_the_query_the_retrieval_and_the_synthesis(
-        self, way
+async def test_old_handlers_see_the_query_the_retrieval_and_the_synthesis(way):
+    debug = LlamaDebugHandler(print_trace_on_end=False)
+    counter = TokenCountingHandler(tokenizer=str.split)
+    manager = CallbackManager([debug, counter])
+    retriever = index().as_retriever(similarity_top_k=3)
+    retriever.callback_manager = manager
+    with ScriptedServer([REFUSAL, "In May."]) as server:
+        await ask(server, way, callback_manager=manager, retriever=retriever)
+
+    for kind, times in (
+        (CBEventType.QUERY, 1),
+        (CBEventType.RETRIEVE, 1),
+        (CBEventType.SYNTHESIZE, 1),
+        (CBEventType.LLM, 2),
     ):
-        debug = LlamaDebugHandler(print_trace_on_end=False)
-        counter = TokenCountingHandler(tokenizer=str.split)
-        manager = CallbackManager([debug, counter])
-        retriever = index().as_retriever(similarity_top_k=3)
-        retriever.callback_manager = manager
-        with ScriptedServer([REFUSAL, "In May."]) as server:
-            await ask(server, way, callback_manager=manager, retriever=retriever)
+        assert len(debug.get_event_pairs(kind)) == times, kind
+    assert counter.prompt_llm_token_count == sum(
+        words(request.prompt) for request in server.requests
+    )
 
-        for kind, times in (
-            (CBEventType.QUERY, 1),
-            (CBEventType.RETRIEVE, 1),
-            (CBEventType.SYNTHESIZE, 1),
-            (CBEventType.LLM, 2),
-        ):
-            assert len(debug.get_event_pairs(kind)) == times, kind
-        assert counter.prompt_llm_token_count == sum(
-            words(request.prompt) for request in server.requests
+
+OWN = "Say unanswerable or answer.\n{context_str}\n{query_str}"
+
+
+@every_way
+async def test_prompts_can_be_shown_replaced_and_put_back(way):
+    with ScriptedServer([REFUSAL, "In May."] * 2) as server:
+        engine = engine_over(server, streaming=way.endswith("stream"))
+        shown = engine.get_prompts()
+        engine.update_prompts({"retrieved": PromptTemplate(OWN)})
+        await ask_engine(engine, way)
+        engine.update_prompts(shown)
+        engine.update_prompts(
+            {n: PromptTemplate(p.get_template()) for n, p in shown.items()}
         )
+        await ask_engine(engine, way)
+
+    assert sorted(shown) == ["full", "retrieved"]
+    first, second, third, _ = (request.prompt for request in server.requests)
+    assert first.startswith("Say unanswerable or answer.\nClause")
+    assert second.startswith("Read the text")
+    assert third.startswith("Read the text")
 
 
-class TestPrompts:
-    OWN = "Say unanswerable or answer.\n{context_str}\n{query_str}"
+@every_way
+async def test_chat_prompts_and_plain_texts_are_taken(way):
+    chat = ChatPromptTemplate.from_messages(
+        [("system", "Else say unanswerable. {context_str}"), ("user", "{query_str}")]
+    )
+    own = "{context} Unless it is UNANSWERABLE: {question}"
+    with ScriptedServer([REFUSAL, "In May."] * 2) as server:
+        await ask(server, way, prompts={"retrieved": chat, "full": own})
+        await ask(server, way, prompts=own)
 
-    @every_way
-    async def test_they_can_be_shown_replaced_and_put_back(self, way):
-        with ScriptedServer([REFUSAL, "In May."] * 2) as server:
-            engine = engine_over(server, streaming=way.endswith("stream"))
-            shown = engine.get_prompts()
-            engine.update_prompts({"retrieved": PromptTemplate(self.OWN)})
-            await ask_engine(engine, way)
-            engine.update_prompts(shown)
-            engine.update_prompts(
-                {n: PromptTemplate(p.get_template()) for n, p in shown.items()}
-            )
-            await ask_engine(engine, way)
-
-        assert sorted(shown) == ["full", "retrieved"]
-        first, second, third, _ = (request.prompt for request in server.requests)
-        assert first.startswith("Say unanswerable or answer.\nClause")
-        assert second.startswith("Read the text")
-        assert third.startswith("Read the text")
-
-    @every_way
-    async def test_chat_prompts_and_plain_texts_are_taken(self, way):
-        chat = ChatPromptTemplate.from_messages(
-            [
-                ("system", "Else say unanswerable. {context_str}"),
-                ("user", "{query_str}"),
-            ]
-        )
-        own = "{context} Unless it is UNANSWERABLE: {question}"
-        with ScriptedServer([REFUSAL, "In May."] * 2) as server:
-            await ask(server, way, prompts={"retrieved": chat, "full": own})
-            await ask(server, way, prompts=own)
-
-        first, second, third, _ = server.requests
-        assert [m["role"] for m in first.messages] == ["system", "user"]
-        named = f"Document: lease.txt\n\n{TEXT}"
-        assert second.prompt == own.format(context=named, question=QUESTION)
-        assert " Unless it is UNANSWERABLE: " in third.prompt
+    first, second, third, _ = server.requests
+    assert [m["role"] for m in first.messages] == ["system", "user"]
+    named = f"Document: lease.txt\n\n{TEXT}"
+    assert second.prompt == own.format(context=named, question=QUESTION)
+    assert " Unless it is UNANSWERABLE: " in third.prompt

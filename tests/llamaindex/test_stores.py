@@ -5,34 +5,26 @@ from __future__ import annotations
 import uuid
 
 import chromadb
-import pytest
 from llama_index.core import Document, StorageContext, VectorStoreIndex
 from llama_index.vector_stores.chroma import ChromaVectorStore
 
-from llamaindex_oprag import OffsetTokenNodeParser, document_source
+from llamaindex_oprag import OffsetTokenNodeParser
 from llamaindex_oprag.stores import chunk_store
 from oprag.documents import StoredChunk
-from oprag.errors import IncompleteDocumentError
 from oprag.metadata import document_key
-from tests.llamaindex.corpus import TEXT, document, index
+from tests.llamaindex.corpus import document
 from tests.llamaindex.recording import WordEmbedding
 
-PARSER = OffsetTokenNodeParser(chunk_size=9)
 
-
-def chroma(*documents: Document, parser=PARSER) -> VectorStoreIndex:
+def chroma(*documents: Document) -> VectorStoreIndex:
     collection = chromadb.EphemeralClient().create_collection(f"c{uuid.uuid4().hex}")
     store = ChromaVectorStore(chroma_collection=collection)
     return VectorStoreIndex.from_documents(
         list(documents),
         storage_context=StorageContext.from_defaults(vector_store=store),
-        transformations=[parser],
+        transformations=[OffsetTokenNodeParser(chunk_size=9)],
         embed_model=WordEmbedding(),
     )
-
-
-def simple(*documents: Document, parser=PARSER) -> VectorStoreIndex:
-    return index(*documents, parser=parser)
 
 
 class SmallPages:
@@ -56,21 +48,7 @@ def test_all_chunks_come_from_a_server_that_gives_smaller_pages():
     store._collection = SmallPages(store._collection)
 
     assert list(store.read()) == whole
-    assert (
-        list(store.read({document_key(whole[0].metadata.get("doc_uri")): None}))
-        == whole
-    )
-
-
-def test_a_chunk_that_was_deleted_is_missed():
-    made = chroma(document())
-    collection = made.vector_store.client
-    assert document_source(made).get("lease.txt") == TEXT
-
-    collection.delete(where={"chunk_index": 3})
-
-    with pytest.raises(IncompleteDocumentError, match=r"missing: 3\."):
-        document_source(made.vector_store).get("lease.txt")
+    assert list(store.read({document_key("lease.txt"): None})) == whole
 
 
 def test_rows_that_hold_no_node_are_taken_as_they_are():

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.runnables import RunnableLambda
 from llama_index.core import Document as Source
 from llama_index.core import MockEmbedding, VectorStoreIndex
 from llama_index.core.agent.workflow import FunctionAgent
@@ -172,6 +173,16 @@ def test_an_error_of_ours_ends_our_run_alone():
         "ls_vector_store_provider": "RecordingStore",
         "ls_embedding_provider": "DeterministicFakeEmbedding",
     }
+
+
+async def test_the_run_of_a_compressor_in_a_chain_has_its_name():
+    compressor = langchain_oprag.OrderPreservingCompressor()
+    step = RunnableLambda(lambda found: found)
+    for chain in (step | compressor, compressor | step):
+        events = chain.astream_events(book(2), version="v2")
+        names = {event["name"] async for event in events}
+
+        assert "OrderPreservingCompressor" in names
 
 
 @pytest.mark.parametrize("awaited", [False, True])

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from langchain_core.language_models import BaseChatModel, FakeListChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, message_chunk_to_message
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import AIMessageChunk, message_chunk_to_message
+from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.runnables import RunnableLambda
 from llama_index.core.llms import ChatMessage, MockFunctionCallingLLM, MockLLM
-from pydantic import Field
 
 from oprag.calls import SENTINEL, without_reasoning
 from oprag.errors import InvalidOptionError
 from tests.kit.openai_server import Reply, ScriptedServer, ToolCall
 from tests.langchain import routes
+from tests.langchain.recording import RecordingChatModel
 from tests.llamaindex import self_routing
 from tests.parity.test_self_route_calls import EVERY_WAY, WAYS, asked
 from tests.routing.replies import ANSWERS, REFUSALS
@@ -150,35 +149,22 @@ NODES = {
 }
 
 
-class Recorded(BaseChatModel):
+class Recorded(RecordingChatModel):
     """Declines in a provider's form, and then answers."""
 
     provider: str
-    calls: list[Any] = Field(default_factory=list)
 
-    @property
-    def _llm_type(self) -> str:
-        return self.provider
-
-    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-        return self.bind(tools=tools)
-
-    def _generate(self, messages, stop=None, run_manager=None, **kwargs) -> ChatResult:
-        self.calls.append(kwargs["tools"])
+    def chunks(self, messages: Any) -> list[AIMessageChunk]:
+        self.calls.append(messages)
         first = len(self.calls) == 1
-        message = AIMessage("In 1912.")
-        if first:
-            message = message_chunk_to_message(
-                sum(CHUNKS[self.provider][1:], CHUNKS[self.provider][0])
-            )
-        return ChatResult(generations=[ChatGeneration(message=message)])
+        return CHUNKS[self.provider] if first else [AIMessageChunk("In 1912.")]
 
-    def _stream(
-        self, messages, stop=None, run_manager=None, **kwargs
-    ) -> Iterator[ChatGenerationChunk]:
-        self.calls.append(kwargs["tools"])
-        first = len(self.calls) == 1
-        for chunk in CHUNKS[self.provider] if first else [AIMessageChunk("In 1912.")]:
+    def reply(self, messages: Any) -> Any:
+        first, *others = self.chunks(messages)
+        return message_chunk_to_message(sum(others, first))
+
+    def _stream(self, messages, stop=None, run_manager=None, **kwargs):
+        for chunk in self.chunks(messages):
             yield ChatGenerationChunk(message=chunk)
 
 

@@ -21,7 +21,7 @@ from oprag.tokens import resolve_token_counter
 from tests.kit.effort import cases as scaled
 from tests.kit.handed_out import ids_and_texts
 from tests.laws import generated_contexts
-from tests.laws.generated_contexts import Case
+from tests.laws.generated_contexts import Case, documents_of, nodes_of
 
 COUNT = resolve_token_counter("cl100k_base")
 
@@ -33,32 +33,6 @@ def cases(count: int, seed: int = 14) -> Iterator[Case]:
         located = of_parts and "documents" in case.options
         if "on_problem" not in case.options and not located:
             yield case
-
-
-def documents_of(case: Case) -> list[Document]:
-    return [
-        Document(text, metadata={**metadata, "score": score}, id=str(number))
-        for number, (text, metadata, score) in enumerate(
-            zip(case.texts, case.metadatas, case.scores, strict=True)
-        )
-    ]
-
-
-def nodes_of(case: Case) -> list[NodeWithScore]:
-    return [
-        NodeWithScore(
-            node=TextNode(
-                text=text,
-                id_=str(number),
-                metadata=metadata,
-                excluded_llm_metadata_keys=[] if case.shown else [*metadata],
-            ),
-            score=score,
-        )
-        for number, (text, metadata, score) in enumerate(
-            zip(case.texts, case.metadatas, case.scores, strict=True)
-        )
-    ]
 
 
 def in_both(case: Case, **more: Any) -> tuple[list[Document], list[NodeWithScore]]:

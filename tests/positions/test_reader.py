@@ -322,52 +322,57 @@ def test_one_header_before_every_chunk_explains_what_disagrees(overlap):
         order_context(other, metadatas)
 
 
-class TestNamedPositions:
-    def test_a_metadata_key(self):
-        assert _positions([{"abs": 3}], position_keys="abs") == [(3,)]
+def test_a_named_position_may_be_a_metadata_key():
+    assert _positions([{"abs": 3}], position_keys="abs") == [(3,)]
 
-    def test_an_attribute(self):
-        hit = Hit("text", {}, subject=SimpleNamespace(abs_idx=4))
 
-        assert _read([hit], position_keys="abs_idx")[0].position == (4,)
+def test_a_named_position_may_be_an_attribute():
+    hit = Hit("text", {}, subject=SimpleNamespace(abs_idx=4))
 
-    def test_a_callable_may_give_a_tuple(self):
-        keys = lambda metadata: (metadata["volume"], metadata["chapter"])  # noqa: E731
+    assert _read([hit], position_keys="abs_idx")[0].position == (4,)
 
-        assert _positions([{"volume": 2, "chapter": "11"}], position_keys=keys) == [
-            (2, 11)
-        ]
 
-    def test_a_list_sorts_by_the_first_key_first(self):
-        metadatas = [{"v": 2, "c": 1}, {"v": 1, "c": 9}]
+def test_a_callable_may_give_a_tuple_of_positions():
+    keys = lambda metadata: (metadata["volume"], metadata["chapter"])  # noqa: E731
 
-        assert _positions(metadatas, position_keys=["v", "c"]) == [(2, 1), (1, 9)]
+    assert _positions([{"volume": 2, "chapter": "11"}], position_keys=keys) == [(2, 11)]
 
-    def test_fractions_are_positions_where_the_user_names_the_key(self):
-        assert _positions([{"start_seconds": 12.5}], position_keys="start_seconds") == [
-            (12.5,)
-        ]
 
-    def test_a_fraction_is_no_character(self):
-        (chunk,) = _read([Hit("a", {"start_index": 2.5})], position_keys="start_index")
-        assert chunk.span is None
+def test_a_list_of_keys_sorts_by_the_first_one_first():
+    metadatas = [{"v": 2, "c": 1}, {"v": 1, "c": 9}]
 
-    def test_a_known_character_key_says_where_a_chunk_begins_alone(self):
-        hit = Hit("text", {"v": 2, "start_index": 5, "Header 1": "x"})
+    assert _positions(metadatas, position_keys=["v", "c"]) == [(2, 1), (1, 9)]
 
-        (chunk,) = _read([hit], position_keys=["v", "start_index"])
-        assert chunk.position == (2, 5, 5)
-        assert chunk.span == (5, 5)
-        assert not chunk.exact
 
-    @pytest.mark.parametrize("value", [None, "x", -1, math.nan, [], ["x"]])
-    def test_a_value_that_is_no_number_is_an_error(self, value):
-        with pytest.raises(MissingPositionError, match="position_keys='abs'"):
-            _positions([{"abs": 1}, {"abs": value}], position_keys="abs")
+def test_fractions_are_positions_where_the_user_names_the_key():
+    assert _positions([{"start_seconds": 12.5}], position_keys="start_seconds") == [
+        (12.5,)
+    ]
 
-    def test_chunks_without_a_number_there_lack_a_position(self):
-        metadatas, problems = [{"abs": None}, {"abs": 3}], {}
 
-        read = _positions(metadatas, position_keys="abs", problems=problems)
-        assert read == [None, (3,)]
-        assert [*map(type, problems.values())] == [MissingPositionError]
+def test_a_fraction_is_no_character():
+    (chunk,) = _read([Hit("a", {"start_index": 2.5})], position_keys="start_index")
+    assert chunk.span is None
+
+
+def test_a_known_character_key_says_where_a_chunk_begins_alone():
+    hit = Hit("text", {"v": 2, "start_index": 5, "Header 1": "x"})
+
+    (chunk,) = _read([hit], position_keys=["v", "start_index"])
+    assert chunk.position == (2, 5, 5)
+    assert chunk.span == (5, 5)
+    assert not chunk.exact
+
+
+@pytest.mark.parametrize("value", [None, "x", -1, math.nan, [], ["x"]])
+def test_a_named_value_that_is_no_number_is_an_error(value):
+    with pytest.raises(MissingPositionError, match="position_keys='abs'"):
+        _positions([{"abs": 1}, {"abs": value}], position_keys="abs")
+
+
+def test_chunks_without_a_number_by_that_name_lack_a_position():
+    metadatas, problems = [{"abs": None}, {"abs": 3}], {}
+
+    read = _positions(metadatas, position_keys="abs", problems=problems)
+    assert read == [None, (3,)]
+    assert [*map(type, problems.values())] == [MissingPositionError]

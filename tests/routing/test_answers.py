@@ -213,33 +213,32 @@ def test_a_reply_that_was_cut_is_an_answer_and_says_so():
     }
 
 
-class TestFailures:
-    def test_carry_what_went_before(self):
-        with pytest.raises(
-            ModelCallError, match="after refusing at 'retrieved'"
-        ) as error:
-            Driven([REFUSAL, TimeoutError("too slow")], hit(0, 1))
+def test_a_failure_carries_what_went_before():
+    with pytest.raises(ModelCallError, match="after refusing at 'retrieved'") as error:
+        Driven([REFUSAL, TimeoutError("too slow")], hit(0, 1))
 
-        assert isinstance(error.value.__cause__, TimeoutError)
-        rungs = error.value.usage["rungs"]
-        assert [rung["decision"] for rung in rungs] == ["declined", "failed"]
-        assert rungs[1]["model"] == "long"
+    assert isinstance(error.value.__cause__, TimeoutError)
+    rungs = error.value.usage["rungs"]
+    assert [rung["decision"] for rung in rungs] == ["declined", "failed"]
+    assert rungs[1]["model"] == "long"
 
-    def test_of_the_window_name_the_option(self):
-        refused = ValueError("This model's maximum context length is 10 tokens.")
-        with pytest.raises(ContextWindowError, match="max_context_tokens=") as error:
-            Driven([REFUSAL, refused], hit(0, 1))
 
-        assert error.value.needed == PROMPT + 60
-        assert isinstance(error.value.__cause__, ModelCallError)
-        assert error.value.__cause__.__cause__ is refused
+def test_a_failure_of_the_window_names_the_option():
+    refused = ValueError("This model's maximum context length is 10 tokens.")
+    with pytest.raises(ContextWindowError, match="max_context_tokens=") as error:
+        Driven([REFUSAL, refused], hit(0, 1))
 
-    def test_of_our_own_stay_as_they_are(self):
-        own = InvalidOptionError("no", option="x", value=1)
-        with pytest.raises(InvalidOptionError) as error:
-            Driven([own], hit(0, 1))
+    assert error.value.needed == PROMPT + 60
+    assert isinstance(error.value.__cause__, ModelCallError)
+    assert error.value.__cause__.__cause__ is refused
 
-        assert error.value is own
+
+def test_an_error_of_our_own_stays_as_it_is():
+    own = InvalidOptionError("no", option="x", value=1)
+    with pytest.raises(InvalidOptionError) as error:
+        Driven([own], hit(0, 1))
+
+    assert error.value is own
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=4), st.booleans())

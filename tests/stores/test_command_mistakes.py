@@ -114,28 +114,6 @@ def test_a_mistake_in_files_is_one_line(place, arguments):
     assert_told(give(place, *arguments), 1, 2)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["sing"],
-        ["context"],
-        ["context", "{notes}"],
-        ["context", "{notes}", ""],
-        ["context", "{notes}", QUESTION, "--k", "many"],
-        ["context", "{notes}", QUESTION, "--token-budget", "0"],
-        ["context", "{notes}", QUESTION, "--colour"],
-        ["ask", "{notes}", QUESTION, "--model", ":"],
-        ["ask", "{notes}", QUESTION, "--model", "openai:m", "--route", "fast"],
-        [*RUN, "--budgets", "-5"],
-        [*RUN, "--runs", "0"],
-        ["sweep", "{notes}"],
-    ],
-    ids=" ".join,
-)
-def test_a_mistake_in_the_command_is_one_line_below_how_it_is_used(place, arguments):
-    assert_told(give(place, *arguments), 2)
-
-
 @pytest.mark.parametrize("url", ["not a url", "http://", "ftp://host", "http://[::1"])
 def test_an_address_that_is_none_is_one_line(place, url, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", url)

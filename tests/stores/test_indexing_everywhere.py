@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from oprag.documents import rebuild
 from oprag.metadata import document_key
 from tests.kit.frameworks import Held
 from tests.kit.interrupted import content
-from tests.kit.killed_indexing import KINDS, killed_runs
+from tests.kit.killed_indexing import KINDS, killed_runs, said_by_two
 from tests.stores.everywhere import everywhere, opened
 from tests.stores.langchain_places import AWKWARD_NAMES
 
@@ -79,15 +80,35 @@ KILLS = int(os.environ.get("OPRAG_KILLS", "3"))
 """Runs that are killed, of each framework into each store."""
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
-@pytest.mark.parametrize("framework", ["langchain", "llamaindex"])
+FORKED = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+FRAMEWORKS = pytest.mark.parametrize("framework", ["langchain", "llamaindex"])
+
+
+def places(request, kind: str, folder: Path) -> tuple[str, str]:
+    """Two empty folders, or databases."""
+    if kind == "postgres":
+        make = request.getfixturevalue("new_database")
+        return make(), make()
+    return str(folder / "store"), str(folder / "clean")
+
+
+@FORKED
+@FRAMEWORKS
 @pytest.mark.parametrize("kind", KINDS)
 def test_killed_at_any_moment_every_document_is_old_or_new(
     request, framework, kind, tmp_path
 ):
-    places = str(tmp_path / "store"), str(tmp_path / "clean")
-    if kind == "postgres":
-        make = request.getfixturevalue("new_database")
-        places = make(), make()
+    stores = places(request, kind, tmp_path)
+    assert killed_runs(framework, kind, stores, tmp_path / "texts", KILLS) >= 1
 
-    assert killed_runs(framework, kind, places, tmp_path / "texts", KILLS) >= 1
+
+@FORKED
+@FRAMEWORKS
+@pytest.mark.parametrize("kind", ["chroma", "postgres"])
+def test_two_processes_leave_what_one_does(request, framework, kind, tmp_path):
+    stores = places(request, kind, tmp_path)
+    said = said_by_two(framework, kind, stores, tmp_path / "texts")
+
+    both = {"did all", "found it done"}
+    assert [{*said[:2]}, {*said[3:5]}] == [both] * 2
+    assert said[2::3] == ["as clean"] * 2

@@ -10,7 +10,7 @@ import llamaindex_oprag
 from oprag.documents import SearchFilter
 from oprag.errors import DocumentNotFoundError
 from tests.kit.frameworks import Held
-from tests.kit.tenants import OPEN, SHARED, Tenants, messages_of
+from tests.kit.tenants import OPEN, SHARED, Tenants
 from tests.kit.words import words
 from tests.stores.everywhere import everywhere, opened
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
@@ -60,27 +60,9 @@ def held(request: pytest.FixtureRequest) -> Held:
     return made
 
 
-async def assert_only_the_open_one_is_whole(source: Any) -> None:
-    assert source.get(OPEN) == await source.aget(OPEN) == TENANTS.texts[OPEN]
-    with pytest.raises(DocumentNotFoundError) as caught:
-        source.get(SHARED)
-    with pytest.raises(DocumentNotFoundError) as awaited:
-        await source.aget(SHARED)
-    for error in (caught.value, awaited.value):
-        assert error.document == SHARED
-        assert_nothing_hidden(" ".join(messages_of(error)))
-
-
 def assert_nothing_hidden(shown: object) -> None:
     everything = repr(shown)
     assert [word for word in HIDDEN if word in everything] == []
-
-
-async def test_whole_documents_come_through_the_filter(held):
-    source = held.package.document_source(held.documents)
-    for where in held.filters:
-        await assert_only_the_open_one_is_whole(source.within(SearchFilter(where)))
-    assert source.get(SHARED) == TENANTS.texts[SHARED]
 
 
 def test_nothing_is_shown_that_is_hidden(held):
