@@ -6,12 +6,16 @@ import shutil
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from oprag.cli.app import app
 from oprag.cli.embedding_models import (
     SentenceTransformerEmbeddings,
     load_embedding_model,
     packaged_weights,
 )
+from tests.files.mixed_files import make_folder
+from tests.kit.openai_server import ScriptedServer
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -42,3 +46,36 @@ def tiny_model(tmp_path_factory) -> Path:
     for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt"):
         shutil.copy(packaged_weights() / name, folder)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch) -> None:
+    """A key, and nothing else of the machine's own settings."""
+    for name in ("OPRAG_MODEL", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Files of every kind."""
+    return make_folder(tmp_path_factory.mktemp("files") / "notes")
+
+
+@pytest.fixture(scope="module")
+def options(tiny_model, tmp_path_factory) -> list[str]:
+    """Those of a command that makes an index, in a folder that is not there yet."""
+    folder = tmp_path_factory.mktemp("index") / "new"
+    return ["--embedding-model", str(tiny_model), "--directory", str(folder)]
+
+
+@pytest.fixture
+def scripted(monkeypatch):
+    """Give a command while a model answers from a script; result and requests."""
+
+    def given(script, *arguments: object):
+        with ScriptedServer(script) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+            return CliRunner().invoke(app, [*map(str, arguments)]), server.requests
+
+    return given

@@ -14,7 +14,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
-from tests.files.mixed_files import make_folder
 from tests.kit.openai_server import (
     Failure,
     Reply,
@@ -28,37 +27,16 @@ QUESTION = "Who pays for repairs?"
 MODEL = ["--model", "openai:scripted"]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    return make_folder(tmp_path_factory.mktemp("ask") / "notes")
-
-
-@pytest.fixture(scope="module")
-def options(tiny_model, tmp_path_factory) -> list[str]:
-    folder = tmp_path_factory.mktemp("ask-index")
-    return ["--embedding-model", str(tiny_model), "--directory", str(folder)]
-
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch) -> None:
-    """A key, and nothing else of the machine's own settings."""
-    for name in ("OPRAG_MODEL", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-
-
 def run(*arguments: object) -> Result:
     return CliRunner().invoke(app, ["ask", *map(str, arguments)])
 
 
 @pytest.fixture
-def ask(folder, options, monkeypatch):
+def ask(folder, options, scripted):
     """Ask with this script; give what was printed and what was sent."""
 
     def asked(script, *more: str, model: list[str] = MODEL):
-        with ScriptedServer(script) as server:
-            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-            return run(folder, QUESTION, *options, *model, *more), server.requests
+        return scripted(script, "ask", folder, QUESTION, *options, *model, *more)
 
     return asked
 
@@ -118,6 +96,14 @@ def test_the_model_may_be_named_in_the_environment(ask, monkeypatch):
     _, (request,) = ask(["Yes."], model=[])
 
     assert request.body["model"] == "from-environment"
+
+
+def test_the_documented_address_wins_over_the_old_one(ask, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_BASE", "http://127.0.0.1:9/v1")
+
+    result, _ = ask(["Yes."])
+
+    assert result.exit_code == 0
 
 
 def test_without_a_model_it_says_how_to_name_one(folder, tmp_path):

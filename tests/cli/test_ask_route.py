@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from oprag.cli.app import app
-from tests.kit.openai_server import Reply, ScriptedServer, ToolCall, Usage
+from tests.kit.openai_server import Reply, ToolCall, Usage
 
 QUESTION = "Who pays for repairs?"
 SENTENCES = [f"On day {day} of the month the caretaker sweeps." for day in range(30)]
@@ -17,22 +14,15 @@ LEASE = f"Repairs are paid by the landlord. {' '.join(SENTENCES)} The end is her
 
 
 @pytest.fixture
-def ask(tiny_model, tmp_path, monkeypatch):
+def ask(options, tmp_path, scripted):
     """Ask with this script by `--route self`; give what was printed and sent."""
     lease = tmp_path / "lease.md"
     lease.write_text(LEASE, "utf-8")
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    fixed = ["--embedding-model", tiny_model, "--directory", tmp_path / "index"]
+    more = ["--model", "openai:scripted", "--route", "self", "--k", "1", *options]
 
-    def asked(script, *more: str, file: Path = lease) -> tuple[Result, list]:
-        arguments = [file, QUESTION, "--model", "openai:scripted", "--route", "self"]
-        with ScriptedServer(script) as server:
-            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-            command = ["ask", *arguments, "--k", "1", *fixed, *more]
-            result = CliRunner().invoke(app, list(map(str, command)))
-            return result, server.requests
-
-    return asked
+    return lambda script, *given: scripted(
+        script, "ask", lease, QUESTION, *more, *given
+    )
 
 
 def test_an_answer_from_the_passages_takes_one_request_without_the_document(ask):

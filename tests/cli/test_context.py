@@ -10,23 +10,12 @@ from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
 from oprag.tokens import resolve_token_counter
-from tests.files.mixed_files import LEASE, MEETING, READABLE, make_folder
+from tests.files.mixed_files import LEASE, MEETING, READABLE
 
 ROOT = Path(__file__).parents[2]
 QUESTION = "Who pays for repairs?"
 _BYTE = "(byte 0xe9 at 3)"
 _HOW = "save it as UTF-8"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    return make_folder(tmp_path_factory.mktemp("context") / "notes")
-
-
-@pytest.fixture(scope="module")
-def options(tiny_model, tmp_path_factory) -> list[str]:
-    folder = tmp_path_factory.mktemp("context-index")
-    return ["--embedding-model", str(tiny_model), "--directory", str(folder)]
 
 
 def run(*arguments: object) -> Result:

@@ -20,12 +20,6 @@ from oprag.cli.demo import QUESTIONS, REFERENCE_NAME, language_reference
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def options(tiny_model, tmp_path_factory) -> list[str]:
-    folder = tmp_path_factory.mktemp("demo") / "new"
-    return ["--embedding-model", str(tiny_model), "--directory", str(folder)]
-
-
 def run(options: list[str], *more: str) -> Result:
     return CliRunner().invoke(app, ["demo", *options, *more])
 

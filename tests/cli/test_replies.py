@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from oprag.cli.app import app
 from tests.evaluation.small import HARBOUR
-from tests.kit.openai_server import Reply, ScriptedServer
+from tests.kit.openai_server import Reply
 
 QUESTION = "When did the harbour open?"
 ODD = "In \ud800May\x00 \x1b[31mor \udfff, \ufdd0 a smile \ud83d\ude00 and </script>"
@@ -26,22 +24,18 @@ def files(tmp_path, monkeypatch) -> dict[str, str]:
         for n in "123"
     ]
     (tmp_path / "q.jsonl").write_text("\n".join(rows))
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    monkeypatch.delenv("OPENAI_API_BASE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return {"notes": str(notes), "q": str(tmp_path / "q.jsonl")}
 
 
 @pytest.fixture
-def command(tiny_model, monkeypatch):
+def command(tiny_model, scripted):
     """Give a command with this script; the result, and how often was asked."""
+    more = ["--model", "openai:scripted", "--embedding-model", str(tiny_model)]
 
     def given(script, *arguments: object):
-        with ScriptedServer(script) as server:
-            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-            more = ["--model", "openai:scripted", "--embedding-model", str(tiny_model)]
-            result = CliRunner().invoke(app, [*map(str, arguments), *more])
-            return result, len(server.requests)
+        result, requests = scripted(script, *arguments, *more)
+        return result, len(requests)
 
     return given
 

@@ -138,12 +138,6 @@ def test_chunks_that_the_words_make_equal_are_ordered_by_the_search_alone():
     assert fused(Texts(texts), "words apart", found, k=40)[:4] == [*found, "named"]
 
 
-def test_no_more_are_found_by_words_than_are_asked_for():
-    texts = {f"{n:03}": "rent " * (n + 1) for n in range(9)}
-
-    assert len(fused(Texts(texts), "rent", k=4)) == 4
-
-
 def test_a_filter_binds_what_words_find_and_what_it_hides_does_not_count():
     texts = {f"{n:04}": f"rent number {n:04}" for n in range(3000)}
     own = frozenset(f"{n:04}" for n in range(0, 3000, 300))

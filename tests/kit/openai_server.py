@@ -21,40 +21,264 @@ import json
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import pytest
 
-from tests.kit.openai_wire import completion, embeddings, error_body, events, models
-from tests.kit.scripted_replies import (
-    Answer,
-    Failure,
-    Reply,
-    Request,
-    Script,
-    ToolCall,
-    Usage,
-    context_overflow,
-    rate_limited,
-    server_error,
-)
+from tests.kit.words import word_vector, words
 
-__all__ = [
-    "Answer",
-    "Failure",
-    "Reply",
-    "Request",
-    "Script",
-    "ScriptedServer",
-    "ToolCall",
-    "Usage",
-    "context_overflow",
-    "rate_limited",
-    "scripted_server",
-    "server_error",
-]
+
+@dataclass(frozen=True)
+class Request:
+    path: str
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    body: dict[str, Any]
+    """The parsed JSON."""
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        return self.body.get("messages") or []
+
+    @property
+    def prompt(self) -> str:
+        """The texts of all messages, joined by a line break."""
+        return "\n".join(_text(message.get("content")) for message in self.messages)
+
+    @property
+    def streaming(self) -> bool:
+        return bool(self.body.get("stream"))
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Token figures to report. `prompt_tokens` includes the cached ones."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A function that the model asks to be called."""
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A completion.
+
+    `deltas` say how a stream is cut: a string is sent as one chunk, a number is
+    a pause in seconds, a `threading.Event` is waited for (at most 10 s), so that
+    a test can hold the stream at a point. Without a stream they are joined.
+    """
+
+    text: str | None = ""
+    """The content; None is sent as JSON null. Streamed word by word unless
+    `deltas` are given, which replace it."""
+    deltas: Sequence[str | float | threading.Event] | None = None
+    reasoning: str = ""
+    """Sent before the text, as `reasoning_content`."""
+    tool_calls: Sequence[ToolCall] = ()
+    finish_reason: str | None = None
+    """None means "tool_calls" when there are any, else "stop"; empty: no reason."""
+    usage: Usage | None = None
+    """None: words are counted (`words`), in the prompt and in the reply."""
+    cached_tokens: int = 0
+    """Reported with counted words; a `usage` of its own says so itself."""
+    reports_usage: bool = True
+    """False for servers that never report usage."""
+    delay: float = 0.0
+    """Seconds before anything is sent: longer than the client's timeout, it is one."""
+    broken: bool = False
+    """The connection breaks after the last delta, or halfway through the body."""
+    unfinished: bool = False
+    """The stream is closed in good order after the last delta, without a reason."""
+
+    @property
+    def content(self) -> str | None:
+        if self.deltas is None:
+            return self.text
+        return "".join(delta for delta in self.deltas if isinstance(delta, str))
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An error instead of a completion, as OpenAI words its bodies."""
+
+    status: int
+    message: str
+    code: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    """Seconds before it is sent."""
+    reason: str | None = None
+    """The words of the status line; None for the usual words."""
+
+
+def rate_limited(retry_after: float = 0.0) -> Failure:
+    """429, with the seconds to wait in `Retry-After` (clients retry by themselves)."""
+    return Failure(
+        429,
+        "Rate limit reached.",
+        "rate_limit_exceeded",
+        {"Retry-After": str(retry_after), "Retry-After-Ms": str(retry_after * 1000)},
+    )
+
+
+def server_error(status: int = 500) -> Failure:
+    """A failure of the server (clients retry by themselves)."""
+    return Failure(status, "The server had an error.", "server_error")
+
+
+def context_overflow(limit: int = 4096, asked: int = 5000) -> Failure:
+    """400, the prompt is longer than the window: both in tokens."""
+    return Failure(
+        400,
+        f"This model's maximum context length is {limit} tokens. However, your "
+        f"messages resulted in {asked} tokens.",
+        "context_length_exceeded",
+    )
+
+
+Answer: TypeAlias = Reply | Failure | str
+Script: TypeAlias = Iterable[Answer] | Callable[[Request], Answer]
+
+
+def _text(content: object) -> str:
+    """Give the text of a message: a string, a list of parts, or nothing."""
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content)
+    return str(content or "")
+
+
+def _usage(request: Request, reply: Reply) -> dict[str, Any] | None:
+    if not reply.reports_usage:
+        return None
+    thought = words(reply.reasoning)
+    usage = reply.usage or Usage(
+        words(request.prompt),
+        words(reply.content or "") + thought,
+        reply.cached_tokens,
+        thought,
+    )
+    return {
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "total_tokens": usage.prompt_tokens + usage.completion_tokens,
+        "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+    }
+
+
+def _tool_calls(reply: Reply) -> list[dict[str, Any]]:
+    return [
+        {
+            "index": index,
+            "id": f"call-{index}",
+            "type": "function",
+            "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
+        }
+        for index, call in enumerate(reply.tool_calls)
+    ]
+
+
+def _finish_reason(reply: Reply) -> str:
+    if reply.finish_reason is not None:
+        return reply.finish_reason
+    return "tool_calls" if reply.tool_calls else "stop"
+
+
+def error_body(failure: Failure) -> dict[str, Any]:
+    error = {"message": failure.message, "code": failure.code, "type": "error"}
+    return {"error": error}
+
+
+def _envelope(kind: str, request: Request, choices: list[Any]) -> dict[str, Any]:
+    model = request.body.get("model")
+    head = {"id": "chatcmpl-scripted", "object": kind, "created": 0, "model": model}
+    return {**head, "choices": choices}
+
+
+def completion(request: Request, reply: Reply) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": reply.content}
+    if reply.reasoning:
+        message["reasoning_content"] = reply.reasoning
+    if reply.tool_calls:
+        message["tool_calls"] = _tool_calls(reply)
+    choice = {"index": 0, "message": message, "finish_reason": _finish_reason(reply)}
+    body = _envelope("chat.completion", request, [choice])
+    usage = _usage(request, reply)
+    return body if usage is None else {**body, "usage": usage}
+
+
+def events(request: Request, reply: Reply) -> Iterator[str | float | threading.Event]:
+    """Give the data of the server-sent events, with the pauses between them."""
+    options = request.body.get("stream_options") or {}
+    usage = _usage(request, reply) if options.get("include_usage") else None
+
+    def chunk(delta: dict[str, Any], finish_reason: str | None = None) -> str:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+        return json.dumps(_envelope("chat.completion.chunk", request, [choice]))
+
+    yield chunk({"role": "assistant", "content": ""})
+    for word in _words(reply.reasoning):
+        yield chunk({"reasoning_content": word})
+    deltas = _words(reply.text or "") if reply.deltas is None else reply.deltas
+    for delta in deltas:
+        yield chunk({"content": delta}) if isinstance(delta, str) else delta
+    for call in _tool_calls(reply):
+        yield chunk({"tool_calls": [call]})
+    if reply.broken or reply.unfinished:
+        return
+    yield chunk({}, _finish_reason(reply))
+    if usage is not None:
+        body = _envelope("chat.completion.chunk", request, [])
+        yield json.dumps({**body, "usage": usage})
+    yield "[DONE]"
+
+
+def embeddings(request: Request) -> dict[str, Any]:
+    """Give the body of an embedding: words in common make texts alike.
+
+    A text may come as the numbers of its tokens, as OpenAI's own clients send it.
+    """
+    given = request.body["input"]
+    single = isinstance(given, str) or (given and isinstance(given[0], int))
+    texts = [
+        text if isinstance(text, str) else " ".join(map(str, text))
+        for text in ([given] if single else given)
+    ]
+    data = [
+        {"object": "embedding", "index": index, "embedding": word_vector(text)}
+        for index, text in enumerate(texts)
+    ]
+    used = sum(map(words, texts))
+    return {
+        "object": "list",
+        "model": request.body.get("model"),
+        "data": data,
+        "usage": {"prompt_tokens": used, "total_tokens": used},
+    }
+
+
+def models() -> dict[str, Any]:
+    model = {"id": "scripted", "object": "model", "created": 0, "owned_by": "tests"}
+    return {"object": "list", "data": [model]}
+
+
+def _words(text: str) -> list[str]:
+    """Cut before each blank, so that the parts joined are the text."""
+    first, *rest = text.split(" ")
+    return [part for part in (first, *(f" {word}" for word in rest)) if part]
+
 
 _GATE_SECONDS = 10.0
 

@@ -5,6 +5,7 @@ Both releases take the same arguments but for the agent: there only `model` and
 `tools` are shared.
 """
 
+from importlib import import_module
 from importlib.metadata import version
 
 import pytest
@@ -14,68 +15,24 @@ needs_1x = pytest.mark.skipif(
     not IS_1X, reason="in 0.3 agents have no middleware and models no profile"
 )
 
-if IS_1X:
-    from langchain.agents import create_agent
-    from langchain_classic.chains import (
-        ConversationalRetrievalChain,
-        RetrievalQA,
-        create_history_aware_retriever,
-        create_retrieval_chain,
-    )
-    from langchain_classic.chains.combine_documents import create_stuff_documents_chain
-    from langchain_classic.retrievers import (
-        ContextualCompressionRetriever,
-        EnsembleRetriever,
-        MergerRetriever,
-        MultiQueryRetriever,
-        ParentDocumentRetriever,
-    )
-    from langchain_classic.retrievers.document_compressors import (
-        CrossEncoderReranker,
-        DocumentCompressorPipeline,
-        LLMChainFilter,
-    )
-    from langchain_classic.retrievers.document_compressors.cross_encoder import (
-        BaseCrossEncoder,
-    )
-else:
-    from langchain.chains import (
-        ConversationalRetrievalChain,
-        RetrievalQA,
-        create_history_aware_retriever,
-        create_retrieval_chain,
-    )
-    from langchain.chains.combine_documents import create_stuff_documents_chain
-    from langchain.retrievers import (
-        ContextualCompressionRetriever,
-        EnsembleRetriever,
-        MergerRetriever,
-        MultiQueryRetriever,
-        ParentDocumentRetriever,
-    )
-    from langchain.retrievers.document_compressors import (
-        CrossEncoderReranker,
-        DocumentCompressorPipeline,
-        LLMChainFilter,
-    )
-    from langchain.retrievers.document_compressors.cross_encoder import BaseCrossEncoder
-    from langgraph.prebuilt import create_react_agent as create_agent
+_agents = import_module("langchain.agents" if IS_1X else "langgraph.prebuilt")
+_classic = "langchain_classic" if IS_1X else "langchain"
+chains = import_module(f"{_classic}.chains")
+retrievers = import_module(f"{_classic}.retrievers")
+compressors = import_module(f"{_classic}.retrievers.document_compressors")
 
-__all__ = [
-    "IS_1X",
-    "BaseCrossEncoder",
-    "ContextualCompressionRetriever",
-    "ConversationalRetrievalChain",
-    "CrossEncoderReranker",
-    "DocumentCompressorPipeline",
-    "EnsembleRetriever",
-    "LLMChainFilter",
-    "MergerRetriever",
-    "MultiQueryRetriever",
-    "ParentDocumentRetriever",
-    "RetrievalQA",
-    "create_agent",
-    "create_history_aware_retriever",
-    "create_retrieval_chain",
-    "create_stuff_documents_chain",
-]
+BaseCrossEncoder = compressors.cross_encoder.BaseCrossEncoder
+ContextualCompressionRetriever = retrievers.ContextualCompressionRetriever
+ConversationalRetrievalChain = chains.ConversationalRetrievalChain
+CrossEncoderReranker = compressors.CrossEncoderReranker
+DocumentCompressorPipeline = compressors.DocumentCompressorPipeline
+EnsembleRetriever = retrievers.EnsembleRetriever
+LLMChainFilter = compressors.LLMChainFilter
+MergerRetriever = retrievers.MergerRetriever
+MultiQueryRetriever = retrievers.MultiQueryRetriever
+ParentDocumentRetriever = retrievers.ParentDocumentRetriever
+RetrievalQA = chains.RetrievalQA
+create_agent = getattr(_agents, "create_agent" if IS_1X else "create_react_agent")
+create_history_aware_retriever = chains.create_history_aware_retriever
+create_retrieval_chain = chains.create_retrieval_chain
+create_stuff_documents_chain = chains.combine_documents.create_stuff_documents_chain

@@ -58,6 +58,11 @@ def test_chunks_cover_the_text_within_the_limit_counted_alone_and_cut_no_graphem
     for chunks in (windows, packed, cut):
         assert "".join(slices(text, chunks)) == text
         assert [c.start for c in chunks[1:]] == [c.end for c in chunks[:-1]]
+    reached = 0
+    for before, chunk in itertools.pairwise([TextChunk(-1, 0, 0), *overlapping]):
+        assert before.start < chunk.start <= reached < chunk.end
+        reached = chunk.end
+    assert reached == len(text)
     for chunk in (*windows, *overlapping, *packed, *cut):
         piece = text[chunk.start : chunk.end]
         assert piece

@@ -25,24 +25,6 @@ def test_boundaries_are_those_of_the_regex_package(text):
         assert boundary_after(text, begin) == end
 
 
-@pytest.mark.parametrize(
-    ("text", "graphemes"),
-    [
-        ("ab", ["a", "b"]),
-        ("\r\n\n", ["\r\n", "\n"]),
-        ("e\u0301e", ["e\u0301", "e"]),
-        ("👩‍🚀👩‍🚀", ["👩‍🚀", "👩‍🚀"]),
-        ("🇩🇪🇫🇷🇮", ["🇩🇪", "🇫🇷", "🇮"]),  # flags pair up from the left
-    ],
-)
-def test_what_a_reader_sees_as_one_character_stays_whole(text, graphemes):
-    found = []
-    while (start := sum(map(len, found))) < len(text):
-        found.append(text[start : boundary_after(text, start)])
-
-    assert found == graphemes
-
-
 def test_the_time_for_a_row_of_flags_grows_as_the_row_does():
     def seconds(flags):
         text, place = "🇩🇪" * flags, 0

@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 
 from oprag.splitting import TextChunk, split_tokens
 from oprag.tokens import encodable
-from tests.kit.strategies import (
-    COUNTING_ONLY,
-    WITH_OFFSETS,
-    awkward_texts,
-    counter,
-    graphemes,
-    slices,
-)
+from tests.kit.strategies import WITH_OFFSETS, awkward_texts, counter, graphemes, slices
 from tests.kit.words import words
 
 regex = pytest.importorskip("regex", reason="defines the graphemes")
@@ -139,25 +132,6 @@ def test_no_window_exceeds_its_size_alone(kind, size, overlap, name):
         assert count(piece) <= size or regex.fullmatch(r"\X", piece)
     full = 0.6 if size == 20 else 0.9  # a family is 18 tokens
     assert sum(chunk.token_count for chunk in chunks) > full * size * (len(chunks) - 1)
-
-
-@SOME
-@given(awkward_texts, sizes, st.data())
-@pytest.mark.parametrize("name", [*WITH_OFFSETS, *COUNTING_ONLY])
-def test_windows_cover_the_text_and_move_on(name, text, size, data):
-    overlap = data.draw(st.integers(0, size - 1))
-
-    chunks = split_tokens(
-        text, chunk_size=size, chunk_overlap=overlap, tokenizer=counter(name)
-    )
-
-    reached = 0
-    for start, end, _ in chunks:
-        assert start <= reached < end
-        reached = end
-    assert reached == len(text)
-    starts = [chunk.start for chunk in chunks]
-    assert starts == sorted(set(starts))
 
 
 @both

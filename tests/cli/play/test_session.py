@@ -243,7 +243,6 @@ def test_a_budget_that_holds_nothing_is_said(folder, workshop):
 @pytest.mark.filterwarnings("ignore:The answer is cut off")
 def test_an_answer_streams_with_its_route_and_tokens(folder, workshop, monkeypatch):
     workshop.chat_model, workshop.decline = "openai:scripted", "tool"
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
     session = dropped(Session(workshop), folder / "lease.md")
     session.ask(QUESTION)
     answering = Answering(session)
@@ -277,7 +276,6 @@ def test_a_model_that_cannot_be_reached_is_said_on_the_page(
     folder, workshop, monkeypatch
 ):
     workshop.chat_model = "openai:scripted"
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     session = dropped(Session(workshop), folder / "lease.md")
     session.ask(QUESTION)

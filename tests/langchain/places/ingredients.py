@@ -116,8 +116,7 @@ def joined(documents: Sequence[Document]) -> str:
 
 
 def _frameworks_names() -> dict[str, Any]:
-    names = {name: getattr(compat, name) for name in compat.__all__}
-    names |= {
+    names = vars(compat) | {
         "RunnablePassthrough": RunnablePassthrough,
         "RunnablePick": RunnablePick,
         "create_retriever_tool": create_retriever_tool,

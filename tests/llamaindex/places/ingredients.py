@@ -36,6 +36,14 @@ from llama_index.core.retrievers import AutoMergingRetriever, QueryFusionRetriev
 from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.core.selectors import LLMSingleSelector
 from llama_index.core.tools import QueryEngineTool, RetrieverTool
+from llama_index.core.workflow import (
+    Context,
+    Event,
+    StartEvent,
+    StopEvent,
+    Workflow,
+    step,
+)
 
 from llamaindex_oprag import (
     OrderPreservingPostprocessor,
@@ -43,10 +51,49 @@ from llamaindex_oprag import (
     PositionAnnotator,
 )
 from tests.llamaindex.corpus import CLAUSES, QUESTION, clause, document, index
-from tests.llamaindex.places.workflows import MergeThenAnswer
 from tests.llamaindex.recording import RecordingLLM, WordEmbedding
 
-__all__ = ["OTHER_QUESTIONS", "hierarchy", "ingredients"]
+
+class Query(Event):
+    """One of several queries."""
+
+    text: str
+
+
+class Found(Event):
+    """The nodes that one query found."""
+
+    nodes: list[NodeWithScore]
+
+
+class MergeThenAnswer(Workflow):
+    """Sends out several queries and puts together what they find."""
+
+    def __init__(self, retriever: Any, postprocessor: Any, synthesizer: Any) -> None:
+        super().__init__()
+        self.retriever = retriever
+        self.postprocessor = postprocessor
+        self.synthesizer = synthesizer
+
+    @step
+    async def send(self, context: Context, event: StartEvent) -> Query | None:
+        for query in (event.question, "What rules the pets?"):
+            context.send_event(Query(text=query))
+
+    @step
+    async def retrieve(self, event: Query) -> Found:
+        return Found(nodes=await self.retriever.aretrieve(event.text))
+
+    @step
+    async def answer(self, context: Context, event: Found) -> StopEvent | None:
+        found = context.collect_events(event, [Found, Found])
+        if found is None:
+            return None
+        nodes = [node for each in found for node in each.nodes]
+        ordered = await self.postprocessor.apostprocess_nodes(nodes)
+        answer = await self.synthesizer.asynthesize("question", ordered)
+        return StopEvent(result=str(answer))
+
 
 CHAPTER = 5
 """Clauses of a chapter of `sections`."""
