@@ -18,7 +18,6 @@ from llama_index.core.node_parser import (
     MarkdownNodeParser,
     SentenceSplitter,
     SentenceWindowNodeParser,
-    TokenTextSplitter,
     get_leaf_nodes,
 )
 from llama_index.core.node_parser.text.utils import split_by_sentence_tokenizer
@@ -52,14 +51,6 @@ def recursive(
     return RecursiveCharacterTextSplitter(
         chunk_size=size, chunk_overlap=overlap, **options
     )
-
-
-def recursive_tokens(size: int, overlap: int) -> Setting:
-    def make(it: Disguise) -> Any:
-        tokens = tokens_of(it)
-        return recursive(size, overlap, length_function=lambda text: len(tokens(text)))
-
-    return made(f"Recursive by tokens {size}/{overlap}", make)
 
 
 def split_on_tokens(it: Disguise) -> list[str]:
@@ -99,10 +90,6 @@ def sentences(size: int, overlap: int, it: Disguise) -> SentenceSplitter:
     )
 
 
-def llama_tokens(it: Disguise) -> TokenTextSplitter:
-    return TokenTextSplitter(chunk_size=32, chunk_overlap=8, tokenizer=tokens_of(it))
-
-
 def windows(it: Disguise) -> list[str]:
     parser = SentenceWindowNodeParser.from_defaults(
         sentence_splitter=it.cut(split_sentences)
@@ -131,8 +118,6 @@ SETTINGS = [
         "Recursive 500/100, separators kept",
         lambda _: recursive(500, 100, keep_separator="end", strip_whitespace=False),
     ),
-    recursive_tokens(128, 20),
-    recursive_tokens(32, 12),
     made(
         "Character 200/50",
         lambda _: CharacterTextSplitter("\n", chunk_size=200, chunk_overlap=50),
@@ -143,8 +128,6 @@ SETTINGS = [
         "MarkdownHeader, Recursive", partial(headers_then, recursive(300, 60)), "#`~"
     ),
     made("Sentence 128/20", partial(sentences, 128, 20), PHRASES),
-    made("Sentence 32/8", partial(sentences, 32, 8), PHRASES),
-    made("LlamaToken 32/8", llama_tokens),
     Setting("SentenceWindow", windows),
     Setting("Markdown, Sentence", markdown_then_sentences, "#`" + PHRASES),
     Setting("Hierarchical", leaves, PHRASES),

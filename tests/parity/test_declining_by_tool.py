@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import pytest
@@ -12,14 +11,13 @@ from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.runnables import RunnableLambda
 from llama_index.core.llms import ChatMessage, MockFunctionCallingLLM, MockLLM
 
-from oprag.calls import SENTINEL, without_reasoning
+from oprag.calls import SENTINEL
 from oprag.errors import InvalidOptionError
 from tests.kit.openai_server import Reply, ScriptedServer, ToolCall
 from tests.langchain import routes
 from tests.langchain.recording import RecordingChatModel
 from tests.llamaindex import self_routing
-from tests.parity.test_self_route_calls import EVERY_WAY, WAYS, asked
-from tests.routing.replies import ANSWERS, REFUSALS
+from tests.parity.test_self_route_calls import EVERY_WAY, answering, asked
 
 ignored = pytest.mark.filterwarnings("ignore:The model called a tool")
 
@@ -28,42 +26,33 @@ def call(reason: str = "", name: str = "decline") -> ToolCall:
     return ToolCall(name, {"reason": reason} if reason else {})
 
 
-BLANKS = (None, "", "\n\n", "<think>It lacks it.</think>\n")
-NO_TEXT = itertools.cycle(BLANKS)
 DECLINED = [
-    Reply(next(NO_TEXT), tool_calls=[call(text)])
-    for text in itertools.chain(*REFUSALS.values())
+    Reply(blank, tool_calls=[call("It lacks it.")])
+    for blank in (None, "", "\n\n", "<think>It lacks it.</think>\n")
 ]
-"""Calls, for 150 reasons, without text before them."""
-BESIDE = itertools.cycle([(), (call("The rest."),), (call(name="search"),)])
+"""Calls without text before them."""
 ANSWERED = [
-    Reply(text, tool_calls=next(BESIDE)) for text in itertools.chain(*ANSWERS.values())
+    Reply("Not unanswerable.", tool_calls=beside)
+    for beside in ((), (call("The rest."),), (call(name="search"),))
 ]
-"""150 texts; after every third a call of the tool, after every third of another."""
-STEP = 3 * len(WAYS) - 1
-"""From one reply that a way is asked to the next: no multiple of the cycles above."""
+"""A text; behind it nothing, a call of the tool, or a call of another."""
 
 
 @pytest.mark.slow
 @ignored
-@pytest.mark.parametrize(("number", "case"), [*enumerate(WAYS)])
-async def test_replies_are_read_as_they_are_meant(number, case):
-    assert len(DECLINED) == len(ANSWERED) == 150
-    for reply in DECLINED[number::STEP]:
-        with ScriptedServer([reply, "In 1912."]) as server:
-            found = await asked(*case, server, decline="tool")
+@EVERY_WAY
+@pytest.mark.parametrize("reply", [*DECLINED, *ANSWERED])
+async def test_replies_are_read_as_they_are_meant(framework, way, reply):
+    with ScriptedServer(answering(reply, "In 1912.")) as server:
+        found = await asked(framework, way, server, decline="tool")
 
-        assert found.answer == "In 1912.", reply
-        assert found.route == {"rung": "full", "answered": True}
-        assert [rung["finish"] for rung in found.rungs] == [None, None]
-    for reply in ANSWERED[number::STEP]:
-        with ScriptedServer([reply]) as server:
-            found = await asked(*case, server, decline="tool")
-
-        marked = {"finish": "call"} if reply.tool_calls else {}
-        assert found.answer == without_reasoning(reply.content or ""), reply
-        assert found.route == {"rung": "retrieved", "answered": True, **marked}
-        assert found.rungs[0]["finish"] == marked.get("finish")
+    declined = reply in DECLINED
+    finish = "call" if reply.tool_calls and not declined else None
+    marked = {"finish": finish} if finish else {}
+    assert found.answer == ("In 1912." if declined else reply.content)
+    rung = "full" if declined else "retrieved"
+    assert found.route == {"rung": rung, "answered": True, **marked}
+    assert {each["finish"] for each in found.rungs} == {finish}
 
 
 @EVERY_WAY

@@ -143,11 +143,9 @@ def test_chunks_of_several_sizes_live_side_by_side(make, kind):
 NAMED = {"source": "a.pdf"}
 WRONG: list[tuple[list[tuple[str, dict[str, Any]]], type[Exception]]] = [
     ([("text", {})], MissingDocumentError),
-    ([("text", {"page": 1})], MissingDocumentError),
     ([("text", NAMED), ("text", NAMED)], InvalidOptionError),
     ([("a", NAMED), ("b", {"source": "b"}), ("a", NAMED)], InvalidOptionError),
     ([("text", {**NAMED, "chunk_index": 0})], PositionError),
-    ([("text", {**NAMED, "start_index": 0})], PositionError),
 ]
 REFUSED: list[tuple[dict[str, Any], type[Exception]]] = [
     ({"page_label": "iv"}, MissingPositionError),

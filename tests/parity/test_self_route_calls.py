@@ -54,9 +54,9 @@ async def asked(
     return Answered(response.answer or "", response.route, response.usage["rungs"])
 
 
-def declining(reply: str) -> Any:
-    """Answer the first request with a reply, and a second one, if there is one."""
-    left = iter([reply, "In 1912."])
+def answering(*replies: Any) -> Any:
+    """Answer one request after another, as many as there are."""
+    left = iter(replies)
     return lambda _: next(left)
 
 
@@ -64,7 +64,7 @@ def declining(reply: str) -> Any:
 async def test_no_refusal_is_shown_and_no_answer_lost(number, case):
     """How replies are judged, however they are cut, is tested in `tests/routing`."""
     for reply in REPLIES[number :: 10 * len(WAYS)]:
-        with ScriptedServer(declining(reply)) as server:
+        with ScriptedServer(answering(reply, "In 1912.")) as server:
             found = await asked(*case, server)
 
         refused = declines(reply)

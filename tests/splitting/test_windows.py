@@ -93,13 +93,6 @@ def test_a_token_that_stands_for_nothing_is_no_window():
     assert chunks == [TextChunk(0, 2, 1), TextChunk(2, 4, 1)]
 
 
-def test_text_that_spells_special_tokens_is_text():
-    text = "a<|endoftext|>b" * 3
-    count = counter("cl100k_base")
-
-    assert len(split_tokens(text, chunk_size=4)) == -(-count(text) // 4)
-
-
 def test_a_truncating_tokenizer_reads_the_whole_text():
     text = "word " * 1_000
     tokenizer = counter("minilm").tokenizer
