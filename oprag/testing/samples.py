@@ -34,17 +34,11 @@ class Sample(NamedTuple):
         return document_key(self.name)
 
 
-class _Slice(NamedTuple):
-    start: int
-    end: int
-    token_count: int = 0
-
-
 def sample(name: str, *parts: str, size: int = _SIZE) -> Sample:
     """Cut a document into chunks of a number of characters."""
     rows = [
         [
-            _Slice(start, min(start + size, len(text)))
+            (start, min(start + size, len(text)), 0)
             for start in range(0, len(text), size)
         ]
         for text in parts
@@ -57,10 +51,10 @@ def sample(name: str, *parts: str, size: int = _SIZE) -> Sample:
     ):
         entries[0].update(text_stamp(text))
         part = number if len(parts) > 1 else None
-        for index, (piece, metadata) in enumerate(zip(row, entries, strict=True)):
+        for index, (cut, metadata) in enumerate(zip(row, entries, strict=True)):
             metadata[TENANT] = OTHER if metadata["chunk_index"] % 3 == 1 else OWN
             found = chunk_id(name, index, version=version, part=part)
-            chunks.append(StoredChunk(text[piece.start : piece.end], metadata, found))
+            chunks.append(StoredChunk(text[slice(*cut[:2])], metadata, found))
     return Sample(name, parts, chunks)
 
 

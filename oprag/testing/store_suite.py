@@ -13,7 +13,6 @@ from unittest import SkipTest
 from oprag.context import order_context
 from oprag.documents import StoredChunk, StoreSource, wanted_of
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, OWN_KEYS
-from oprag.testing.runner import expect, expect_none
 from oprag.testing.samples import (
     CHUNKS,
     OWN,
@@ -31,7 +30,6 @@ from oprag.testing.under_test import (
     filters_of,
     of_document,
     read,
-    scan,
     search,
 )
 
@@ -40,14 +38,16 @@ _NOBODYS = "00000000-0000-5000-8000-000000000000"
 """An id that no chunk has."""
 _NUMBERS = 300
 """Chunks of a document that are asked for by number at once."""
+_SHOWN = 300
+"""Characters of a wrong value that a message shows."""
 
 
 class StoreSuite(ABC):
     """Tests for a vector store: subclass it, and say how an empty one is made.
 
     pytest runs the subclass if its name begins with `Test`, unittest if it is a
-    `TestCase` as well, and `oprag.testing.failures` without either. Each test asks for
-    one store. Override a test that a store cannot pass, and say why.
+    `TestCase` as well. Each test asks for one store. Override a test that a store
+    cannot pass, and say why.
     """
 
     @abstractmethod
@@ -97,7 +97,7 @@ class StoreSuite(ABC):
         given = {chunk.id for chunk in CHUNKS}
         found = [c for each in SAMPLES for c in of_document(store.chunks, each.key)]
         expect_none(
-            [c.id for c in (*found, *scan(store)) if c.id not in given],
+            [c.id for c in (*found, *store.chunks.read()) if c.id not in given],
             "read gave an id that was not added",
             "Return the id that `add` was given as StoredChunk.id.",
         )
@@ -110,7 +110,7 @@ class StoreSuite(ABC):
         for each in SAMPLES:
             found = of_document(store.chunks, each.key)
             _expect_all("read", _texts(found), len(each.chunks))
-        _expect_all("read()", _texts(scan(store)), len(CHUNKS))
+        _expect_all("read()", _texts([*store.chunks.read()]), len(CHUNKS))
 
     def test_nothing_is_cut_off_at_a_limit(self) -> None:
         """Of a document of very many chunks, all come."""
@@ -121,7 +121,7 @@ class StoreSuite(ABC):
         asked = min(store.many, _NUMBERS)
         numbered = of_document(store.chunks, long.key, range(asked))
         _expect_all("read of numbers", _texts(numbered), asked)
-        _expect_all("read()", _texts(scan(store)), store.many)
+        _expect_all("read()", _texts([*store.chunks.read()]), store.many)
 
     def test_chunks_of_one_text_are_not_one(self) -> None:
         """A document that repeats itself has all of its chunks."""
@@ -264,7 +264,7 @@ class StoreSuite(ABC):
             _expect_own("read of ids", [*within.read(ids=ids)] if ids else [], ())
             _expect_own("read()", list(within.read()), CHUNKS)
             _expect_own("read()", list(within.within(where).read()), CHUNKS)
-        _expect_all("After that, read()", scan(store), len(CHUNKS))
+        _expect_all("After that, read()", [*store.chunks.read()], len(CHUNKS))
 
     def test_filters_add_up(self) -> None:
         """A filter of a store that has one already takes nothing from it."""
@@ -351,6 +351,18 @@ _REPLACED = SAMPLES[-1]
 _REWRITTEN = sample(_REPLACED.name, *(part.upper() for part in _REPLACED.parts))
 
 
+def expect(holds: object, message: str) -> None:
+    """Fail a test with a message, also where Python leaves out `assert` (-O)."""
+    if not holds:
+        raise AssertionError(message)
+
+
+def expect_none(wrong: Sequence[object], what: str, advice: str) -> None:
+    """Fail a test if anything wrong was found: show the first, and say what to do."""
+    if wrong:
+        raise AssertionError(f"{what}: {wrong[0]!r:.{_SHOWN}}. {advice}")
+
+
 def _expect_replaced(store: StoreUnderTest, before: Mapping[str, int]) -> None:
     """As many are there as before, and none of what one document was."""
     for way, chunks in read(store):
@@ -365,7 +377,6 @@ def _expect_replaced(store: StoreUnderTest, before: Mapping[str, int]) -> None:
 def _expect_kept(
     store: StoreUnderTest, document: Sample, *, what: str, instead: str
 ) -> None:
-    """All chunks of a document are there."""
     add(store, document.chunks)
     found = of_document(store.chunks, document.key)
     number = len(document.chunks)
@@ -396,7 +407,6 @@ def _expect_all(way: str, chunks: Sized, number: int) -> None:
 def _expect_own(
     way: str, found: Sequence[StoredChunk], chunks: Sequence[StoredChunk]
 ) -> None:
-    """Expect what a filter admits, and nothing else."""
     expect_none(
         [chunk.metadata for chunk in found if chunk.metadata.get(TENANT) != OWN],
         f"{way} gave a chunk that the filter keeps out",

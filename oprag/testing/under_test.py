@@ -70,11 +70,6 @@ def search(
     return store.search(_QUERY, k, where)
 
 
-def scan(store: StoreUnderTest) -> list[StoredChunk]:
-    """Return all chunks."""
-    return list(store.chunks.read())
-
-
 def of_document(
     chunks: ChunkStore, key: str, indexes: Collection[int] | None = None
 ) -> list[StoredChunk]:
@@ -87,5 +82,5 @@ def read(store: StoreUnderTest) -> Iterator[tuple[str, Sequence[StoredChunk]]]:
     """Yield what each way of reading gives, after its name."""
     for each in SAMPLES:
         yield f"read({{{each.key!r}: None}})", of_document(store.chunks, each.key)
-    yield "read()", scan(store)
+    yield "read()", [*store.chunks.read()]
     yield "A search", search(store)
