@@ -9,6 +9,8 @@ from typing import Any
 
 from oprag.calls.secrets import without_secrets
 
+_OF_CONNECTION = re.compile("Connect|Timeout|Transport")
+"""Names of errors of connections, builtin and of clients."""
 _MOST = 200
 """Characters shown of what a client says."""
 
@@ -55,20 +57,12 @@ def hint_of(error: BaseException) -> str:
         return "Check the provider's key."
     if status == 404:  # noqa: PLR2004 -- as HTTP has it
         return "Check the model's name, and the server's address."
-    if status is None and is_of_connection(error):
+    kinds = " ".join([cls.__name__ for cls in type(error).__mro__])
+    if status is None and _OF_CONNECTION.search(kinds):
         address = without_secrets(os.environ.get("OPENAI_BASE_URL", ""))
         where = f" OPENAI_BASE_URL is {address}." if address else ""
         return f"Check that its server runs and can be reached.{where}"
     return ""
-
-
-def is_of_connection(error: BaseException) -> bool:
-    """Return whether a connection failed, or took too long."""
-    if isinstance(error, (ConnectionError, TimeoutError)):
-        return True
-    marks = ("Connect", "Timeout", "Transport")
-    kinds = [cls.__name__ for cls in type(error).__mro__]
-    return any(mark in kind for kind in kinds for mark in marks)
 
 
 _CODES = ("context_length_exceeded", "exceed_context_size_error")

@@ -110,68 +110,50 @@ class RungEntry:
     note: str | None = None
     """Why it was skipped, that it was cut, or that the window is unknown."""
 
-    @property
-    def model_calls(self) -> int:
-        """Calls that were made, retries by the client not included."""
-        return 0 if self.decision == "skipped" else 1
-
 
 class Ledger:
     """The usage of one question, step by step."""
 
     def __init__(self, prices: Mapping[str, Sequence[float]] | None = None) -> None:
         self._prices = as_prices(prices)
-        self._entries: list[RungEntry] = []
-
-    @property
-    def entries(self) -> tuple[RungEntry, ...]:
+        self.entries: list[RungEntry] = []
         """The steps so far, in the order in which they were tried."""
-        return tuple(self._entries)
 
     def record(self, rung: str, decision: RungDecision, **facts: Any) -> None:
         """Add what happened at a step; see `RungEntry`."""
-        self._entries.append(RungEntry(rung, decision, **facts))
+        self.entries.append(RungEntry(rung, decision, **facts))
 
     @property
     def usage(self) -> TokenUsage:
         """All tokens of all steps."""
-        return sum((entry.usage for entry in self._entries), _NO_TOKENS)
-
-    @property
-    def cost(self) -> float | None:
-        """The cost of all steps; None when the price of a model is not known."""
-        costs = [self._cost(entry) for entry in self._entries if entry.model_calls]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known) if self._prices and len(known) == len(costs) else None
+        return sum((entry.usage for entry in self.entries), _NO_TOKENS)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the usage as plain values, fit for JSON.
 
         Returns:
             `rungs` (a list), the totals `input_tokens`, `cached_tokens`,
-            `output_tokens`, `estimated`, `model_calls`, `seconds`, `cost`.
+            `output_tokens`, `estimated`, `model_calls` (retries by the client not
+            included), `seconds`, `cost` (None when the price of a model is not known).
         """
+        rungs = [*map(self._row, self.entries)]
+        costs = [row["cost"] for row in rungs if row["model_calls"]]
         return {
-            "rungs": [
-                {
-                    "rung": entry.rung,
-                    "decision": entry.decision,
-                    "model": entry.model,
-                    **entry.usage.to_dict(),
-                    "model_calls": entry.model_calls,
-                    "seconds": entry.seconds,
-                    "cost": self._cost(entry) if entry.model_calls else 0.0,
-                    "finish": entry.finish,
-                    "note": entry.note,
-                }
-                for entry in self._entries
-            ],
+            "rungs": rungs,
             **self.usage.to_dict(),
-            "model_calls": sum(entry.model_calls for entry in self._entries),
-            "seconds": sum(entry.seconds for entry in self._entries),
-            "cost": self.cost,
+            "model_calls": len(costs),
+            "seconds": sum(entry.seconds for entry in self.entries),
+            "cost": sum(costs) if self._prices and None not in costs else None,
         }
 
-    def _cost(self, entry: RungEntry) -> float | None:
+    def _row(self, entry: RungEntry) -> dict[str, Any]:
+        row = asdict(entry)
+        usage, called = row.pop("usage"), entry.decision != "skipped"
         price = self._prices.get(entry.model or "")
-        return price.cost(entry.usage) if price else None
+        cost = price.cost(entry.usage) if price else None
+        return {
+            **row,
+            **usage,
+            "model_calls": int(called),
+            "cost": cost if called else 0.0,
+        }

@@ -10,11 +10,11 @@ import importlib.util
 import re
 import warnings
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from oprag.errors import (
     MissingDependencyError,
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     import tiktoken
     import tokenizers
 
+TokenCounter: TypeAlias = Callable[[str], int]
+"""Returns the number of tokens of a text, 0 or more."""
+
 TokenizerSpec: TypeAlias = Any
 """The name of a token counter: None, a str, a callable or a tokenizer object."""
 
@@ -42,15 +45,6 @@ _VERY_LONG = 2_000_000
 _KEPT_COUNTERS = 32
 _DECIDING = RLock()
 """Held while the default is looked for; other threads wait instead of trying too."""
-_counters: dict[int, tuple[Any, NamedTokenCounter]] = {}
-"""Counters that were made of objects, and these objects, by their `id`."""
-
-
-class TokenCounter(Protocol):
-    """Counts the tokens of a text."""
-
-    def __call__(self, text: str, /) -> int:
-        """Return the number of tokens, 0 or more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -137,7 +131,8 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
         return _default_counter()
     if isinstance(spec, str):
         return _counter_by_name(spec)
-    return _kept_counter(spec)
+    kept = _counter_of_object
+    return kept(spec) if isinstance(spec, Hashable) else kept.__wrapped__(spec)
 
 
 def splitting_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
@@ -183,7 +178,7 @@ def _warn_once(message: str) -> None:
     warnings.warn(message, OpragWarning, stacklevel=users_level())
 
 
-@lru_cache(maxsize=32)
+@lru_cache(_KEPT_COUNTERS)
 def _counter_by_name(name: str) -> NamedTokenCounter:
     from oprag.tokens.huggingface import load_huggingface
     from oprag.tokens.tiktoken_files import encoding_name, load_tiktoken
@@ -200,20 +195,8 @@ def _counter_by_name(name: str) -> NamedTokenCounter:
     return replace(counter, by_name=True)
 
 
-def _kept_counter(spec: Any) -> NamedTokenCounter:
-    """The counter of an object, made once.
-
-    Copying a tokenizer takes longer than all else that is done for a query, and what
-    was counted is kept for each counter.
-    """
-    kept = _counters.get(id(spec))
-    if kept is None or kept[0] is not spec:
-        if len(_counters) >= _KEPT_COUNTERS:
-            _counters.clear()
-        kept = _counters[id(spec)] = spec, _counter_of_object(spec)
-    return kept[1]
-
-
+# Kept: to copy a tokenizer takes longer than all else that is done for a query.
+@lru_cache(_KEPT_COUNTERS)
 def _counter_of_object(spec: Any) -> NamedTokenCounter:
     from oprag.tokens.huggingface import is_tokenizer, private_copy
     from oprag.tokens.tiktoken_files import is_encoding

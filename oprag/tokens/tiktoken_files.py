@@ -93,8 +93,8 @@ def reason_of(error: BaseException | None) -> str:
     return f"{type(error).__name__}: {str(error).partition(': ')[0]:.200}"
 
 
-def _tiktoken(module: str = "tiktoken") -> Any:
-    return require(module, extra="langchain", purpose="This token counter")
+def _tiktoken() -> Any:
+    return require("tiktoken", extra="langchain", purpose="This token counter")
 
 
 def _own_folder() -> str:
