@@ -397,10 +397,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         if self.widen is not None:
             listed, brought = found[: near.hits], []
             if chunks is not None:
-                wanted = near.requests()
-                stored = yield Do(
-                    partial(chunks.read, wanted), partial(chunks.aread, wanted)
-                )
+                stored = yield from chunks.read(near.requests())
                 brought = near.neighbours(stored)
                 listed += [stored_document(each.chunk) for each in brought]
             neighbours = near.behind(len(brought), stored=chunks is not None)

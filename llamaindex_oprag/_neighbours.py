@@ -52,10 +52,7 @@ class Neighbourhood:
         """Return the hits that count with their neighbours behind, for `arrange`."""
         near = []
         if self._chunks is not None and (wanted := widening.requests()):
-            read = partial(self._chunks.read, wanted)
-            near = widening.neighbours(
-                (yield Do(read, partial(self._chunks.aread, wanted)))
-            )
+            near = widening.neighbours((yield from self._chunks.read(wanted)))
         places = widening.unplaced if self._chunks else range(widening.hits)
         unplaced = {n: hits[n].node for n in sorted(places) if self.known}
         with_links = {

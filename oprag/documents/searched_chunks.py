@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 from oprag.documents.search_filters import NO_FILTER, SearchFilter, contradicts
-from oprag.documents.stored_chunks import ChunkStore, StoredChunk, wanted_of
+from oprag.documents.stored_chunks import ChunkStore, StoredChunk, Wanted, wanted_of
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, DOC_VERSION
 from oprag.positions import as_number
+from oprag.tokens import Do, Steps
 
 ChunkKey: TypeAlias = tuple[str, str, int]
 """The identity of a chunk: `doc_key`, `doc_version`, `chunk_index`."""
@@ -53,15 +55,11 @@ class SearchedChunks:
         """Return all chunks that the search may find."""
         return self._admitted(self.store.read())
 
-    def document(self, doc_key: str) -> list[StoredChunk]:
+    def document(self, doc_key: str) -> Steps[list[StoredChunk]]:
         """Return the chunks of one document."""
-        return self._admitted(self.store.read({doc_key: None}))
+        return self._admitted((yield self._asked({doc_key: None})))
 
-    async def adocument(self, doc_key: str) -> list[StoredChunk]:
-        """Async version of `document`."""
-        return self._admitted(await self.store.aread({doc_key: None}))
-
-    def read(self, wanted: Mapping[ChunkKey, str]) -> list[StoredChunk]:
+    def read(self, wanted: Mapping[ChunkKey, str]) -> Steps[list[StoredChunk]]:
         """Return what the store has of these chunks, in two queries at most.
 
         Reading by id takes a store a small part of the time; but a filter may bind
@@ -72,27 +70,20 @@ class SearchedChunks:
                 knows. What has another id, or is another chunk under this one, is
                 looked for by its metadata.
         """
-        ids = self._known(wanted)
-        found = _confirmed(self.store.read(ids=ids), wanted) if ids else []
+        ids = [] if self.filtered else [*filter(None, wanted.values())][:_MOST_IDS]
+        found = _confirmed((yield self._asked(None, ids)), wanted) if ids else []
         if rest := _by_document(wanted, found):
-            found += wanted_of(self.store.read(rest), rest)
+            found += wanted_of((yield self._asked(rest)), rest)
         return self._admitted(found)
 
-    async def aread(self, wanted: Mapping[ChunkKey, str]) -> list[StoredChunk]:
-        """Async version of `read`."""
-        ids = self._known(wanted)
-        found = _confirmed(await self.store.aread(ids=ids), wanted) if ids else []
-        if rest := _by_document(wanted, found):
-            found += wanted_of(await self.store.aread(rest), rest)
-        return self._admitted(found)
+    def _asked(self, wanted: Wanted | None, ids: Collection[str] | None = None) -> Do:
+        read, aread = self.store.read, self.store.aread
+        return Do(partial(read, wanted, ids), partial(aread, wanted, ids))
 
     def read_ids(self, ids: Collection[str]) -> list[StoredChunk]:
         """Return what the store has now of these ids."""
         found = self.store.read(ids=ids) if ids else []
         return self._admitted(chunk for chunk in found if chunk.id in ids)
-
-    def _known(self, wanted: Mapping[ChunkKey, str]) -> list[str]:
-        return [] if self.filtered else [*filter(None, wanted.values())][:_MOST_IDS]
 
     def _admitted(self, chunks: Iterable[StoredChunk]) -> list[StoredChunk]:
         """Leave out what a filter certainly keeps out: some stores ignore filters."""

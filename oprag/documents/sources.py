@@ -9,7 +9,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,6 +18,7 @@ from oprag.documents.search_filters import SearchFilter
 from oprag.errors import DocumentNotFoundError, InvalidOptionError, did_you_mean, named
 from oprag.metadata import PART_INDEX
 from oprag.positions import Part, SourceText, group_parts, known_document
+from oprag.tokens import in_thread
 
 PART_SEPARATOR = "\n\n"
 """Between the parts of a document: a blank line, as between paragraphs."""
@@ -43,9 +44,7 @@ class DocumentSource(ABC):
 
     async def aread(self, document_id: str) -> FullText:
         """Async version of `read`: in a thread unless the source has its own."""
-        from asyncio import to_thread  # here, because its import takes long
-
-        return await to_thread(self.read, document_id)
+        return await in_thread(partial(self.read, document_id))
 
     def get(self, document_id: str) -> str:
         """Return the text that `read` does."""
@@ -307,12 +306,10 @@ class _CallableSource(DocumentSource):
         return checked_text(document_id, found, self._where)
 
     async def aread(self, document_id: str) -> FullText:
-        from asyncio import to_thread  # as above
-
         if inspect.iscoroutinefunction(self._find):
             found = await self._find(document_id)
         else:
-            found = await to_thread(self._find, document_id)
+            found = await in_thread(partial(self._find, document_id))
             if inspect.isawaitable(found):
                 found = await found
         return checked_text(document_id, found, self._where)

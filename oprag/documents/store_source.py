@@ -9,7 +9,7 @@ from oprag.chunk import FullText
 from oprag.documents.search_filters import SearchFilter
 from oprag.documents.searched_chunks import SearchedChunks
 from oprag.documents.sources import DocumentSource, called
-from oprag.documents.stored_chunks import ChunkStore, StoredChunk
+from oprag.documents.stored_chunks import ChunkStore
 from oprag.documents.whole_text import rebuild
 from oprag.errors import (
     ConflictingPositionsError,
@@ -19,6 +19,7 @@ from oprag.errors import (
 )
 from oprag.metadata import DOC_KEY, document_key
 from oprag.positions import document_name
+from oprag.tokens import Steps, acarry_out, carry_out
 
 _SAMPLED = 100
 """Chunks that are looked at when a source is made."""
@@ -60,16 +61,11 @@ class StoreSource(DocumentSource):
             PositionError: Its chunks contradict each other or the text that was split,
                 or lack positions; see `oprag.documents.rebuild`.
         """
-        return self._rebuilt(
-            document_id, self._chunks.document(document_key(document_id))
-        )
+        return carry_out(self._rebuilt(document_id))
 
     async def aread(self, document_id: str) -> FullText:
         """Async version of `read`, the way the store does it without blocking."""
-        from asyncio import to_thread  # here, because its import takes long
-
-        chunks = await self._chunks.adocument(document_key(document_id))
-        return await to_thread(self._rebuilt, document_id, chunks)
+        return await acarry_out(self._rebuilt(document_id))
 
     def called(self) -> dict[str, str]:
         """Return what citations call the documents that a search may find."""
@@ -85,7 +81,8 @@ class StoreSource(DocumentSource):
         restricted._chunks = SearchedChunks(self._chunks.store, search)  # noqa: SLF001 -- our own copy
         return restricted
 
-    def _rebuilt(self, document_id: str, chunks: list[StoredChunk]) -> FullText:
+    def _rebuilt(self, document_id: str) -> Steps[FullText]:
+        chunks = yield from self._chunks.document(document_key(document_id))
         restricted, where = self._chunks.filtered, self._chunks.store.name
         if restricted:
             where += " within the search's filter"

@@ -137,10 +137,10 @@ class DocumentReader:
         names = sorted((each, own) for own, each in shown.items() if containing in each)
         lines = []
         for each, own in names[:_MOST_LISTED]:
-            found = yield self._reads(own)
-            if isinstance(found, OpragError):
-                said = found.message.replace(own, each)
-                lines.append(f"{each}: can be searched, not read ({said})")
+            try:
+                *_, found = yield from self._named(own, each)
+            except OpragError as error:
+                lines.append(f"{each}: can be searched, not read ({error.message})")
                 continue
             parts = _parts(found)
             pages = "" if "" in parts else f"{len(parts):,} pages, "
@@ -152,39 +152,27 @@ class DocumentReader:
 
     def _found(self, document: str) -> Steps[tuple[str, str, FullText]]:
         """Find own name, shown name and text of a document."""
-        found = yield self._reads(document)
-        name, shown = document, shown_names({document: document})[document]
-        if isinstance(found, DocumentNotFoundError):
+        try:
+            shown = shown_names({document: document})[document]
+            return (yield from self._named(document, shown))
+        except DocumentNotFoundError:
             names = yield from self._shown()
-            name = meant(document, names)
-            shown = names[name]
-            found = yield self._reads(name)
-        if isinstance(found, OpragError):
-            found.message = found.message.replace(name, shown)
-            raise found
+        name = meant(document, names)
+        return (yield from self._named(name, names[name]))
+
+    def _named(self, name: str, shown: str) -> Steps[tuple[str, str, FullText]]:
+        read, aread = self._source.read, self._source.aread
+        try:
+            found = yield Do(partial(read, name), partial(aread, name))
+        except OpragError as error:
+            error.message = error.message.replace(name, shown)
+            raise
         return name, shown, found
 
     def _shown(self) -> Steps[dict[str, str]]:
         called = self._source.called
         names = yield Do(called, partial(in_thread, called))
         return shown_names(names)
-
-    def _reads(self, name: str) -> Do:
-        """Read a text, or return the error: steps cannot catch what I/O raises."""
-
-        def now() -> FullText | OpragError:
-            try:
-                return self._source.read(name)
-            except OpragError as error:
-                return error
-
-        async def later() -> FullText | OpragError:
-            try:
-                return await self._source.aread(name)
-            except OpragError as error:
-                return error
-
-        return Do(now, later)
 
 
 def refused(steps: Steps[Reading]) -> Steps[Reading]:
@@ -209,7 +197,6 @@ def _parts(full: FullText) -> dict[str, tuple[Mapping[str, Any], str]]:
 def _part_of(
     name: str, full: FullText, page: str | int | None
 ) -> tuple[Mapping[str, Any], str]:
-    """Return metadata and text that a citation's characters count in."""
     parts = _parts(full)
     for label in (str(page or ""), f"page {page}"):
         if label in parts:

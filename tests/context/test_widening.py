@@ -10,6 +10,7 @@ from oprag.chunk import Hit
 from oprag.context import ContextOptions, FetchPlan, Neighbours, Widening, arrange
 from oprag.documents import ChunkStore, SearchedChunks, SearchFilter, StoredChunk
 from oprag.errors import InvalidOptionError
+from oprag.tokens import carry_out
 from tests.kit.words import words
 
 N = 50
@@ -45,7 +46,7 @@ def widened(hits: list[Hit], widen: Any, *, fills: bool = False, **given: Any) -
     options = ContextOptions(token_counter=words, separator=" ", **given)
     store, widening = Stored(), Widening(hits, widen, options, fills=fills)
     chunks = SearchedChunks(store, SearchFilter())
-    near = widening.neighbours(chunks.read(widening.requests()))
+    near = widening.neighbours(carry_out(chunks.read(widening.requests())))
     wanted = widening.behind(len(near), stored=True)
     beside = [Hit(each.chunk.text, each.chunk.metadata) for each in near]
     arranged = arrange([*hits[: widening.hits], *beside], options, neighbours=wanted)

@@ -11,6 +11,7 @@ from oprag.context import ContextOptions, Widening
 from oprag.documents import SearchedChunks, SearchFilter, StoredChunk
 from oprag.metadata import chunk_id, chunk_metadata, named_id
 from oprag.splitting import TextChunk
+from oprag.tokens import acarry_out, carry_out
 from tests.documents.fake_store import FakeStore
 
 N = 9
@@ -47,10 +48,10 @@ async def read(store: FakeStore, wanted: Any, **search: Any) -> list[StoredChunk
     """The chunks that come, awaited too."""
     chunks = SearchedChunks(store, SearchFilter(**search))
     store.asked.clear()
-    found = chunks.read(wanted)
+    found = carry_out(chunks.read(wanted))
     asked = [*store.asked]
     store.asked.clear()
-    assert await chunks.aread(wanted) == found
+    assert await acarry_out(chunks.read(wanted)) == found
     assert store.asked == asked
     return sorted(found, key=lambda chunk: chunk.text)
 
@@ -87,7 +88,7 @@ async def test_a_search_with_a_filter_reads_nothing_by_id():
     assert await read(store, wanted_beside(A[2]), ids=ids) == [A[3]]
     assert "ids" not in store.asked
     within = SearchedChunks(store.within(admits), SearchFilter())
-    assert within.read(wanted_beside(A[2])) == [A[1]]
+    assert carry_out(within.read(wanted_beside(A[2]))) == [A[1]]
 
 
 async def test_what_is_missing_or_another_chunk_under_an_id_is_looked_for_elsewhere():

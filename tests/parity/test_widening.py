@@ -14,6 +14,7 @@ import llamaindex_oprag
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, Widening, arrange
 from oprag.documents import SearchedChunks, SearchFilter
+from oprag.tokens import carry_out
 from tests.kit.tenants import Tenants
 from tests.kit.words import words
 from tests.stores.langchain_places import HashEmbeddings
@@ -89,7 +90,7 @@ def test_the_same_hits_are_widened_alike(base: Any, given: Any):
     widening = Widening(plain, widen, options, fills=False)
     store = llamaindex_oprag.chunk_store(base._index)
     chunks = SearchedChunks(store, SearchFilter())
-    near = widening.neighbours(chunks.read(widening.requests()))
+    near = widening.neighbours(carry_out(chunks.read(widening.requests())))
     beside = [Hit(n.chunk.text, n.chunk.metadata, n.chunk) for n in near]
     widened = widening.behind(len(near), stored=True)
     passages = arrange([*plain, *beside], options, neighbours=widened).passages
