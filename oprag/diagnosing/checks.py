@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from oprag.chunk import Chunk, Hit, Span
@@ -30,22 +29,15 @@ from oprag.positions import (
 )
 
 
-class Examined(NamedTuple):
-    """One chunk under examination."""
+def examine(chunk: StoredChunk | Hit) -> Hit:
+    """Read a chunk as retrieval would see it; its `source` is as a store keeps it.
 
-    id: str
-    """The store's id of it; empty where it has none."""
-    hit: Hit
-    """As retrieval would see it."""
-    stored: Mapping[str, Any]
-    """Its metadata as the store keeps it; not that of the hit where LlamaIndex keeps
-    a node beside it."""
-
-
-def examine(chunk: StoredChunk | Hit) -> Examined:
-    """Read a stored chunk, or a hit that an adapter made of a framework object."""
+    Args:
+        chunk: A stored one, or a hit that an adapter made of a framework object.
+    """
     if isinstance(chunk, Hit):
-        return Examined(_id_of(chunk.subject), chunk, chunk.metadata)
+        stored = StoredChunk(chunk.text, chunk.metadata, _id_of(chunk.subject))
+        return chunk._replace(source=stored)
     if not isinstance(chunk, StoredChunk):
         message = (
             f"chunks holds {named(chunk)}, no StoredChunk. Take diagnose of "
@@ -53,7 +45,7 @@ def examine(chunk: StoredChunk | Hit) -> Examined:
             "return."
         )
         raise InvalidOptionError(message, option="chunks", value=chunk)
-    return Examined(chunk.id, stored_hit(chunk), chunk.metadata)
+    return stored_hit(chunk)
 
 
 def _id_of(subject: Any) -> str:
@@ -75,12 +67,12 @@ class Group(NamedTuple):
 
 
 def group_chunks(
-    chunks: Iterable[Examined], document_key: DocumentKey | None
+    chunks: Iterable[Hit], document_key: DocumentKey | None
 ) -> list[Group]:
     """Group the chunks by document, in the order in which the documents appear."""
     groups: dict[str, Group] = {}
     for index, chunk in enumerate(chunks):
-        key, name = known_document(chunk.hit, document_key) or ("", "")
+        key, name = known_document(chunk, document_key) or ("", "")
         group = groups.get(key)
         if group is None:
             group = groups[key] = Group(key, name, [])
@@ -142,7 +134,7 @@ def _read_together(
 
 
 def check_group(
-    chunks: Sequence[Examined],
+    chunks: Sequence[Hit],
     group: Group,
     findings: Findings,
     *,
@@ -154,7 +146,7 @@ def check_group(
         Its chunks as retrieval reads them, in the order of the store; None where it
         refuses them.
     """
-    hits = [chunks[i].hit for i in group.members]
+    hits = [chunks[i] for i in group.members]
     read = read_group(hits, group.name, position_keys)
     if isinstance(read, PositionError):
         kind = read.kind
@@ -173,12 +165,6 @@ def check_group(
             findings.add("duplicate", index, group.name, detail)
         seen.add(place)
     return read
-
-
-def agrees(positions: Sequence[tuple[float, ...]], starts: Sequence[int]) -> bool:
-    """Whether positions follow one another as the proved starts do (-1: unproved)."""
-    proved = sorted((s, p) for s, p in zip(starts, positions, strict=True) if s >= 0)
-    return all(first[1] <= second[1] for first, second in pairwise(proved))
 
 
 def keys_of(hit: Hit) -> str:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from itertools import pairwise
 from typing import NamedTuple
 
 from oprag.chunk import Hit
-from oprag.diagnosing.checks import Group, agrees, check_group, group_chunks, keys_of
+from oprag.diagnosing.checks import Group, check_group, group_chunks, keys_of
 from oprag.diagnosing.proofs import ProvedDocument, prove
 from oprag.diagnosing.repair import Change, plan_changes
 from oprag.diagnosing.report import (
@@ -185,13 +186,13 @@ class _Examination:
 
     def id_of(self, number: int) -> str:
         """Return the store's id of a chunk, or its number."""
-        return self.chunks[number].id or str(number)
+        return self.chunks[number].source.id or str(number)
 
     def _compare(self, sources: Sources) -> Proofs:
         position_keys, document_key = self._keys
         self.groups, self.without = sources.group(self.chunks, document_key)
         for place, i in enumerate(self.without):
-            hit = self.chunks[i].hit
+            hit = self.chunks[i]
             shown = place < EXAMPLES
             sought = sources.sought(hit, document_key) if shown else ""
             self._findings.add("no_source", i, "", sought)
@@ -228,7 +229,7 @@ class _Examination:
         """Ask the rules of retrieval of one document; whether they and proofs agree."""
         if not group.key:
             for i in group.members:
-                detail = keys_of(self.chunks[i].hit)
+                detail = keys_of(self.chunks[i])
                 self._findings.add("missing_document", i, "", detail)
             return False
         position_keys, _ = self._keys
@@ -237,5 +238,6 @@ class _Examination:
         )
         if read is None:
             return False
-        positions = [chunk.position or () for chunk in read]
-        return agrees(positions, [self._starts[i] for i in group.members])
+        pairs = zip([self._starts[i] for i in group.members], read, strict=True)
+        proved = sorted((at, chunk.position or ()) for at, chunk in pairs if at >= 0)
+        return all(first[1] <= second[1] for first, second in pairwise(proved))

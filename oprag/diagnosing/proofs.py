@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from oprag.chunk import Chunk, Span
-from oprag.diagnosing.checks import Examined, read_places
+from oprag.chunk import Chunk, Hit, Span
+from oprag.diagnosing.checks import read_places
 from oprag.diagnosing.sources import Sources
 from oprag.documents import by_version
 from oprag.locating import Location, Order, Placement, cover_by_place, place, squeeze
@@ -41,7 +41,7 @@ class ProvedDocument(NamedTuple):
 
 def prove(
     name: str,
-    chunks: Sequence[Examined],
+    chunks: Sequence[Hit],
     sources: Sources,
     position_keys: PositionKeys | None,
 ) -> list[ProvedDocument]:
@@ -51,9 +51,9 @@ def prove(
         One for each version, which covers the source alone.
     """
     found = []
-    for members in by_version(chunk.hit.metadata for chunk in chunks).values():
+    for members in by_version(chunk.metadata for chunk in chunks).values():
         group = [chunks[i] for i in members]
-        recorded = read_places([each.hit for each in group], name, position_keys, {})
+        recorded = read_places(group, name, position_keys, {})
         orders = list(_orders(group))
         read = [
             _proved(members, source, recorded, orders) for source in sources.texts(name)
@@ -122,13 +122,13 @@ def _fit(document: ProvedDocument) -> tuple[bool, int, int]:
     return document.placement.order is not None, document.holds.count(True), found
 
 
-def _orders(group: Sequence[Examined]) -> Iterator[Order]:
+def _orders(group: Sequence[Hit]) -> Iterator[Order]:
     """Orders that the index records, then that of the store."""
     for key in _ORDINALS:
-        numbers = [as_number(chunk.hit.metadata.get(key)) for chunk in group]
+        numbers = [as_number(chunk.metadata.get(key)) for chunk in group]
         known = [number for number in numbers if number is not None]
         if len(set(known)) == len(group):
-            totals = {as_number(chunk.hit.metadata.get(N_CHUNKS)) for chunk in group}
+            totals = {as_number(chunk.metadata.get(N_CHUNKS)) for chunk in group}
             whole = totals == {len(group)} and sorted(known) == list(range(len(group)))
             indexes = sorted(range(len(group)), key=lambda i: known[i])
             yield Order(indexes, recorded=True, whole=whole)

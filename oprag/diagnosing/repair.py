@@ -13,11 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from oprag.chunk import FullText, Span
-from oprag.diagnosing.checks import Examined, examine
+from oprag.chunk import FullText, Hit, Span
 from oprag.diagnosing.proofs import ProvedDocument, prove
 from oprag.diagnosing.sources import Sources
-from oprag.documents import StoredChunk, rebuild, replaced
+from oprag.documents import rebuild, replaced, stored_hit
 from oprag.errors import OpragError
 from oprag.locating import squeeze
 from oprag.metadata import (
@@ -59,7 +58,7 @@ class Change(NamedTuple):
 
 def plan_changes(
     name: str,
-    chunks: Sequence[Examined],
+    chunks: Sequence[Hit],
     sources: Sources,
     position_keys: PositionKeys | None,
     *,
@@ -84,18 +83,18 @@ def plan_changes(
             why = _unproved(proved)
         planned = list(_renewals(name, now, proved))
         for i, stored in planned:
-            now[i] = examine(StoredChunk(now[i].hit.text, stored, now[i].id))
+            now[i] = stored_hit(now[i].source._replace(metadata=stored))
         if not planned:
             break
     updates = {
         i: update
         for i, (old, new) in enumerate(zip(chunks, now, strict=True))
-        if (update := _difference(old.stored, new.stored))
+        if (update := _difference(old.source.metadata, new.source.metadata))
     }
     if updates and _is_harmed(name, chunks, now, texts, damaged=damaged):
         return [], {**dict.fromkeys(updates, "damaged"), **why}
     changes = [
-        Change(chunks[i].id, name, chunks[i].stored, update)
+        Change(chunks[i].source.id, name, chunks[i].source.metadata, update)
         for i, update in updates.items()
     ]
     return changes, why
@@ -112,8 +111,8 @@ def _unproved(proved: Sequence[ProvedDocument]) -> dict[int, str]:
 
 def _is_harmed(
     name: str,
-    before: Sequence[Examined],
-    after: Sequence[Examined],
+    before: Sequence[Hit],
+    after: Sequence[Hit],
     texts: set[str],
     *,
     damaged: bool,
@@ -124,7 +123,7 @@ def _is_harmed(
     source's then: places that fit a text that was cut are no places of the text that
     was indexed.
     """
-    stamped = any(TEXT_HASH in chunk.hit.metadata for chunk in before)
+    stamped = any(TEXT_HASH in chunk.metadata for chunk in before)
     if not (damaged or stamped):
         return False
     old, new = _text(name, before), _text(name, after)
@@ -134,8 +133,8 @@ def _is_harmed(
     return worse or squeeze(new.text) not in texts
 
 
-def _text(name: str, chunks: Sequence[Examined]) -> FullText | None:
-    stored = [StoredChunk(chunk.hit.text, chunk.stored, chunk.id) for chunk in chunks]
+def _text(name: str, chunks: Sequence[Hit]) -> FullText | None:
+    stored = [chunk.source for chunk in chunks]
     try:
         return rebuild(name, stored, exact=False, warns=False)
     except OpragError:
@@ -143,7 +142,7 @@ def _text(name: str, chunks: Sequence[Examined]) -> FullText | None:
 
 
 def _renewals(
-    name: str, chunks: Sequence[Examined], proved: Sequence[ProvedDocument]
+    name: str, chunks: Sequence[Hit], proved: Sequence[ProvedDocument]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Numbers of chunks, and the metadata that a store is to keep of them.
 
@@ -151,19 +150,19 @@ def _renewals(
     that are without a version beside others that have one: oprag indexed these.
     """
     versioned = {
-        DOC_VERSION in chunks[document.members[0]].hit.metadata for document in proved
+        DOC_VERSION in chunks[document.members[0]].metadata for document in proved
     }
     for document in proved:
-        known = DOC_VERSION in chunks[document.members[0]].hit.metadata
+        known = DOC_VERSION in chunks[document.members[0]].metadata
         if document.foreign or (True in versioned and not known):
             continue
         for i, stored in _renewed_version(name, chunks, document):
-            if stored != chunks[i].stored:
+            if stored != chunks[i].source.metadata:
                 yield i, stored
 
 
 def _renewed_version(
-    name: str, chunks: Sequence[Examined], document: ProvedDocument
+    name: str, chunks: Sequence[Hit], document: ProvedDocument
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     group = [chunks[i] for i in document.members]
     names = {DOC_KEY: document_key(name), DOC_URI: name}
@@ -176,7 +175,7 @@ def _renewed_version(
     order = document.placement.order
     numbers = {at: number for number, at in enumerate(order or ())}
     keep = order is None and _numbers_agree(group, document)
-    one_source = len({chunk.hit.document for chunk in group}) == 1
+    one_source = len({chunk.document for chunk in group}) == 1
     for at in order or range(len(group)):
         entry: dict[str, str | int] = {**names}
         if order is not None:
@@ -194,7 +193,7 @@ def _renewed_version(
         yield document.members[at], stored
 
 
-def _stamp(group: Sequence[Examined], document: ProvedDocument) -> dict[str, str | int]:
+def _stamp(group: Sequence[Hit], document: ProvedDocument) -> dict[str, str | int]:
     """Length and hash of the source, if the first chunk does not have them already.
 
     A version that was recorded has to be of that text.
@@ -205,11 +204,11 @@ def _stamp(group: Sequence[Examined], document: ProvedDocument) -> dict[str, str
     for i, place in zip(order, spans, strict=True):
         span = place or Span(0, 0)
         text = document.source[span.start : span.end]
-        exact = exact and span.start <= reach and text == group[i].hit.text
+        exact = exact and span.start <= reach and text == group[i].text
         reach = max(reach, span.end)
     exact = exact and reach == len(document.source)
     stamp = text_stamp(document.source, exact=exact)
-    first = group[order[0]].hit.metadata
+    first = group[order[0]].metadata
     recorded = version_text(first.get(DOC_VERSION))
     if recorded not in ("", version_of_hashes([str(stamp[TEXT_HASH])])):
         return {}
@@ -218,13 +217,13 @@ def _stamp(group: Sequence[Examined], document: ProvedDocument) -> dict[str, str
     return {} if has_it and unmoved else stamp
 
 
-def _numbers_agree(group: Sequence[Examined], document: ProvedDocument) -> bool:
+def _numbers_agree(group: Sequence[Hit], document: ProvedDocument) -> bool:
     """Whether the chunk numbers that are there follow the proved places."""
     numbered = sorted(
         (number, location.span)
         for chunk, location in zip(group, document.placement.locations, strict=True)
         if location.span is not None
-        and (number := as_number(chunk.hit.metadata.get(CHUNK_INDEX))) is not None
+        and (number := as_number(chunk.metadata.get(CHUNK_INDEX))) is not None
     )
     return all(
         first[0] < second[0] and first[1] <= second[1]
@@ -233,7 +232,7 @@ def _numbers_agree(group: Sequence[Examined], document: ProvedDocument) -> bool:
 
 
 def _stored(
-    chunk: Examined,
+    chunk: Hit,
     entry: Mapping[str, str | int],
     *,
     keep: bool = False,
@@ -241,10 +240,11 @@ def _stored(
     offsets: tuple[int | None, int | None] | None = None,
 ) -> dict[str, Any]:
     """The metadata that say what `entry` does; a node of LlamaIndex's, too."""
-    stored = _renewed(chunk.stored, entry, keep=keep, gone=gone)
-    content = chunk.stored.get(NODE_CONTENT)
-    if chunk.stored is not chunk.hit.metadata and isinstance(content, str):
-        node = _renewed(chunk.hit.metadata, entry, keep=keep, gone=gone)
+    kept = chunk.source.metadata
+    stored = _renewed(kept, entry, keep=keep, gone=gone)
+    content = kept.get(NODE_CONTENT)
+    if kept is not chunk.metadata and isinstance(content, str):
+        node = _renewed(chunk.metadata, entry, keep=keep, gone=gone)
         text = rewritten(content, node, offsets)
         if json.loads(text) != json.loads(content):
             stored[NODE_CONTENT] = text

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from oprag.chunk import Chunk, Hit
 from oprag.context import check_option
-from oprag.diagnosing.checks import Examined, examine, group_chunks, read_group
+from oprag.diagnosing.checks import examine, group_chunks, read_group
 from oprag.documents import StoredChunk, is_own
 from oprag.errors import PositionError
 from oprag.positions import DocumentKey, PositionKeys, known_document
@@ -22,7 +22,7 @@ from oprag.positions import DocumentKey, PositionKeys, known_document
 class Sample(NamedTuple):
     """Chunks of a store that are looked at."""
 
-    chunks: Sequence[Examined]
+    chunks: Sequence[Hit]
     is_all: bool
     """Whether the store has no others."""
 
@@ -46,13 +46,13 @@ def take_sample(
         return Sample(taken, is_all=True)
     unsettled = set()
     for group in group_chunks(taken, document_key):
-        hits = [taken[i].hit for i in group.members]
+        hits = [taken[i] for i in group.members]
         read = read_group(hits, group.name, position_keys)
         if not isinstance(read, PositionError) and _says_too_little(read):
             unsettled.add(group.key)
     is_all = True
     for chunk in rest:
-        key, _ = known_document(chunk.hit, document_key) or ("", "")
+        key, _ = known_document(chunk, document_key) or ("", "")
         if key in unsettled:
             taken.append(chunk)
             continue

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from oprag.chunk import Hit
-from oprag.diagnosing.checks import Examined
 from oprag.documents import SourceLike, document_source, is_own
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.locating import held, squeeze
@@ -40,7 +39,7 @@ class Sources:
         """The candidate texts of each name, the likeliest first."""
 
     def group(
-        self, chunks: Sequence[Examined], document_key: DocumentKey | None
+        self, chunks: Sequence[Hit], document_key: DocumentKey | None
     ) -> tuple[dict[str, list[int]], list[int]]:
         """Group chunks by the document they are from.
 
@@ -57,7 +56,7 @@ class Sources:
         for i, chunk in enumerate(chunks):
             name = self._name(chunk, document_key)
             found.append(-1 if name is None else names.setdefault(name, len(names)))
-            if name is None and not is_own(chunk.hit.metadata):
+            if name is None and not is_own(chunk.metadata):
                 nameless.append(i)
         for i, holder in self._by_text(chunks, nameless):
             found[i] = names.setdefault(holder, len(names))
@@ -86,11 +85,12 @@ class Sources:
         more = f" and {len(there) - _LISTED:,} more" if len(there) > _LISTED else ""
         return f"{wanted}; given are {', '.join(map(repr, there[:_LISTED]))}{more}"
 
-    def _name(self, chunk: Examined, key: DocumentKey | None) -> str | None:
+    def _name(self, chunk: Hit, key: DocumentKey | None) -> str | None:
         """Return the first of a chunk's names that the source knows."""
-        own = is_own(chunk.stored) and DOC_VERSION in chunk.stored
-        for name in _names(chunk.hit, key):
-            if own and key_of(name) != chunk.stored[DOC_KEY]:
+        stored = chunk.source.metadata
+        own = is_own(stored) and DOC_VERSION in stored
+        for name in _names(chunk, key):
+            if own and key_of(name) != stored[DOC_KEY]:
                 continue
             if name not in self._known:
                 self._known[name] = bool(self.texts(name))
@@ -106,10 +106,10 @@ class Sources:
             return ()
 
     def _by_text(
-        self, chunks: Sequence[Examined], nameless: Sequence[int]
+        self, chunks: Sequence[Hit], nameless: Sequence[int]
     ) -> Iterator[tuple[int, str]]:
         """Chunks, and the only document that holds their text."""
-        pieces = [squeeze(chunks[i].hit.text) for i in nameless]
+        pieces = [squeeze(chunks[i].text) for i in nameless]
         holders: list[list[str]] = [[] for _ in nameless]
         for name in sorted(self._source.names()) if any(pieces) else ():
             try:

@@ -108,15 +108,16 @@ class Verification(NamedTuple):
             on_problem="error",
         )
 
-    def _looked(self, sample: int | None) -> tuple[Diagnosis, list[Group], list[Hit]]:
+    def _looked(
+        self, sample: int | None
+    ) -> tuple[Diagnosis, list[Group], Sequence[Hit]]:
         keys = self.options.position_keys, self.options.document_key
         scanned = chain.from_iterable(store.read() for store in self.stores)
         taken = take_sample(
             scanned, sample, position_keys=keys[0], document_key=keys[1]
         )
-        hits = [chunk.hit for chunk in taken.chunks]
         diagnosis = diagnose_sample(taken, None, *keys)
-        return diagnosis, group_chunks(taken.chunks, keys[1]), hits
+        return diagnosis, group_chunks(taken.chunks, keys[1]), taken.chunks
 
     def _questions(
         self, groups: Sequence[Group], chunks: Sequence[Hit]
@@ -131,7 +132,7 @@ class Verification(NamedTuple):
             else:  # what cannot be named cannot be read in full
                 if group.key:
                     yield True, partial(_read, group.name)
-                yield not group.key, partial(_order_alone, hits)
+                yield not group.key, partial(_order, hits, by_texts=False)
 
     def reported(
         self,
@@ -172,17 +173,15 @@ class Verification(NamedTuple):
 
 
 def _read(name: str, options: ContextOptions) -> None:
-    """Read a document in full."""
     document_source(options.documents or {}).read(name)
 
 
-def _order_alone(hits: Sequence[Hit], options: ContextOptions) -> None:
-    """Put chunks in order without full texts."""
-    _order(hits, replace(options, documents=None))
-
-
-def _order(hits: Sequence[Hit], options: ContextOptions) -> None:
+def _order(
+    hits: Sequence[Hit], options: ContextOptions, *, alone: bool = False
+) -> None:
     """Put the chunks of a document in order, or raise what a question would."""
+    if alone:  # without full texts
+        options = replace(options, documents=None)
     arrange(hits, options)
     if options.documents is None:  # only some of them may be retrieved
         read = read_group(hits, "", options.position_keys)

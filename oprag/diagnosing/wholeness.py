@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from oprag.diagnosing.checks import Examined
+from oprag.chunk import Hit
 from oprag.diagnosing.report import DAMAGE, Findings
 from oprag.documents import (
     ForeignChunks,
@@ -31,7 +31,7 @@ _READABLE = ("", "inexact")
 
 
 def check_documents(
-    chunks: Sequence[Examined], findings: Findings, *, sampled: bool
+    chunks: Sequence[Hit], findings: Findings, *, sampled: bool
 ) -> set[int]:
     """Note what is wrong with whole documents, and with further chunks of them.
 
@@ -42,46 +42,35 @@ def check_documents(
         The numbers of the chunks of damaged documents, which cannot be read. A document
         that can is not damaged, even if chunks of another version or size of it are.
     """
-    groups = own_documents(chunk.stored for chunk in chunks)
+    keys: dict[str, list[int]] = {}
+    names: dict[str, str] = {}
+    for i, chunk in enumerate(chunks):
+        if is_own(chunk.source.metadata):
+            key = chunk.source.metadata[DOC_KEY]
+            keys.setdefault(key, []).append(i)
+            if (own_name := name_of_key(chunk.source.metadata)) is not None:
+                names.setdefault(key, own_name)
+    groups = {name: keys[key] for key, name in names.items()}
     _check_foreign(chunks, groups, findings)
     damaged = set[int]()
     for name, members in groups.items():
-        own = [
-            StoredChunk(c.hit.text, c.stored) for c in map(chunks.__getitem__, members)
-        ]
+        own = [chunks[i].source for i in members]
         _check_versions(name, members, own, findings)
         if not sampled and _check_texts(name, members, own, findings):
             damaged.update(members)
     return damaged
 
 
-def own_documents(metadatas: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
-    """Return the numbers of the chunks of each document that one may ask for, by name.
-
-    Args:
-        metadatas: Of all chunks, as the store keeps them.
-    """
-    keys: dict[str, list[int]] = {}
-    names: dict[str, str] = {}
-    for i, metadata in enumerate(metadatas):
-        if is_own(metadata):
-            key, name = metadata[DOC_KEY], name_of_key(metadata)
-            keys.setdefault(key, []).append(i)
-            if name is not None:
-                names.setdefault(key, name)
-    return {name: keys[key] for key, name in names.items()}
-
-
 def _check_foreign(
-    chunks: Sequence[Examined], groups: Mapping[str, Sequence[int]], findings: Findings
+    chunks: Sequence[Hit], groups: Mapping[str, Sequence[int]], findings: Findings
 ) -> None:
     """Note chunks of oprag's documents that something else wrote, each once."""
     if not groups:
         return
-    hits = (chunk.hit._replace(source=i) for i, chunk in enumerate(chunks))
+    hits = (chunk._replace(source=i) for i, chunk in enumerate(chunks))
     foreign = ForeignChunks(hits)
     for name, members in groups.items():
-        own = [StoredChunk(chunks[i].hit.text, chunks[i].stored) for i in members]
+        own = [chunks[i].source for i in members]
         for hit in foreign.of(name, own):
             other = document_name(hit.metadata) or name
             detail = "" if other == name else f"as {other}"

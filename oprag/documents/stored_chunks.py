@@ -16,6 +16,7 @@ from oprag.documents.search_filters import SearchFilter
 from oprag.errors import InvalidOptionError, named
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
 from oprag.positions import as_number, read_node
+from oprag.tokens import in_thread
 
 
 class StoredChunk(NamedTuple):
@@ -44,16 +45,8 @@ def stored_hit(chunk: StoredChunk) -> Hit:
     Where LlamaIndex keeps a node beside the metadata, that is read as it reads it.
     """
     node = read_node(chunk.metadata)
-    if node is None:
-        return Hit(chunk.text, chunk.metadata, chunk)
-    return Hit(
-        chunk.text,
-        node.metadata,
-        chunk,
-        document=node.document,
-        offsets=node.offsets,
-        frame=node.frame,
-    )
+    hit = Hit("", chunk.metadata) if node is None else node
+    return hit._replace(text=chunk.text, source=chunk)
 
 
 Wanted: TypeAlias = Mapping[str, Collection[int] | None]
@@ -120,9 +113,7 @@ class ChunkStore(ABC):
         self, wanted: Wanted | None = None, ids: Collection[str] | None = None
     ) -> Iterable[StoredChunk]:
         """Async version of `read`: in a thread unless the store has its own."""
-        from asyncio import to_thread  # here, because its import takes long
-
-        return await to_thread(lambda: list(self.read(wanted, ids)))
+        return await in_thread(lambda: list(self.read(wanted, ids)))
 
     def count(self) -> int | None:
         """Return how many rows the store holds, whatever `filters` say.

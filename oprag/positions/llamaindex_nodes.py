@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from oprag.chunk import OffsetFrame
+from oprag.chunk import Hit, OffsetFrame
 from oprag.metadata import OWN_KEYS
 
 NODE_CONTENT = "_node_content"
@@ -20,28 +20,27 @@ _SOURCE, _PREVIOUS, _NEXT, _PARENT = "1", "2", "3", "4"
 _HIDDEN = ("excluded_embed_metadata_keys", "excluded_llm_metadata_keys")
 
 
-class NodeContent(NamedTuple):
-    """The parts of the JSON that oprag reads."""
-
-    metadata: Mapping[str, Any]
-    document: str | None
-    """`ref_doc_id`."""
-    offsets: tuple[int | None, int | None] | None
-    frame: OffsetFrame
-
-
-def read_node(metadata: Mapping[str, Any]) -> NodeContent | None:
-    """Read the node; None where there is none, or no JSON that describes one."""
-    node = _parsed(metadata.get(NODE_CONTENT))
-    if node is None or not isinstance(node.get("metadata"), dict):
+def read_node(metadata: Mapping[str, Any]) -> Hit | None:
+    """Read metadata, document and offsets of the node; None where there is none."""
+    try:
+        node = json.loads(metadata[NODE_CONTENT])
+    except (KeyError, TypeError, ValueError):
+        return None
+    if not isinstance(node, dict) or not isinstance(node.get("metadata"), dict):
         return None
     related = node.get("relationships")
     related = related if isinstance(related, dict) else {}
+    source = related.get(_SOURCE)
+    document = source.get("node_id") if isinstance(source, dict) else None
     offsets = None
     if "start_char_idx" in node:
         offsets = (node["start_char_idx"], node.get("end_char_idx"))
-    return NodeContent(
-        node["metadata"], _node_id(related, _SOURCE), offsets, _frame(related)
+    return Hit(
+        "",
+        node["metadata"],
+        document=document if isinstance(document, str) else None,
+        offsets=offsets,
+        frame=_frame(related),
     )
 
 
@@ -69,24 +68,7 @@ def rewritten(
     return json.dumps(node)
 
 
-def _parsed(content: Any) -> dict[str, Any] | None:
-    if not isinstance(content, str):
-        return None
-    try:
-        node = json.loads(content)
-    except ValueError:
-        return None
-    return node if isinstance(node, dict) else None
-
-
-def _node_id(related: Mapping[str, Any], kind: str) -> str | None:
-    other = related.get(kind)
-    found = other.get("node_id") if isinstance(other, dict) else None
-    return found if isinstance(found, str) else None
-
-
 def _frame(related: Mapping[str, Any]) -> OffsetFrame:
-    """Return the frame of the offsets; see `oprag.chunk.OffsetFrame`."""
     if _PARENT in related:
         return "parent"
     if _NEXT in related:
