@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 DOC_KEY = "doc_key"
@@ -88,7 +87,6 @@ RESULT_KEYS = (
 )
 """The reserved keys of results; `oprag.place_of` reads them. See
 `oprag.context.place_metadata`."""
-_OF_RESULTS = frozenset(RESULT_KEYS)
 
 STAMP_KEYS = (TEXT_LENGTH, TEXT_HASH, NONSPACE_HASH)
 """The keys that `text_stamp` writes."""
@@ -139,7 +137,7 @@ def result_hash(text: str) -> str:
 
 def without_reserved_keys(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy without the reserved keys of results."""
-    return {key: value for key, value in metadata.items() if key not in _OF_RESULTS}
+    return {key: value for key, value in metadata.items() if key not in RESULT_KEYS}
 
 
 def text_stamp(text: str, *, exact: bool = True) -> dict[str, str | int]:
@@ -208,14 +206,9 @@ def version_text(version: Any) -> str:
 
 
 def _digest(text: str) -> str:
-    return str(_sha256()(text.encode("utf-8", "surrogatepass")).hexdigest())
-
-
-@lru_cache(maxsize=1)
-def _sha256() -> Any:
     import hashlib  # here: it takes a part of the time of `import oprag`
 
-    return hashlib.sha256
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def chunk_id(

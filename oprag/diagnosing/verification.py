@@ -132,7 +132,7 @@ class Verification(NamedTuple):
             else:  # what cannot be named cannot be read in full
                 if group.key:
                     yield True, partial(_read, group.name)
-                yield not group.key, partial(_order, hits, by_texts=False)
+                yield not group.key, partial(_order, hits, alone=True)
 
     def reported(
         self,

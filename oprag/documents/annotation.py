@@ -132,7 +132,6 @@ def replaced(
 
 
 def _order(name: str, part: SourcePart, *, believed: bool) -> list[int]:
-    """Return the numbers of the chunks in reading order."""
     pieces = [squeeze(chunk) for chunk in part.chunks]
     order, doubtful = given_order(squeeze(part.text), pieces, believed=believed)
     if order is None:

@@ -49,7 +49,6 @@ def count_files(folder: str | Path) -> int:
 
 
 def _names(root: Path) -> Iterator[str]:
-    """Paths of the files inside a folder."""
     for parent, folders, files in os.walk(root, onerror=_closed):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for file in sorted(files):

@@ -172,7 +172,6 @@ class _Piece(NamedTuple):
 def _joined(
     name: str, chunks: Sequence[StoredChunk], where: str, *, exact: bool
 ) -> FullText:
-    """Join the parts of one version; see `rebuild`."""
     pieces = _pieces(name, chunks, where)
     rows = [[*row] for _, row in groupby(pieces, key=attrgetter("part"))]
     joined = [_part(name, row, len(pieces), exact=exact) for row in rows]

@@ -104,10 +104,8 @@ def check_given(
         InvalidOptionError: The documents are none, or the option has no such value.
     """
     if not isinstance(documents, (str, Path)):
-        given: Any = documents
-        if isinstance(given, (list, tuple)):  # the command line gives files as it reads
-            given = [one for one in given if not isinstance(one, UnreadableFileError)]
-        check_entries("documents", given, framework.document_type)
+        kind = framework.document_type  # the command line gives files as it reads
+        check_entries("documents", documents, kind, UnreadableFileError)
     if unsupported_metadata not in ("error", "drop"):
         takes = "It takes 'error' or 'drop'."
         raise invalid_option("unsupported_metadata", unsupported_metadata, takes)

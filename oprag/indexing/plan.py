@@ -198,7 +198,6 @@ def _ids(chunk_id: str) -> Iterator[str]:
 
 
 def _same_id(chunk: WantedChunk, beside: Mapping[str, StoredChunk]) -> str | None:
-    """The id under which a chunk is stored, if it is."""
     tried = islice(_ids(chunk.id), _TRIED)
     return next((i for i in tried if i in beside and _same(chunk, beside[i])), None)
 

@@ -22,7 +22,7 @@ text this many times over. Where nothing is unique, that keeps the time linear."
 
 
 def anchor(text: str, pieces: Sequence[str], *, complete: bool) -> list[Range | None]:
-    """Find the places of pieces that do not cover the text without a gap.
+    """Find the places of pieces, by contiguity if they cover the text without a gap.
 
     Splitters that are applied one after another step back where the outer chunks
     overlap. How far is seen on the pieces that occur once; twice that is allowed
@@ -41,13 +41,17 @@ def anchor(text: str, pieces: Sequence[str], *, complete: bool) -> list[Range | 
     """
     if not pieces:
         return []
+    last = len(text) - len(pieces[-1])
+    whole = cover(text, pieces, 0, last) if complete else None
+    if whole:
+        return list(whole)
     seeds = Seeds(text, pieces)
     once = [seeds.only(piece) for piece in pieces]
     ends = [at + len(pieces[i]) for i, at in enumerate(once) if at >= 0]
     back = 2 * _step_back(ends)
     if not complete:
         return _in_order(text, pieces, once, max(back, STEP))
-    whole = cover(text, pieces, 0, len(text) - len(pieces[-1]), max(back, STEP))
+    whole = cover(text, pieces, 0, last, max(back, STEP))
     if whole:
         return list(whole)
     places = _in_order(text, pieces, once, back)

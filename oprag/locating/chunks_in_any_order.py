@@ -53,8 +53,10 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
     """Find the true places of the chunks."""
     for order in orders:
         ordered = [texts[i] for i in order.indexes]
-        if not order.recorded and not _is_only(source, ordered):
-            continue
+        if not order.recorded:  # do they fit in no other, but for white space?
+            only, _ = given_order(squeeze(source), [*map(squeeze, ordered)])
+            if only != list(range(len(ordered))):
+                continue
         found = _in_order(source, texts, order.indexes)
         if _covers(source, [found[i] for i in order.indexes]):
             doubtful = [] if order.recorded else exchangeable(source, texts, found)
@@ -72,12 +74,6 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
         index = TextIndex(source, texts)  # without regard to any order
         found = [index.only(text) for text in texts]
     return Placement(found, cover_by_place(source, found))
-
-
-def _is_only(source: str, texts: Sequence[str]) -> bool:
-    """Whether the chunks fit in no other order than this one, but for white space."""
-    order, _ = given_order(squeeze(source), [squeeze(text) for text in texts])
-    return order == list(range(len(texts)))
 
 
 def _in_order(

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from oprag.chunk import Span
 from oprag.locating.anchors import anchor
-from oprag.locating.contiguity import Range, cover
+from oprag.locating.contiguity import Range
 from oprag.locating.squeezed_text import SqueezedText, squeeze
 
 
@@ -78,29 +78,16 @@ def locate(
     """
     squeezed = SqueezedText(source)
     pieces = [squeeze(chunk) for chunk in chunks]
-    ranges = _ranges(squeezed.flat, [p for p in pieces if p], complete=complete)
-    found = iter(ranges)
+    found = iter(anchor(squeezed.flat, [*filter(None, pieces)], complete=complete))
     return [
         _location(squeezed, chunk, piece, next(found)) if piece else _BLANK
         for chunk, piece in zip(chunks, pieces, strict=True)
     ]
 
 
-def _ranges(
-    flat: str, pieces: Sequence[str], *, complete: bool
-) -> Sequence[Range | None]:
-    """Find where pieces may start, by contiguity if they cover the text."""
-    if complete and pieces:
-        covering = cover(flat, pieces, 0, len(flat) - len(pieces[-1]))
-        if covering:
-            return covering
-    return anchor(flat, pieces, complete=complete)
-
-
 def _location(
     squeezed: SqueezedText, chunk: str, piece: str, between: Range | None
 ) -> Location:
-    """Locate a chunk by the first and the last start of it without white space."""
     if between is None:
         return _NOT_FOUND
     if between[0] != between[1]:

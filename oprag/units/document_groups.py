@@ -107,7 +107,6 @@ def group_documents(
 
 
 def _texts(documents: Any) -> Mapping[str, str]:
-    """Return the texts by name."""
     if isinstance(documents, (list, tuple)):
         source = document_source(documents)
         return {name: source.get(name) for name in source.names()}
@@ -174,7 +173,6 @@ def _official(
 def _neighbours(
     names: Sequence[str], links: Iterable[tuple[str, str]]
 ) -> list[set[int]]:
-    """Return the neighbours of each document, as numbers."""
     numbers = {name: number for number, name in enumerate(names)}
     neighbours: list[set[int]] = [set() for _ in names]
     for link in links:
