@@ -1,8 +1,13 @@
 """Places of any splitter's chunks in their source: proved, or reported as unknown."""
 
-from oprag.locating.chunks_in_any_order import Order, Placement, cover_by_place, place
+from oprag.locating.chunks_in_any_order import (
+    Order,
+    Placement,
+    cover_by_place,
+    exchangeable,
+    place,
+)
 from oprag.locating.chunks_in_order import Location, locate
-from oprag.locating.likeness import exchangeable
 from oprag.locating.proved_order import given_order
 from oprag.locating.seeds import held
 from oprag.locating.squeezed_text import squeeze

@@ -22,7 +22,6 @@ from typing import NamedTuple
 
 from oprag.chunk import Span
 from oprag.locating.chunks_in_order import Location, locate
-from oprag.locating.likeness import exchangeable
 from oprag.locating.proved_order import given_order
 from oprag.locating.squeezed_text import squeeze
 from oprag.locating.text_index import TextIndex
@@ -106,3 +105,25 @@ def cover_by_place(source: str, found: Sequence[Location]) -> list[int] | None:
         return None
     order = sorted(range(len(found)), key=lambda i: spans[i] or Span(0, 0))
     return order if _covers(source, [found[i] for i in order]) else None
+
+
+def exchangeable(
+    source: str, texts: Sequence[str], found: Sequence[Location]
+) -> list[int]:
+    """Return the numbers of the chunks that may be where another one was found.
+
+    Places are found without regard to white space. So chunks that differ in nothing
+    else are in doubt, unless each of them has the very text of its place. White space
+    around a chunk does not count, nor do chunks whose texts are equal: it makes no
+    difference which is which.
+    """
+    alike: dict[str, list[int]] = {}
+    for i, text in enumerate(texts):
+        alike.setdefault(squeeze(text), []).append(i)
+    doubtful: list[int] = []
+    for numbers in alike.values():
+        bodies = {texts[i].strip() for i in numbers}
+        places = [source[slice(*(found[i].span or (0, 0)))].strip() for i in numbers]
+        if len(bodies) > 1 and places != [texts[i].strip() for i in numbers]:
+            doubtful += numbers
+    return sorted(doubtful)

@@ -7,6 +7,8 @@ may take more or fewer tokens joined than apart.
 from __future__ import annotations
 
 import importlib.util
+import inspect
+import operator
 import re
 import warnings
 from array import array
@@ -23,7 +25,6 @@ from oprag.errors import (
     named,
     users_level,
 )
-from oprag.tokens.own_functions import checked_count, refuse_messages
 
 if TYPE_CHECKING:
     import tiktoken
@@ -209,14 +210,47 @@ def _counter_of_object(spec: Any) -> NamedTokenCounter:
     if is_tokenizer(spec):
         return _of_tokenizer(_huggingface_count, private_copy(spec, ""), "")
     if callable(spec):
-        refuse_messages(spec)
-        return NamedTokenCounter(partial(checked_count, spec))
+        _refuse_messages(spec)
+        return NamedTokenCounter(partial(_checked_count, spec))
     message = (
         f"What counts tokens here is {named(spec)}. It takes None, a name, a "
         "tiktoken.Encoding, a fast Hugging Face tokenizer, or a callable from a text "
         "to its number of tokens."
     )
     raise TokenizerError(message, tokenizer=type(spec).__name__)
+
+
+def _checked_count(counter: Callable[[str], Any], text: str) -> int:
+    """Count a text, and make sure that what comes is a number of tokens."""
+    counted = counter(text)
+    try:
+        number = operator.index(counted)
+    except TypeError:
+        number = -1
+    if number < 0:
+        name = getattr(counter, "__name__", type(counter).__name__)
+        message = (
+            f"The token counter {name!r} gave {counted!r:.60}, not a number of tokens: "
+            "return a whole number from 0 on, as lambda text: len(tokenize(text)) does."
+        )
+        raise TokenizerError(message, tokenizer=name)
+    return number
+
+
+def _refuse_messages(counter: Callable[..., Any]) -> None:
+    """Refuse what counts the tokens of messages: of a text it counts each character."""
+    try:
+        given = [*inspect.signature(counter).parameters]
+    except (TypeError, ValueError):  # some that are written in C do not tell
+        return
+    if given[:1] == ["messages"]:
+        name = getattr(counter, "__name__", type(counter).__name__)
+        message = (
+            f"The token counter {name!r} counts messages, and would take each "
+            "character of a text for one. Give it the text as one message: "
+            f"token_counter=lambda text: {name}([text])."
+        )
+        raise TokenizerError(message, tokenizer=name)
 
 
 def _of_tokenizer(
