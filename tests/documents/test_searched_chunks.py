@@ -11,7 +11,7 @@ from oprag.context import ContextOptions, Widening
 from oprag.documents import SearchedChunks, SearchFilter, StoredChunk
 from oprag.metadata import chunk_id, chunk_metadata, named_id
 from oprag.splitting import TextChunk
-from oprag.tokens import acarry_out, carry_out
+from oprag.tokens import carry_out
 from tests.documents.fake_store import FakeStore
 
 N = 9
@@ -44,58 +44,53 @@ def wanted_beside(*hits: StoredChunk) -> Any:
     ).requests()
 
 
-async def read(store: FakeStore, wanted: Any, **search: Any) -> list[StoredChunk]:
-    """The chunks that come, awaited too."""
+def read(store: FakeStore, wanted: Any, **search: Any) -> list[StoredChunk]:
     chunks = SearchedChunks(store, SearchFilter(**search))
     store.asked.clear()
     found = carry_out(chunks.read(wanted))
-    asked = [*store.asked]
-    store.asked.clear()
-    assert await acarry_out(chunks.read(wanted)) == found
-    assert store.asked == asked
     return sorted(found, key=lambda chunk: chunk.text)
 
 
 A, B = chunks_of("a"), chunks_of("b")
 
 
-async def test_neighbours_of_all_documents_are_read_by_id_at_once():
+def test_neighbours_of_all_documents_are_read_by_id_at_once():
     store = FakeStore([*A, *B])
 
-    found = await read(store, wanted_beside(A[2], B[5]))
+    found = read(store, wanted_beside(A[2], B[5]))
 
     assert found == [A[1], A[3], B[4], B[6]]
     assert store.asked == ["ids"]
 
 
-async def test_where_ids_are_not_computed_all_documents_are_read_in_one_query():
+def test_where_ids_are_not_computed_all_documents_are_read_in_one_query():
     a, b = chunks_of("a", whole_ids=True), chunks_of("b", whole_ids=True)
     store = FakeStore([*a, *b])
 
-    found = await read(store, wanted_beside(a[2], b[5]))
+    found = read(store, wanted_beside(a[2], b[5]))
 
     assert found == [a[1], a[3], b[4], b[6]]
     assert "ids" not in store.asked
 
 
-async def test_a_search_with_a_filter_reads_nothing_by_id():
+def test_a_search_with_a_filter_reads_nothing_by_id():
     store = FakeStore([*A, *B])
 
     admits = {"chunk_index": 1}
-    assert await read(store, wanted_beside(A[2]), where=admits) == [A[1]]
+    assert read(store, wanted_beside(A[2]), where=admits) == [A[1]]
     assert "ids" not in store.asked
     ids = frozenset({A[2].id, A[3].id})
-    assert await read(store, wanted_beside(A[2]), ids=ids) == [A[3]]
+    assert read(store, wanted_beside(A[2]), ids=ids) == [A[3]]
     assert "ids" not in store.asked
     within = SearchedChunks(store.within(admits), SearchFilter())
     assert carry_out(within.read(wanted_beside(A[2]))) == [A[1]]
 
 
-async def test_what_is_missing_or_another_chunk_under_an_id_is_looked_for_elsewhere():
+def test_what_is_missing_or_another_chunk_under_an_id_is_looked_for_elsewhere():
     moved = [A[1]._replace(id="elsewhere"), B[7]._replace(id=A[3].id)]
     store = FakeStore([A[2], *moved, A[3]._replace(id="there")])
 
-    found = await read(store, wanted_beside(A[2]))
+    found = read(store, wanted_beside(A[2]))
 
     assert [chunk.id for chunk in found] == ["elsewhere", "there"]
     assert store.asked == ["ids", {A[1].metadata["doc_key"]: [1, 3]}]
