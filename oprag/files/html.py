@@ -23,8 +23,8 @@ _HEADING = re.compile("h[1-6]")
 _EMPTY_HEADING = re.compile(r"^#+ *$\n*", re.MULTILINE)
 
 _DECLARED = (
-    re.compile(rb"^\s*<\?[^>]*?encoding\s*=\s*['\"](.*?)['\"]"),
-    re.compile(rb"<\s*meta[^>]+charset\s*=\s*[\"']?([^>]*?)[ /;'\">]", re.IGNORECASE),
+    re.compile(rb"^\s*<\?[^>]*?encoding\s*=\s*['\"]([\w.:+-]{1,40})"),
+    re.compile(rb"<\s*meta[^>]+charset\s*=\s*[\"']?([\w.:+-]{1,40})", re.IGNORECASE),
 )
 _HEAD_BYTES = 4096
 """Bytes that may declare a page's encoding; in a long one, its first twentieth."""
@@ -89,7 +89,7 @@ def shown_text(page: str, *, document: bool = False) -> Shown:
 def _declared(data: bytes) -> str | None:
     head = data[: max(_HEAD_BYTES, len(data) // 20)]
     found = (pattern.search(head) for pattern in _DECLARED)
-    return next((match[1].decode("ascii", "replace") for match in found if match), None)
+    return next((match[1].decode("ascii") for match in found if match), None)
 
 
 class _Parser(HTMLParser):
@@ -111,6 +111,9 @@ class _Parser(HTMLParser):
     @property
     def _unread(self) -> bool:
         return self._unseen > 0 or self._around
+
+    def parse_marked_section(self, i: int, report: bool = True) -> int:  # noqa: ARG002, FBT001, FBT002 -- overrides
+        return self.parse_bogus_comment(i)  # as browsers do; unknown ones are errors
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         del attrs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 import zlib
 from xml.parsers.expat import ExpatError
 from zipfile import BadZipFile
@@ -20,6 +21,7 @@ _CELL = re.compile("(<t[dh][^>]*>)<p>|</p>(</t[dh]>)")
 _COMPLAINTS = (
     *(BadZipFile, ExpatError, zlib.error, OSError, EOFError, ValueError, LookupError),
     *(RuntimeError, AttributeError, TypeError),
+    getattr(sys.modules.get("lzma"), "LZMAError", OSError),  # some Pythons lack it
 )
 """Errors of mammoth and the standard library for damaged and for locked files."""
 

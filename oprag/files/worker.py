@@ -27,7 +27,6 @@ SECONDS_PER_MB = 10.0
 MEMORY = 3 << 30
 """Bytes of memory that the process may have, on systems that can limit it."""
 
-_LENGTH = 8
 _MAIN = (
     "import sys; sys.path[:] = sys.argv[1:]; "
     "from oprag.files.worker import main; main()"
@@ -57,7 +56,7 @@ class _Worker:
             try:
                 _send(process.stdin, (function, given))
                 answer = _receive(process.stdout)
-            except (EOFError, BrokenPipeError) as error:
+            except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
                 self._end()
                 within = f"cannot be read within {seconds:.0f} seconds"
                 crashed = "cannot be read: it crashed its reader"
@@ -134,33 +133,21 @@ def main() -> None:
 
 
 def _limit_memory() -> None:
-    try:
+    # Windows has no such limit and macOS refuses it: there, time alone is limited.
+    with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
-    except ImportError:  # Windows: time alone is limited
-        return
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
-    allowed = MEMORY if most == resource.RLIM_INFINITY else min(MEMORY, most)
-    try:
+
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        allowed = MEMORY if most == resource.RLIM_INFINITY else min(MEMORY, most)
         resource.setrlimit(resource.RLIMIT_AS, (allowed, most))
-    except (OSError, ValueError):  # macOS: time alone is limited
-        return
 
 
 def _send(pipe: IO[bytes] | None, value: object) -> None:
-    data = pickle.dumps(value)
     assert pipe is not None  # noqa: S101 -- opened with the process
-    pipe.write(len(data).to_bytes(_LENGTH, "big") + data)
+    pickle.dump(value, pipe)
     pipe.flush()
 
 
 def _receive(pipe: IO[bytes] | None) -> Any:
     assert pipe is not None  # noqa: S101 -- as above
-    length = int.from_bytes(_exactly(pipe, _LENGTH), "big")
-    return pickle.loads(_exactly(pipe, length))  # noqa: S301 -- our own process
-
-
-def _exactly(pipe: IO[bytes], length: int) -> bytes:
-    data = pipe.read(length)
-    if len(data) < length:
-        raise EOFError
-    return data
+    return pickle.load(pipe)  # noqa: S301 -- our own process

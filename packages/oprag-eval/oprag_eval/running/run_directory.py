@@ -65,7 +65,7 @@ class LineFile:
                 written += self._file.write(line[written:])
         finally:
             if written < len(line):
-                self._file.truncate(begin)
+                self._file.truncate(self._file.seek(begin))
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
