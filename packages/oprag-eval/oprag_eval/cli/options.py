@@ -174,15 +174,6 @@ class RunOptions:
 
     def check(self) -> None:
         """Refuse what cannot be, before anything is loaded."""
-        for option in ("model", "index_model"):
-            name = getattr(self, option)
-            provider, _, model = name.partition(":")
-            if name not in ("", OFFLINE) and not (provider.strip() and model.strip()):
-                message = (
-                    f"--{option.replace('_', '-')} {name!r} names no provider and "
-                    "model. Write provider:model, such as openai:gpt-4o-mini."
-                )
-                raise stop(message, code=2)
         if self.index_model and self.offline:
             message = (
                 "The offline reader writes no summaries and gists: leave --index-model "

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -84,7 +84,8 @@ def reproduce(
     if not name:
         raise stop(_NO_NAME, code=2)
 
-    from oprag_eval.cli.display import heading
+    from oprag_eval.cli.display import estimate_lines, heading
+    from oprag_eval.estimate import of_several
     from oprag_eval.reproduction import recipe_named
 
     recipe = recipe_named(name)
@@ -95,31 +96,58 @@ def reproduce(
     paths = _paths(recipe, data or [])
     typer.echo("\n".join(heading(recipe, reader, differs)))
     folder = out or Path("oprag-reproduce", *name.split("/"), reader)
-    table = _Table(recipe, reader, options, paths, folder)
-    if options.dry_run:
-        _estimate(table)
-    else:
-        _carry_out(table, differs)
+    several = len(recipe.sets) > 1
+    folders = [folder / one if several else folder for one in recipe.sets]
+    spent_in = folder / "spending.jsonl"
+    estimates, failed = _run(
+        recipe, reader, options, paths, folders=folders, spent_in=spent_in
+    )
+    if not options.dry_run:
+        verdict = _compare(recipe, reader, folders, folder, differs)
+        if failed is not None:
+            raise failed
+        if verdict not in {"comes out", None}:
+            raise typer.Exit(MISSED)
+    elif several:
+        prices = options.price, options.index_price
+        lines = estimate_lines(of_several(estimates), *prices)
+        typer.echo("\n".join(["", "All sets:", *lines]))
 
 
-class _Table(NamedTuple):
-    """A table that is run."""
+def _run(
+    recipe: Recipe,
+    reader: str,
+    options: RunOptions,
+    paths: Mapping[str, str],
+    *,
+    folders: Sequence[Path],
+    spent_in: Path,
+) -> tuple[list[RunEstimate], typer.Exit | None]:
+    """Ask every set, as `oprag evaluate` does, or estimate it."""
+    from oprag_eval.cli.data import load_data, restrict
+    from oprag_eval.cli.run import FAILED, perform
 
-    recipe: Recipe
-    reader: str
-    options: RunOptions
-    paths: Mapping[str, str]
-    """The path of each set; empty: on the hub."""
-    folder: Path
-
-    @property
-    def several(self) -> bool:
-        """Whether it has several sets, each with a folder of its own."""
-        return len(self.recipe.sets) > 1
-
-    def own(self, name: str) -> Path:
-        """Return the folder of a set."""
-        return self.folder / name if self.several else self.folder
+    estimates, failed = [], None
+    for name, folder in zip(recipe.sets, folders, strict=True):
+        typer.echo(f"\n{name}\n" if len(folders) > 1 else "")
+        dataset = restrict(load_data(f"{name}={paths[name]}"), options.limit_questions)
+        try:
+            estimate = perform(
+                dataset,
+                [arm.system for arm in recipe.arms],
+                recipe.budgets,
+                options,
+                None if options.dry_run else folder,
+                measure=recipe.scored(reader, dataset),
+                planned=recipe.planned,
+                spent_in=spent_in,
+            )
+            estimates += [estimate] if estimate else []
+        except typer.Exit as stopped:  # with answers missing there is still a table
+            if stopped.exit_code != FAILED:
+                raise
+            failed = stopped
+    return estimates, failed
 
 
 def _is_given(ctx: typer.Context, key: str) -> bool:
@@ -166,37 +194,20 @@ def _paths(recipe: Recipe, data: Sequence[str]) -> dict[str, str]:
     return paths
 
 
-def _estimate(table: _Table) -> None:
-    """Tell what it takes, of every set and of all together."""
-    from oprag_eval.cli.display import estimate_lines
-    from oprag_eval.estimate import of_several
-
-    found = [_run(table, name) for name in table.recipe.sets]
-    if table.several:
-        estimate = of_several([each for each in found if each is not None])
-        prices = table.options.price, table.options.index_price
-        lines = estimate_lines(estimate, *prices)
-        typer.echo("\n".join(["", "All sets:", *lines]))
-
-
-def _carry_out(table: _Table, differs: Sequence[str]) -> None:
-    """Run every set, and compare."""
+def _compare(
+    recipe: Recipe,
+    reader: str,
+    folders: Sequence[Path],
+    folder: Path,
+    differs: Sequence[str],
+) -> str | None:
+    """Put the runs beside the paper, in a file and on the screen; give the verdict."""
     from oprag.files import write_whole
     from oprag_eval.cli.display import comparison_lines
-    from oprag_eval.cli.run import FAILED
     from oprag_eval.reproduction import claims, compare
     from oprag_eval.verdicts import verdict_of
 
-    recipe, reader = table.recipe, table.reader
-    failed = None
-    for name in recipe.sets:
-        try:
-            _run(table, name)
-        except typer.Exit as stopped:  # with answers missing there is still a table
-            if stopped.exit_code != FAILED:
-                raise
-            failed = stopped
-    files = [table.own(name) / "summary.json" for name in recipe.sets]
+    files = [each / "summary.json" for each in folders]
     summaries = [json.loads(file.read_text("utf-8")) for file in files]
     rows = compare(recipe, reader, summaries)
     pairs = claims(recipe, rows, summaries)
@@ -213,29 +224,6 @@ def _carry_out(table: _Table, differs: Sequence[str]) -> None:
         "rows": [asdict(row) for row in rows],
     }
     text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
-    write_whole(table.folder / "reproduction.json", text.encode())
+    write_whole(folder / "reproduction.json", text.encode())
     typer.echo("\n".join(["", *comparison_lines(recipe, reader, rows, pairs)]))
-    if failed is not None:
-        raise failed
-    if verdict not in {"comes out", None}:
-        raise typer.Exit(MISSED)
-
-
-def _run(table: _Table, name: str) -> RunEstimate | None:
-    """Ask one set, as `oprag evaluate` does."""
-    from oprag_eval.cli.data import load_data, restrict
-    from oprag_eval.cli.run import perform
-
-    typer.echo(f"\n{name}\n" if table.several else "")
-    dataset = load_data(f"{name}={table.paths[name]}")
-    dataset = restrict(dataset, table.options.limit_questions)
-    return perform(
-        dataset,
-        [arm.system for arm in table.recipe.arms],
-        table.recipe.budgets,
-        table.options,
-        None if table.options.dry_run else table.own(name),
-        measure=table.recipe.scored(table.reader, dataset),
-        planned=table.recipe.planned,
-        spent_in=table.folder / "spending.jsonl",
-    )
+    return verdict

@@ -7,11 +7,11 @@ import errno
 import itertools
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 from langchain_core.embeddings import Embeddings
@@ -71,17 +71,21 @@ def perform(
     budgets: Sequence[int],
     options: RunOptions,
     out: Path | None,
-    **more: Any,
+    *,
+    measure: str = "",
+    planned: Sequence[tuple[str, str]] = (),
+    spent_in: Path | None = None,
 ) -> RunEstimate | None:
-    """Estimate a run, and carry it out if a folder is given for it; see `carry_out`.
+    """Estimate a run; if a folder is given for it, ask what is still to be asked.
+
+    Systems are compared by `measure` and as `planned`; empty: by the set's own, each
+    with vanilla RAG. What is spent is entered in `spent_in`, so that several runs share
+    one cap; None: in the run's folder.
 
     Returns:
         The estimate of a run that is not carried out.
     """
-    if options.offline:
-        dataset = replace(dataset, notes=(_OFFLINE, *dataset.notes))
-    console = make_console(stderr=True)
-    embeddings = load_model(options.embedding_model, console)
+    embeddings = load_model(options.embedding_model, make_console(stderr=True))
     evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
     if out is None:
         return _show_estimate(evaluation, options)
@@ -91,13 +95,34 @@ def perform(
         if not options.offline:
             _show_estimate(evaluation, options)
             typer.echo("")
+        # No language model, no account.
+        record = spent_in or out / "spending.jsonl"
+        spending = None if options.offline else _account(options, record)
         try:
-            carry_out(evaluation, options, directory, **more)
+            report = _asked(evaluation, options, directory, spending)
+            spent = [] if spending is None else ["", f"Spent: {spending}"]
+            if report.known or report.asked:
+                summary = write_reports(
+                    directory,
+                    evaluation.bench.dataset,
+                    price=options.price,
+                    index_price=options.index_price,
+                    measure=measure,
+                    planned=planned,
+                    stopped=report.stopped is not None,
+                )
+                lines = [*result_lines(summary), *spent, *advice_lines(summary)]
+                typer.echo("\n".join([*lines, "", f"Report: {out / 'report.html'}"]))
+        except KeyboardInterrupt as interrupt:
+            note(f"Stopped. {_kept(evaluation, directory)}")
+            raise typer.Exit(INTERRUPTED) from interrupt
         except OSError as error:
             if error.errno != errno.ENOSPC:
                 raise
             kept = _kept(evaluation, directory)
             raise stop(f"The disk is full. {kept}") from error
+    if not report.complete:
+        raise _incomplete(report, spent, out)
     return None
 
 
@@ -118,25 +143,13 @@ def _show_estimate(evaluation: Evaluation, options: RunOptions) -> RunEstimate:
     return estimate
 
 
-def carry_out(
+def _asked(
     evaluation: Evaluation,
     options: RunOptions,
     directory: RunDirectory,
-    *,
-    measure: str = "",
-    planned: Sequence[tuple[str, str]] = (),
-    spent_in: Path | None = None,
-) -> None:
-    """Ask what is still to be asked, score, report, and print the result.
-
-    Systems are compared by `measure` and as `planned`; empty: by the set's own, each
-    with vanilla RAG. What is spent is entered in `spent_in`, so that several runs share
-    one cap; None: in the run's folder.
-    """
-    out = directory.path
-    # No language model, no account.
-    record = spent_in or directory.path / "spending.jsonl"
-    spending = None if options.offline else _account(options, record)
+    spending: Spending | None,
+) -> RunReport:
+    """Ask what is still to be asked."""
     plan, bench, counted = evaluation.plan, evaluation.bench, itertools.count(1)
     if spending is not None:
         cap = partial(CappedModel, spending=spending, longest_reply=options.max_reply)
@@ -153,26 +166,9 @@ def carry_out(
                 answered=lambda _: bar(next(counted), len(plan)),
             )
             # In one event loop: clients keep their connections from call to call.
-            report = asyncio.run(asking)
-    except KeyboardInterrupt as interrupt:
-        note(f"Stopped. {_kept(evaluation, directory)}")
-        raise typer.Exit(INTERRUPTED) from interrupt
+            return asyncio.run(asking)
     finally:
         bench.vectors.close()
-    if report.known or report.asked:
-        summary = write_reports(
-            directory,
-            bench.dataset,
-            price=options.price,
-            index_price=options.index_price,
-            measure=measure,
-            planned=planned,
-            stopped=report.stopped is not None,
-        )
-        lines = [*result_lines(summary), *_spent(spending), *advice_lines(summary)]
-        typer.echo("\n".join([*lines, "", f"Report: {out / 'report.html'}"]))
-    if not report.complete:
-        raise _incomplete(report, spending, out)
 
 
 def _kept(evaluation: Evaluation, directory: RunDirectory) -> str:
@@ -194,16 +190,10 @@ def _account(options: RunOptions, record: Path | None = None) -> Spending:
     )
 
 
-def _spent(spending: Spending | None) -> list[str]:
-    """Tell what was spent, in all, since the run was begun."""
-    return [] if spending is None else ["", f"Spent: {spending}"]
-
-
-def _incomplete(report: RunReport, spending: Spending | None, out: Path) -> typer.Exit:
+def _incomplete(report: RunReport, spent: Sequence[str], out: Path) -> typer.Exit:
     """Tell what is missing; give the exit code."""
     if report.stopped is not None:
-        message = " ".join([report.stopped.message, *_spent(spending)])
-        return stop(message, code=CAPPED)
+        return stop(" ".join([report.stopped.message, *spent]), code=CAPPED)
     first = report.errors[0]
     missing = number_of(len(report.errors), "answer")
     are = "is" if len(report.errors) == 1 else "are"
@@ -215,8 +205,7 @@ def _incomplete(report: RunReport, spending: Spending | None, out: Path) -> type
     return stop(message, code=FAILED)
 
 
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """Everything that a run needs."""
 
     plan: Plan
@@ -233,6 +222,8 @@ def make_evaluation(
     embeddings: Embeddings,
 ) -> Evaluation:
     """Make a run ready."""
+    if options.offline:
+        dataset = replace(dataset, notes=(_OFFLINE, *dataset.notes))
     style = options.answer_style
     decline = not options.no_decline
     wording = wording_for(dataset, options.prompts, decline=decline, style=style)
