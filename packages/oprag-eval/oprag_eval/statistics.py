@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -48,34 +49,14 @@ class Figure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """The difference of two arms on the same questions; first minus second."""
-
-    mean: float
-    low: float
-    """Lower end of the 95 % interval."""
-    high: float
-    """Upper end of it."""
-    questions: int
-    documents: int
-    better: int
-    """Questions on which the first is higher."""
-    worse: int
-    """Questions on which it is lower."""
-    p: float
-    """Chance of such a difference, or a larger one, where there is none."""
-    error: float
-    """Standard error."""
-    freedom: float
-    """Degrees of freedom; 0 where one group says nothing about others."""
-
-
-class Spread(NamedTuple):
-    """A mean and its standard error; see `Sampling`."""
+class Spread:
+    """A mean over questions and its standard error; see `Sampling`."""
 
     mean: float
     centre: float
+    """Middle of the interval."""
     error: float
+    """Standard error."""
     freedom: float
     """Degrees of freedom; 0 where one group says nothing about others."""
     questions: int
@@ -88,6 +69,22 @@ class Spread(NamedTuple):
         from scipy import special
 
         return float(special.stdtrit(self.freedom, 1 - doubt)) * self.error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison(Spread):
+    """The difference of two arms on the same questions; first minus second."""
+
+    low: float
+    """Lower end of the 95 % interval."""
+    high: float
+    """Upper end of it."""
+    better: int
+    """Questions on which the first is higher."""
+    worse: int
+    """Questions on which it is lower."""
+    p: float
+    """Chance of such a difference, or a larger one, where there is none."""
 
 
 def clusters_of(questions: Sequence[Question]) -> list[int]:
@@ -183,32 +180,15 @@ class Sampling:
         Returns:
             None where no question has both.
         """
-        differences = self._differences(first, second)
-        spread = self.spread(first, second)
+        differences = np.round(self._array(first) - self._array(second), _DIGITS)
+        spread = self._spread(differences, _widest(differences))
         if spread is None:
             return None
         better, worse = (differences > 0).sum(), (differences < 0).sum()
         return _comparison(spread, int(better), int(worse))
 
-    def spread(
-        self, first: Sequence[float | None], second: Sequence[float | None]
-    ) -> Spread | None:
-        """Return the mean of the differences of two arms, and its error.
-
-        Returns:
-            None where no question has both.
-        """
-        differences = self._differences(first, second)
-        return self._spread(differences, _widest(differences))
-
     def _array(self, values: Sequence[float | None]) -> Values:
         return np.array([np.nan if v is None else float(v) for v in values])
-
-    def _differences(
-        self, first: Sequence[float | None], second: Sequence[float | None]
-    ) -> Values:
-        differences: Values = self._array(first) - self._array(second)
-        return np.round(differences, _DIGITS)
 
     def _spread(self, values: Values, ends: tuple[float, float]) -> Spread | None:
         """Return the mean of what is not NaN and its error; None where all is."""
@@ -222,8 +202,9 @@ class Sampling:
         parts = np.bincount(groups, given - mean, minlength=self.groups) / questions
         documents = len(np.unique(self.clusters[present]))
         held = int(np.count_nonzero(counts))
+        of = partial(Spread, mean=mean, questions=questions, documents=documents)
         if held < _FEWEST:
-            return Spread(mean, mean, 0.0, 0.0, questions, documents)
+            return of(centre=mean, error=0.0, freedom=0.0)
         parts *= math.sqrt(held / (held - 1))
         variance = float(parts @ parts)
         alone = float(given.var()) / questions
@@ -237,7 +218,7 @@ class Sampling:
         error = math.sqrt(max(variance, least))
         freedom = max(questions**2 / float(counts @ counts) - 1, 1.0)
         seen = math.sqrt(variance)
-        return Spread(mean, centre, error, freedom, questions, documents, seen)
+        return of(centre=centre, error=error, freedom=freedom, seen=seen)
 
 
 def _widest(differences: Values) -> tuple[float, float]:
@@ -284,25 +265,23 @@ def over_sets(found: Sequence[Comparison]) -> Comparison:
         sum(getattr(each, name) for each in found)
         for name in ("questions", "documents", "better", "worse")
     )
-    spread = Spread(mean, mean, error, freedom, questions, documents)
+    spread = Spread(
+        mean=mean,
+        centre=mean,
+        error=error,
+        freedom=freedom,
+        questions=questions,
+        documents=documents,
+    )
     return _comparison(spread, better, worse)
 
 
 def _comparison(spread: Spread, better: int, worse: int) -> Comparison:
     mean, low, high = _interval(spread, _DIFFERENCES)
     below = chance_below(-abs(spread.centre), spread.error, spread.freedom)
-    return Comparison(
-        mean=mean,
-        low=low,
-        high=high,
-        questions=spread.questions,
-        documents=spread.documents,
-        better=better,
-        worse=worse,
-        p=round(min(2 * below, 1.0), _DIGITS),
-        error=round(spread.error, _DIGITS),
-        freedom=spread.freedom,
-    )
+    p = round(min(2 * below, 1.0), _DIGITS)
+    found = {**vars(spread), "mean": mean, "low": low, "high": high}
+    return Comparison(**found, better=better, worse=worse, p=p)
 
 
 def adjusted(chances: Sequence[float]) -> list[float]:

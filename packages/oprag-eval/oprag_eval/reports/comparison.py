@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from oprag_eval.reports.summary import Difference, SweetSpot
-from oprag_eval.statistics import Comparison, Sampling, Spread, adjusted
+from oprag_eval.statistics import Comparison, Sampling, adjusted
 
 _BASELINE = "vanilla-rag"
 _SEVERAL = 2
@@ -161,7 +161,7 @@ def _behind(
         Romano, Shaikh and Wolf 2014, the two steps.
     """
     spreads = [
-        [sampling.spread(arm, other) for n, other in enumerate(arms) if n != place]
+        [sampling.compare(arm, other) for n, other in enumerate(arms) if n != place]
         for place, arm in enumerate(arms)
     ]
     doubt, others = 1 - CONFIDENCE, max(len(arms) - 1, 1)
@@ -178,7 +178,7 @@ def _behind(
     return found
 
 
-def _bound(spread: Spread | None, doubt: float) -> _Behind:
+def _bound(spread: Comparison | None, doubt: float) -> _Behind:
     """How far the first of a pair may be below the second."""
     if spread is None or not spread.freedom:
         return _Behind(1.0, math.inf)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable
 
 from oprag_eval.data import Dataset
 from oprag_eval.statistics import Figure
@@ -39,24 +38,14 @@ def title_of(measure: str) -> str:
     return _TITLES.get(measure, measure)
 
 
-def in_order(measures: Iterable[str]) -> list[str]:
+def in_order(measures: Iterable[str], first: str) -> list[str]:
     """Order measures as tables show them: those of answers before those of contexts."""
     order = {name: place for place, name in enumerate(_TITLES)}
-    return sorted(set(measures), key=lambda name: (order.get(name, -1), name))
+    place = lambda name: (name != first, order.get(name, -1), name)  # noqa: E731 -- as short as that
+    return sorted(set(measures), key=place)
 
 
-def measures_in(scores: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Name the measures that score at least one answer, in order."""
-    found = {
-        name
-        for line in scores
-        for name, value in line["measures"].items()
-        if value is not None
-    }
-    return in_order(found)
-
-
-def main_measure(dataset: Dataset, measures: Sequence[str]) -> str:
+def main_measure(dataset: Dataset, measures: Collection[str]) -> str:
     """Choose the measure that arms are compared by.
 
     The first of the set's own that scores answers one by one; for a set without

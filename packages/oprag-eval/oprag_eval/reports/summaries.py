@@ -14,7 +14,7 @@ from oprag_eval.data import Dataset
 from oprag_eval.metrics import meteor_unavailable
 from oprag_eval.reports.advice import advice_of
 from oprag_eval.reports.comparison import Compared, comparisons, sweet_spot
-from oprag_eval.reports.measures import in_order, main_measure, measures_in, number_of
+from oprag_eval.reports.measures import in_order, main_measure, number_of
 from oprag_eval.reports.summary import ArmSummary, Summary, arm_label
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.scores import CORPUS_MEASURES, scored_text
@@ -123,7 +123,7 @@ def row_of(
 
 
 def figures_of(
-    arm: Arm, measures: Sequence[str], question_ids: Sequence[str], sampling: Sampling
+    arm: Arm, measures: Iterable[str], question_ids: Sequence[str], sampling: Sampling
 ) -> dict[str, Figure]:
     """Return the measures of an arm; one that fits no question is absent."""
     figures = {}
@@ -207,7 +207,12 @@ def summarize(
     ids = [question.question_id for question in questions]
     sampling = Sampling(clusters_of(questions))
     settings = directory.settings()
-    measures = measures_in(scores)
+    measures = {
+        name
+        for line in scores
+        for name, value in line["measures"].items()
+        if value is not None
+    }
     measure = measure or main_measure(dataset, measures)
     arms = arms_of(scores)
     full = next((arm for arm in arms if arm.system.startswith(_FULL)), None)
@@ -236,7 +241,7 @@ def summarize(
         questions=len(ids),
         documents=dataset.count_documents(questions),
         measure=measure,
-        measures=_ordered(rows, measures, measure),
+        measures=tuple(in_order((n for row in rows for n in row.measures), measure)),
         unit=sampling.unit,
         groups=sampling.groups,
         settings=settings,
@@ -247,15 +252,6 @@ def summarize(
         stopped=stopped,
     )
     return dataclasses.replace(summary, advice=advice_of(summary))
-
-
-def _ordered(
-    rows: Sequence[ArmSummary], measures: Sequence[str], first: str
-) -> tuple[str, ...]:
-    """The main one first, then those of answers, of all answers, of contexts."""
-    of_corpus = {name for row in rows for name in row.measures} - set(measures)
-    shown = in_order([*measures, *of_corpus])
-    return tuple(sorted(shown, key=lambda name: name != first))
 
 
 _FULL = "full-document"

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from oprag.calls import Ledger
-from oprag.chunk import Hit
-from oprag.context import Order
 from oprag.errors import InvalidOptionError
 from oprag.units import (
     DIRECT_PROMPT,
@@ -57,8 +55,6 @@ class LongRag(System):
     chunk_size: Count = 512
     """Tokens of the chunks that are searched."""
     links: Links = "found"
-    order: Order = "document"
-    """Of the units that are read."""
     compat: Compat = "fixed"
     """`"official"` groups as the authors' code does, and loses what that loses: see
     `oprag.units.group_documents`."""
@@ -109,9 +105,14 @@ class LongRag(System):
 
     def context(self, question: Question, bench: Bench) -> Context:
         """Choose units and order them; no model is asked."""
-        hits = self._searched(question, bench)
+        alone = self.links == "none"
+        splitting, k = (
+            Splitting("tokens", self.chunk_size),
+            _SEARCHED if alone else None,
+        )
+        hits = bench.ranked(question, splitting, k=k)
         names = question.doc_ids
-        if self.links == "none":  # each document is a unit: a corpus has very many
+        if alone:  # each document is a unit: a corpus has very many
             hits = hits[:_SEARCHED]
             names = tuple(dict.fromkeys(hit.metadata["doc_uri"] for hit in hits))
         kind = "long units", self.max_tokens, self.links, self.compat
@@ -119,7 +120,7 @@ class LongRag(System):
         # Official grouping has lost some documents.
         hits = [hit for hit in hits if hit.metadata["doc_uri"] in grouped]
         ranked = index.find(hits[:_SEARCHED])
-        placed = reading_order(ranked, self.k, order=self.order)
+        placed = reading_order(ranked, self.k)
 
         def read(name: str) -> str:
             return bench.dataset.documents[name].text
@@ -152,11 +153,6 @@ class LongRag(System):
         )
         grouped = {name for unit in units for name in unit.documents}
         return grouped, UnitIndex(units)
-
-    def _searched(self, question: Question, bench: Bench) -> list[Hit]:
-        splitting = Splitting("tokens", self.chunk_size)
-        k = _SEARCHED if self.links == "none" else None
-        return bench.ranked(question, splitting, k=k)
 
 
 def _call(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from functools import partial
 
 from oprag.calls import TokenUsage
 from oprag.chunk import Hit
@@ -33,61 +32,6 @@ from oprag_eval.workers import map_concurrently
 _ENOUGH = 11
 """A layer of so many nodes or fewer has none above it."""
 _SEPARATOR = "\n\n"
-
-
-async def tree_of(
-    document: Document, system: Raptor, bench: Bench
-) -> tuple[list[str], TokenUsage]:
-    """Return the summaries of a document layer by layer from below, and their tokens.
-
-    The tree is kept by content and settings: the text, the splitting, the counter,
-    both models, the seed. Tokens are those of all calls for it, made now or before.
-    """
-
-    async def make() -> Facts:
-        return await _built(document, system, bench)
-
-    made = await bench.artifacts.made(
-        "raptor-tree",
-        {
-            "text": document.text,
-            "model": bench.index_model.name,
-            "settings": system.settings(),
-            "counter": bench.counter.name,
-            "embeddings": bench.vectors.name,
-            "prompt": summary_call("", system.summary_tokens).prompt,
-            "seed": bench.seed,
-        },
-        make,
-    )
-    return made["summaries"], TokenUsage(**made["usage"])
-
-
-async def _built(document: Document, system: Raptor, bench: Bench) -> Facts:
-    layer = [leaf.text for leaf in bench.chunks(document, system.cut)]
-    vectors = bench.chunk_vectors(document, system.cut)
-    summaries: list[str] = []
-    usage = TokenUsage()
-
-    async def summary(members: Sequence[int]) -> Completion:
-        text = _SEPARATOR.join(layer[one] for one in members)
-        return await kept_reply(bench, summary_call(text, system.summary_tokens))
-
-    for _ in range(system.layers):
-        if len(layer) <= _ENOUGH:
-            break
-        clusters = soft_clusters(
-            np.asarray(vectors),
-            [bench.counter(text) for text in layer],
-            max_tokens=system.cluster_tokens,
-            seed=bench.seed,
-        )
-        written = await map_concurrently(summary, clusters)
-        layer = [each.text.strip() for each in written]
-        summaries += layer
-        usage = sum((each.usage for each in written), usage)
-        vectors = bench.vectors.of_texts(layer)
-    return {"summaries": summaries, "usage": usage.to_dict()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +71,7 @@ class Raptor(System):
         usage = TokenUsage()
         query = bench.vectors.of_query(query_text(question))
         for document in bench.dataset.documents_of(question):
-            tree, made_with = await tree_of(document, self, bench)
+            tree, made_with = await self._tree(document, bench)
             usage += made_with
             made = {"doc_uri": document.doc_id, "note": "summary"}
             summaries = [Hit(text, made) for text in tree]
@@ -145,6 +89,51 @@ class Raptor(System):
             text = _SEPARATOR.join(node.text for node in kept)
         pieces = tuple(piece for node in kept for piece in _pieces(node))
         return await read(question, Context(text, pieces), bench, index=usage)
+
+    async def _tree(
+        self, document: Document, bench: Bench
+    ) -> tuple[list[str], TokenUsage]:
+        """Return the summaries of a document layer by layer from below, and their cost.
+
+        The tree is kept by content and settings: the text, the splitting, the counter,
+        both models, the seed. Tokens are those of all calls for it, made now or before.
+        """
+        of = {
+            "text": document.text,
+            "model": bench.index_model.name,
+            "settings": self.settings(),
+            "counter": bench.counter.name,
+            "embeddings": bench.vectors.name,
+            "prompt": summary_call("", self.summary_tokens).prompt,
+            "seed": bench.seed,
+        }
+        make = partial(self._built, document, bench)
+        made = await bench.artifacts.made("raptor-tree", of, make)
+        return made["summaries"], TokenUsage(**made["usage"])
+
+    async def _built(self, document: Document, bench: Bench) -> Facts:
+        layer = [leaf.text for leaf in bench.chunks(document, self.cut)]
+        vectors = bench.chunk_vectors(document, self.cut)
+        summaries: list[str] = []
+        usage = TokenUsage()
+
+        async def summary(members: Sequence[int]) -> Completion:
+            text = _SEPARATOR.join(layer[one] for one in members)
+            return await kept_reply(bench, summary_call(text, self.summary_tokens))
+
+        for _ in range(self.layers):
+            if len(layer) <= _ENOUGH:
+                break
+            sizes = [bench.counter(text) for text in layer]
+            clusters = soft_clusters(
+                vectors, sizes, max_tokens=self.cluster_tokens, seed=bench.seed
+            )
+            written = await map_concurrently(summary, clusters)
+            layer = [each.text.strip() for each in written]
+            summaries += layer
+            usage = sum((each.usage for each in written), usage)
+            vectors = bench.vectors.of_texts(layer)
+        return {"summaries": summaries, "usage": usage.to_dict()}
 
 
 def _pieces(node: Hit) -> tuple[Piece, ...]:
