@@ -188,7 +188,6 @@ def options_of_the_mill(tmp_path) -> list[str]:
         (["--data", "passkey/literal", "--price", "2"], "input,output"),
         (["--data", "passkey/literal", "--price", "2,-1"], "input,output"),
         (["--data", "passkey/literal", "--temperature", "warm"], "a number, or"),
-        (["--data", "passkey/literal", "--dry-run", "--model", "gpt"], "provider:mo"),
         (["--data", "passkey/literal", "--dry-run", "--max-cost", "1"], "--price"),
         (["--data", "passkey/literal", "--dry-run", "--index-model", "o:a"], "--model"),
     ],
