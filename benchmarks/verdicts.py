@@ -21,19 +21,26 @@ import numpy as np
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from benchmarks.sampling import SHAPES, SIZES, answers
+from oprag_eval.artifacts import Vectors
 from oprag_eval.bench import Bench
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.readers.offline import OfflineReader
 from oprag_eval.reports import write_reports
 from oprag_eval.reports.comparison import MARGIN, Compared, comparisons, sweet_spot
 from oprag_eval.reports.summary import arm_label
-from oprag_eval.reproduction import Recipe, claims, compare, recipes
+from oprag_eval.reproduction import (
+    Claim,
+    Recipe,
+    claims,
+    compare,
+    judge,
+    recipes,
+    verdict_of,
+)
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
 from oprag_eval.statistics import Sampling, adjusted
 from oprag_eval.system import Attempt, System
-from oprag_eval.vectors import Vectors
-from oprag_eval.verdicts import Claim, judge, verdict_of
 
 SETS = {
     "infinitebench/en.mc": (229, 58),

@@ -9,12 +9,12 @@ from langchain_core.embeddings import Embeddings
 
 from oprag.calls import TokenUsage
 from oprag.chunk import Span
+from oprag_eval.artifacts import Vectors
 from oprag_eval.bench import Bench
 from oprag_eval.catalogue import make_system
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.models import Call, Completion, Model
 from oprag_eval.system import System
-from oprag_eval.vectors import Vectors
 
 HARBOUR = (
     "The harbour opened in May. Its first ship carried salt. The keeper was Anna "

@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
+from oprag_eval.artifacts import Vectors
 from oprag_eval.bench import Bench
 from oprag_eval.catalogue import make_system
 from oprag_eval.estimate import RunEstimate, estimate_run
 from oprag_eval.running.runner import Plan
-from oprag_eval.vectors import Vectors
 from tests.evaluation.small import Replies, WordVectors, set_of_four
 
 

@@ -7,6 +7,7 @@ import pytest
 from oprag_eval.data import DATASETS
 from oprag_eval.reproduction import (
     AVERAGE,
+    Claim,
     Recipe,
     all_published,
     claims,
@@ -15,7 +16,6 @@ from oprag_eval.reproduction import (
     recipes,
 )
 from oprag_eval.statistics import Figure
-from oprag_eval.verdicts import Claim
 
 
 def measured(mean, low=None, high=None, deviation=None) -> Figure:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from oprag.chunk import Span
+from oprag_eval.cli.data import budgets_for, sweep_measure, with_answer_recall
 from oprag_eval.data import Dataset, Document, Question
-from oprag_eval.sweep import budgets_for, sweep_measure, with_answer_recall
 
 
 def dataset(sizes: dict[str, int], *asked: tuple[str, ...], **facts) -> Dataset:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from langchain_core.embeddings import Embeddings
 
-from oprag_eval.vectors import Vectors
+from oprag_eval.artifacts import Vectors
 
 
 class Told(Embeddings):

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from oprag_eval.reproduction import Claim, judge, verdict_of
 from oprag_eval.statistics import Comparison, Sampling, over_sets
-from oprag_eval.verdicts import Claim, judge, verdict_of
 
 
 def differing(better: int, worse: int, questions: int = 1000) -> Comparison:

@@ -18,12 +18,11 @@ from oprag.documents import (
     Wanted,
 )
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
-from oprag_eval.artifacts import Artifacts
+from oprag_eval.artifacts import Artifacts, Matrix, Vectors, best_first
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.models import Model
 from oprag_eval.question_words import AnswerStyle, Wording
 from oprag_eval.splittings import Splitting
-from oprag_eval.vectors import Matrix, Vectors, best_first
 
 Made = TypeVar("Made")
 

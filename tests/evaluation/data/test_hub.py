@@ -5,7 +5,7 @@ import pytest
 
 from oprag.errors import UnreadableFileError
 from oprag_eval.data import load
-from oprag_eval.data.hub import hub_table, parquet_rows
+from oprag_eval.data.loader import hub_table, parquet_rows
 from oprag_eval.data.long_contexts import read_long_contexts
 from oprag_eval.data.longrag import read_longrag
 from oprag_eval.data.rows import Rows

@@ -7,13 +7,13 @@ import zlib
 from pathlib import Path
 
 from oprag.chunk import Span
+from oprag_eval.artifacts import Vectors
 from oprag_eval.bench import Bench
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.models import Call
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
 from oprag_eval.system import System
-from oprag_eval.vectors import Vectors
 from tests.evaluation.small import Replies, WordVectors, system
 
 HOSTILE = "</script><script>document.title = 'taken'</script><b>&amp; bold</b>"

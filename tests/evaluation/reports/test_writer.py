@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from oprag_eval.artifacts import Vectors
 from oprag_eval.bench import Bench
 from oprag_eval.reports import write_reports
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
-from oprag_eval.vectors import Vectors
 from tests.evaluation.reports.runs import ledgers
 from tests.evaluation.small import Replies, WordVectors, system
 

@@ -13,9 +13,9 @@ from llama_index.core import Document as LlamaDocument
 from llama_index.core import MockEmbedding, VectorStoreIndex
 
 from langchain_oprag import OffsetSentenceSplitter, OrderPreservingRetriever
+from oprag_eval.artifacts import Vectors
 from oprag_eval.bench import Bench
 from oprag_eval.catalogue import make_system
-from oprag_eval.vectors import Vectors
 from tests.evaluation.small import Replies, WordVectors, bench_of, set_of_one
 
 LONG = " ".join(f"Entry {n} tells of crate {n * 7 % 911}." for n in range(6_000))

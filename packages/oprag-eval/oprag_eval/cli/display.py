@@ -16,8 +16,14 @@ from oprag_eval.reports.measures import (
 )
 from oprag_eval.reports.summary import Summary
 from oprag_eval.reports.tables import results
-from oprag_eval.reproduction import Compared, Recipe, as_figure, recipes
-from oprag_eval.verdicts import Claim, verdict_of
+from oprag_eval.reproduction import (
+    Claim,
+    Compared,
+    Recipe,
+    as_figure,
+    recipes,
+    verdict_of,
+)
 
 
 def estimate_lines(

@@ -75,9 +75,13 @@ def evaluate(
         raise stop("No folder is named for the run: give --out FOLDER.", code=2)
 
     from oprag_eval.catalogue import make_system
-    from oprag_eval.cli.data import load_data, restrict
+    from oprag_eval.cli.data import (
+        load_data,
+        restrict,
+        sweep_measure,
+        with_answer_recall,
+    )
     from oprag_eval.cli.run import perform
-    from oprag_eval.sweep import sweep_measure, with_answer_recall
 
     options.check()
     chosen = [make_system(spec) for spec in specs]

@@ -204,8 +204,7 @@ def _compare(
     """Put the runs beside the paper, in a file and on the screen; give the verdict."""
     from oprag.files import write_whole
     from oprag_eval.cli.display import comparison_lines
-    from oprag_eval.reproduction import claims, compare
-    from oprag_eval.verdicts import verdict_of
+    from oprag_eval.reproduction import claims, compare, verdict_of
 
     files = [each / "summary.json" for each in folders]
     summaries = [json.loads(file.read_text("utf-8")) for file in files]

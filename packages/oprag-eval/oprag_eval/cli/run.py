@@ -24,6 +24,7 @@ from oprag.cli.messages import note, stop
 from oprag.cli.options import cache_folder
 from oprag.routing import no_tools
 from oprag.tokens import resolve_token_counter
+from oprag_eval.artifacts import Vectors
 from oprag_eval.bench import Bench
 from oprag_eval.cli.data import data_facts
 from oprag_eval.cli.display import advice_lines, estimate_lines, result_lines
@@ -40,7 +41,6 @@ from oprag_eval.running.limits import CappedModel, Spending
 from oprag_eval.running.run_directory import RunDirectory, alone_in
 from oprag_eval.running.runner import Plan, RunReport, run
 from oprag_eval.system import System
-from oprag_eval.vectors import Vectors
 
 FAILED = 3
 """Exit code where some questions could not be answered."""

@@ -67,9 +67,14 @@ def sweep(
 
     from oprag.tokens import resolve_token_counter
     from oprag_eval.catalogue import make_system
-    from oprag_eval.cli.data import load_own, restrict
+    from oprag_eval.cli.data import (
+        budgets_for,
+        load_own,
+        restrict,
+        sweep_measure,
+        with_answer_recall,
+    )
     from oprag_eval.cli.run import perform
-    from oprag_eval.sweep import budgets_for, sweep_measure, with_answer_recall
 
     options.check()
     chosen = [make_system(spec) for spec in specs]

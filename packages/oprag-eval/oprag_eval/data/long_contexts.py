@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from pydantic import AliasChoices, Field
 
-from oprag_eval.data.builder import add_text, finish
 from oprag_eval.data.records import Dataset, Document, Question
-from oprag_eval.data.rows import Fields, Rows, Text, malformed
+from oprag_eval.data.rows import Fields, Rows, Text, add_text, finish, malformed
 
 
 class _Task(NamedTuple):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from oprag_eval.data.builder import add_text, finish
 from oprag_eval.data.records import Dataset, Document, Question
-from oprag_eval.data.rows import Fields, Rows, Text
+from oprag_eval.data.rows import Fields, Rows, Text, add_text, finish
 
 _FULL = {"nq": 3_610, "hotpot_qa": 7_405}
 

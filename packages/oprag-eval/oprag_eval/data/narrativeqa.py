@@ -8,9 +8,8 @@ from collections import Counter
 from pydantic import Field
 
 from oprag.files import shown_text
-from oprag_eval.data.builder import finish
 from oprag_eval.data.records import Dataset, Document, Question
-from oprag_eval.data.rows import Fields, Rows, Text
+from oprag_eval.data.rows import Fields, Rows, Text, finish
 
 _PUBLISHED = 10_391
 """Of the DOS RAG paper, which left out three empty stories."""

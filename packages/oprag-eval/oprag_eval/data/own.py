@@ -12,9 +12,16 @@ from pydantic import ConfigDict
 
 from oprag.chunk import Span
 from oprag.files import unreadable
-from oprag_eval.data.builder import finish
 from oprag_eval.data.records import Dataset, Document, Question
-from oprag_eval.data.rows import Fields, Rows, Text, csv_rows, json_rows, malformed
+from oprag_eval.data.rows import (
+    Fields,
+    Rows,
+    Text,
+    csv_rows,
+    finish,
+    json_rows,
+    malformed,
+)
 from oprag_eval.metrics.contexts import EvidenceKind
 
 _ANSWER = re.compile(r"answer(_\d+)?")

@@ -6,8 +6,8 @@ import random
 from typing import Literal, TypeAlias
 
 from oprag.chunk import Span
-from oprag_eval.data.builder import finish
 from oprag_eval.data.records import Dataset, Document, Question
+from oprag_eval.data.rows import finish
 
 PasskeyVariant: TypeAlias = Literal["literal", "reworded", "larger"]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from oprag_eval.data.builder import finish
 from oprag_eval.data.records import Dataset, Document, Question
-from oprag_eval.data.rows import Fields, Rows, Text, malformed
+from oprag_eval.data.rows import Fields, Rows, Text, finish, malformed
 
 _PUBLISHED = 2_086
 

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from oprag.calls import SENTINEL, TokenUsage
 from oprag.splitting import punkt_sentence_spans
 from oprag.tokens import TokenizerSpec, resolve_token_counter
+from oprag_eval.artifacts import best_first
 from oprag_eval.metrics.short_answers import answer_words
 from oprag_eval.models import OFFLINE, Call, Completion, Model
-from oprag_eval.vectors import best_first
 
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _LONG_ANSWER = 3

@@ -5,8 +5,8 @@
 same bytes.
 """
 
+from oprag_eval.reports.summaries import write_reports
 from oprag_eval.reports.summary import ArmSummary, Summary
-from oprag_eval.reports.writer import write_reports
 from oprag_eval.statistics import Figure
 
 __all__ = ["ArmSummary", "Figure", "Summary", "write_reports"]

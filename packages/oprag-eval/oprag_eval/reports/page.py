@@ -17,7 +17,6 @@ from typing import Any
 from oprag_eval.data import Dataset, Question
 from oprag_eval.reports.measures import number_of, title_of
 from oprag_eval.reports.plots import Plot
-from oprag_eval.reports.summaries import arms_of
 from oprag_eval.reports.summary import Summary
 from oprag_eval.reports.tables import Table
 
@@ -109,7 +108,7 @@ def page_data(
     questions = [q for q in dataset.questions if q.question_id in asked]
     pieces = sum(len(answer["pieces"]) for answer in answers)
     every = math.ceil(max(len(answers) / most_answers, pieces / most_pieces, 1))
-    arms = [(arm.system, arm.budget) for arm in arms_of(answers)]
+    arms = list(dict.fromkeys((each["system"], each["budget"]) for each in answers))
     places = {arm: place for place, arm in enumerate(arms)}
     shown = [
         _question(question, asked[question.question_id], places, measure)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from oprag_eval.vectors import Matrix
+from oprag_eval.artifacts import Matrix
 
 _DIMENSIONS = 10
 _LOCAL_NEIGHBOURS = 10

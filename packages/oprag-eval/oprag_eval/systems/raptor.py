@@ -10,7 +10,7 @@ from oprag.calls import TokenUsage
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, arrange
 from oprag.tokens import NamedTokenCounter
-from oprag_eval.artifacts import Facts
+from oprag_eval.artifacts import Facts, best_first
 from oprag_eval.bench import Bench, query_text
 from oprag_eval.data import Document, Question
 from oprag_eval.model_texts import kept_reply, summary_call
@@ -26,7 +26,6 @@ from oprag_eval.splittings import Splitting
 from oprag_eval.system import Attempt, Context, Count, Piece, System
 from oprag_eval.systems.clusters import soft_clusters
 from oprag_eval.systems.retrieved import Compat
-from oprag_eval.vectors import best_first
 from oprag_eval.workers import map_concurrently
 
 _ENOUGH = 11
