@@ -160,9 +160,8 @@ class Wording:
     decline: bool = True
     """Whether the model may decline; the steps of Self-Route before the last one
     always let it, or nothing would be routed."""
-    form: str = ""
-    """Of open answers; empty: in as few words as it takes."""
     task: Task = _NO_TASK
+    """Our own words have nothing of it but the form."""
 
     def template(
         self, style: AnswerStyle, *, options: bool, routing: bool = False
@@ -172,7 +171,7 @@ class Wording:
         if self.source == "paper":
             return self._of_paper(style, options=options, may=may, routing=routing)
         explained = options and style == "brackets"
-        form = self.form or (_BRIEF if style == "brackets" else _TERSE)
+        form = self.task.form or (_BRIEF if style == "brackets" else _TERSE)
         task = f"write {_LETTER if options else f'the answer {form}'}."
         task = _EXPLAINED if explained else task
         if may:
@@ -243,7 +242,7 @@ def wording_for(
     name = dataset.name.removesuffix("/documents")
     task = TASKS.get(name, _NO_TASK)
     if source == "own":
-        return Wording(decline=decline, form=_OWN_FORMS.get(name, ""))
+        return Wording(decline=decline, task=Task(form=_OWN_FORMS.get(name, "")))
     if not task.material and style == "letter":
         message = (
             f"prompts='paper': no paper asks the questions of {dataset.name!r} for "

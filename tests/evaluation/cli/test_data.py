@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from oprag.errors import UnreadableFileError
-from oprag_eval.cli.data import load_own, own_documents
+from oprag_eval.cli.data import own_documents
 
 RUN = json.dumps({"data": {}, "systems": {}, "budgets": []})
 
@@ -58,7 +58,7 @@ def test_a_run_may_lie_above_the_documents(folder):
 
 def test_a_run_does_not_go_among_the_documents(folder):
     with pytest.raises(UnreadableFileError, match="'a' holds no documents beside"):
-        load_own([Path("a")], Path("q.csv"), folder / "a")
+        own_documents([Path("a")], Path("q.csv"), folder / "a")
     (folder / "a" / "run.json").write_text(RUN)
     with pytest.raises(UnreadableFileError, match="'a' holds no documents beside"):
-        load_own([Path("a")], Path("q.csv"))
+        own_documents([Path("a")], Path("q.csv"))

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from oprag.calls import Price
-from oprag_eval.cli.data import data_facts, load_own, restrict
+from oprag_eval.cli.data import data_facts, own_documents, restrict
 from oprag_eval.cli.options import (
     RunOptions,
     read_budgets,
@@ -16,6 +16,7 @@ from oprag_eval.cli.options import (
     read_specs,
     read_temperature,
 )
+from oprag_eval.data import read_own
 from tests.evaluation.small import set_of_four
 
 
@@ -79,7 +80,9 @@ def test_files_are_named_by_their_path_in_their_folder(tmp_path):
     (tmp_path / "c.txt").write_text("three")
     (tmp_path / "q.csv").write_text("question,document\nWhat?,b\nWhy?,c.txt\n")
 
-    own = load_own([tmp_path / "in", tmp_path / "c.txt"], tmp_path / "q.csv")
+    questions = tmp_path / "q.csv"
+    read = own_documents([tmp_path / "in", tmp_path / "c.txt"], questions)
+    own = read_own(questions, read)
 
     assert list(own.documents) == ["a.txt", "b.html", "c.txt"]
     assert [question.doc_ids[0] for question in own.questions] == ["b.html", "c.txt"]
@@ -90,7 +93,7 @@ def test_another_set_has_other_facts():
     whole, part = set_of_four(), restrict(set_of_four(), 3)
 
     assert len(part.questions) == 3
-    assert restrict(whole, 9) is whole
+    assert restrict(whole, 9).questions == whole.questions
     assert data_facts(whole) == data_facts(set_of_four())
     facts, of_part = data_facts(whole), data_facts(part)
     different = {key for key in facts if facts[key] != of_part[key]}

@@ -5,7 +5,7 @@ import pytest
 
 from oprag.errors import UnreadableFileError
 from oprag_eval.data import load
-from oprag_eval.data.loader import hub_table, parquet_rows
+from oprag_eval.data.loader import parquet_rows, table_rows
 from oprag_eval.data.long_contexts import read_long_contexts
 from oprag_eval.data.longrag import read_longrag
 from oprag_eval.data.rows import Rows
@@ -26,7 +26,7 @@ def cache(tmp_path, monkeypatch):
 def test_a_table_of_a_folder_of_the_hubs_form(write_jsonl, tmp_path):
     row = {"_id": "1", "input": "Who?", "context": "Mara.", "answers": ["Mara"]}
     write_jsonl("repository/data.jsonl", [row, {**row, "_id": "2"}])
-    rows = hub_table(str(tmp_path / "repository"), config=None, split="train")
+    rows = table_rows("any", str(tmp_path / "repository"), split="train")
     found = read_long_contexts("longbench/musique", rows)
 
     assert [q.question_id for q in found.questions] == ["1", "2"]

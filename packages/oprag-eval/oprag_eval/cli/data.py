@@ -6,34 +6,19 @@ import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from oprag.cli.messages import note
 from oprag.files import read_files, unreadable
 from oprag.tokens import TokenCounter
-from oprag_eval.data import Dataset, Document, Question, load, read_own
+from oprag_eval.data import Dataset, Document
 from oprag_eval.running.run_directory import RunDirectory
-
-
-def load_data(spec: str) -> Dataset:
-    """Read a set of the papers."""
-    name, _, path = spec.partition("=")
-    return load(name.strip(), path.strip() or None)
-
-
-def load_own(
-    paths: Sequence[Path], questions: Path, out: Path | None = None
-) -> Dataset:
-    """Read one's own questions on text, Markdown, HTML, PDF and Word files."""
-    return read_own(questions, own_documents(paths, questions, out))
 
 
 def restrict(dataset: Dataset, most: int | None) -> Dataset:
     """Keep the first questions."""
-    if most is None or most >= len(dataset.questions):
-        return dataset
     return dataclasses.replace(dataset, questions=dataset.questions[:most])
 
 
@@ -42,22 +27,20 @@ def data_facts(dataset: Dataset) -> dict[str, Any]:
 
     Every text is read for it.
     """
-    asked, read = hashlib.sha256(), hashlib.sha256()
-    facts = [field.name for field in dataclasses.fields(Question)]
-    for question in dataset.questions:
-        values = [getattr(question, name) for name in facts]
-        asked.update(json.dumps(values).encode("ascii"))
-    for document in dataset.documents.values():
-        of_text = hashlib.sha256(document.text.encode("utf-8", "surrogatepass"))
-        parts = (document.doc_id, document.title, of_text.hexdigest())
-        read.update(json.dumps(parts).encode("ascii"))
     return {
         "name": dataset.name,
         "questions": len(dataset.questions),
         "documents": len(dataset.documents),
-        "questions_sha256": asked.hexdigest(),
-        "documents_sha256": read.hexdigest(),
+        "questions_sha256": _digest(dataset.questions),
+        "documents_sha256": _digest(dataset.documents.values()),
     }
+
+
+def _digest(held: Iterable[Any]) -> str:
+    digest = hashlib.sha256()
+    for each in held:
+        digest.update(json.dumps(dataclasses.astuple(each)).encode("ascii"))
+    return digest.hexdigest()
 
 
 def own_documents(

@@ -75,17 +75,14 @@ def evaluate(
         raise stop("No folder is named for the run: give --out FOLDER.", code=2)
 
     from oprag_eval.catalogue import make_system
-    from oprag_eval.cli.data import (
-        load_data,
-        restrict,
-        sweep_measure,
-        with_answer_recall,
-    )
+    from oprag_eval.cli.data import restrict, sweep_measure, with_answer_recall
     from oprag_eval.cli.run import perform
+    from oprag_eval.data import load
 
     options.check()
     chosen = [make_system(spec) for spec in specs]
-    dataset = restrict(load_data(data), options.limit_questions)
+    name, _, path = data.partition("=")
+    dataset = restrict(load(name.strip(), path.strip()), options.limit_questions)
     measure = sweep_measure(dataset, offline=options.offline)
     if options.offline:  # its answers say little: show what contexts hold
         dataset = with_answer_recall(dataset)

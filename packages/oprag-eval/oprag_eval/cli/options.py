@@ -191,11 +191,6 @@ class RunOptions:
             except ModelCallError as error:
                 note(f"A run would stop here. {error.message}")
 
-    @property
-    def prices(self) -> dict[str, Price]:
-        """Prices of other models than the one that answers, by their names."""
-        return {self.index_model: self.index_price} if self.index_price else {}
-
 
 def read_budgets(text: str) -> list[int]:
     """Read `500,1000` as numbers of tokens, ascending, each once."""

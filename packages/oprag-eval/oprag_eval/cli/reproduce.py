@@ -124,13 +124,14 @@ def _run(
     spent_in: Path,
 ) -> tuple[list[RunEstimate], typer.Exit | None]:
     """Ask every set, as `oprag evaluate` does, or estimate it."""
-    from oprag_eval.cli.data import load_data, restrict
+    from oprag_eval.cli.data import restrict
     from oprag_eval.cli.run import FAILED, perform
+    from oprag_eval.data import load
 
     estimates, failed = [], None
     for name, folder in zip(recipe.sets, folders, strict=True):
         typer.echo(f"\n{name}\n" if len(folders) > 1 else "")
-        dataset = restrict(load_data(f"{name}={paths[name]}"), options.limit_questions)
+        dataset = restrict(load(name, paths[name]), options.limit_questions)
         try:
             estimate = perform(
                 dataset,

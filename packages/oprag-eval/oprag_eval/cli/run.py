@@ -180,12 +180,13 @@ def _kept(evaluation: Evaluation, directory: RunDirectory) -> str:
 
 def _account(options: RunOptions, record: Path | None = None) -> Spending:
     """Return the account of the run: its caps and its spending."""
+    other = options.index_price
     return Spending(
         resolve_token_counter(None),
         max_tokens=options.max_tokens,
         max_cost=options.max_cost,
         price=options.price,
-        prices=options.prices,
+        prices={options.index_model: other} if other else {},
         record=record,
     )
 

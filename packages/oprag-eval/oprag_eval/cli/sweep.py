@@ -69,17 +69,18 @@ def sweep(
     from oprag_eval.catalogue import make_system
     from oprag_eval.cli.data import (
         budgets_for,
-        load_own,
+        own_documents,
         restrict,
         sweep_measure,
         with_answer_recall,
     )
     from oprag_eval.cli.run import perform
+    from oprag_eval.data import read_own
 
     options.check()
     chosen = [make_system(spec) for spec in specs]
-    dataset = restrict(load_own(files, questions, out), options.limit_questions)
-    dataset = with_answer_recall(dataset)
+    own = read_own(questions, own_documents(files, questions, out))
+    dataset = with_answer_recall(restrict(own, options.limit_questions))
     perform(
         dataset,
         chosen,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from oprag.calls import said_by
 from oprag.errors import UnreadableFileError, invalid_option
@@ -26,26 +26,27 @@ def hub_file(repository: str, name: str) -> Path:
         return Path(hub.hf_hub_download(repository, name, repo_type="dataset"))
 
 
-def hub_table(repository: str, *, config: str | None, split: str) -> Rows:
-    """Fetch a table of a data set, once."""
+def table_rows(name: str, *source: str | None, **options: Any) -> Rows:
+    """Open a table of the hub, which fetches it once, or of files."""
     import datasets
 
-    name = "/".join(part for part in (repository, config, split) if part)
     with _fetching(name):
-        table = datasets.load_dataset(repository, config, split=split)
+        table = datasets.load_dataset(*source, **options)
     return Rows(name, enumerate(table, 1))
 
 
 @contextmanager
 def _fetching(name: str) -> Iterator[None]:
     """Tell what to do without a network, or without the set."""
+    from datasets.exceptions import DatasetGenerationError
     from huggingface_hub.errors import HfHubHTTPError
 
+    kinds = OSError, RuntimeError, ValueError, HfHubHTTPError, DatasetGenerationError
     try:
         yield
-    except (OSError, RuntimeError, ValueError, HfHubHTTPError) as error:
+    except kinds as error:
         said = said_by(error).removesuffix(".")
-        reason = f"it cannot be fetched from the Hugging Face hub ({said})"
+        reason = f"it cannot be read or fetched from the Hugging Face hub ({said})"
         remedy = "Connect to the network once, or download the files and give"
         message = f"{name}: {reason}. {remedy} their path."
         raise UnreadableFileError(message, path=name, reason=reason) from error
@@ -53,19 +54,9 @@ def _fetching(name: str) -> Iterator[None]:
 
 def parquet_rows(files: Sequence[Path]) -> Rows:
     """Open Parquet files as one table."""
-    import datasets
-
     name = str(files[0]) if len(files) == 1 else f"{files[0].parent}/*.parquet"
-    try:
-        table = datasets.load_dataset(
-            "parquet", data_files=[str(file) for file in files], split="train"
-        )
-    except (OSError, ValueError, datasets.exceptions.DatasetGenerationError) as error:
-        reason = "it cannot be read as Parquet"
-        raise UnreadableFileError(
-            f"{name!r}: {reason}.", path=name, reason=reason
-        ) from error
-    return Rows(name, enumerate(table, 1))
+    paths = [str(file) for file in files]
+    return table_rows(name, "parquet", data_files=paths, split="train")
 
 
 _INFINITEBENCH = "xinrongzhang2022/InfiniteBench"
@@ -94,8 +85,8 @@ def load(name: str, path: Path | str | None = None) -> Dataset:
 
     Args:
         name: One of `DATASETS`.
-        path: The authors' file, or its folder; see the readers. None: from the
-            Hugging Face hub, which keeps what it fetched on this machine.
+        path: The authors' file, or its folder; see the readers. None or empty: from
+            the Hugging Face hub, which keeps what it fetched on this machine.
 
     Returns:
         The set. What differs from the papers' counts is in its `notes`, and a
@@ -109,7 +100,7 @@ def load(name: str, path: Path | str | None = None) -> Dataset:
     if name not in DATASETS:
         raise invalid_option("name", name, f"It takes one of {', '.join(DATASETS)}.")
     family, _, part = name.partition("/")
-    return _SETS[family].read(part, None if path is None else Path(path))
+    return _SETS[family].read(part, Path(path) if path else None)
 
 
 def _file(path: Path, *names: str) -> Path:
@@ -140,7 +131,8 @@ def _longbench(task: str, path: Path | None) -> Dataset:
 def _longrag(name: str, path: Path | None) -> Dataset:
     def table(config: str, part: str) -> Rows:
         if path is None:
-            return hub_table(_LONGRAG, config=config, split=part)
+            name = f"{_LONGRAG}/{config}/{part}"
+            return table_rows(name, _LONGRAG, config, split=part)
         return _table(path, config, part)
 
     task, slash, _ = name.partition("/")
@@ -160,7 +152,8 @@ def _table(path: Path, name: str, split: str) -> Rows:
 
 def _narrativeqa(_: str, path: Path | None) -> Dataset:
     if path is None:
-        return read_narrativeqa(hub_table(_NARRATIVEQA, config=None, split="test"))
+        name = f"{_NARRATIVEQA}/test"
+        return read_narrativeqa(table_rows(name, _NARRATIVEQA, split="test"))
     return read_narrativeqa(_table(path, "data", "test"))
 
 
