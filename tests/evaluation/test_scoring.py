@@ -166,48 +166,36 @@ def test_tokens_of_a_question_and_of_what_was_made_beforehand():
     assert scored["usage"]["index"]["estimated"] is True
 
 
-class TestARun:
-    def ask(self, directory, *systems, rule=lambda _: "in May"):
-        plan = Plan(systems, [40, 80], set_of_four().questions)
-        directory.begin({})
-        report = asyncio.run(run(plan, bench_of(Replies(rule)), directory))
-        assert report.complete
-        return directory
+def scored_run(folder) -> tuple[list[dict], RunDirectory]:
+    """A run of two systems at two budgets, scored."""
+    directory = RunDirectory(folder)
+    directory.begin({})
+    systems = [system("vanilla-rag", "size=20"), system("dos-rag", "size=20")]
+    plan = Plan(systems, [40, 80], set_of_four().questions)
+    assert asyncio.run(run(plan, bench_of(Replies()), directory)).complete
+    return score(directory, set_of_four()), directory
 
-    def test_one_line_per_answer_in_their_order_and_the_same_bytes_again(
-        self, tmp_path
-    ):
-        directory = self.ask(
-            RunDirectory(tmp_path),
-            system("vanilla-rag", "size=20"),
-            system("dos-rag", "size=20"),
-        )
-        lines = score(directory, set_of_four())
-        written = (tmp_path / "scores.jsonl").read_bytes()
 
-        for held, line in zip(written.splitlines(), lines, strict=True):
-            assert json.loads(held).items() <= line.items()
-        replies = [answer["reply"] for answer in directory.answers()]
-        assert [line["reply"] for line in lines] == replies
-        score(directory, set_of_four())
-        assert (tmp_path / "scores.jsonl").read_bytes() == written
-        assert sorted(path.name for path in tmp_path.glob("scores*")) == [
-            "scores.jsonl"
-        ]
+def test_one_line_per_answer_in_their_order_and_the_same_bytes_again(tmp_path):
+    lines, directory = scored_run(tmp_path)
+    written = (tmp_path / "scores.jsonl").read_bytes()
 
-    def test_scores_are_those_of_the_measures(self, tmp_path):
-        directory = self.ask(
-            RunDirectory(tmp_path),
-            system("vanilla-rag", "size=20"),
-            system("dos-rag", "size=20"),
-        )
-        lines = score(directory, set_of_four())
+    for held, line in zip(written.splitlines(), lines, strict=True):
+        assert json.loads(held).items() <= line.items()
+    replies = [answer["reply"] for answer in directory.answers()]
+    assert [line["reply"] for line in lines] == replies
+    score(directory, set_of_four())
+    assert (tmp_path / "scores.jsonl").read_bytes() == written
 
-        assert set(lines[0]["measures"]) == {
-            *("token_f1", "wrong_order", "evidence_recall", "answerable")
-        }
-        # "may" is one of the two tokens of "in may", the whole of the answer to q1.
-        found = {line["question_id"]: line["measures"]["token_f1"] for line in lines}
-        assert found == {"q1": 1, "q2": 1 / 2, "q3": 0, "q4": 0}
-        ordered = [line for line in lines if line["system"] == "dos-rag"]
-        assert all(line["measures"]["wrong_order"] in (0, None) for line in ordered)
+
+def test_scores_are_those_of_the_measures(tmp_path):
+    lines, _ = scored_run(tmp_path)
+
+    assert set(lines[0]["measures"]) == {
+        *("token_f1", "wrong_order", "evidence_recall", "answerable")
+    }
+    # "may" is one of the two tokens of "in may", the whole of the answer to q1.
+    found = {line["question_id"]: line["measures"]["token_f1"] for line in lines}
+    assert found == {"q1": 1, "q2": 1 / 2, "q3": 0, "q4": 0}
+    ordered = [line for line in lines if line["system"] == "dos-rag"]
+    assert all(line["measures"]["wrong_order"] in (0, None) for line in ordered)

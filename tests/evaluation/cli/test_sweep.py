@@ -77,7 +77,6 @@ def arm(system: str, budget: int | None, tokens: float, measured: Figure) -> Arm
     return ArmSummary(
         system=system,
         budget=budget,
-        runs=1,
         questions=60,
         answers=60,
         missing=0,
@@ -125,6 +124,7 @@ def spot(
             second=best.label,
             second_tokens=best.tokens,
             mean=mean,
+            centre=mean,
             low=low,
             high=high,
             better=1,

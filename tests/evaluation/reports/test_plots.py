@@ -29,7 +29,6 @@ def _arms(*systems):
         ArmSummary(
             system,
             budget,
-            1,
             9,
             9,
             0,

@@ -37,11 +37,6 @@ class Arm:
     lines: tuple[Mapping[str, Any], ...]
     """Its answers, scored, in their order."""
 
-    @property
-    def label(self) -> str:
-        """Name it in a table or legend: `dos-rag, 1,500`."""
-        return arm_label(self.system, self.budget, cut=bool(self.read(whole=False)))
-
     def read(self, *, whole: bool) -> int:
         """Count the answers for which full documents were read, whole or cut."""
         return sum(line.get("whole") is whole for line in self.lines)
@@ -110,7 +105,6 @@ def row_of(
     return ArmSummary(
         system=arm.system,
         budget=arm.budget,
-        runs=len({line["run"] for line in arm.lines}),
         questions=len({line["question_id"] for line in arm.lines}),
         answers=len(arm.lines),
         missing=expected - len(arm.lines),

@@ -17,7 +17,6 @@ class ArmSummary:
 
     system: str
     budget: int | None
-    runs: int
     questions: int
     """Questions that it answered or declined in at least one run."""
     answers: int
