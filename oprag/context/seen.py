@@ -15,6 +15,7 @@ from oprag.chunk import Chunk, Passage, Span
 from oprag.context.passages import slices
 from oprag.context.pieces import slice_of
 from oprag.errors import InvalidOptionError, named
+from oprag.locating import joined
 from oprag.metadata import DOC_VERSION, version_text
 from oprag.positions import document_name, read_spans
 
@@ -194,13 +195,7 @@ class Seen:
             for piece in pieces
             if (both := _overlap(chunk, span, offset, piece))
         ]
-        united: list[Span] = []
-        for start, end in sorted(known):
-            if united and start <= united[-1].end:
-                united[-1] = Span(united[-1].start, max(end, united[-1].end))
-            else:
-                united.append(Span(start, end))
-        return united
+        return [Span(*each) for each in joined(known)]
 
 
 def _overlap(chunk: Chunk, span: Span, offset: int, piece: _Piece) -> Span | None:

@@ -8,6 +8,7 @@ from oprag.locating.chunks_in_any_order import (
     place,
 )
 from oprag.locating.chunks_in_order import Location, locate
+from oprag.locating.contiguity import joined
 from oprag.locating.proved_order import given_order
 from oprag.locating.seeds import held
 from oprag.locating.squeezed_text import squeeze
@@ -21,6 +22,7 @@ __all__ = [
     "exchangeable",
     "given_order",
     "held",
+    "joined",
     "locate",
     "place",
     "place_some",
