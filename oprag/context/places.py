@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
 
 from oprag.chunk import Chunk, FullText, Span, named_part
 from oprag.errors import OpragError
-from oprag.locating import Location, place_some
+from oprag.locating import Location, place_some, starts_of
 from oprag.metadata import (
     CHUNK_INDEX,
     DOC_KEY,
@@ -170,20 +170,15 @@ def _find_by_parents(
     for i, chunk in enumerate(chunks):
         start = as_number(chunk.metadata.get("start_index"))
         if chunk.metadata.get(PAGES) == () and start is not None:
-            spans = {at[0] - start: at for at in _all(chunk.text, source)}
+            text = chunk.text
+            starts = starts_of(text, source)
+            spans = {at - start: Span(at, at + len(text)) for at in starts}
             if spans:  # by where the parent would begin
                 parents.setdefault(chunk.metadata["doc_id"], {})[i] = spans
     for children in parents.values():
         begins = set.intersection(*map(set, children.values()))
         for i, spans in children.items() if len(begins) == 1 else ():
             locations[i] = Location(spans[min(begins)], "exact")
-
-
-def _all(text: str, source: str) -> Iterator[Span]:
-    at = source.find(text)
-    while at >= 0:
-        yield Span(at, at + len(text))
-        at = source.find(text, at + 1)
 
 
 def _at_their_pages(full: FullText, chunks: list[Chunk]) -> list[Chunk]:

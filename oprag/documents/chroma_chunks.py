@@ -69,11 +69,10 @@ def _conditions(wanted: Wanted) -> Iterator[list[Any]]:
     The indexes of all documents come before those of each: Chroma then looks at the
     chunks that have one of them, where it would look at all of every document.
     """
-    whole = [doc_key for doc_key, indexes in wanted.items() if indexes is None]
-    yield from ([{DOC_KEY: doc_key}] for doc_key in whole)
     page: dict[str, list[int]] = {}
     for doc_key, indexes in wanted.items():
         if indexes is None:
+            yield [{DOC_KEY: doc_key}]
             continue
         size = len(indexes) + sum(map(len, page.values()))
         if page and (len(page) == _DOCUMENTS or size > _INDEXES):

@@ -58,15 +58,10 @@ def wanted_of(
 ) -> Iterator[StoredChunk]:
     """Leave out the chunks that are not wanted."""
     for chunk in chunks:
-        if wanted is not None:
-            doc_key = str(chunk.metadata.get(DOC_KEY))
-            if doc_key not in wanted:
-                continue
-            indexes = wanted[doc_key]
-            number = as_number(chunk.metadata.get(CHUNK_INDEX))
-            if indexes is not None and number not in indexes:
-                continue
-        yield chunk
+        doc_key, number = map(chunk.metadata.get, (DOC_KEY, CHUNK_INDEX))
+        indexes = None if wanted is None else wanted.get(str(doc_key), ())
+        if indexes is None or as_number(number) in indexes:
+            yield chunk
 
 
 class ChunkStore(ABC):

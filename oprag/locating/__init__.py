@@ -10,7 +10,7 @@ from oprag.locating.chunks_in_any_order import (
 from oprag.locating.chunks_in_order import Location, locate
 from oprag.locating.contiguity import joined
 from oprag.locating.proved_order import given_order
-from oprag.locating.seeds import held
+from oprag.locating.seeds import held, starts_of
 from oprag.locating.squeezed_text import squeeze
 from oprag.locating.text_index import place_some
 
@@ -27,4 +27,5 @@ __all__ = [
     "place",
     "place_some",
     "squeeze",
+    "starts_of",
 ]

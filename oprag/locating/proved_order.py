@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from oprag.locating.contiguity import cover
-from oprag.locating.seeds import ABSENT, UNKNOWN, Seeds
+from oprag.locating.seeds import ABSENT, UNKNOWN, Seeds, starts_of
 
 _WITNESSES = 6
 """Chunks of known places that must be in order for an order to be believed.
@@ -64,11 +64,8 @@ def _starts(flat: str, copies: Mapping[str, int]) -> Iterator[tuple[str, list[in
         at = seeds.searched(piece)
         found = [at] * count
         if at == UNKNOWN:
-            places = [flat.find(piece)]
-            while places[-1] >= 0 and len(places) <= count:
-                places.append(flat.find(piece, places[-1] + 1))
-            if places[-1] == ABSENT and len(places) == count + 1:
-                found = places[:-1]
+            starts = [*islice(starts_of(piece, flat), count + 1)]
+            found = starts if len(starts) == count else found
         yield piece, found
 
 

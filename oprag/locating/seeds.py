@@ -8,7 +8,7 @@ mark occurs only where its seed does: in at most one place if the seed is unique
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 ABSENT = -1
@@ -22,6 +22,14 @@ _SPACINGS = (16, 64)
 
 _SAMPLE = 1 << 13
 """Characters in which the strings are counted to choose the mark."""
+
+
+def starts_of(piece: str, text: str) -> Iterator[int]:
+    """Yield where a piece starts in a text, ascending; nowhere if it is empty."""
+    at = text.find(piece) if piece else ABSENT
+    while at >= 0:
+        yield at
+        at = text.find(piece, at + 1)
 
 
 class Stretch(NamedTuple):
@@ -46,11 +54,9 @@ class Seeds:
             text, min(max(short // 4, _SPACINGS[0]), _SPACINGS[1])
         )
         self._starts: dict[str, int] = {}
-        start = text.find(self._mark) if self._mark else -1
-        while start >= 0:
+        for start in starts_of(self._mark, text):
             seed = text[start : start + SEED]
             self._starts[seed] = UNKNOWN if seed in self._starts else start
-            start = text.find(self._mark, start + 1)
 
     def only(self, piece: str) -> int:
         """Return where a piece starts if it occurs once in the text.

@@ -7,11 +7,12 @@ the same documents.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from threading import Lock
 
 from oprag.chunk import Span
 from oprag.locating.chunks_in_order import Location, locate, placed_at
-from oprag.locating.seeds import SEED, UNKNOWN, Seeds, Stretch, stretch_at
+from oprag.locating.seeds import SEED, UNKNOWN, Seeds, Stretch, starts_of, stretch_at
 from oprag.locating.squeezed_text import SqueezedText, squeeze
 
 _MOST_KEPT = 8_000_000
@@ -122,14 +123,8 @@ class TextIndex:
 
     def copies(self, text: str, most: int) -> int:
         """Count the places of a text, as `only` finds it, up to `most` and one more."""
-        piece = squeeze(text)
-        count, start = 0, -1
-        while count <= most:
-            start = self._squeezed.flat.find(piece, start + 1)
-            if start < 0:
-                break
-            count += 1
-        return count
+        starts = starts_of(squeeze(text), self._squeezed.flat)
+        return sum(1 for _ in islice(starts, most + 1))
 
 
 def _length(stretch: Stretch) -> int:
