@@ -51,24 +51,16 @@ class Sources:
             The numbers of the chunks of each document, in the order of `chunks`, and
             those of the chunks that none was found for.
         """
-        names: dict[str, int] = {}
-        found, nameless = list[int](), list[int]()
-        for i, chunk in enumerate(chunks):
-            name = self._name(chunk, document_key)
-            found.append(-1 if name is None else names.setdefault(name, len(names)))
-            if name is None and not is_own(chunk.metadata):
-                nameless.append(i)
+        found = [self._name(chunk, document_key) for chunk in chunks]
+        pairs = enumerate(zip(found, chunks, strict=True))
+        nameless = [i for i, (n, c) in pairs if n is None and not is_own(c.metadata)]
         for i, holder in self._by_text(chunks, nameless):
-            found[i] = names.setdefault(holder, len(names))
-        listed = list(names)
+            found[i] = holder
         groups: dict[str, list[int]] = {}
-        without = list[int]()
-        for i, number in enumerate(found):
-            if number < 0:
-                without.append(i)
-            else:
-                groups.setdefault(listed[number], []).append(i)
-        return groups, without
+        for i, name in enumerate(found):
+            if name is not None:
+                groups.setdefault(name, []).append(i)
+        return groups, [i for i, name in enumerate(found) if name is None]
 
     def sought(self, hit: Hit, document_key: DocumentKey | None) -> str:
         """Say by what names a chunk's source was looked for, and what names there are.

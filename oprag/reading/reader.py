@@ -3,6 +3,7 @@
 # No `from __future__ import annotations`: LlamaIndex resolves no annotations of tools.
 
 import re
+from bisect import bisect
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Annotated, Any, NamedTuple
@@ -106,21 +107,16 @@ class DocumentReader:
             return Reading(read, (passage,))
 
         counter = resolve_token_counter(self._counter)
-        reading, reached = (
-            page_to(min(last, first + _LONGEST_TOKEN * self._budget)),
-            first,
-        )
-        too_far = reading.passages[0].spans[0].end
-        if counter(reading.text) <= self._budget:
-            return reading
-        while reached + 1 < too_far:
-            stop = (reached + too_far) // 2
-            if counter(page_to(stop).text) <= self._budget:
-                reached = stop
-            else:
-                too_far = stop
+
+        def size(stop: int) -> int:
+            return counter(page_to(stop).text)
+
+        most = min(last, first + _LONGEST_TOKEN * self._budget)
+        if size(most) <= self._budget:
+            return page_to(most)
+        reached = first + bisect(range(first + 1, most), self._budget, key=size)
         if reached == first:
-            raise too_small(self._budget, counter(page_to(first + 1).text))
+            raise too_small(self._budget, size(first + 1))
         words = re.match(r"(?s).*\s", text[first:reached])
         return page_to(first + words.end() if words else reached)
 
