@@ -29,9 +29,9 @@ def rows(folder: Path, name: str = "chunks") -> dict[str, dict[str, Any]]:
     return dict(zip(found["ids"], found["metadatas"], strict=True))
 
 
-def everything(folder: Path, name: str = "chunks") -> dict[str, Any]:
+def everything(folder: Path) -> dict[str, Any]:
     """Ids, texts and vectors: what a repair must not touch."""
-    collection = client(folder).get_collection(name)
+    collection = client(folder).get_collection("chunks")
     found = collection.get(include=["documents", "embeddings"])
     return {
         chunk_id: (text, vector.tolist())
@@ -41,9 +41,9 @@ def everything(folder: Path, name: str = "chunks") -> dict[str, Any]:
     }
 
 
-def langchain_store(folder: Path, name: str = "chunks") -> Chroma:
+def langchain_store(folder: Path) -> Chroma:
     return Chroma(
-        name,
+        "chunks",
         EMBEDDING,
         persist_directory=str(folder),
         client_settings=Settings(anonymized_telemetry=False),
@@ -86,8 +86,8 @@ def nodes_without_positions(
     ]
 
 
-def llamaindex_store(folder: Path, name: str = "chunks") -> ChromaVectorStore:
-    collection = client(folder).get_or_create_collection(name)
+def llamaindex_store(folder: Path) -> ChromaVectorStore:
+    collection = client(folder).get_or_create_collection("chunks")
     return ChromaVectorStore(chroma_collection=collection)
 
 

@@ -47,8 +47,8 @@ def texts(text: str = TEXT, **others: str) -> FilesRead:
     return FilesRead(tuple(FileText(name, t) for name, t in named.items()), ())
 
 
-def indexed(folder: Path, read=None, model=None, name: str = "a", **how):
-    return own_index([name], read or texts(), model or letters(), folder=folder, **how)
+def indexed(folder: Path, read=None, model=None, **how):
+    return own_index(["a"], read or texts(), model or letters(), folder=folder, **how)
 
 
 def held(index) -> list[str]:

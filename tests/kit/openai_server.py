@@ -60,7 +60,6 @@ class Usage:
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int = 0
-    reasoning_tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -84,15 +83,11 @@ class Reply:
     """The content; None is sent as JSON null. Streamed word by word unless
     `deltas` are given, which replace it."""
     deltas: Sequence[str | float | threading.Event] | None = None
-    reasoning: str = ""
-    """Sent before the text, as `reasoning_content`."""
     tool_calls: Sequence[ToolCall] = ()
     finish_reason: str | None = None
     """None means "tool_calls" when there are any, else "stop"; empty: no reason."""
     usage: Usage | None = None
     """None: words are counted (`words`), in the prompt and in the reply."""
-    cached_tokens: int = 0
-    """Reported with counted words; a `usage` of its own says so itself."""
     reports_usage: bool = True
     """False for servers that never report usage."""
     delay: float = 0.0
@@ -123,27 +118,27 @@ class Failure:
     """The words of the status line; None for the usual words."""
 
 
-def rate_limited(retry_after: float = 0.0) -> Failure:
-    """429, with the seconds to wait in `Retry-After` (clients retry by themselves)."""
+def rate_limited() -> Failure:
+    """429: ask again at once, which clients do by themselves."""
     return Failure(
         429,
         "Rate limit reached.",
         "rate_limit_exceeded",
-        {"Retry-After": str(retry_after), "Retry-After-Ms": str(retry_after * 1000)},
+        {"Retry-After": "0", "Retry-After-Ms": "0"},
     )
 
 
-def server_error(status: int = 500) -> Failure:
+def server_error() -> Failure:
     """A failure of the server (clients retry by themselves)."""
-    return Failure(status, "The server had an error.", "server_error")
+    return Failure(500, "The server had an error.", "server_error")
 
 
-def context_overflow(limit: int = 4096, asked: int = 5000) -> Failure:
+def context_overflow() -> Failure:
     """400, the prompt is longer than the window: both in tokens."""
     return Failure(
         400,
-        f"This model's maximum context length is {limit} tokens. However, your "
-        f"messages resulted in {asked} tokens.",
+        "This model's maximum context length is 4096 tokens. However, your "
+        "messages resulted in 5000 tokens.",
         "context_length_exceeded",
     )
 
@@ -162,19 +157,12 @@ def _text(content: object) -> str:
 def _usage(request: Request, reply: Reply) -> dict[str, Any] | None:
     if not reply.reports_usage:
         return None
-    thought = words(reply.reasoning)
-    usage = reply.usage or Usage(
-        words(request.prompt),
-        words(reply.content or "") + thought,
-        reply.cached_tokens,
-        thought,
-    )
+    usage = reply.usage or Usage(words(request.prompt), words(reply.content or ""))
     return {
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
         "total_tokens": usage.prompt_tokens + usage.completion_tokens,
         "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
-        "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
     }
 
 
@@ -209,8 +197,6 @@ def _envelope(kind: str, request: Request, choices: list[Any]) -> dict[str, Any]
 
 def completion(request: Request, reply: Reply) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": reply.content}
-    if reply.reasoning:
-        message["reasoning_content"] = reply.reasoning
     if reply.tool_calls:
         message["tool_calls"] = _tool_calls(reply)
     choice = {"index": 0, "message": message, "finish_reason": _finish_reason(reply)}
@@ -229,8 +215,6 @@ def events(request: Request, reply: Reply) -> Iterator[str | float | threading.E
         return json.dumps(_envelope("chat.completion.chunk", request, [choice]))
 
     yield chunk({"role": "assistant", "content": ""})
-    for word in _words(reply.reasoning):
-        yield chunk({"reasoning_content": word})
     deltas = _words(reply.text or "") if reply.deltas is None else reply.deltas
     for delta in deltas:
         yield chunk({"content": delta}) if isinstance(delta, str) else delta

@@ -56,13 +56,13 @@ QUESTION = {"messages": [HumanMessage("What are the rules?")]}
 THREAD = {"configurable": {"thread_id": "1"}, "recursion_limit": 60}
 
 
-def searching(splitter, *, ordered=False, k=5):
+def searching(splitter, *, ordered=False):
     """A tool as the tutorials write it: what comes depends on the query's hash."""
     store = InMemoryVectorStore(EMBEDDING)
     store.add_documents(SPLITTERS[splitter].split_documents(WHOLE))
-    found = store.as_retriever(search_kwargs={"k": k})
+    found = store.as_retriever(search_kwargs={"k": 5})
     if ordered:
-        found = OrderPreservingRetriever(vectorstore=store, k=k, merge=True)
+        found = OrderPreservingRetriever(vectorstore=store, k=5, merge=True)
 
     @tool(response_format="content_and_artifact")
     def search(query: str) -> tuple[str, list[Document]]:

@@ -52,9 +52,9 @@ def graph_with(node: Any, state: Any = Asked, **options: Any) -> Any:
     return graph.compile(**options)
 
 
-async def parts_of(graph: Any, given: Any, way: str, mode=None, **config: Any) -> list:
+async def parts_of(graph: Any, given: Any, way: str, **config: Any) -> list:
     """The stream of a graph, in the one way and the other."""
-    settings = {"stream_mode": MODES if mode is None else mode, "config": config}
+    settings = {"stream_mode": MODES, "config": config}
     if way == "stream":
         return list(graph.stream(given, **settings))
     return [part async for part in graph.astream(given, **settings)]

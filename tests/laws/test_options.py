@@ -12,7 +12,7 @@ import langchain_oprag
 import llamaindex_oprag
 from langchain_oprag import OrderPreservingCompressor
 from llamaindex_oprag import OrderPreservingPostprocessor
-from oprag import group_documents, order_context
+from oprag import order_context
 from oprag.context import DEFAULTS, DESCRIPTIONS, ContextOptions
 from oprag.context.from_texts import OrderContextKeywords
 from oprag.context.options import check_option
@@ -28,12 +28,9 @@ ORDERING = [
 ]
 COUNT = {
     langchain_oprag.OrderPreservingRetriever: "k",
-    langchain_oprag.LongUnitRetriever: "k",
     llamaindex_oprag.OrderPreservingRetriever: "similarity_top_k",
-    llamaindex_oprag.LongUnitRetriever: "similarity_top_k",
 }
 """The word for the number of chunks; elsewhere it is `top_n`."""
-UNITS = group_documents({"a": "text"}, [], token_counter="approximate")
 TYPES = get_type_hints(ContextOptions)
 
 
@@ -44,14 +41,8 @@ def by_name(component):
 def make(component, **options):
     if component is langchain_oprag.OrderPreservingRetriever:
         return component(base_retriever=ListRetriever(documents=[]), **options)
-    if component is langchain_oprag.LongUnitRetriever:
-        base = ListRetriever(documents=[])
-        return component(base_retriever=base, units=UNITS, documents={}, **options)
     if component is llamaindex_oprag.OrderPreservingRetriever:
         return component(index().as_retriever(), **options)
-    if component is llamaindex_oprag.LongUnitRetriever:
-        retriever = index().as_retriever()
-        return component(retriever, units=UNITS, documents={}, **options)
     return component(**options)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from llama_index.core import Document, VectorStoreIndex
-from llama_index.core.schema import NodeWithScore, TextNode, TransformComponent
+from llama_index.core.schema import NodeWithScore, TransformComponent
 
 from llamaindex_oprag import OffsetSentenceNodeParser
 from tests.llamaindex.recording import WordEmbedding
@@ -58,11 +58,3 @@ def numbers(text: str) -> list[int]:
 
 def numbers_of(nodes: Sequence[NodeWithScore]) -> list[int]:
     return [number for node in nodes for number in numbers(node.get_content())]
-
-
-def scored(
-    text: str, score: float | None = None, *, doc: str = "d", **fields: object
-) -> NodeWithScore:
-    """A node as a store of another application gives it."""
-    metadata = {"doc_id": doc, **fields}
-    return NodeWithScore(node=TextNode(text=text, metadata=metadata), score=score)

@@ -37,9 +37,9 @@ def parser(request) -> NodeParser:
     return request.param
 
 
-def in_document_order(nodes: list[BaseNode], seed: int = 0) -> list[BaseNode]:
+def in_document_order(nodes: list[BaseNode]) -> list[BaseNode]:
     shuffled = [NodeWithScore(node=node) for node in nodes]
-    random.Random(seed).shuffle(shuffled)  # noqa: S311 -- a test's shuffle
+    random.Random(0).shuffle(shuffled)  # noqa: S311 -- a test's shuffle
     ordered = OrderPreservingPostprocessor().postprocess_nodes(shuffled)
     return [node.node for node in ordered]
 

@@ -13,7 +13,7 @@ from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle, TextN
 from llamaindex_oprag import OrderPreservingRetriever
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
 from tests.llamaindex.components import Retrieved
-from tests.llamaindex.corpus import QUESTION, index, numbers_of, scored
+from tests.llamaindex.corpus import QUESTION, index, numbers_of
 
 
 async def test_async_awaits_the_retriever_underneath(hits):
@@ -62,15 +62,13 @@ def test_an_explicit_number_is_kept_to_and_the_rest_reported_once(lease):
     assert len(retriever.retrieve(QUESTION)) == 3
 
 
-@pytest.fixture
-def rows() -> dict[str, TextNode]:
-    return {
-        name: scored(f"row {name}", start_index=start).node
+async def test_our_own_map_of_index_nodes_is_used_too():
+    rows = {
+        name: TextNode(
+            text=f"row {name}", metadata={"doc_id": "d", "start_index": start}
+        )
         for name, start in (("x", 50), ("y", 0))
     }
-
-
-async def test_our_own_map_of_index_nodes_is_used_too(rows):
     found = [
         NodeWithScore(node=IndexNode(text=name, index_id=name), score=0.5)
         for name in "xy"

@@ -36,8 +36,8 @@ class Read(NamedTuple):
     prompts: list[str]
 
 
-def in_langchain(replies: list[Any], *, streaming: bool = False, text: str = TEXT):
-    given = {"input": QUESTION, "context": [Document(text)]}
+def in_langchain(replies: list[Any], *, streaming: bool = False):
+    given = {"input": QUESTION, "context": [Document(TEXT)]}
     with ScriptedServer(replies) as server:
         reader = LongReader(llm=chat_model(server), **COUNTED)
         if streaming:
@@ -48,11 +48,11 @@ def in_langchain(replies: list[Any], *, streaming: bool = False, text: str = TEX
     return Read(result["answer"], result["long_answer"], result["usage"], prompts)
 
 
-def in_llamaindex(replies: list[Any], *, streaming: bool = False, text: str = TEXT):
+def in_llamaindex(replies: list[Any], *, streaming: bool = False):
     with ScriptedServer(replies) as server:
         llm = scripted_llm(server, streaming=streaming)
         reader = LongReaderSynthesizer(llm, streaming=streaming, **COUNTED)
-        nodes = [NodeWithScore(node=TextNode(text=text))]
+        nodes = [NodeWithScore(node=TextNode(text=TEXT))]
         response: Any = reader.synthesize(QUESTION, nodes)
         answer = "".join(response.response_gen) if streaming else str(response)
     prompts = [request.prompt for request in server.requests]

@@ -74,10 +74,10 @@ def test_a_sound_index_gives_what_the_doctor_found():
         assert asyncio.run(component.averify(None)).chunks == 9
 
 
-def of_many_documents(documents, chunks, metadata=lambda _: {}):
+def of_many_documents(documents, chunks):
     """As they lie in a store to which each document is added chunk by chunk."""
     return [
-        (f"text {n} of {name}", {"source": f"{name}.txt", **metadata(n)})
+        (f"text {n} of {name}", {"source": f"{name}.txt"})
         for n in range(chunks)
         for name in range(documents)
     ]

@@ -31,12 +31,8 @@ def hit_of(of: Excerpt, start: int, end: int, **metadata) -> Hit:
     return Hit(of.text[start:end], place)
 
 
-def cut(
-    documents, hits, window, *, reserved=5, overhead=10, counter=WORDS, named=False
-):
-    size = PromptSize(
-        lambda values: counter(values["context"]) + overhead, window, reserved
-    )
+def cut(documents, hits, window, *, counter=WORDS, named=False):
+    size = PromptSize(lambda values: counter(values["context"]) + 10, window, 5)
     options = RouteOptions(
         rungs=(), context=ContextOptions(token_counter=counter), named=named
     )
