@@ -55,11 +55,7 @@ class Cache:
 
 
 class Artifacts:
-    """Made things by what they are made of.
-
-    Args:
-        folder: Where they are kept; None: in memory.
-    """
+    """Made things by what they are made of; without a folder in memory."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._cache = Cache(folder, "made")
@@ -68,17 +64,10 @@ class Artifacts:
     async def made(
         self, kind: str, of: Facts, make: Callable[[], Awaitable[Facts]]
     ) -> dict[str, Any]:
-        """Return a thing, made now if it never was.
+        """Return a copy of a thing, made now if it never was.
 
-        Another request for the same thing meanwhile waits for it.
-
-        Args:
-            kind: What it is, such as `raptor-tree`.
-            of: Everything that decides it, as JSON values: texts, settings, models.
-            make: Makes it, as JSON values. Where it fails nothing is kept.
-
-        Returns:
-            The thing; a copy of one's own.
+        `of` is everything that decides it: texts, settings, models. Another request for
+        the same thing meanwhile waits for it. Where making fails nothing is kept.
         """
         source = json.dumps([kind, of], sort_keys=True, ensure_ascii=True)
         key = hashlib.sha256(source.encode("ascii")).digest()
@@ -107,9 +96,6 @@ class Vectors:
         embeddings: The model.
         name: What tells it from other models: its vectors are kept under this name.
         folder: Where the file is kept; None: in memory.
-
-    Raises:
-        UnreadableFileError: The file is damaged, or cannot be opened.
     """
 
     def __init__(

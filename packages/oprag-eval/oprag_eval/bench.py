@@ -160,10 +160,8 @@ class Bench:
     def kept(self, kind: Hashable, name: Hashable, make: Callable[[], Made]) -> Made:
         """Return what a system makes without a model, made once while it is in use.
 
-        Args:
-            kind: What it is, and everything else that decides it.
-            name: What it is made of; of one kind the longest unused goes.
-            make: Makes it.
+        `kind` is what it is, and everything else that decides it; `name` what it is
+        made of. Of one kind the longest unused goes.
         """
         held = self._held.setdefault(kind, OrderedDict())
         if name in held:
@@ -186,11 +184,7 @@ def query_text(question: Question) -> str:
 
 
 class WordSearch:
-    """Ranks chunks by the words of a question.
-
-    Args:
-        hits: The chunks; they are named by their places in this list.
-    """
+    """Ranks chunks, named by their places in a list, by the words of a question."""
 
     def __init__(self, hits: Sequence[Hit]) -> None:
         self._chunks = _Chunks(hits)

@@ -112,13 +112,9 @@ async def estimate_run(
     What is asked of a question is scaled from the sample to all questions and runs,
     what is made of a document from the sample's documents to all.
 
-    Args:
-        plan: What is asked.
-        bench: What it is asked with. Its model is only named, and what is made for
-            the sample is not kept; vectors are.
-        sample: Questions of the sample, spread evenly over the plan's.
-        advanced: Called with each step that is done, in which texts are embedded, and
-            the number of all.
+    The sample is spread evenly over the plan's questions. What is made for it is not
+    kept; vectors are. `advanced` is called with each step in which texts are embedded,
+    and the number of all.
     """
     asked_of = plan.questions
     count = min(sample, len(asked_of))

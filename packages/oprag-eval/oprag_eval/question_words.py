@@ -228,13 +228,7 @@ def wording_for(
     decline: bool = True,
     style: AnswerStyle = "letter",
 ) -> Wording:
-    """Choose the words for a set.
-
-    Args:
-        dataset: The set; by its name the task line is found.
-        source: `own` or `paper`.
-        decline: Whether the model may decline.
-        style: How answers are to be written.
+    """Choose the words for a set; by its name the task line is found.
 
     Raises:
         InvalidOptionError: No paper asks this set.

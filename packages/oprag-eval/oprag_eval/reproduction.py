@@ -336,11 +336,6 @@ def _measured(
     return None
 
 
-def as_figure(published: Published) -> Figure:
-    """Return a published figure as ours are; it has no interval."""
-    return Figure(published.value, None, None, 0, 0, published.deviation)
-
-
 def _mean(found: Sequence[Figure | None]) -> Figure | None:
     """The mean over sets; of several it has no interval, their differences have."""
     known = [each for each in found if each is not None]

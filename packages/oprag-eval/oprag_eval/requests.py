@@ -98,12 +98,7 @@ async def read(
 ) -> Attempt:
     """Have a context read, and the question answered from it.
 
-    Args:
-        question: The question.
-        context: The context.
-        bench: Its model is asked.
-        before: The calls before this one.
-        usage: Tokens of other calls, by stage.
+    The calls before this one are its steps, too, and their tokens come by stage.
     """
     style = bench.answer_style
     call = answer_call(question, context.text, style, bench.wording)

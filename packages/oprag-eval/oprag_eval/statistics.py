@@ -162,11 +162,7 @@ class Sampling:
         self.groups = int(self._group_of.max()) + 1
 
     def estimate(self, values: Sequence[float | None]) -> Figure | None:
-        """Return the mean over questions and its interval.
-
-        Returns:
-            None where no question has a value.
-        """
+        """Return the mean over questions and its interval; None without a value."""
         spread = self._spread(self._array(values), _SCALE)
         if spread is None:
             return None
@@ -175,11 +171,7 @@ class Sampling:
     def compare(
         self, first: Sequence[float | None], second: Sequence[float | None]
     ) -> Comparison | None:
-        """Return the difference of two arms over the questions that both have.
-
-        Returns:
-            None where no question has both.
-        """
+        """Return the difference of two arms over the questions that both have."""
         differences = np.round(self._array(first) - self._array(second), _DIGITS)
         spread = self._spread(differences, _widest(differences))
         if spread is None:

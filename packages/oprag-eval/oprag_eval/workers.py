@@ -16,10 +16,9 @@ async def map_concurrently(
     *,
     at_once: int = 4,
 ) -> list[Result]:
-    """Do the same work on every item; after a failure, begin no other and raise it.
+    """Do the same work on every item, results in their order.
 
-    Returns:
-        The results, in the order of the items.
+    After a failure no other is begun, and it is raised.
     """
     waiting = enumerate(items)
     results: dict[int, Result] = {}

@@ -48,12 +48,7 @@ def own_documents(
 ) -> dict[str, Document]:
     """Read the documents, without the questions and without the files of runs.
 
-    What is skipped is noted.
-
-    Args:
-        paths: Files and folders.
-        questions: The file of the questions, which holds the answers too.
-        out: The folder of the run; None: none is written.
+    The questions' file holds the answers too. What is skipped is noted.
 
     Returns:
         Each by its path in the folder that was given, or by its file's name; where

@@ -8,22 +8,16 @@ from oprag.calls import Price
 from oprag_eval.catalogue import SYSTEMS
 from oprag_eval.data import DATASETS
 from oprag_eval.estimate import RunEstimate, Taken
-from oprag_eval.reports.measures import (
+from oprag_eval.reports.summary import Summary
+from oprag_eval.reports.tables import (
     CONTEXT_MEASURES,
     figure_text,
     number_of,
+    results,
     title_of,
 )
-from oprag_eval.reports.summary import Summary
-from oprag_eval.reports.tables import results
-from oprag_eval.reproduction import (
-    Claim,
-    Compared,
-    Recipe,
-    as_figure,
-    recipes,
-    verdict_of,
-)
+from oprag_eval.reproduction import Claim, Compared, Recipe, recipes, verdict_of
+from oprag_eval.statistics import Figure
 
 
 def estimate_lines(
@@ -209,8 +203,12 @@ def comparison_lines(
 
 
 def _row(row: Compared) -> tuple[str, ...]:
-    of_paper = None if row.published is None else as_figure(row.published)
-    figures = figure_text(row.ours), figure_text(of_paper)
+    paper = row.published
+    shown = "-"
+    if paper is not None:
+        figure = Figure(paper.value, None, None, 0, 0, paper.deviation)
+        shown = figure_text(figure)
+    figures = figure_text(row.ours), shown
     return (row.arm, title_of(row.measure), *figures)
 
 

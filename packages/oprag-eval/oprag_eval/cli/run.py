@@ -36,7 +36,7 @@ from oprag_eval.question_words import wording_for
 from oprag_eval.readers.chat import ChatModel
 from oprag_eval.readers.offline import OfflineReader
 from oprag_eval.reports import write_reports
-from oprag_eval.reports.measures import number_of
+from oprag_eval.reports.tables import number_of
 from oprag_eval.running.limits import CappedModel, Spending
 from oprag_eval.running.run_directory import RunDirectory, alone_in
 from oprag_eval.running.runner import Plan, RunReport, run

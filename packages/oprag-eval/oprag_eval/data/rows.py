@@ -160,16 +160,8 @@ def finish(
 ) -> Dataset:
     """Make a data set of what was read, and compare its size with the papers'.
 
-    A `OpragWarning` gives each of its notes.
-
-    Args:
-        name: As `load` takes it.
-        questions: In the order of the file.
-        documents: By id.
-        path: What an error names.
-        metrics: Names of the measures that fit.
-        published: The number of questions in the papers; None: not given.
-        notes: What was left out or is doubtful.
+    A `OpragWarning` gives each of its notes. `path` is what an error names, `published`
+    the number of questions in the papers.
     """
     seen = set()
     for question in questions:

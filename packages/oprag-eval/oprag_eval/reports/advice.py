@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from oprag_eval.reports.comparison import CONFIDENCE, MARGIN
-from oprag_eval.reports.measures import figure_text, number_of, title_of
 from oprag_eval.reports.summary import ArmSummary, Summary, SweetSpot
+from oprag_eval.reports.tables import figure_text, number_of, title_of
 from oprag_eval.statistics import Figure
 
 _NO_MEASURE = (

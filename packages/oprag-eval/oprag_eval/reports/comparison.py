@@ -93,10 +93,6 @@ def sweet_spot(arms: Sequence[Compared], sampling: Sampling) -> SweetSpot | None
     where half of the questions failed are left out altogether. The best so far has the
     highest mean; of equal means the one with fewer tokens, then the first.
 
-    Args:
-        arms: The arms.
-        sampling: Of the questions.
-
     Returns:
         None where there are not two arms, or none has a value.
     """

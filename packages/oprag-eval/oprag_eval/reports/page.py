@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from oprag_eval.data import Dataset, Question
-from oprag_eval.reports.measures import number_of, title_of
 from oprag_eval.reports.plots import Plot
 from oprag_eval.reports.summary import Summary
-from oprag_eval.reports.tables import Table
+from oprag_eval.reports.tables import Table, number_of, title_of
 
 _FOLDER = Path(__file__).parent / "templates"
 
@@ -86,21 +85,13 @@ def page_data(
     most_answers: int = MOST_ANSWERS,
     most_pieces: int = MOST_PIECES,
 ) -> dict[str, Any]:
-    """Return what the page's script shows, as plain values.
-
-    Args:
-        answers: The answers, scored.
-        dataset: The set that was asked.
-        measure: The score that is shown; empty: none.
-        numbered: Whether options were asked for by number, not by letter.
-        most_answers: See `MOST_ANSWERS`.
-        most_pieces: See `MOST_PIECES`.
+    """Return what the page's script shows of scored answers, as plain values.
 
     Returns:
-        `numbered`: as given. `arms`: `[system, budget]` each. `documents`:
-        `[title, length]` by id.
-        `total` and `every`: all questions, and that each `every`-th is here.
-        `questions`: see `_question`; arms by their place in the list.
+        `numbered`: whether options were asked for by number, not by letter. `arms`:
+        `[system, budget]` each. `documents`: `[title, length]` by id. `total` and
+        `every`: all questions, and that each `every`-th is here. `questions`: see
+        `_question`; arms by their place in the list.
     """
     asked: dict[str, list[Mapping[str, Any]]] = {}
     for answer in answers:

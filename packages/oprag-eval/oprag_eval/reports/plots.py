@@ -6,8 +6,8 @@ import io
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from oprag_eval.reports.measures import title_of
 from oprag_eval.reports.summary import ArmSummary, Summary
+from oprag_eval.reports.tables import title_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,11 +17,10 @@ from oprag_eval.data import Dataset
 from oprag_eval.metrics import meteor_unavailable
 from oprag_eval.reports.advice import advice_of
 from oprag_eval.reports.comparison import Compared, comparisons, sweet_spot
-from oprag_eval.reports.measures import in_order, main_measure, number_of
 from oprag_eval.reports.page import as_page, page_data
 from oprag_eval.reports.plots import Plot, plots_of
 from oprag_eval.reports.summary import ArmSummary, Summary, arm_label
-from oprag_eval.reports.tables import tables_of
+from oprag_eval.reports.tables import in_order, main_measure, number_of, tables_of
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.scores import CORPUS_MEASURES, score, scored_text
 from oprag_eval.statistics import Figure, Sampling, clusters_of

@@ -87,11 +87,10 @@ class Spending:
     def passed(
         self, wanted: Iterable[tuple[str, TokenUsage]]
     ) -> SpendingCapError | None:
-        """Return the error of the cap that this would pass, on top of what is spent.
+        """Return the error of the cap that tokens of models would pass.
 
-        Args:
-            wanted: Tokens by the model's name; those without a price of their own
-                have that of the run's model.
+        They come on top of what is spent. A model without a price of its own has that
+        of the run's model.
         """
         together = [*self.used.items(), *wanted]
         for option, cap, of in (
@@ -117,11 +116,8 @@ class Spending:
 class CappedModel(Model):
     """A model whose calls are counted against a cap.
 
-    Args:
-        model: Replies.
-        spending: The account.
-        longest_reply: Tokens that a reply may have where a call does not say: without
-            an end to it no cap would hold.
+    Where a call does not say how many tokens a reply may have, it is `longest_reply`:
+    without an end to it no cap would hold.
     """
 
     def __init__(

@@ -34,8 +34,7 @@ def json_line(values: Mapping[str, Any]) -> bytes:
 class LineFile:
     """JSON lines that are added one by one, each at once and whole.
 
-    Args:
-        path: The file. A last line that a kill left unfinished is cut off.
+    A last line that a kill left unfinished is cut off.
     """
 
     def __init__(self, path: Path) -> None:
@@ -53,11 +52,7 @@ class LineFile:
         self._file.close()
 
     def add(self, values: Mapping[str, Any]) -> None:
-        """Add one line.
-
-        Raises:
-            OSError: It cannot be written; then nothing of it is there.
-        """
+        """Add one line; of one that cannot be written nothing is there."""
         line, begin = json_line(values), self._file.tell()
         written = 0
         try:
@@ -130,11 +125,7 @@ class AnswerKey(NamedTuple):
 
 
 class RunDirectory:
-    """The files of one run.
-
-    Args:
-        path: The folder; it is made when the run is begun.
-    """
+    """The files of one run, in a folder that is made when the run is begun."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -149,11 +140,7 @@ class RunDirectory:
         return isinstance(found, dict) and found.keys() >= _OF_A_RUN
 
     def begin(self, settings: Mapping[str, Any]) -> None:
-        """Begin a run, or go on with the one that is there.
-
-        Args:
-            settings: Everything that decides the answers, as plain JSON values.
-        """
+        """Begin a run with all that decides the answers, or go on with it."""
         if not (self.path / _SETTINGS).exists():
             self.path.mkdir(parents=True, exist_ok=True)
             values = {_VERSION: FORMAT, **settings}

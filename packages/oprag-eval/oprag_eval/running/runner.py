@@ -38,12 +38,6 @@ class Arm:
 class Plan:
     """Every question, for every system, budget and run.
 
-    Args:
-        systems: With names of their own.
-        budgets: Tokens, ascending.
-        questions: In the order of the set.
-        runs: How often each question is asked of each.
-
     Raises:
         InvalidOptionError: Two systems have one name, or there is nothing to do.
     """
@@ -114,12 +108,7 @@ async def run(
     An error of one question does not end the run: it is reported, and the question is
     asked again when the run is resumed. A cap does.
 
-    Args:
-        plan: What belongs to the run.
-        bench: What the systems work with.
-        directory: Begun, with the plan's settings.
-        concurrency: Questions that are asked at a time.
-        answered: Called with each answer that is there, those of before first.
+    `answered` is called with each answer that is there, those of before first.
 
     Returns:
         How it ended. The answers that are there are in the plan's order.

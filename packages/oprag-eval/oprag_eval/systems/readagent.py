@@ -154,17 +154,13 @@ class ReadAgent(System):
 
 
 def named_pages(reply: str, n_pages: int, most: int) -> list[int]:
-    """Read which pages a reply names.
+    """Read which pages a reply names: numbers from 1 in square brackets, as `[3, 7]`.
 
-    Args:
-        reply: Numbers from 1 in square brackets, such as `[3, 7]`; of several
-            brackets the first that holds one.
-        n_pages: How many pages there are.
-        most: How many may be named; those named first are taken.
+    Of several brackets the first that holds a number is read.
 
     Returns:
-        Their indices from 0, ascending, each once. Pages that do not exist are left
-        out; empty where none is named.
+        Their indices from 0, ascending, each once; of more than `most` those named
+        first. Pages that do not exist are left out.
     """
     for found in _LIST.findall(reply):
         numbers = [int(number) for number in _NUMBER.findall(found)]
