@@ -20,7 +20,7 @@ from oprag_eval.catalogue import make_system
 from oprag_eval.readers.chat import ChatModel
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
-from oprag_eval.systems.clusters import soft_clusters
+from oprag_eval.systems.raptor import soft_clusters
 from tests.evaluation.small import Replies, bench_of, set_of_one
 from tests.kit.fresh_interpreter import run as run_fresh
 from tests.kit.openai_server import ScriptedServer
