@@ -86,18 +86,8 @@ def diagnose(
     taken = take_sample(
         chunks, sample, position_keys=position_keys, document_key=document_key
     )
-    return diagnose_sample(taken, documents, position_keys, document_key)
-
-
-def diagnose_sample(
-    taken: Sample,
-    documents: SourceLike | None = None,
-    position_keys: PositionKeys | None = None,
-    document_key: DocumentKey | None = None,
-) -> Diagnosis:
-    """Examine chunks of an index that were taken already; see `diagnose`."""
     sources = None if documents is None else Sources(documents)
-    return _Examination(taken, sources, position_keys, document_key).diagnosis
+    return Examination(taken, sources, position_keys, document_key).diagnosis
 
 
 def plan_repair(
@@ -130,9 +120,7 @@ def plan_repair(
         InvalidOptionError: `documents` holds no texts.
     """
     sources = Sources(documents)
-    found = _Examination(
-        take_sample(chunks, None), sources, position_keys, document_key
-    )
+    found = Examination(take_sample(chunks, None), sources, position_keys, document_key)
     changes, unproved = list[Change](), list[Example]()
     for name, numbers in found.groups.items():
         group = [found.chunks[i] for i in numbers]
@@ -148,7 +136,7 @@ def plan_repair(
     return RepairPlan(tuple(changes), tuple(unproved), found.diagnosis)
 
 
-class _Examination:
+class Examination:
     """All that is found of the chunks of a store, one document after the other."""
 
     def __init__(

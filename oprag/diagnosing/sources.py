@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from oprag.chunk import Hit
 from oprag.documents import SourceLike, document_source, is_own
@@ -34,9 +34,9 @@ class Sources:
 
     def __init__(self, documents: SourceLike) -> None:
         self._source = document_source(documents)
-        self._known: dict[str, bool] = {}
         self.texts = lru_cache(_KEPT)(self._find)
         """The candidate texts of each name, the likeliest first."""
+        self._knows = cache(lambda name: bool(self.texts(name)))
 
     def group(
         self, chunks: Sequence[Hit], document_key: DocumentKey | None
@@ -84,9 +84,7 @@ class Sources:
         for name in _names(chunk, key):
             if own and key_of(name) != stored[DOC_KEY]:
                 continue
-            if name not in self._known:
-                self._known[name] = bool(self.texts(name))
-            if self._known[name]:
+            if self._knows(name):
                 return name
         return None
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, arrange, warn, with_texts
 from oprag.diagnosing.checks import Group, group_chunks, read_group
-from oprag.diagnosing.doctor import diagnose_sample
+from oprag.diagnosing.doctor import Examination
 from oprag.diagnosing.report import Diagnosis
 from oprag.diagnosing.sample import take_sample
 from oprag.documents import ChunkStore, document_source
@@ -116,7 +116,7 @@ class Verification(NamedTuple):
         taken = take_sample(
             scanned, sample, position_keys=keys[0], document_key=keys[1]
         )
-        diagnosis = diagnose_sample(taken, None, *keys)
+        diagnosis = Examination(taken, None, *keys).diagnosis
         return diagnosis, group_chunks(taken.chunks, keys[1]), taken.chunks
 
     def _questions(

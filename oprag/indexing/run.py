@@ -86,7 +86,6 @@ class Run:
         self.before = before or StoredBefore(store, options)
         self._given = GivenNames()
         self._pending: list[tuple[WantedDocument, str, IndexingPlan]] = []
-        self._pending_size = 0
         self._outcomes: dict[str, list[str]] = {
             key: []
             for key in ("added", "updated", "unchanged", "removed", "empty", "kept")
@@ -148,13 +147,13 @@ class Run:
             self._done(document, outcome or todo.outcome, todo)
             return
         self._pending.append((document, outcome or todo.outcome, todo))
-        self._pending_size += max(len(todo.add), len(todo.delete))
-        if self._pending_size >= self._options.batch_size:
+        sizes = (max(len(each.add), len(each.delete)) for *_, each in self._pending)
+        if sum(sizes) >= self._options.batch_size:
             yield from self.flush()
 
     def flush(self) -> Requests:
         """Write what is pending; one by one if that fails."""
-        pending, self._pending, self._pending_size = self._pending, [], 0
+        pending, self._pending = self._pending, []
         try:
             yield from self._write([todo for *_, todo in pending])
         except _FATAL:

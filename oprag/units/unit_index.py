@@ -80,8 +80,7 @@ class UnitIndex:
                 )
                 raise DocumentNotFoundError(message, document=chunk.uri)
             units.append(of)
-        for chunk in chunks:
-            if len(units[chunk.rank]) == 1:
+            if len(of) == 1:
                 problems.pop(chunk.document, None)  # it needs no place
         if full_text is not None:
             chunks = find_places(chunks, full_text, problems, compared=False)
