@@ -156,10 +156,11 @@ class Passage(NamedTuple):
         place = []
         if self.part is not None:
             place.append(named_part(first.metadata, self.part))
-        if self.spans and PAGES in first.metadata:
-            place.append(_on_pages(self.spans, first.metadata[PAGES]))
-        elif self.spans:
-            place.append(named_characters(self.spans))
+        if self.spans:
+            at = self.spans[0].start, self.spans[-1].end
+            pages = first.metadata.get(PAGES)
+            named = named_characters(*at) if pages is None else _on_pages(*at, pages)
+            place.append(named)
         elif first.position is not None and len(first.position) > 1:
             places = ".".join(str(number) for number in first.position[1:])
             place.append(f"chunk {places}")
@@ -177,43 +178,22 @@ UNKNOWN_DOCUMENT = "unknown document"
 """The citation of what has neither a name nor a place."""
 
 
-def named_characters(spans: Sequence[tuple[int, int]]) -> str:
-    """Name spans for people: `characters 0-120 and 145-300`, `from character 40`.
-
-    Spans with at most `SMALL_GAP` characters between them are named as one.
-    """
-    if len(spans) == 1:
-        start, end = spans[0]
-        return f"characters {start}-{end}" if start < end else f"from character {start}"
-    near = _joined(spans)
-    return "characters " + " and ".join([f"{start}-{end}" for start, end in near])
+def named_characters(start: int, end: int) -> str:
+    """Name a span for people: `characters 0-120`, `from character 40`."""
+    return f"characters {start}-{end}" if start < end else f"from character {start}"
 
 
-def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans; as one, where at most `SMALL_GAP` characters lie between them."""
-    near = [*spans[:1]]
-    for start, end in spans[1:]:
-        if 0 <= start - near[-1][1] <= SMALL_GAP:
-            near[-1] = near[-1][0], end
-        else:
-            near.append((start, end))
-    return near
-
-
-def _on_pages(spans: Sequence[Span], pages: Sequence[tuple[str, Span]]) -> str:
-    """Name spans of a text by its pages: `page 3, characters 120-480`.
+def _on_pages(start: int, end: int, pages: Sequence[tuple[str, Span]]) -> str:
+    """Name a span of a text by its pages: `page 3, characters 120-480`.
 
     Of a span over several pages the first and the last are named.
     """
-    named = []
-    for start, end in _joined(spans):
-        on_it = [
-            f"{page}, {named_characters([(max(start, first) - first, to - first)])}"
-            for page, (first, last) in pages
-            if start < last and (to := min(end, last)) >= max(start, first)
-        ]
-        named.append(" to ".join(dict.fromkeys([*on_it[:1], *on_it[-1:]])))
-    return " and ".join(filter(None, named))
+    on_it = [
+        f"{page}, {named_characters(max(start, first) - first, to - first)}"
+        for page, (first, last) in pages
+        if start < last and (to := min(end, last)) >= max(start, first)
+    ]
+    return " to ".join(dict.fromkeys([*on_it[:1], *on_it[-1:]]))
 
 
 _PART_NAMES = (

@@ -62,10 +62,7 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
             for i in doubtful:
                 found[i] = Location(None, "ambiguous")
             return Placement(found, None if doubtful else list(order.indexes))
-        # Splitters applied one after another may step back: then places decide.
-        by_place = cover_by_place(source, found) if order.recorded else None
-        if by_place is not None:
-            return Placement(found, by_place)
+    # Splitters applied one after another may step back: then places decide.
     best = orders[0]
     if best.recorded:
         found = _in_order(source, texts, best.indexes, complete=best.whole)

@@ -34,7 +34,7 @@ def cover(
         text: The text, without white space.
         pieces: The pieces in order, at least one, none empty.
         first: Where the first piece starts, in characters of `text`.
-        last: Where the last piece starts.
+        last: Where the last piece starts, if it is there or the text ends with it.
         back: How much earlier than the piece before it a piece may end.
 
     Returns:
@@ -57,8 +57,6 @@ def cover(
         latest += len(piece)
         longer = len(pieces[i + 1]) - len(piece) if i + 1 < len(pieces) else 0
         windows = joined([(lo - longer - back, hi + len(piece)) for lo, hi in starts])
-    if ways[-1][0][0] != last:
-        return None
     ways[-1] = [(last, last)]
     return _narrowed(text, pieces, ways, back)
 

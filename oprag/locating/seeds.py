@@ -112,10 +112,7 @@ def stretch_at(
 
 def held(flat: str, pieces: Sequence[str]) -> set[int]:
     """Return the numbers of the pieces that a text holds; all without white space."""
-    solid = [piece for piece in pieces if piece]
-    if not solid:
-        return set()
-    seeds = Seeds(flat, solid)
+    seeds = Seeds(flat, [*filter(None, pieces)] or [""])
     found = set()
     for number, piece in enumerate(pieces):
         at = seeds.only(piece) if piece else ABSENT

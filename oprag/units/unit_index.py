@@ -163,7 +163,7 @@ def unit_metadata(
     if chunk.score is not None:
         metadata["unit_score"] = chunk.score
     places = [
-        f"{name}, {named_characters((span,))}"
+        f"{name}, {named_characters(*span)}"
         for name, span in zip(unit.documents, spans, strict=True)
     ]
     as_read = Chunk(text, key, chunk.rank, name=unit.name)
