@@ -41,6 +41,7 @@ from langchain_oprag._searched import (
 from langchain_oprag.documents import SourceLike
 from langchain_oprag.stores import chunk_store
 from oprag.context import (
+    ALONE,
     Arranged,
     ContextKeywords,
     ContextOptions,
@@ -387,21 +388,20 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             found: list[Document] = yield fetch.asking(query)
             if words is not None:
                 found = _fused(found, query, fetch, *words)
-            if self.widen is None:
-                ordered: Arranged[Document] = yield self._arranging(found, options)
-                more = fetch.wants_more(found, used_all=ordered.used_all)
-            else:
+            listed, neighbours = found, ALONE
+            if self.widen is not None:
                 hits, ids = hits_of(found), [each.id for each in found]
                 near = Widening(hits, self.widen, options, fills=fetch.fills, ids=ids)
-                more = fetch.wants_more(found, used_all=near.fits)
-        if self.widen is not None:
-            listed, brought = found[: near.hits], []
-            if chunks is not None:
-                stored = yield from chunks.read(near.requests())
-                brought = near.neighbours(stored)
-                listed += [stored_document(each.chunk) for each in brought]
-            neighbours = near.behind(len(brought), stored=chunks is not None)
-            ordered = yield self._arranging(listed, options, neighbours)
+                stored = []
+                if chunks is not None:
+                    stored = yield from chunks.read(near.requests())
+                brought = [stored_document(each) for _, each in near.neighbours(stored)]
+                listed = [*found[: near.hits], *brought, *found[near.hits :]]
+                neighbours = near.behind(len(listed), stored=chunks is not None)
+            ordered: Arranged[Document] = yield self._arranging(
+                listed, options, neighbours
+            )
+            more = fetch.wants_more(found, used_all=ordered.used_all)
         if found and ordered.used_all and fetch.may_have_more(len(found)):
             return replace(ordered, came=len(found))
         return ordered

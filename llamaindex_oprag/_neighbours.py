@@ -49,7 +49,7 @@ class Neighbourhood:
     def widened(
         self, hits: Sequence[NodeWithScore], widening: Widening
     ) -> Steps[tuple[list[NodeWithScore], Neighbours]]:
-        """Return the hits that count with their neighbours behind, for `arrange`."""
+        """Return hits and neighbours as `arrange` takes them."""
         near = []
         if self._chunks is not None and (wanted := widening.requests()):
             near = widening.neighbours((yield from self._chunks.read(wanted)))
@@ -60,14 +60,15 @@ class Neighbourhood:
         }
         own = {node.node_id for node in unplaced.values()}
         linked = yield from self._linked(with_links, own, widening)
-        beside = [neighbour_of(hits[each.hit], each.chunk) for each in near]
+        beside = [neighbour_of(hits[hit], chunk) for hit, chunk in near]
         beside += [NodeWithScore(node=node) for node in linked]
         stored, links = self._chunks is not None, frozenset(with_links)
-        found = widening.behind(len(beside), stored=stored, linked=links)
+        listed = [*hits[: widening.hits], *beside, *hits[widening.hits :]]
+        found = widening.behind(len(listed), stored=stored, linked=links)
         # LlamaIndex links all nodes of a document but an only one to each other.
         if found.lacking and all(hit.node.source_node for hit in hits[: widening.hits]):
             found = ALONE
-        return [*hits[: widening.hits], *beside], found
+        return listed, found
 
     def _linked(
         self, nodes: Mapping[int, BaseNode], own: set[str], widening: Widening

@@ -330,17 +330,16 @@ class OrderPreservingRetriever(WrappingRetriever):
             found: list[NodeWithScore] = yield self._asking(query, fetch)
             if (words := self._words()) is not None:
                 found = fused(found, query.query_str, fetch.asked, words)
-            if around is None or self._widen is None:
-                ordered: Arranged[NodeWithScore] = yield self._arranging(found, options)
-                more = fetch.wants_more(found, used_all=ordered.used_all)
-            else:
+            listed, neighbours = found, ALONE
+            if around is not None and self._widen is not None:
                 hits = [hit_of(each) for each in found]
                 ids = [each.node.node_id for each in found]
                 near = Widening(hits, self._widen, options, fills=fetch.fills, ids=ids)
-                more = fetch.wants_more(found, used_all=near.fits)
-        if around is not None:
-            listed, neighbours = yield from around.widened(found, near)
-            ordered = yield self._arranging(listed, options, neighbours)
+                listed, neighbours = yield from around.widened(found, near)
+            ordered: Arranged[NodeWithScore] = yield self._arranging(
+                listed, options, neighbours
+            )
+            more = fetch.wants_more(found, used_all=ordered.used_all)
         if isinstance(ordered, Evidence):
             self._evidence = ordered
         starved = ordered.used_all and found and fetch.may_have_more(len(found))

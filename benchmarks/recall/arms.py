@@ -178,9 +178,9 @@ def _widened(
     asked = widening.requests()
     near = widening.neighbours([stored[key] for key in asked if key in stored])
     arranged = arrange(
-        [*best, *(Hit(each.chunk.text, each.chunk.metadata) for each in near)],
+        [*best, *(Hit(chunk.text, chunk.metadata) for _, chunk in near)],
         options,
-        neighbours=widening.behind(len(near), stored=True),
+        neighbours=widening.behind(len(best) + len(near), stored=True),
     )
     return arranged.passages
 

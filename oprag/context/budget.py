@@ -106,9 +106,9 @@ def stored_count(metadata: Mapping[str, Any], counter: NamedTokenCounter) -> int
     return as_number(metadata.get(TOKEN_COUNT)) if known else None
 
 
-def judging(token_budget: float) -> float:
+def judging(token_budget: int) -> int:
     """Return how many of the best say what text is worth: as many as fill a budget."""
-    return max(_LEAST_JUDGING, token_budget / _SHORT_CHUNK)
+    return max(_LEAST_JUDGING, ceil(token_budget / _SHORT_CHUNK))
 
 
 class FetchPlan:
@@ -141,7 +141,7 @@ class FetchPlan:
     ) -> None:
         chooses = selection == "recall"
         if widen == "fill":
-            self.k = ceil(judging(token_budget)) if chooses else _FILLING_HITS
+            self.k = judging(token_budget) if chooses else _FILLING_HITS
         else:
             beside = widen if isinstance(widen, int) else 0
             fills = -(-token_budget // (_SHORT_CHUNK * (1 + 2 * beside)))

@@ -9,18 +9,27 @@ evidence. So each piece of text is worth
 
 A third of the text is read by rank, the rest by worth. Only ranks and positions are
 used: scores differ in meaning from store to store, ranks do not.
+
+Several retrievers, overlapping windows and chunks of two sizes bring the same text
+more than once. So candidates are cut where one of them begins or ends ::
+
+    candidates   [------ 5 ------][------ 0 ------]
+                         [-- 2 --]
+    pieces       [--a---][-- b --][------ c ------]
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from itertools import accumulate, pairwise
-from typing import Any
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import pairwise
+from operator import attrgetter
+from typing import NamedTuple
 
-from oprag.chunk import Chunk
-from oprag.context.budget import LONG_TOKEN, judging
-from oprag.context.pieces import Line, Piece, cut_into_lines
+from oprag.chunk import Chunk, Span
+from oprag.context.budget import judging
+from oprag.context.pieces import is_sliceable, scope_of, slice_of
 
 # Chosen by leaving out one public question set at a time: `benchmarks/recall.md`.
 _HEAD = 2
@@ -35,23 +44,20 @@ _TO_RANK = 2
 """Characters that are read by worth for each that is read by rank."""
 
 
-class PieceChunks(Sequence[Chunk]):
-    """Pieces as chunks, made when they are asked for: of thousands few are read."""
+class Piece(NamedTuple):
+    """A candidate, or a slice of one."""
 
-    def __init__(self, pieces: Sequence[Piece]) -> None:
-        self._pieces = pieces
-
-    def __len__(self) -> int:
-        return len(self._pieces)
-
-    def __getitem__(self, at: Any) -> Any:
-        found = self._pieces[at]
-        return PieceChunks(found) if isinstance(at, slice) else found.chunk()
+    chunk: Chunk
+    length: int
+    """In characters; where there are only ordinals, the mean length."""
+    rank: int
+    """That of the best candidate that it is in."""
+    worth: float
 
 
 def expanded_order(
-    chunks: Sequence[Chunk], *, hits: float = math.inf, budget: float = math.inf
-) -> Sequence[Chunk]:
+    chunks: Sequence[Chunk], *, hits: float = math.inf, budget: int
+) -> list[Chunk]:
     """Order retrieved text by its own rank and that of its neighbours.
 
     Args:
@@ -59,9 +65,7 @@ def expanded_order(
             or not.
         hits: Chunks from this rank on were not retrieved but stand beside hits: they
             are worth what these lend them.
-        budget: Tokens that are to be filled. Where it may not hold all, candidates with
-            more characters than this (a quarter of it, in English) are judged by
-            their sentences. Only the best that would fill it lend worth.
+        budget: Tokens that are to be filled. Only the best that would do so lend worth.
 
     Returns:
         Chunks that do not overlap, best first. They are the candidates themselves where
@@ -69,73 +73,75 @@ def expanded_order(
         of the candidate. Equal worth: the better candidate first, then reading order
         (documents in the order of their best candidates).
     """
-    ranks = [chunk.rank for chunk in chunks]
-    if ranks != sorted({*ranks}):
-        chunks = sorted(chunks, key=_in_one_order)
-    few = judging(budget)
-    hits = min(hits, next((r for n, r in enumerate(sorted(ranks)) if n >= few), hits))
-    # What fits as it is stays so: a context that is arranged again does not change.
-    fits = sum(len(chunk.text) for chunk in chunks) <= LONG_TOKEN * budget
-    lines = cut_into_lines(chunks, long=math.inf if fits else budget)
-    pieces = [piece for line in lines for piece in line.pieces]
-    worth = [each for line in lines for each in worths(line, hits)]
-    best = [piece.rank for piece in pieces]
-    in_order = sorted(range(len(pieces)), key=best.__getitem__)
-    by_worth = sorted(in_order, key=worth.__getitem__, reverse=True)
-    by_rank = sorted(by_worth, key=best.__getitem__)
-    return PieceChunks([pieces[n] for n in _woven(by_rank, by_worth, pieces)])
+    for chunk in chunks[judging(budget) :][:1]:
+        hits = min(hits, chunk.rank)
+    groups: defaultdict[tuple[Hashable, ...], list[Chunk]] = defaultdict(list)
+    for chunk in chunks:
+        groups[scope_of(chunk)].append(chunk)
+    pieces = [piece for members in groups.values() for piece in cut(members, hits)]
+    by_rank = sorted(pieces, key=attrgetter("rank"))
+    by_worth = sorted(by_rank, key=attrgetter("worth"), reverse=True)
+    by_rank = sorted(by_worth, key=attrgetter("rank"))
+    due: dict[int, int] = {}
+    for order, share in ((by_rank, _TO_RANK), (by_worth, 1)):
+        read = 0
+        for piece in order:
+            due[id(piece)] = min(due.get(id(piece), read), read)
+            read += share * piece.length
+    return [piece.chunk for piece in sorted(by_rank, key=lambda p: due[id(p)])]
 
 
-def _in_one_order(chunk: Chunk) -> tuple[object, ...]:
-    """Return a sort key: chunks of one rank follow by place, however they came."""
-    return chunk.rank, chunk.document, chunk.position or (), chunk.text
+def cut(members: Sequence[Chunk], hits: float) -> Iterator[Piece]:
+    """Cut candidates of one text wherever one begins or ends, in reading order.
+
+    Args:
+        members: Best first. Those whose text does not have the length of their span
+            stay whole, by their ordinals where they have such.
+        hits: Candidates from this rank on neither are nor lend worth.
+    """
+    if is_sliceable(members[0]):
+        spans = [chunk.span or Span(0, 0) for chunk in members]
+    else:  # all of the mean length
+        mean = max(1, sum(len(chunk.text) for chunk in members) // len(members))
+        ordinals = [int(c.position[-1]) if c.position else 0 for c in members]
+        spans = [Span(mean * each, mean * (each + 1)) for each in ordinals]
+    cuts = sorted({place for span in spans for place in span})
+    numbers = {place: number for number, place in enumerate(cuts)}
+    # Of each stretch between two cuts: the best candidate, and one that is just it.
+    best: list[Chunk | None] = [None] * (len(cuts) - 1)
+    whole = [*best]
+    own, begins, ends = ([0.0] * len(best) for _ in range(3))
+    for chunk, (start, end) in zip(members[::-1], spans[::-1], strict=True):
+        first, last = numbers[start], numbers[end]
+        best[first:last] = [chunk] * (last - first)  # the best comes last, over all
+        if last == first + 1:
+            whole[first] = chunk
+        if chunk.rank < hits:
+            worth = 1 / (_HEAD + chunk.rank)
+            begins[first] += worth
+            ends[last - 1] += worth
+            for number in range(first, last):
+                own[number] += worth
+    middles = [(start + end) / 2 for start, end in pairwise(cuts)]
+    left = [2.0 ** ((a - b) / _HALF) for a, b in pairwise(middles)]
+    before = _carried(ends, left)
+    behind = _carried(begins[::-1], left[::-1])[::-1]
+    for number, (start, end) in enumerate(pairwise(cuts)):
+        if (of := best[number]) is not None:
+            worth = own[number] + _LENT * (before[number] + behind[number])
+            found = whole[number] or slice_of(of, start, end)
+            yield Piece(found, end - start, of.rank, worth)
 
 
-def worths(line: Line, hits: float) -> list[float]:
-    """The worth of each piece, by what candidates above a rank hold and lend."""
-    own, begins, ends = ([0.0] * len(line.pieces) for _ in range(3))
-    for rank, first, last in line.covered:
-        if rank >= hits:
-            break
-        worth = 1 / (_HEAD + rank)
-        begins[first] += worth
-        ends[last - 1] += worth
-        for number in range(first, last):
-            own[number] += worth
-    middles = [(piece.start + piece.end) / 2 for piece in line.pieces]
-    before = _carried(middles, ends)
-    behind = reversed(_carried(middles[::-1], begins[::-1]))
-    return [o + _LENT * (b + a) for o, b, a in zip(own, before, behind, strict=True)]
-
-
-def _carried(places: Sequence[float], worths: Sequence[float]) -> list[float]:
-    """The worth left at each place of all before it, half after each `_HALF`."""
+def _carried(worths: Sequence[float], left: Sequence[float]) -> list[float]:
+    """Return what is left at each place of the worth of all before it."""
     carried = [0.0]
-    for (place, following), worth in zip(pairwise(places), worths, strict=False):
-        left = 2.0 ** (-abs(following - place) / _HALF)
-        carried.append((carried[-1] + worth) * left)
+    for worth, share in zip(worths, left, strict=False):
+        carried.append((carried[-1] + worth) * share)
     return carried
 
 
-def _woven(
-    by_rank: Sequence[int], by_worth: Sequence[int], pieces: Sequence[Piece]
-) -> list[int]:
-    """Read in two orders at once: a piece comes when it is due in either."""
-    lengths = [piece.end - piece.start for piece in pieces]
-    read = accumulate((_TO_RANK * lengths[n] for n in by_rank), initial=0)
-    due = dict(zip(by_rank, read, strict=False))
-    read = accumulate(map(lengths.__getitem__, by_worth), initial=0)
-    for number, before in zip(by_worth, read, strict=False):
-        due[number] = min(due[number], before)
-    return sorted(due, key=due.__getitem__)
-
-
 def lent_worth(rank: int, away: float) -> float:
-    """Return what a candidate lends to text so many characters away.
-
-    Args:
-        rank: The candidate's.
-        away: From its middle to that of the text.
-    """
+    """Return what a candidate of a rank lends to text so many characters away."""
     worth: float = _LENT * 2.0 ** (-away / _HALF) / (_HEAD + rank)
     return worth

@@ -126,7 +126,7 @@ class Seen:
             for start, end in _outside(span, read):
                 text = chunk.text[start - offset : end - offset]
                 if not text.isspace():
-                    yield slice_of(chunk, text, start, end)
+                    yield slice_of(chunk, start, end, text)
 
     def _read(self, chunk: Chunk) -> Iterator[Chunk]:
         if self._holds(chunk):
@@ -135,7 +135,7 @@ class Seen:
         for span, offset in slices(chunk.text, _spans(chunk)) or ():
             for start, end in self._known(chunk, span, offset):
                 text = chunk.text[start - offset : end - offset]
-                yield slice_of(chunk, text, start, end)
+                yield slice_of(chunk, start, end, text)
 
     def _holds(self, chunk: Chunk) -> bool:
         """Whether all its text was shown, where the place is not known of both.

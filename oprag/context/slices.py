@@ -1,27 +1,26 @@
-"""Neighbours of what was retrieved, cut out of full texts.
-
-A neighbour is a slice of the hit's length, or shorter where a hit or another neighbour
-begins.
-"""
+"""Neighbours of what was retrieved, cut out of full texts."""
 
 from __future__ import annotations
 
-import heapq
-import math
-from collections.abc import Collection, Iterator, Sequence
+import re
+import sys
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+from typing import Any
 
 from oprag.chunk import Chunk, Span
 from oprag.context.budget import LONG_TOKEN
-from oprag.context.neighbours import outward
 from oprag.context.options import ContextOptions, Widen
 from oprag.context.passages import proved_source
 from oprag.context.pieces import is_sliceable, slice_of
+from oprag.context.recall import Piece, cut
 from oprag.ordering import group_by_document
 from oprag.positions import PART_KEYS
 
 _OF_ITS_PAGE = (*PART_KEYS, "loc")
+_SPACE = re.compile(r"\s")
 _NEAR = 8
-"""A slice ends at white space within an eighth of the hit's length."""
+"""A slice ends after white space if there is some within an eighth of its length."""
 
 
 def slices_beside(
@@ -40,63 +39,52 @@ def slices_beside(
             is cut out.
 
     Returns:
-        Slices with the rank of their hit, those worth most first.
+        Slices that hold nothing of `chunks` and do not overlap, worth most first. They
+        have about the length of a hit, or less where a chunk or another slice begins.
     """
-    texts, budget = options.source_text(), options.token_budget
-    left = math.inf if budget is None else LONG_TOKEN * budget
-    reach = math.inf if widen == "fill" else widen
-    sides: dict[tuple[int, int], tuple[Chunk, list[int], str]] = {}
-    walks = []
+    texts, budget = options.source_text(), options.needed_budget()
+    left = LONG_TOKEN * budget if budget else sys.maxsize
+    first = max((chunk.rank for chunk in chunks), default=0) + 1
+    found: list[Piece] = []
     for members in group_by_document(chunks).values():
         whole = [c for c in members if c.part is None and is_sliceable(c)]
-        source = proved_source(whole, texts) if texts and whole else None
-        if source is not None:
-            for side, hit, gap in _sides(whole, ranks, len(source)):
-                sides[hit.rank, side] = hit, gap, source
-                length = len(hit.text)
-                most = min(reach, 1 + 2 * (gap[1] - gap[0]) // length)
-                walks.append(outward(hit.rank, length, side, most))
-    found: list[Chunk] = []
-    for _, rank, side, _ in heapq.merge(*walks):
-        if left <= 0:
-            break
-        hit, gap, source = sides[rank, side]
-        start, end = gap
-        length = len(hit.text)
-        if side > 0:
-            end = gap[0] = min(end, _at_space(source, start + length, length))
-        else:
-            start = gap[1] = max(start, _at_space(source, end - length, length))
-        if start < end:
-            left -= end - start
-            beside = slice_of(hit, source[start:end], start, end)
-            own = {k: v for k, v in beside.metadata.items() if k not in _OF_ITS_PAGE}
-            found.append(beside._replace(metadata=own))  # it may be of another page
-    return found
+        hits = [c for c in whole if c.position and c.position[-2:] == c.span]
+        hits = [hit for hit in hits if hit.rank in ranks]
+        source = proved_source(whole, texts) if texts and hits else None
+        if source is None:
+            continue
+        length = sum(len(hit.text) for hit in hits) // len(hits)
+        spans = [hit.span or Span(0, 0) for hit in hits]
+        reach = left if widen == "fill" else widen * length
+        if widen == "fill":
+            spans = [Span(min(spans)[0], max(end for _, end in spans))]
+        of = hits[0]._replace(metadata=_of_document(hits), rank=first)
+        slices = []
+        for start, end in spans:
+            begin, last = max(0, start - reach), min(len(source), end + reach)
+            places = *range(begin, last, length), last
+            cuts = sorted({_at_space(source, place, length) for place in places})
+            slices += [slice_of(of, a, b, source[a:b]) for a, b in pairwise(cuts)]
+        pieces = cut([*whole, *slices], first)
+        found += [p for p in pieces if p.rank == first and p.chunk.text.strip()]
+    kept = []
+    for piece in sorted(found, key=lambda piece: -piece.worth):
+        if left > 0:
+            left -= piece.length
+            kept.append(piece.chunk)
+    return kept
 
 
-def _sides(
-    chunks: Sequence[Chunk], ranks: Collection[int], length: int
-) -> Iterator[tuple[int, Chunk, list[int]]]:
-    """Of the hits of one text: the sides where nobody has what is beside them."""
-    edges: dict[tuple[int, int], list[int]] = {}
-    reached, last = 0, Span(length, length)
-    for start, end in [*sorted(c.span for c in chunks if c.span), last]:
-        if start > reached:
-            edges[1, reached] = edges[-1, start] = [reached, start]
-        reached = max(reached, end)
-    for chunk in chunks:
-        if chunk.rank in ranks and chunk.span == (chunk.position or ())[-2:]:
-            for side, place in zip((-1, 1), chunk.span, strict=True):
-                if gap := edges.pop((side, place), None):  # the best hit there has it
-                    yield side, chunk, gap
+def _of_document(hits: Sequence[Chunk]) -> dict[str, Any]:
+    """Return the metadata that hits have in common: text beside them has no others."""
+    first, *others = [hit.metadata for hit in hits]
+    same = {k: v for k, v in first.items() if all(m.get(k) == v for m in others)}
+    return {key: same[key] for key in same if key not in _OF_ITS_PAGE}
 
 
 def _at_space(source: str, place: int, length: int) -> int:
-    """Return the nearest place after white space; the place itself without one."""
-    if 0 < place < len(source):
-        for away in range(length // _NEAR + 1):
-            for each in (place - away, place + away):
-                if 0 < each < len(source) and source[each - 1].isspace():
-                    return each
-    return min(max(0, place), len(source))
+    """Return the next place after white space; the place itself without one near."""
+    if place <= 0:
+        return 0
+    space = _SPACE.search(source, place - 1, place + length // _NEAR)
+    return min(place, len(source)) if space is None else space.end()

@@ -13,7 +13,7 @@ from oprag.documents.search_filters import (
     is_unchanged,
     one_filter,
 )
-from oprag.documents.searched_chunks import SearchedChunks, chunk_key
+from oprag.documents.searched_chunks import ChunkKey, SearchedChunks, chunk_key
 from oprag.documents.sources import (
     DocumentSource,
     SourceLike,
@@ -37,6 +37,7 @@ from oprag.documents.whole_text import by_version, rebuild
 __all__ = [
     "Bm25",
     "ChromaChunks",
+    "ChunkKey",
     "ChunkStore",
     "DocumentSource",
     "ForeignChunks",

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from oprag.chunk import Chunk, Hit, Span
 from oprag.context import ContextOptions, arrange, order_context
-from oprag.context.pieces import cut_into_lines
-from oprag.context.recall import expanded_order, worths
+from oprag.context.recall import cut, expanded_order
 from oprag.errors import InvalidOptionError
 
 TEXT = "".join(chr(ord("a") + n % 26) for n in range(9100 * 4))
@@ -23,6 +22,10 @@ def _chunk(rank, start, end, document="d", part=None):
     )
 
 
+def _ordered(chunks):
+    return expanded_order(chunks, budget=100_000)
+
+
 def _spans(chunks):
     return [tuple(chunk.span) for chunk in chunks]
 
@@ -31,13 +34,13 @@ def test_the_neighbour_of_a_good_chunk_comes_before_a_better_one_elsewhere():
     far = [_chunk(0, 0, 10), _chunk(1, 9000, 9010), _chunk(2, 10, 20)]
     # Own 1/2, 1/3, 1/4. The first and the third lend each other almost half of that,
     # the second lends and is lent a 64th of a half: it is six times 1,500 away.
-    assert _spans(expanded_order(far)) == [(0, 10), (10, 20), (9000, 9010)]
+    assert _spans(_ordered(far)) == [(0, 10), (10, 20), (9000, 9010)]
 
 
 def test_a_third_of_the_text_is_read_by_rank():
     beside = [_chunk(9 + n, 10 * n, 10 * n + 10) for n in range(1, 7)]
     best = [_chunk(n, 9000 * n, 9000 * n + 10) for n in range(4)]
-    kept = [chunk.rank for chunk in expanded_order([*best, *beside])]
+    kept = [chunk.rank for chunk in _ordered([*best, *beside])]
     # Beside the best each is worth more than the second best.
     assert kept == [0, 10, 1, 11, 12, 2, 13, 14, 3, 15]
 
@@ -46,12 +49,12 @@ def test_text_in_two_candidates_is_worth_both():
     chunks = [_chunk(0, 9000, 9010), _chunk(1, 0, 20), _chunk(2, 10, 20)]
     # 10-20 is in both: 1/3 + 1/4 is more than 1/2. 0-10 is in one and next to both.
     # The best comes first because the first is read by rank.
-    assert _spans(expanded_order(chunks)) == [(9000, 9010), (10, 20), (0, 10)]
+    assert _spans(_ordered(chunks)) == [(9000, 9010), (10, 20), (0, 10)]
 
 
 def test_candidates_that_nothing_divides_are_handed_on_as_they_are():
     chunks = [_chunk(0, 0, 10), _chunk(1, 30, 40)]
-    kept = expanded_order(chunks)
+    kept = _ordered(chunks)
     assert [
         chunk.metadata is c.metadata for chunk, c in zip(kept, chunks, strict=True)
     ] == [True, True]
@@ -62,13 +65,13 @@ def test_only_as_many_as_fill_the_budget_are_worth_something_by_themselves():
     chunks = [*best, _chunk(48, 0, 10, "e"), _chunk(49, 10, 20, "e")]
     kept = [c.rank for c in expanded_order(chunks, budget=50)]
     assert kept == [*range(50)]
-    assert kept != [c.rank for c in expanded_order(chunks)]  # two beside each other
+    assert kept != [c.rank for c in _ordered(chunks)]  # two beside each other
 
 
 def test_worth_is_not_lent_to_another_document_or_page():
     chunks = [_chunk(0, 0, 10), _chunk(1, 150, 160, "e"), _chunk(2, 10, 20, "e")]
     chunks.append(_chunk(3, 10, 20, part=7))
-    ranks = [c.document + str(c.part) for c in expanded_order(chunks)]
+    ranks = [c.document + str(c.part) for c in _ordered(chunks)]
     assert ranks == ["dNone", "eNone", "eNone", "d7"]
 
 
@@ -76,13 +79,13 @@ def test_ordinals_have_neighbours_too():
     def at(rank, index):
         return Chunk(f"t{index}", "d", rank, (0, index))
 
-    kept = expanded_order([at(0, 4), at(1, 9000), at(2, 5)])
+    kept = _ordered([at(0, 4), at(1, 9000), at(2, 5)])
     assert [chunk.text for chunk in kept] == ["t4", "t5", "t9000"]
 
 
 def test_chunks_without_a_position_stand_by_their_rank():
     chunks = [Chunk(f"t{rank}", "d", rank) for rank in range(3)]
-    assert [chunk.text for chunk in expanded_order(chunks)] == ["t0", "t1", "t2"]
+    assert [chunk.text for chunk in _ordered(chunks)] == ["t0", "t1", "t2"]
 
 
 @st.composite
@@ -94,7 +97,7 @@ def _candidates(draw):
 
 @given(_candidates())
 def test_pieces_are_disjoint_and_hold_what_was_retrieved(chunks):
-    kept = expanded_order(chunks)
+    kept = _ordered(chunks)
     places = [n for c in kept for n in range(c.span.start, c.span.end)]
     assert len(places) == len(set(places))
     assert set(places) == {n for c in chunks for n in range(*c.span)}
@@ -103,39 +106,26 @@ def test_pieces_are_disjoint_and_hold_what_was_retrieved(chunks):
 
 @given(_candidates(), st.integers(1, 9))
 def test_worth_is_what_a_search_through_all_candidates_gives(chunks, hits):
-    (line,) = cut_into_lines(chunks)
-    middles = [(piece.start + piece.end) / 2 for piece in line.pieces]
+    pieces = [*cut(chunks, hits)]
+    spans = [piece.chunk.span for piece in pieces]
+    middles = [sum(span) / 2 for span in spans]
 
     def worth(number):
         total = 0.0
-        for rank, first, last in line.covered:
-            near = min(max(number, first), last - 1)
+        for chunk in chunks[:hits]:
+            held = [
+                n
+                for n, (start, end) in enumerate(spans)
+                if chunk.span.start <= start and end <= chunk.span.end
+            ]
+            near = min(max(number, held[0]), held[-1])
             away = abs(middles[number] - middles[near])
             share = 1 if near == number else 0.5 * 2 ** (-away / 1500)
-            total += share / (2 + rank) if rank < hits else 0
+            total += share / (2 + chunk.rank)
         return total
 
-    expected = [worth(number) for number in range(len(middles))]
-    assert worths(line, hits) == pytest.approx(expected)
-
-
-@st.composite
-def _tied(draw):
-    """Candidates of two documents, some of one rank, in two orders."""
-    chunks = [
-        c._replace(rank=draw(st.integers(0, 3)), document=draw(st.sampled_from("de")))
-        for c in draw(_candidates())
-    ]
-    return [sorted(draw(st.permutations(chunks)), key=lambda c: c.rank) for _ in "ab"]
-
-
-@given(_tied())
-def test_candidates_of_equal_rank_may_come_in_any_order(ranked):
-    one, other = (
-        [(c.document, c.span, c.text, c.rank, c.metadata) for c in each]
-        for each in (expanded_order(r) for r in ranked)
-    )
-    assert one == other
+    expected = [worth(number) for number in range(len(spans))]
+    assert [piece.worth for piece in pieces] == pytest.approx(expected)
 
 
 def _context(chunks, budget, **options):
@@ -219,28 +209,3 @@ def test_what_was_cut_is_not_all_there_was():
 def test_choosing_by_position_needs_a_budget():
     with pytest.raises(InvalidOptionError, match="token_budget="):
         order_context(["a"], [{"source": "d", "chunk_index": 0}], selection="recall")
-
-
-def test_a_chunk_longer_than_a_small_budget_is_judged_by_its_sentences():
-    def sentences(start, n):
-        return "".join(f"Sentence {start + i:02} is here. " for i in range(n))
-
-    text = sentences(0, 60)
-    step = len(text) // 60
-    # The best is a long chunk, and a short one is in its end.
-    spans = [(0, 40 * step), (38 * step, 42 * step), (50 * step, 52 * step)]
-    chunks = [
-        Chunk(text[a:b], "d", rank, (0, a, b), Span(a, b))
-        for rank, (a, b) in enumerate(spans)
-    ]
-    kept = expanded_order(chunks, budget=5 * step)
-    assert "".join(c.text for c in sorted(kept, key=lambda c: c.span)) == (
-        text[: 42 * step] + text[50 * step : 52 * step]
-    )
-    assert all(c.span.start % step == 0 for c in kept)
-    assert max(len(c.text) for c in kept) <= 5 * step
-    # What is beside the second best comes before what is far from it.
-    ends = [c.span.end for c in kept if c.span.end <= 38 * step]
-    assert ends[0] == 38 * step
-    # With a larger budget it is one piece.
-    assert (0, 38 * step) in _spans(expanded_order(chunks))

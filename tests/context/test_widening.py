@@ -47,9 +47,10 @@ def widened(hits: list[Hit], widen: Any, *, fills: bool = False, **given: Any) -
     store, widening = Stored(), Widening(hits, widen, options, fills=fills)
     chunks = SearchedChunks(store, SearchFilter())
     near = widening.neighbours(carry_out(chunks.read(widening.requests())))
-    wanted = widening.behind(len(near), stored=True)
-    beside = [Hit(each.chunk.text, each.chunk.metadata) for each in near]
-    arranged = arrange([*hits[: widening.hits], *beside], options, neighbours=wanted)
+    beside = [Hit(chunk.text, chunk.metadata) for _, chunk in near]
+    listed = [*hits[: widening.hits], *beside, *hits[widening.hits :]]
+    wanted = widening.behind(len(listed), stored=True)
+    arranged = arrange(listed, options, neighbours=wanted)
     return arranged.passages, store.queries, near
 
 
@@ -75,16 +76,16 @@ def test_neighbours_end_with_their_document():
 def test_neighbours_are_of_the_version_of_their_hit():
     passages, _, near = widened([chunk(7), chunk(3, "d", "big-t")], 1)
 
-    versions = {each.chunk.metadata["doc_version"] for each in near}
+    versions = {chunk.metadata["doc_version"] for _, chunk in near}
     assert versions == {"s-t", "big-t"}
     assert [index for index, _ in at(passages)] == [2, 3, 4, 6, 7, 8]
 
 
 @pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
 def test_a_hit_of_an_older_text_brings_nothing():
-    _, _, near = widened([chunk(7), chunk(30, "d", "s-old")], 1)
+    passages, _, _ = widened([chunk(7), chunk(30, "d", "s-old")], 1)
 
-    assert [each.hit for each in near] == [0, 0]
+    assert [index for index, _ in at(passages)] == [6, 7, 8]
 
 
 def test_the_counted_are_hits_alone():
@@ -119,7 +120,7 @@ def test_judged_by_position_neighbours_of_the_best_come_before_the_last_hits(mer
 def test_filling_reads_beside_the_best_first():
     _, queries, near = widened([chunk(7), chunk(30)], "fill", token_budget=40)
 
-    assert [each.chunk.metadata["chunk_index"] for each in near][:6] == [
+    assert [chunk.metadata["chunk_index"] for _, chunk in near][:6] == [
         *(6, 8, 5, 9, 4, 10)
     ]
     assert len(queries) == 1
@@ -135,15 +136,6 @@ def test_hits_are_limited_where_nobody_counted_them():
     passages, _, _ = widened(hits, 1, fills=True, token_budget=45)
 
     assert [index for index, _ in at(passages)] == [*range(9)]
-
-
-def test_what_is_inside_a_joined_hit_is_no_neighbour():
-    joined = chunk(7)
-    joined = joined._replace(metadata={**joined.metadata, "char_end": 495})
-
-    assert [n.chunk.metadata["chunk_index"] for n in widened([joined], 3)[2]] == [
-        *(6, 5, 4, 10)
-    ]
 
 
 def test_best_first_neighbours_come_last():
@@ -234,7 +226,7 @@ def test_filling_needs_a_budget_and_neighbours_need_keys():
     with pytest.raises(InvalidOptionError, match="documents="):
         check_widening(1, ContextOptions(), stored=False)
     bare = Widening([Hit("text", {"source": "a"})], 1, ContextOptions(), fills=False)
-    lacking = bare.behind([], stored=True).lacking
+    lacking = bare.behind(1, stored=True).lacking
     assert lacking
     assert "doc_key" in lacking.message
 

@@ -96,7 +96,7 @@ def test_what_is_missing_or_another_chunk_under_an_id_is_looked_for_elsewhere():
     assert store.asked == ["ids", {A[1].metadata["doc_key"]: [1, 3]}]
 
 
-@pytest.mark.parametrize("given", [{"part_index": 0}, {"doc_uri": "b"}, {}])
+@pytest.mark.parametrize("given", [{"doc_uri": "b"}, {}])
 def test_no_id_is_made_up_for_a_hit_that_has_another_one(given):
     hit = A[2]._replace(metadata={**A[2].metadata, **given})
     if not given:

@@ -91,8 +91,8 @@ def test_the_same_hits_are_widened_alike(base: Any, given: Any):
     store = llamaindex_oprag.chunk_store(base._index)
     chunks = SearchedChunks(store, SearchFilter())
     near = widening.neighbours(carry_out(chunks.read(widening.requests())))
-    beside = [Hit(n.chunk.text, n.chunk.metadata, n.chunk) for n in near]
-    widened = widening.behind(len(near), stored=True)
+    beside = [Hit(chunk.text, chunk.metadata, chunk) for _, chunk in near]
+    widened = widening.behind(len(plain) + len(near), stored=True)
     passages = arrange([*plain, *beside], options, neighbours=widened).passages
 
     found = in_both(base, "?", **given)
