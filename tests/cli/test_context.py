@@ -12,7 +12,6 @@ from oprag.cli.app import app
 from oprag.tokens import resolve_token_counter
 from tests.files.mixed_files import LEASE, MEETING, READABLE
 
-ROOT = Path(__file__).parents[2]
 QUESTION = "Who pays for repairs?"
 _BYTE = "(byte 0xe9 at 3)"
 _HOW = "save it as UTF-8"

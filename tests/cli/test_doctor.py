@@ -32,7 +32,6 @@ from tests.locating.texts import made_up, reference
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
 TEXTS = {"laws.txt": reference(4_000), "o'brien — 85%.txt": made_up(4_000, 0.87)}
 POSITIONS = {
     *("doc_key", "doc_uri", "chunk_index", "n_chunks", "char_start", "char_end")

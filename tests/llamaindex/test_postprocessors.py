@@ -17,8 +17,6 @@ from oprag.tokens import resolve_token_counter
 from tests.kit.corpora import texts
 from tests.kit.words import words
 
-count = resolve_token_counter("cl100k_base")
-
 
 def sent(nodes: list[NodeWithScore], mode: MetadataMode = MetadataMode.LLM) -> str:
     """The context as LlamaIndex's synthesizers put it together."""

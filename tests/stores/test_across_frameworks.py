@@ -21,13 +21,13 @@ import llamaindex_oprag
 from oprag.errors import MissingDocumentError
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
-from tests.stores.sources import UNICODE
 
 TEXT = "".join(f"Sentence number {number:04} is here. " for number in range(400))
 TEXT += "The last one is 0400."
 """Ordered by its numbers; LlamaIndex's own splitter places such text rightly."""
 
 QUESTION = "Which sentence?"
+UNICODE = 'Verträge/Käse 日本 "neu" – d\'été 🧀.txt'
 
 
 class Shared(NamedTuple):

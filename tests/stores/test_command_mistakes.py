@@ -100,8 +100,6 @@ def assert_told(result, *codes: int) -> str:
         [*RUN, "--systems", "dos-rag,dos-rag"],
         [*RUN, "--model", "nobody:model"],
         ["evaluate", "--data", "quality={root}/file.txt", "--dry-run"],
-        ["sweep", "{root}/missing", "--questions", "{q}", "--out", "{out}"],
-        ["sweep", "{notes}", "--questions", "{notes}", "--out", "{out}"],
         ["sweep", "{notes}", "--questions", "{q}", "--out", "{notes}"],
         ["doctor", "{root}/missing"],
         ["doctor", "{root}/file.txt"],
