@@ -177,6 +177,7 @@ def test_a_document_that_the_embedding_refuses_does_not_stop_the_others():
 
     assert [int(name) for name, _ in report.failed] == list(range(0, 40, 4))
     assert {type(error) for _, error in report.failed} == {OutageError}
+    assert str(report).endswith("; 5 more.")
     assert len(report.updated) == 30
     for number in range(40):
         assert text_of(store, f"{number}") == ("new" if number % 4 else "old")
@@ -308,6 +309,7 @@ def test_where_old_chunks_cannot_be_deleted_it_says_what_is_in_and_what_to_do():
     assert {type(error) for _, error in report.failed} == {PermissionError}
     assert repr(report.failed[0]) == "FailedDocument('a', PermissionError)"
     assert report.added == ("d",)
+    assert "more" not in str(report)
     said = str(warned[0].message)
     assert said.startswith("2 failed: 'a', 'b'. What the store held of them is still")
     assert "beside the new chunks where only deleting failed" in said
