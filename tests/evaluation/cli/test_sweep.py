@@ -113,7 +113,6 @@ def spot(
     *difference: float,
     behind: float = 0.015,
     more: int | None = 0,
-    cheaper: bool = False,
 ) -> SweetSpot:
     compared = None
     if difference and chosen:
@@ -136,7 +135,7 @@ def spot(
             freedom=11,
         )
     label = chosen.label if chosen else None
-    return SweetSpot(label, best.label, behind, compared, more, cheaper)
+    return SweetSpot(label, best.label, behind, compared, more)
 
 
 SMALL = arm("op-rag", 1000, 1100.0, figure(0.92, 0.88, 0.96))
@@ -200,7 +199,7 @@ BETTER = summary([SMALL, LARGE], spot(SMALL, LARGE, -0.01, -0.018, -0.002))
     [
         (summary([LARGE], spot(LARGE, LARGE)), ["Use 4,000 tokens", "Nothing scored"]),
         (
-            summary([SMALL, LARGE], spot(LARGE, LARGE, cheaper=True)),
+            summary([SMALL, LARGE], spot(LARGE, LARGE)),
             ["Nothing scored higher.", "Nothing that takes fewer tokens is shown"],
         ),
         (summary([FAILED], spot(FAILED, FAILED)), ["7 answers of it failed."]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oprag_eval.reports.comparison import CONFIDENCE, MARGIN
+from oprag_eval.reports.comparison import AS_CHEAP, CONFIDENCE, MARGIN
 from oprag_eval.reports.summary import ArmSummary, Summary, SweetSpot
 from oprag_eval.reports.tables import figure_text, number_of, title_of
 from oprag_eval.statistics import Figure
@@ -92,8 +92,8 @@ def _use(
             f"{points[2]:+.1f}]; worse on {behind.worse:,}, better on "
             f"{behind.better:,} of {behind.questions:,}."
         )
-    cheaper = "Nothing that takes fewer tokens is shown to be as good."
-    why += [cheaper] if spot.cheaper else []
+    if any(arm.tokens * AS_CHEAP < chosen.tokens for arm in summary.arms):
+        why.append("Nothing that takes fewer tokens is shown to be as good.")
     if chosen.missing:
         why.append(f"{number_of(chosen.missing, 'answer')} of it failed.")
     return (use, *why)

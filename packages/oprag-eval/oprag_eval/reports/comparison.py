@@ -120,7 +120,7 @@ def sweet_spot(arms: Sequence[Compared], sampling: Sampling) -> SweetSpot | None
             questions = sum(value is not None for value in best.values)
             more = math.ceil(questions * (best_behind.times - 1))
         most_behind = best_behind.most
-        return SweetSpot(None, best.label, most_behind, None, more, cheaper=False)
+        return SweetSpot(None, best.label, most_behind, None, more)
     chosen, far = min(good, key=lambda one: one[0].tokens)
     compared = None if chosen is best else sampling.compare(chosen.values, best.values)
     return SweetSpot(
@@ -129,7 +129,6 @@ def sweet_spot(arms: Sequence[Compared], sampling: Sampling) -> SweetSpot | None
         far.most,
         _difference(chosen, best, compared) if compared else None,
         0,
-        cheaper=any(arm.tokens * AS_CHEAP < chosen.tokens for arm in arms),
     )
 
 

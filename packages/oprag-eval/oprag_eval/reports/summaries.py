@@ -14,7 +14,6 @@ from oprag.calls import Price, TokenUsage
 from oprag.files import write_whole
 from oprag_eval import metrics
 from oprag_eval.data import Dataset
-from oprag_eval.metrics import meteor_unavailable
 from oprag_eval.reports.advice import advice_of
 from oprag_eval.reports.comparison import Compared, comparisons, sweet_spot
 from oprag_eval.reports.page import as_page, page_data
@@ -266,7 +265,7 @@ def _notes(dataset: Dataset, measure: str, sampling: Sampling) -> Iterator[str]:
             "No measure fits all questions, so nothing is compared: the set needs "
             "answers, options or evidence for every question."
         )
-    if "meteor" in dataset.metrics and (reason := meteor_unavailable()):
+    if "meteor" in dataset.metrics and (reason := metrics.meteor_unavailable()):
         yield f"METEOR is not computed: {reason}."
     if sampling.unit == "questions":
         yield (

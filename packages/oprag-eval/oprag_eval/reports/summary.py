@@ -99,8 +99,6 @@ class SweetSpot:
     more_questions: int | None
     """About so many more would tell; 0 where an arm is chosen, None where not even that
     is known."""
-    cheaper: bool
-    """Whether some arm takes fewer tokens than the chosen one."""
 
 
 @dataclass(frozen=True)
