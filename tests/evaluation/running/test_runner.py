@@ -203,8 +203,8 @@ class TestACap:
 
     def test_each_model_has_its_price_and_a_run_that_goes_on_knows_them(self, tmp_path):
         record, one = tmp_path / "spending.jsonl", Price(1e6, 1e6, 1e6)
-        prices = {"judge": Price(1e5, 1e5, 1e5)}
-        spending = self.spending(record, price=one, prices=prices, max_cost=1100.0)
+        prices = {"replies": one, "judge": Price(1e5, 1e5, 1e5)}
+        spending = self.spending(record, prices=prices, max_cost=1100.0)
         judge = Replies(lambda _: "A")
         judge.name = "judge"
         call = Call("answer", "ten words " * 5)
@@ -212,7 +212,7 @@ class TestACap:
         asyncio.run(CappedModel(judge, spending).complete(call))
 
         assert spending.cost == pytest.approx(12 + 1.1)
-        again = self.spending(record, price=one, prices=prices, max_cost=1100.0)
+        again = self.spending(record, prices=prices, max_cost=1100.0)
         assert again.cost == spending.cost
         assert again.tokens == 23
 

@@ -180,13 +180,15 @@ def _kept(evaluation: Evaluation, directory: RunDirectory) -> str:
 
 def _account(options: RunOptions, record: Path | None = None) -> Spending:
     """Return the account of the run: its caps and its spending."""
-    other = options.index_price
+    price, prices = options.price, {}
+    if price is not None:
+        other = options.index_price or price
+        prices = {options.index_model: other, options.model: price}
     return Spending(
         resolve_token_counter(None),
         max_tokens=options.max_tokens,
         max_cost=options.max_cost,
-        price=options.price,
-        prices={options.index_model: other} if other else {},
+        prices=prices,
         record=record,
     )
 

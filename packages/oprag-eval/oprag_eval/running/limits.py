@@ -24,9 +24,8 @@ class Spending:
     Args:
         token_counter: Counts prompts before they are sent.
         max_tokens: Tokens of prompts and replies together; None for no cap.
-        max_cost: In the currency of `price`; None for no cap.
-        price: Of the model; None when it is not known.
-        prices: Of other models that take part, by their names.
+        max_cost: In the currency of the prices; None for no cap.
+        prices: Of all models that take part, by their names; empty when not known.
         record: File that every call is entered in, so that what a killed run had
             spent counts when it is resumed; None: none is kept.
     """
@@ -37,14 +36,12 @@ class Spending:
         *,
         max_tokens: int | None = None,
         max_cost: float | None = None,
-        price: Price | None = None,
         prices: Mapping[str, Price] = _NO_PRICES,
         record: Path | None = None,
     ) -> None:
         self.count = token_counter
         self._max_tokens = max_tokens
         self._max_cost = max_cost
-        self._price = price
         self._prices = prices
         self._record = record
         self.used: dict[str, TokenUsage] = {}
@@ -87,11 +84,7 @@ class Spending:
     def passed(
         self, wanted: Iterable[tuple[str, TokenUsage]]
     ) -> SpendingCapError | None:
-        """Return the error of the cap that tokens of models would pass.
-
-        They come on top of what is spent. A model without a price of its own has that
-        of the run's model.
-        """
+        """Return the error of the cap that tokens of models, added, would pass."""
         together = [*self.used.items(), *wanted]
         for option, cap, of in (
             ("max_tokens", self._max_tokens, _tokens),
@@ -108,9 +101,9 @@ class Spending:
         return None
 
     def _cost(self, used: Iterable[tuple[str, TokenUsage]]) -> float | None:
-        if (usual := self._price) is None:
+        if not self._prices:
             return None
-        return sum(self._prices.get(name, usual).cost(usage) for name, usage in used)
+        return sum(self._prices[name].cost(usage) for name, usage in used)
 
 
 class CappedModel(Model):
