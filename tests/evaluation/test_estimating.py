@@ -11,11 +11,7 @@ from oprag_eval.bench import Bench
 from oprag_eval.catalogue import make_system
 from oprag_eval.estimate import RunEstimate, estimate_run
 from oprag_eval.running.runner import Plan
-from tests.evaluation.small import Replies, WordVectors, set_of_four
-
-
-def words(text: str) -> int:
-    return len(text.split())
+from tests.evaluation.small import Replies, WordVectors, set_of_four, words
 
 
 def vectors() -> Vectors:

@@ -7,6 +7,7 @@ import pytest
 from oprag.chunk import Span
 from oprag_eval.cli.data import budgets_for, sweep_measure, with_answer_recall
 from oprag_eval.data import Dataset, Document, Question
+from tests.evaluation.small import words
 
 
 def dataset(sizes: dict[str, int], *asked: tuple[str, ...], **facts) -> Dataset:
@@ -17,10 +18,6 @@ def dataset(sizes: dict[str, int], *asked: tuple[str, ...], **facts) -> Dataset:
         for number, doc_ids in enumerate(asked)
     )
     return Dataset("own", questions, documents, ("token_f1",))
-
-
-def words(text: str) -> int:
-    return len(text.split())
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,7 @@ from oprag_eval.official.dos_rag import (
     join_officially,
     split_officially,
 )
-from tests.evaluation.small import Replies, bench_of
-
-
-def words(text: str) -> int:
-    return len(text.split())
+from tests.evaluation.small import Replies, bench_of, words
 
 
 def texts(text: str, size: int, counter=words) -> list[str]:

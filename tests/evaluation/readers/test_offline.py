@@ -20,13 +20,9 @@ from oprag_eval.model_texts import (
 from oprag_eval.models import Call
 from oprag_eval.readers.offline import OfflineReader
 from oprag_eval.requests import answer_call, read_reply
-from tests.evaluation.small import HARBOUR, MILL
+from tests.evaluation.small import HARBOUR, MILL, words
 
 CONTEXT = "The lamp was lit.\nIt was cold.\n\nThe wheel was oak. Anna Holm was keeper."
-
-
-def words(text: str) -> int:
-    return len(text.split())
 
 
 def ask(call: Call) -> str:

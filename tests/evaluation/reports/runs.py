@@ -14,7 +14,7 @@ from oprag_eval.models import Call
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
 from oprag_eval.system import System
-from tests.evaluation.small import Replies, WordVectors, system
+from tests.evaluation.small import Replies, WordVectors, system, words
 
 HOSTILE = "</script><script>document.title = 'taken'</script><b>&amp; bold</b>"
 """Text that a careless page would run or show as markup."""
@@ -90,7 +90,7 @@ def ask(
         dataset,
         Replies(read(dataset)),
         Vectors(WordVectors(), name="words"),
-        token_counter=lambda text: len(text.split()),
+        token_counter=words,
     )
     plan = Plan(systems, budgets, dataset.questions, runs=runs)
     report = asyncio.run(run(plan, bench, directory))

@@ -14,7 +14,7 @@ from oprag_eval.models import Call, Model
 from oprag_eval.running.limits import CappedModel, Spending
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
-from tests.evaluation.small import Replies, bench_of, set_of_four, system
+from tests.evaluation.small import Replies, bench_of, set_of_four, system, words
 
 
 def plan(**options) -> Plan:
@@ -145,7 +145,7 @@ def test_a_plan_without_anything_to_ask_is_refused(systems, budgets, runs):
 
 class TestACap:
     def spending(self, path, **options) -> Spending:
-        return Spending(lambda text: len(text.split()), record=path, **options)
+        return Spending(words, record=path, **options)
 
     @pytest.mark.parametrize("concurrency", [1, 5])
     def test_on_tokens_is_never_passed_and_the_run_can_be_resumed(

@@ -9,7 +9,7 @@ import pytest
 from oprag.errors import InvalidOptionError
 from oprag_eval.catalogue import make_system
 from oprag_eval.data import Dataset, Document, Question
-from tests.evaluation.small import HARBOUR, MILL, Replies, bench_of
+from tests.evaluation.small import HARBOUR, MILL, Replies, bench_of, words
 
 LONG = HARBOUR * 20
 """Over 1,000 words, so that it takes two calls."""
@@ -27,10 +27,6 @@ def of_documents(question: str = "Who was Anna Holm?", options=(), **texts) -> D
     documents = {name: Document(name, "", text) for name, text in texts.items()}
     asked = Question("q", tuple(texts), question, ("keeper",), options)
     return Dataset("set", (asked,), documents)
-
-
-def words(text: str) -> int:
-    return len(text.split())
 
 
 def test_a_long_context_takes_two_calls_and_the_second_sees_no_context():

@@ -10,10 +10,7 @@ from oprag.chunk import FullText
 from oprag.context import ContextOptions
 from oprag.routing import Excerpt, RouteOptions
 from oprag_eval.systems.self_route import cut_middle, middle_of
-
-
-def words(text: str) -> int:
-    return len(text.split())
+from tests.evaluation.small import words
 
 
 def fours(text: str) -> int:

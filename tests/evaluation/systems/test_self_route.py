@@ -12,7 +12,14 @@ from oprag_eval.catalogue import make_system
 from oprag_eval.cli.options import RunOptions
 from oprag_eval.cli.run import make_evaluation
 from oprag_eval.readers.chat import ChatModel
-from tests.evaluation.small import HARBOUR, Replies, WordVectors, bench_of, set_of_four
+from tests.evaluation.small import (
+    HARBOUR,
+    Replies,
+    WordVectors,
+    bench_of,
+    set_of_four,
+    words,
+)
 from tests.kit.openai_server import Reply, ScriptedServer, ToolCall
 
 QUESTION = set_of_four().questions[0]
@@ -25,10 +32,6 @@ def attempt_of(replies: list[str], spec: str = SPEC, budget: int | None = None):
     system = make_system(spec)
     attempt = asyncio.run(system.attempt(QUESTION, budget, bench_of(model)))
     return attempt, [call.facts["context"] for call in model.calls], model
-
-
-def words(text: str) -> int:
-    return len(text.split())
 
 
 def test_a_refusal_has_the_whole_document_read():
