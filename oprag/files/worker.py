@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import faulthandler
 import os
 import pickle
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import IO, Any, TypeVar, cast
 
@@ -45,27 +47,19 @@ class _Worker:
     def call(self, seconds: float, function: Callable[..., T], *given: Any) -> T:
         with self._turn:
             process = self._running()
-            late = threading.Event()
-
-            def stop() -> None:
-                late.set()
-                process.kill()
-
-            timer = threading.Timer(seconds, stop)
-            timer.start()
+            until = time.monotonic() + seconds
             try:
-                _send(process.stdin, (function, given))
+                _send(process.stdin, (seconds, function, given))
                 answer = _receive(process.stdout)
             except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
                 self._end()
                 within = f"cannot be read within {seconds:.0f} seconds"
                 crashed = "cannot be read: it crashed its reader"
-                raise NoTextError(within if late.is_set() else crashed) from error
+                late = time.monotonic() >= until
+                raise NoTextError(within if late else crashed) from error
             except BaseException:  # half an answer may be left in the pipe
                 self._end()
                 raise
-            finally:
-                timer.cancel()
         if isinstance(answer, BaseException):
             raise answer
         return cast("T", answer)
@@ -119,9 +113,11 @@ def main() -> None:
     sys.stdout = sys.stderr  # nothing but answers goes there
     while True:
         try:
-            function, given = _receive(asked)
+            seconds, function, given = _receive(asked)
         except EOFError:
             return
+        # It ends by itself: who asked may have been killed.
+        faulthandler.dump_traceback_later(seconds, exit=True)
         try:
             answer = function(*given)
         except MemoryError:
@@ -129,6 +125,7 @@ def main() -> None:
             answer = NoTextError(message)
         except Exception as error:  # noqa: BLE001 -- it is raised where it was asked
             answer = error
+        faulthandler.cancel_dump_traceback_later()
         _send(answers, answer)
 
 
