@@ -276,9 +276,6 @@ class _MappingSource(DocumentSource):
         where = f"the mapping ({len(self._texts)} names)"
         return checked_text(document_id, text, where, self._texts)
 
-    async def aread(self, document_id: str) -> FullText:
-        return self.read(document_id)
-
     @property
     def at_hand(self) -> bool:
         return True

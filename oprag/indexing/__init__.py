@@ -18,7 +18,7 @@ from oprag.indexing.plan import (
     WantedDocument,
 )
 from oprag.indexing.progress import ShowProgress
-from oprag.indexing.report import FailedDocument, IndexingReport, Readable
+from oprag.indexing.report import FailedDocument, IndexingReport
 from oprag.indexing.run import Part
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.update import (
@@ -40,7 +40,6 @@ __all__ = [
     "IndexingKeywords",
     "IndexingReport",
     "Part",
-    "Readable",
     "RemoveMissing",
     "Replace",
     "RunOptions",

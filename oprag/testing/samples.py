@@ -58,12 +58,6 @@ def sample(name: str, *parts: str, size: int = _SIZE) -> Sample:
     return Sample(name, parts, chunks)
 
 
-def numbered_lines(number: int) -> Sample:
-    """Return a document of a number of chunks, all different."""
-    lines = [f"Line {line:08} of the book.\n" for line in range(number)]
-    return sample("the long book.txt", "".join(lines), size=len(lines[0]))
-
-
 AWKWARD = (
     "\ufeff  Käse, caf\u00e9 and cafe\u0301: the ﬁrst two are not spelt alike.\r\n"
     "\tTabs,\u00a0hard spaces,  two blanks; 日本語の文。これは二番目です。\r\n\r\n"

@@ -13,15 +13,7 @@ from unittest import SkipTest
 from oprag.context import order_context
 from oprag.documents import StoredChunk, StoreSource, wanted_of
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, OWN_KEYS
-from oprag.testing.samples import (
-    CHUNKS,
-    OWN,
-    SAMPLES,
-    TENANT,
-    Sample,
-    numbered_lines,
-    sample,
-)
+from oprag.testing.samples import CHUNKS, OWN, SAMPLES, TENANT, Sample, sample
 from oprag.testing.under_test import (
     StoreUnderTest,
     add,
@@ -115,7 +107,8 @@ class StoreSuite(ABC):
     def test_nothing_is_cut_off_at_a_limit(self) -> None:
         """Of a document of very many chunks, all come."""
         store = self.new_store()
-        long = numbered_lines(store.many)
+        lines = [f"Line {line:08} of the book.\n" for line in range(store.many)]
+        long = sample("the long book.txt", "".join(lines), size=len(lines[0]))
         add(store, long.chunks)
         _expect_all("read", _texts(of_document(store.chunks, long.key)), store.many)
         asked = min(store.many, _NUMBERS)

@@ -21,7 +21,7 @@ from oprag.units.long_reader import (
     check_reader_option,
     read_long,
 )
-from oprag.units.unit_index import FoundUnit, UnitIndex, reading_order
+from oprag.units.unit_index import UnitIndex, reading_order
 
 __all__ = [
     "DIRECT_PROMPT",
@@ -31,7 +31,6 @@ __all__ = [
     "SHORT_PROMPT",
     "UNIT_DESCRIPTIONS",
     "ChosenUnits",
-    "FoundUnit",
     "LongUnit",
     "Reading",
     "UnitIndex",

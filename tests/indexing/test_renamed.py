@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from oprag.errors import OpragWarning, UnreadableFileError
-from oprag.indexing import FailedDocument, Readable, update_index
+from oprag.indexing import FailedDocument, update_index
+from oprag.indexing.report import Readable
 from tests.documents.fake_store import FakeStore
 from tests.indexing.test_emptied import empty, holding
 from tests.indexing.test_faults import Particular
