@@ -3,16 +3,7 @@
 A method (Self-Route, the long reader) is a generator that decides everything and does
 no I/O. It yields a request, is sent what came of it, or has the error thrown into it,
 and returns its result. So sync and async code, streaming or not, take the same steps;
-each framework has one driver, for all methods ::
-
-    request = advance(dialogue)
-    while not isinstance(request, Finished):
-        if isinstance(request, ReadDocuments):
-            answer = [source.read(name) for name in request.names]
-        else:
-            answer = ...  # a `Reply`
-        request = advance(dialogue, answer)  # or error=, what was raised instead
-    request.result
+`oprag.routing.answer` and `aanswer` carry them out for both frameworks.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def chunks_of(
     chunks = []
     for piece in placed:
         metadata = flat_metadata(
-            piece.metadata,
+            _own_keys_last(piece.metadata),
             document=name,
             unsupported_metadata=unsupported_metadata,
             reserved=framework.reserved,
@@ -124,11 +124,7 @@ def _placed_chunks(
     else:
         rows = [framework.split([document]) for document in ordered]
         rows = _located(parts, rows, framework.splitter)
-    return [
-        piece._replace(metadata=_own_keys_last(piece.metadata))
-        for row in rows
-        for piece in row
-    ]
+    return [piece for row in rows for piece in row]
 
 
 def _located(

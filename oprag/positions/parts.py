@@ -177,7 +177,8 @@ def _names(texts: Sequence[SourceText]) -> list[str]:
     for place, text in enumerate(texts):
         name = source_name(text)
         if name is None:
-            _refuse_nameless_part(place, text.metadata)
+            if _is_part(text.metadata):
+                raise _nameless(place, text.metadata)
             name = f"sha256:{document_key(text.text)}"
             seen[name] = seen.get(name, 0) + 1
             name += f"#{seen[name]}" if seen[name] > 1 else ""
@@ -185,9 +186,7 @@ def _names(texts: Sequence[SourceText]) -> list[str]:
     return names
 
 
-def _refuse_nameless_part(place: int, metadata: Mapping[str, Any]) -> None:
-    if not _is_part(metadata):
-        return
+def _nameless(place: int, metadata: Mapping[str, Any]) -> MissingDocumentError:
     keys = _keys_of(metadata, (*PART_KEYS, *SECTION_KEYS))
     message = (
         f"Text {place} is a part of a document (its metadata has {', '.join(keys)}) "
@@ -195,7 +194,7 @@ def _refuse_nameless_part(place: int, metadata: Mapping[str, Any]) -> None:
         "before splitting, for example as metadata['source']."
     )
     found = tuple(sorted(map(str, metadata)))
-    raise MissingDocumentError(message, rank=place, keys=found)
+    return MissingDocumentError(message, rank=place, keys=found)
 
 
 def _in_order(

@@ -13,6 +13,7 @@ from oprag.metadata import (
     chunk_metadata,
     document_version,
     text_stamp,
+    version_settings,
     version_text,
 )
 from oprag.positions.parts import Part, are_own_chunks
@@ -44,9 +45,13 @@ def stamp_chunks(
         One per chunk, nested like `rows`.
     """
     name = parts[0].name
-    version = _version(
-        parts, rows, splitter_settings(*settings, counter.name or counter.count)
-    )
+    facts = splitter_settings(*settings, counter.name or counter.count)
+    version = document_version(facts, texts_in_chunks(parts, rows))
+    again = are_own_chunks([part.source for part in parts])
+    known = {version_text(part.source.metadata.get(DOC_VERSION)) for part in parts}
+    if again and len(known) == 1:
+        # Chunks that are cut again are still of the text that they were cut out of.
+        version = f"{version_settings(version)}-{known.pop()}"
     offsets = [part.offset or 0 for part in parts]
     placed = [
         [(start + offset, end + offset, tokens) for start, end, tokens in row]
@@ -56,7 +61,6 @@ def stamp_chunks(
     written = chunk_metadata(
         name, placed, counter.name, numbers=numbers, version=version
     )
-    again = are_own_chunks([part.source for part in parts])
     stamps = []
     for part, offset, row in zip(parts, offsets, written, strict=True):
         if row and not offset:
@@ -98,16 +102,6 @@ def _fact(value: object) -> str:
     if isinstance(value, partial):
         return splitter_settings(value.func, *value.args)
     return qualified_name(value)
-
-
-def _version(
-    parts: Sequence[Part], rows: Sequence[Sequence[object]], settings: str
-) -> str:
-    known = {version_text(part.source.metadata.get(DOC_VERSION)) for part in parts}
-    if are_own_chunks([part.source for part in parts]) and len(known) == 1:
-        # Chunks that are cut again are still of the text that they were cut out of.
-        return f"{document_version(settings, '').partition('-')[0]}-{known.pop()}"
-    return document_version(settings, texts_in_chunks(parts, rows))
 
 
 def texts_in_chunks(
