@@ -80,7 +80,12 @@ def plan_changes(
         proved = prove(name, now, sources, position_keys)
         if not number:
             texts = {squeeze(document.source) for document in proved}
-            why = _unproved(proved)
+            why = {
+                i: "other_source" if document.foreign else verdict
+                for document in proved
+                for i, verdict in zip(document.members, document.verdicts, strict=True)
+                if verdict in _UNPROVED
+            }
         planned = list(_renewals(name, now, proved))
         for i, stored in planned:
             now[i] = stored_hit(now[i].source._replace(metadata=stored))
@@ -98,15 +103,6 @@ def plan_changes(
         for i, update in updates.items()
     ]
     return changes, why
-
-
-def _unproved(proved: Sequence[ProvedDocument]) -> dict[int, str]:
-    return {
-        i: "other_source" if document.foreign else verdict
-        for document in proved
-        for i, verdict in zip(document.members, document.verdicts, strict=True)
-        if verdict in _UNPROVED
-    }
 
 
 def _is_harmed(

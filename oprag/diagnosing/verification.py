@@ -85,9 +85,15 @@ class Verification(NamedTuple):
 
     def steps(self, sample: int | None) -> Steps[_Found]:
         """Examine the store."""
-        diagnosis, groups, hits = self._looked(sample)
+        keys = self.options.position_keys, self.options.document_key
+        scanned = chain.from_iterable(store.read() for store in self.stores)
+        taken = take_sample(
+            scanned, sample, position_keys=keys[0], document_key=keys[1]
+        )
+        diagnosis = Examination(taken, None, *keys).diagnosis
+        groups = group_chunks(taken.chunks, keys[1])
         unread, refused = list[OpragError](), list[OpragError]()
-        for fails, ask in self._questions(groups, hits):
+        for fails, ask in self._questions(groups, taken.chunks):
             try:
                 yield Do(
                     partial(ask, self._strict), partial(with_texts, self._strict, ask)
@@ -107,17 +113,6 @@ class Verification(NamedTuple):
             top_n=None,
             on_problem="error",
         )
-
-    def _looked(
-        self, sample: int | None
-    ) -> tuple[Diagnosis, list[Group], Sequence[Hit]]:
-        keys = self.options.position_keys, self.options.document_key
-        scanned = chain.from_iterable(store.read() for store in self.stores)
-        taken = take_sample(
-            scanned, sample, position_keys=keys[0], document_key=keys[1]
-        )
-        diagnosis = Examination(taken, None, *keys).diagnosis
-        return diagnosis, group_chunks(taken.chunks, keys[1]), taken.chunks
 
     def _questions(
         self, groups: Sequence[Group], chunks: Sequence[Hit]

@@ -129,7 +129,11 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
     if isinstance(spec, NamedTokenCounter):
         return spec
     if spec is None:
-        return _default_counter()
+        with _DECIDING:
+            counter, warning = _decided_default()
+            if warning:
+                _warn_once(warning)
+        return counter
     if isinstance(spec, str):
         return _counter_by_name(spec)
     kept = _counter_of_object
@@ -143,14 +147,6 @@ def splitting_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
     was away.
     """
     return resolve_token_counter(DEFAULT_COUNTER if spec is None else spec)
-
-
-def _default_counter() -> NamedTokenCounter:
-    with _DECIDING:
-        counter, warning = _decided_default()
-        if warning:
-            _warn_once(warning)
-    return counter
 
 
 @lru_cache(maxsize=1)
