@@ -79,11 +79,8 @@ def source_scope(documents: Documents[D], scope: str | None) -> str:
         same from wherever it is called; for documents without a name an empty string.
     """
     if scope is not None:
-        if (
-            not isinstance(scope, str)
-            or not scope.strip("/ ")
-            or not is_storable(scope)
-        ):
+        is_name = isinstance(scope, str) and scope.strip("/ ") and is_storable(scope)
+        if not is_name:
             raise invalid_option("scope", scope, "It takes a name, such as 'handbook'.")
         return scope
     if not isinstance(documents, (str, Path)):
