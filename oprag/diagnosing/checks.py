@@ -73,10 +73,7 @@ def group_chunks(
     groups: dict[str, Group] = {}
     for index, chunk in enumerate(chunks):
         key, name = known_document(chunk, document_key) or ("", "")
-        group = groups.get(key)
-        if group is None:
-            group = groups[key] = Group(key, name, [])
-        group.members.append(index)
+        groups.setdefault(key, Group(key, name, [])).members.append(index)
     return list(groups.values())
 
 
