@@ -6,7 +6,6 @@ import pytest
 
 from oprag.errors import OpragWarning, UnreadableFileError
 from oprag.indexing import FailedDocument, update_index
-from oprag.indexing.report import Readable
 from tests.documents.fake_store import FakeStore
 from tests.indexing.test_emptied import empty, holding
 from tests.indexing.test_faults import Particular
@@ -29,7 +28,7 @@ def names(store: FakeStore) -> set[object]:
     return {row.metadata.get("doc_uri") for row in store.rows}
 
 
-UNSTORED: list[Readable] = [BAD, REFUSED, skipped("z", is_read=False)]
+UNSTORED = [BAD, REFUSED, skipped("z", is_read=False)]
 
 
 @pytest.mark.parametrize("new", UNSTORED, ids=["failed", "refused", "unread"])
