@@ -89,6 +89,11 @@ def test_equal_chunks_need_no_order():
     assert numbers("word word word", ["word", "word", "word"]) == [0, 1, 2]
 
 
+def test_a_line_that_was_dropped_puts_no_order_in_doubt():
+    chunks = [*LINES[:6], "Same.", *LINES[6:]]
+    assert numbers("\n".join([*chunks, "Same."]), chunks) == list(range(13))
+
+
 def test_a_chunk_that_is_not_found_stays_where_it_was_put():
     chunks = [LINES[0], "altered", *LINES[2:]]
 
