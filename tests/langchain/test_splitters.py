@@ -71,13 +71,14 @@ def test_without_a_name_the_documents_id_is_the_name():
     assert chunk.metadata.get("doc_uri") == "the-id"
 
 
-def test_two_texts_without_a_name_are_two_documents():
-    chunks = by_words().create_documents(["one text", "another"])
+def test_texts_without_a_name_are_documents_of_their_own():
+    chunks = by_words().create_documents(["one text", "another", "one text"])
 
     names = metadata_of(chunks, "doc_uri", "chunk_index", "n_chunks")
     sha = hashlib.sha256(b"one text").hexdigest()[:16]
     assert names[0] == (f"sha256:{sha}", 0, 1)
     assert names[1][0] != names[0][0]
+    assert names[2] == (f"sha256:{sha}#2", 0, 1)
 
 
 # Splitting twice
