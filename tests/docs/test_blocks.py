@@ -57,11 +57,6 @@ def test_an_output_that_differs_is_an_error():
         run([("python", "print(1)"), ("text", "2\n")], "page")
 
 
-def test_a_name_that_the_page_does_not_define_is_an_error():
-    with pytest.raises(NameError):
-        run([("python", "vectorstore")], "page")
-
-
 def test_a_page_is_run_offline(tmp_path):
     """In a process of its own: an audit hook stays."""
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -207,9 +207,6 @@ def test_a_budget_an_option_and_a_document_are_no_problems_of_order(component):
         component(TEXTS, sound, on_problem="warn", merge=True, documents=damaged)
 
 
-# Self-Route
-
-
 def test_a_warning_names_the_users_line():
     given = ["a", "b"], [{"source": "a"}] * 2
     compressor = langchain_oprag.OrderPreservingCompressor(on_problem="warn")
