@@ -16,7 +16,7 @@ from llamaindex_oprag._chunk_stores.docstore import (
 from llamaindex_oprag._convert import neighbour_of
 from llamaindex_oprag._searched import search_filter, searched_index
 from llamaindex_oprag.stores import chunk_store
-from oprag.context import ALONE, Neighbours, Widening, lent_worth
+from oprag.context import ALONE, Neighbours, Widening
 from oprag.documents import Bm25, ChunkStore, SearchedChunks, SearchFilter
 from oprag.errors import InvalidOptionError
 from oprag.tokens import Do, Steps, in_thread
@@ -96,7 +96,7 @@ class Neighbourhood:
             kept = [(*asked[each], there[each]) for each in asked if each in there]
             ends = [(number, node, side) for number, side, node in kept]
             for number, node, _ in ends:
-                worth = lent_worth(number, steps * len(node.get_content()))
+                worth = widening.lent(number, steps * len(node.get_content()))
                 found[node.node_id] = (-worth, number, steps, node)
         ordered = sorted((*found[each][:3], each) for each in found.keys() - own)
         linked = [found[each][3] for *_, each in ordered]

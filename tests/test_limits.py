@@ -24,7 +24,7 @@ OUTER = ("cli", "files", "scale")
 """Rooms of `oprag` that are not its core."""
 
 LINES = {
-    "core": 18_084,  # aim: 17,500; places, parents and pages, refusals, numbers, why
+    "core": 18_083,  # aim: 17,500; places, parents and pages, refusals, numbers, why
     "langchain_oprag": 4_542,  # with known places, refusals by a call, cited, reading
     "llamaindex_oprag": 5_040,  # aim: 4,700, and places, refusals, cited, reading
     "oprag/routing": 1_000,  # the rule for refusals, and no grammar

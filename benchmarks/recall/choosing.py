@@ -43,7 +43,7 @@ BY_RANK, AS_IT_IS = Recipe("by rank"), Recipe("as it is", Settings())
 VALUES: dict[str, tuple[float, ...]] = {
     "head": (1, 3, 4, 6, 10),
     "lent": (0.2, 0.3, 0.4, 0.6, 0.8),
-    "half": (500, 750, 1_000, 2_000, 3_000),
+    "half": (10, 15, 25, 30, 40),
     "to_rank": (0.5, 1, 1.5, 3, 4, np.inf),
 }
 """What is tried for each constant, beside what it is."""
@@ -55,7 +55,7 @@ def tried() -> Iterator[Recipe]:
     for name, values in VALUES.items():
         for value in values:
             yield Recipe(f"{name} {value:g}", replace(Settings(), **{name: value}))
-    grid = product((2, 3), (0.4, 0.5, 0.6), (1_000, 1_500, 2_000), (1.5, 2, 3))
+    grid = product((2, 3), (0.4, 0.5, 0.6), (15, 20, 25), (1.5, 2, 3))
     for cell in grid:
         yield Recipe(" ".join(f"{value:g}" for value in cell), Settings(*cell))
 
@@ -63,22 +63,25 @@ def tried() -> Iterator[Recipe]:
 def tokens_needed(
     recipe: Recipe, pieces: Sequence[Pieces], books: Sequence[Book], retrievers: str
 ) -> Numbers:
-    """Tokens for each question of the books."""
+    """Tokens for each question of the books, with each budget."""
     found = []
     for each, book in zip(pieces, books, strict=True):
         for question in range(len(book.questions)):
             order = each.fused(question, retrievers, None)
             found.append(
-                each.by_rank(question, order)
+                [each.by_rank(question, order)] * len(BUDGETS)
                 if recipe.settings is None
-                else each.by_worth(question, order, recipe.settings)
+                else [
+                    each.by_worth(question, order, recipe.settings, budget)
+                    for budget in BUDGETS
+                ]
             )
     return np.array(found)
 
 
 def misses(needed: Numbers) -> Numbers:
     """For each question the share of budgets that do not hold its evidence."""
-    held = needed[:, None] <= np.array(BUDGETS)
+    held = needed <= np.array(BUDGETS)
     return np.asarray(100 * (1 - held.mean(1)))
 
 
@@ -142,8 +145,8 @@ def _print_against(
     column: str, needed: Numbers, least: Numbers, documents: Sequence[str]
 ) -> None:
     cells = []
-    for budget in BUDGETS:
-        ours, theirs = 100.0 * (needed <= budget), 100.0 * (least <= budget)
+    held, before = (100.0 * (each <= np.array(BUDGETS)).T for each in (needed, least))
+    for ours, theirs in zip(held, before, strict=True):
         low, high = interval(ours - theirs, documents)
         cells.append(f"{ours.mean():.1f} ({low:+.1f} … {high:+.1f})")
     print(f"| {column} | {' | '.join(cells)} |", flush=True)

@@ -1,8 +1,8 @@
 """How many tokens each way of choosing reads until it has a question's evidence.
 
-A sketch of the product's steps on arrays, for trying many settings: one number for each
-question answers for every budget. So all candidates judge, and it leaves out what
-merging rounds; the product's own steps are measured by `arms.py`.
+A sketch of the product's steps on arrays, for trying many settings. All candidates
+judge, and it leaves out what merging rounds; the product's own steps are measured by
+`arms.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ class Settings:
 
     head: float = 2
     lent: float = 0.5
-    half: float = 1500
+    half: float = 160
+    """Times the fourth root of the budget."""
     to_rank: float = 2
     """Infinite: nothing is read by rank."""
 
@@ -89,12 +90,14 @@ class Pieces:
             return np.inf
         return float((self._chunk_tokens[order] + 1).cumsum()[int(last)])
 
-    def by_worth(self, question: int, order: Numbers, settings: Settings) -> float:
+    def by_worth(
+        self, question: int, order: Numbers, settings: Settings, budget: int
+    ) -> float:
         """Tokens when pieces are read by rank and by their worth, merged."""
         n = len(self._start)
         worth = np.zeros(len(self._spans))
         worth[order] = 1 / (settings.head + np.arange(len(order)))
-        left = 2.0 ** (-self._steps / settings.half)
+        left = 2.0 ** (-self._steps / (settings.half * budget**0.25))
         before = _carried(np.bincount(self._last - 1, worth, n), left)
         behind = _carried(np.bincount(self._first, worth, n)[::-1], left[::-1])[::-1]
         total = np.bincount(self._holds, worth[self._held], n)

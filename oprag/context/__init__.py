@@ -34,7 +34,6 @@ from oprag.context.passages import (
 )
 from oprag.context.places import find_places
 from oprag.context.problems import Problems, warn
-from oprag.context.recall import lent_worth
 from oprag.context.seen import Seen
 from oprag.context.text import headers, numbered_text, render
 
@@ -66,7 +65,6 @@ __all__ = [
     "find_places",
     "gather_evidence",
     "headers",
-    "lent_worth",
     "numbered_text",
     "order_context",
     "place_metadata",

@@ -35,7 +35,7 @@ class Neighbours(NamedTuple):
     """The chunks of a list that were not retrieved but are beside hits."""
 
     number: int = 0
-    """The number of these at the end of the list."""
+    """The number of these at the end of the list, and of hits that come after them."""
     widen: Widen | None = None
     """How far to read on in full texts, beside the hits of `beside`."""
     beside: frozenset[int] = frozenset()
@@ -100,7 +100,9 @@ class Widening:
         sample = [hit.text for hit in hits[:_SAMPLE]]
         tokens = resolve_token_counter(options.token_counter)(" ".join(sample))
         mean = max(1, tokens / max(1, len(sample)))
-        room, self.hits = (options.token_budget or math.inf) / mean, len(hits)
+        budget = options.token_budget or math.inf
+        self.lent = partial(lent_worth, budget=budget)
+        room, self.hits = budget / mean, len(hits)
         """How many hits come before neighbours."""
         if options.selection == "budget":  # no hit is left out for them
             if fills and widen != "fill":
@@ -136,7 +138,7 @@ class Widening:
                 return
             for side in (-step, step):
                 if 0 <= at + side < total:
-                    yield -lent_worth(number, step * length), number, side
+                    yield -self.lent(number, step * length), number, side
 
     def requests(self) -> dict[ChunkKey, str]:
         """Return what to ask a store for: chunks, as `SearchedChunks` takes them.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Collection, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import attrgetter
 from typing import Any
 
 from oprag.chunk import Chunk, Span
@@ -65,14 +66,11 @@ def slices_beside(
             places = *range(begin, last, length), last
             cuts = sorted({_at_space(source, place, length) for place in places})
             slices += [slice_of(of, a, b, source[a:b]) for a, b in pairwise(cuts)]
-        pieces = cut([*whole, *slices], first)
+        pieces = cut([*whole, *slices], first, budget or left)
         found += [p for p in pieces if p.rank == first and p.chunk.text.strip()]
-    kept = []
-    for piece in sorted(found, key=lambda piece: -piece.worth):
-        if left > 0:
-            left -= piece.length
-            kept.append(piece.chunk)
-    return kept
+    found.sort(key=attrgetter("worth"), reverse=True)
+    before = accumulate((piece.length for piece in found), initial=0)
+    return [p.chunk for p, read in zip(found, before, strict=False) if read < left]
 
 
 def _of_document(hits: Sequence[Chunk]) -> dict[str, Any]:
@@ -84,7 +82,7 @@ def _of_document(hits: Sequence[Chunk]) -> dict[str, Any]:
 
 def _at_space(source: str, place: int, length: int) -> int:
     """Return the next place after white space; the place itself without one near."""
-    if place <= 0:
+    if place == 0:
         return 0
     space = _SPACE.search(source, place - 1, place + length // _NEAR)
     return min(place, len(source)) if space is None else space.end()

@@ -94,7 +94,7 @@ def test_tokens_needed_are_where_the_assembled_context_first_holds_the_evidence(
     book = Book("b", text, (Question("?", ((70, 200),), all_needed=True),))
     pieces = Pieces(book, Ranked(tuple(found), scores, scores))
     order = pieces.fused(0, "dense", None)
-    needed = pieces.by_worth(0, order, Settings())
+    needed = pieces.by_worth(0, order, Settings(), 200)
 
     def holds(budget):
         passages = order_context(
