@@ -348,7 +348,8 @@ def write_reports(
         What `summary.json` holds.
 
     Raises:
-        InvalidOptionError: There are no answers, or they are of another set.
+        InvalidOptionError: There are no answers.
+        KeyError: They are of another set.
         UnreadableFileError: A file of the run is damaged.
     """
     scores = score(directory, dataset)
