@@ -18,7 +18,6 @@ from oprag.files.worker import within_limits
 
 HTML_ENDINGS = (".html", ".htm", ".xhtml")
 _READERS = {".docx": word_text, **dict.fromkeys(HTML_ENDINGS, html_text)}
-_PDF_MAGIC = b"%PDF-"
 _AS_PDF = "save it as PDF"
 _OTHERS = {
     **dict.fromkeys((".ppt", ".pptx", ".odp"), f"holds slides; {_AS_PDF}"),
@@ -28,7 +27,6 @@ _OTHERS = {
     **dict.fromkeys((".zip", ".7z", ".rar"), "is an archive; unpack it"),
 }
 """Why files of other kinds are not read, by the end of their name."""
-_PAGE_BREAK = "\n\n"
 _JOINERS = "\u200c\u200d"
 """Invisible, and part of names in Persian and of emoji."""
 
@@ -92,7 +90,7 @@ class FilesRead(NamedTuple):
 
 def joined(pages: Sequence[FileText]) -> str:
     """Join the pages of a file by a blank line."""
-    return _PAGE_BREAK.join(page.text for page in pages)
+    return "\n\n".join(page.text for page in pages)
 
 
 def read_files(
@@ -184,7 +182,7 @@ def read_file(path: Path) -> list[FileText]:
     """
     try:
         # The process that reads may have another working directory.
-        return within_limits(_size(path), read_here, Path.cwd() / path, _name(path))
+        return within_limits(_size(path), read_here, Path.cwd() / path, one_line(path))
     except OSError as error:
         raise unreadable(path, _said(error)) from error
     except NoTextError as error:
@@ -216,7 +214,7 @@ def read_here(path: Path, name: str) -> list[FileText]:
     data = path.read_bytes()
     if not data.strip():
         raise NoTextError("is empty", "empty")
-    if path.suffix.lower() == ".pdf" or data.startswith(_PDF_MAGIC):
+    if path.suffix.lower() == ".pdf" or data.startswith(b"%PDF-"):
         return [FileText(name, *page) for page in pdf_pages(data)]
     ending = path.suffix.lower()
     if ending in _OTHERS:
@@ -227,7 +225,7 @@ def read_here(path: Path, name: str) -> list[FileText]:
     return [FileText(name, text)]
 
 
-def _name(path: Path) -> str:
+def one_line(path: Path) -> str:
     r"""The path as one line of text: names on disk may be any bytes.
 
     What would break a line, or turn the text around, is written as `\n` and `\u202e`.
@@ -257,7 +255,7 @@ def unreadable(
         reason: What is wrong with it, after its name.
         inside: Files inside a folder that could not be read.
     """
-    name = _name(path)
+    name = one_line(path)
     message = f"{name!r} {reason}."
     if inside:
         message += f" Skipped in it: {'; '.join(error.message for error in inside)}"

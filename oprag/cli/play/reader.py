@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from oprag.errors import UnreadableFileError
-from oprag.files import FilesRead, FileText, files_in, read_file
+from oprag.files import FilesRead, FileText, files_in, one_line, read_file
 
 LARGEST = 20_000_000
 """Bytes of a file at most: what a machine without a GPU indexes in some minutes."""
@@ -38,7 +38,7 @@ def read_shelf(paths: Iterable[tuple[Path, str]], say: Callable[[str], None]) ->
     sentences: list[str] = []
     for path, called in paths:
         for file in _files(path, skipped):
-            name = called or str(file)
+            name = called or one_line(file)
             if name in named:
                 continue
             say(f"Reading {name} …")
