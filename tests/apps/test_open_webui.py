@@ -24,7 +24,7 @@ from tests.kit.serving import HOST, answers_http, serving
 
 PACKAGES = ("open-webui==0.12.4",)
 PYTHONS = ("3.11", "3.12")
-FUNCTION = "document_order"
+FUNCTION_ID = "document_order"
 """The id that the function is pasted under."""
 
 
@@ -95,18 +95,18 @@ class OpenWebUI:
     def paste(self, content: str) -> None:
         """Make a function of a file's content, for all models."""
         function = {
-            "id": FUNCTION,
+            "id": FUNCTION_ID,
             "name": "Document order",
             "content": content,
             "meta": {"description": "Of the tests"},
         }
         self._post("/v1/functions/create", function)
-        self._post(f"/v1/functions/id/{FUNCTION}/toggle")
-        self._post(f"/v1/functions/id/{FUNCTION}/toggle/global")
+        self._post(f"/v1/functions/id/{FUNCTION_ID}/toggle")
+        self._post(f"/v1/functions/id/{FUNCTION_ID}/toggle/global")
 
     def set_valves(self, **valves: Any) -> None:
         """Set what the function is set to."""
-        self._post(f"/v1/functions/id/{FUNCTION}/valves/update", valves)
+        self._post(f"/v1/functions/id/{FUNCTION_ID}/valves/update", valves)
 
     def ask(self, question: Any, files: list[dict[str, str]]) -> str:
         """Ask about files, and give the answer."""
