@@ -17,8 +17,7 @@ from oprag.indexing.plan import (
     WantedChunk,
     WantedDocument,
 )
-from oprag.indexing.progress import ShowProgress
-from oprag.indexing.report import FailedDocument, IndexingReport
+from oprag.indexing.report import FailedDocument, IndexingReport, ShowProgress
 from oprag.indexing.run import Part
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.update import (

@@ -24,8 +24,13 @@ from oprag.indexing.given import (
 )
 from oprag.indexing.lock import taken
 from oprag.indexing.plan import RemoveMissing, Replace, RunOptions
-from oprag.indexing.progress import Progress, ShowProgress
-from oprag.indexing.report import IndexingReport, Readable, warn_of
+from oprag.indexing.report import (
+    IndexingReport,
+    Progress,
+    Readable,
+    ShowProgress,
+    warn_of,
+)
 from oprag.indexing.run import Given, Run, indexing_steps
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writer import ChunkWriter, IndexTarget, in_thread
