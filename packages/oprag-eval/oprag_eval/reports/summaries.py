@@ -218,7 +218,7 @@ def summarize(
     rows = tuple(
         row_of(
             arm,
-            figures_of(arm, measures, ids, sampling)
+            figures_of(arm, sorted(measures), ids, sampling)
             | corpus_figures(arm, dataset)
             | token_share(arm, full),
             expected=expected,
