@@ -29,7 +29,7 @@ def notes(tmp_path_factory) -> Path:
         rows = csv.writer(file)
         rows.writerow(["question", "document", "answer"])
         for question in set_of_four().questions:
-            rows.writerow([question.question, question.doc_id, question.answers[0]])
+            rows.writerow([question.question, *question.doc_ids, question.answers[0]])
         rows.writerow(["Who swept the harbour?", "harbour", "nobody"])
     return folder
 
