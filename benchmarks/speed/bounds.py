@@ -48,8 +48,7 @@ _40 = "40 hits in 10 documents of 10,000 chunks"
 _ALONE = "the same search in Chroma alone"
 
 BOUNDS = (
-    Bound("windows.bare.numpy", f"{_TIKTOKEN}, with numpy", "bare `encode`", 0.35),
-    Bound("windows.bare.pure", f"{_TIKTOKEN}, without numpy", "bare `encode`", 0.35),
+    Bound("windows.bare", _TIKTOKEN, "bare `encode`", 0.35),
     Bound(
         "windows.bare.threads",
         f"{_TIKTOKEN}, two texts at once",

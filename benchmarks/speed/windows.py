@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 
-from benchmarks.speed.fresh import run
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.threads import at_once, halves, work_for_two
 from benchmarks.speed.timing import Measured, Times, race, ratio
@@ -15,23 +13,12 @@ from oprag.tokens import resolve_token_counter
 _ENCODING = "cl100k_base"
 _SIZE = 128
 
-_WITHOUT_NUMPY = """
-import json, sys
-from benchmarks.speed.windows import against_encode
-times = against_encode(sys.stdin.read(), {repeats})
-print(json.dumps(times))
-"""
-
 
 def measure(setup: Setup) -> Iterator[Measured]:
     """Measure all rows of the group."""
     text = setup.text
     times = against_encode(text, setup.repeats)
-    yield ratio("windows.bare.numpy", times["peer"], times["oprag"])
-    code = _WITHOUT_NUMPY.format(repeats=setup.repeats)
-    found = json.loads(run(code, stdin=text, without=["numpy"]))
-    times = {name: Times(*lists) for name, lists in found.items()}
-    yield ratio("windows.bare.pure", times["peer"], times["oprag"])
+    yield ratio("windows.bare", times["peer"], times["oprag"])
     yield from _in_threads(setup)
     ours = _our_documents(text)
     for key, peer, mine in (
