@@ -37,7 +37,10 @@ def load_chat_model(name: str, **options: Any) -> BaseChatModel:
     except Exception as error:  # the clients have no error in common
         raise _not_loaded(name, provider, error) from error
     if not isinstance(loaded, BaseChatModel):
-        message = f"{name!r} is not the name of one chat model."
+        message = (
+            f"{name!r} is not the name of one chat model. Write provider:model, such "
+            "as openai:gpt-4o-mini."
+        )
         raise ModelCallError(message, model=name)
     return loaded
 

@@ -38,12 +38,17 @@ def test_settings_belong_to_the_system_before_them(written, specs):
     assert read_specs(written) == specs
 
 
-def test_a_dry_run_says_why_a_run_would_stop(capsys):
-    RunOptions(model="opnai:gpt-4o", dry_run=True).check()
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [("opnai:gpt-4o", "Unsupported provider"), ("gpt-4o", "Write provider:model")],
+)
+def test_a_dry_run_says_why_a_run_would_stop(model, why, capsys):
+    RunOptions(model=model, dry_run=True).check()
 
     told = capsys.readouterr().err
-    assert told.startswith("Note: A run would stop here. The chat model 'opnai:gpt-4o'")
-    assert "Unsupported provider" in told
+    assert told.startswith("Note: A run would stop here.")
+    assert repr(model) in told
+    assert why in told
 
 
 def test_budgets_are_ascending_and_each_once():
