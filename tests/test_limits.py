@@ -6,7 +6,6 @@ why. The aim stands beside a limit that is not there yet.
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 from dataclasses import fields
@@ -34,12 +33,11 @@ LINES = {
     "packages/oprag-eval": 8_805,  # aim: 8,500; refusals by a call, planned pairs
     "oprag/files": 1_037,  # came out of evaluation, Word files, says what it reads
     "oprag/scale": 446,
-    "tests": 45_973,  # aim: 42,000; places, damages, a real model, numbers, verdicts
+    "tests": 45_653,  # aim: 42,000; places, damages, a real model, numbers, verdicts
 }
 NAMES = {"context": 40}
 """Of doors that may be larger than `OTHER_NAMES`."""
 OTHER_NAMES = 35
-ERRORS = 22
 OPTIONS = 13
 SELF_ROUTE_OPTIONS = 15
 OF_LLAMAINDEX = {"callback_manager", "node_postprocessors", "streaming"}
@@ -78,19 +76,6 @@ def test_no_file_is_too_long_to_be_read_at_once():
 def test_a_door_has_no_more_names_than_its_limit(room):
     door = importlib.import_module(f"oprag.{room}")
     assert len(getattr(door, "__all__", ())) <= NAMES.get(room, OTHER_NAMES)
-
-
-def test_there_are_few_errors_and_warnings():
-    names = [
-        node.name
-        for part in ("oprag", "langchain_oprag", "llamaindex_oprag", "packages")
-        for path in (ROOT / part).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.ClassDef)
-        and not node.name.startswith("_")
-        and node.name.endswith(("Error", "Warning"))
-    ]
-    assert len(names) <= ERRORS, sorted(names)
 
 
 def test_components_share_few_options():

@@ -14,6 +14,7 @@ from oprag.metadata import (
     document_key,
     document_version,
     indexed_id,
+    joined_id,
     named_id,
     version_settings,
     version_text,
@@ -60,6 +61,18 @@ def test_other_settings_and_other_texts_are_another_version(settings, texts):
 @given(st.text(st.characters(codec="utf-8"), max_size=20))
 def test_an_id_of_a_name_is_its_uuid(name):
     assert named_id(name) == str(uuid.uuid5(uuid.NAMESPACE_OID, name))
+
+
+def test_what_is_joined_has_an_id_of_its_own_that_is_always_the_same():
+    ids = [
+        joined_id("ab"),
+        joined_id("ba"),
+        joined_id(["ab"]),
+        joined_id("ab", [(0, 3)]),
+    ]
+
+    assert ids[0] == joined_id("ab")
+    assert len({*ids, "a", "b", "ab"}) == 7
 
 
 PLACED = {"source": "a.txt", "doc_key": KEY, "chunk_index": 3, "char_start": 30}

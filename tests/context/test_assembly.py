@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import pickle
 
 import pytest
 
 from oprag import order_context, render
-from oprag.errors import BudgetTooSmallError, InvalidOptionError, MissingPositionError
+from oprag.errors import BudgetTooSmallError, InvalidOptionError
 
 TEXTS = ["end.", "start.", "middle."]
 METADATAS = [{"source": "s", "start_index": start} for start in (90, 0, 40)]
@@ -16,10 +15,6 @@ METADATAS = [{"source": "s", "start_index": start} for start in (90, 0, 40)]
 
 def _texts(**options):
     return [passage.text for passage in order_context(TEXTS, METADATAS, **options)]
-
-
-def test_an_application_without_framework_gets_document_order():
-    assert _texts() == ["start.", "middle.", "end."]
 
 
 def test_score_order_is_the_order_given():
@@ -64,16 +59,6 @@ def test_any_score_is_carried_along(score):
 def test_what_is_no_text_or_no_mapping_is_named(texts, metadatas, named):
     with pytest.raises(InvalidOptionError, match=named):
         order_context(texts, metadatas)
-
-
-def test_errors_survive_pickling_with_their_facts():
-    with pytest.raises(MissingPositionError) as caught:
-        order_context(["t", "u"], [{"source": "s", "x": 1}] * 2)
-    again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 -- made here
-
-    assert type(again) is MissingPositionError
-    assert (again.document, again.rank, again.keys) == ("s", 0, ("source", "x"))
-    assert str(again) == str(caught.value)
 
 
 def test_stored_token_counts_are_added_only_under_the_same_name():
@@ -145,17 +130,3 @@ def test_source_text_that_begins_like_a_mark_is_left_as_it_is(text):
     assert passage.text == text
     assert passage.exact
     assert passage.spans == ((7, 7 + len(text)),)
-
-
-def test_a_citation_gives_the_printed_page_label_where_there_is_one():
-    metadata = {"source": "s", "page": 4, "page_label": "iii", "start_index": 0}
-
-    (passage,) = order_context(["t"], [metadata])
-    assert passage.citation == "s, page iii, characters 0-1"
-
-
-def test_a_citation_counts_own_parts_from_zero_as_their_metadata_does():
-    metadata = {"doc_key": "k", "part_index": 2, "char_start": 0, "char_end": 1}
-
-    (passage,) = order_context(["t"], [metadata])
-    assert passage.citation == "k, part 2, characters 0-1"

@@ -8,7 +8,7 @@ from langchain_core.documents import Document
 from oprag import order_context
 from oprag.chunk import Span
 from oprag.context import Numbers
-from oprag.errors import MissingPositionError, PositionError
+from oprag.errors import PositionError
 
 SOURCE = "One fine day. It rained.  Then the sun came out again. The end."
 
@@ -46,13 +46,6 @@ def test_a_larger_gap_starts_a_new_passage():
     assert [p.text for p in passages] == [SOURCE[0:13], SOURCE[26:54]]
     assert len(_merge((0, 13), (21, 54))) == 1
     assert len(_merge((0, 13), (22, 54))) == 2
-
-
-def test_pages_are_not_joined():
-    metadatas = [{"source": "s", "start_index": 0, "page": page} for page in (1, 0)]
-
-    passages = order_context(["second", "first"], metadatas, merge=True)
-    assert [p.text for p in passages] == ["first", "second"]
 
 
 def test_chunks_with_ordinals_alone_are_not_joined():
@@ -98,29 +91,6 @@ def test_a_span_that_holds_another_text_in_a_source_that_is_read_is_an_error():
 
     with pytest.raises(PositionError, match="something else"):
         order_context(["Two"], metadatas, merge=True, documents=texts.get)
-
-
-def test_a_source_in_memory_proves_every_place():
-    metadatas = [{"source": "s", "start_index": start} for start in (40, 0)]
-
-    passages = order_context(
-        [SOURCE[:9], SOURCE[26:54]], metadatas, documents={"s": SOURCE}
-    )
-    assert [passage.spans for passage in passages] == [((0, 9),), ((26, 54),)]
-    with pytest.raises(MissingPositionError, match="is not in its text"):
-        order_context(["Other", "text"], metadatas, documents={"s": SOURCE})
-
-
-def test_a_document_that_is_not_at_hand_is_merged_without_it():
-    (passage,) = _merge((0, 24), (26, 54), documents=False, source=SOURCE)
-    (other,) = order_context(
-        [SOURCE[0:24], SOURCE[26:54]],
-        [{"source": "s", "start_index": start} for start in (0, 26)],
-        merge=True,
-        documents=lambda name: None,
-    )
-
-    assert passage.text == other.text
 
 
 def test_what_counts_from_a_parent_is_joined_and_claims_no_characters_anywhere():

@@ -59,12 +59,6 @@ async def test_an_async_function_is_awaited():
         source.get("a.txt")
 
 
-def test_a_source_is_returned_as_it_is():
-    source = document_source(TEXTS)
-
-    assert document_source(source) is source
-
-
 @pytest.mark.parametrize("name", ["../secret.txt", "/etc/passwd", "x\0y", "n" * 5000])
 def test_nothing_outside_the_folder_is_read(tmp_path, name):
     (tmp_path / "secret.txt").write_text("secret")

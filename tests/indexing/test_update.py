@@ -13,18 +13,10 @@ from hypothesis import strategies as st
 
 from oprag.documents import StoredChunk, rebuild
 from oprag.errors import InvalidOptionError, PositionWarning, UnreadableFileError
-from oprag.indexing import (
-    RunOptions,
-    WantedChunk,
-    WantedDocument,
-    in_thread,
-    update_index,
-)
+from oprag.indexing import RunOptions, WantedChunk, WantedDocument, update_index
 from oprag.indexing.plan import IndexingPlan
 from oprag.indexing.plan import plan as plan_of
-from oprag.indexing.update import updating
 from oprag.metadata import document_key, document_version, named_id, text_stamp
-from oprag.tokens import acarry_out
 from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
 from tests.kit.interrupted import content
 
@@ -150,16 +142,6 @@ def test_another_chunk_under_an_id_stays_until_the_new_one_is_there():
     assert set(stopped.delete) == {chunk.id for chunk in before.chunks}
 
 
-def test_an_id_that_is_there_twice_is_written_anew():
-    wanted = document("a.txt", ["one"])
-
-    todo = plan(KEY, wanted.chunks, stored(wanted) * 2)
-
-    assert [chunk.text for chunk in todo.add] == ["one"]
-    assert todo.delete == (wanted.chunks[0].id,)
-    assert todo.add[0].id != wanted.chunks[0].id
-
-
 def test_chunks_whose_id_is_not_told_cannot_be_replaced():
     wanted = document("a.txt", ["one"])
     nameless = [row._replace(id="") for row in stored(wanted)]
@@ -237,24 +219,6 @@ def test_batches_hold_no_more_than_asked_and_documents_are_read_one_at_a_time():
     assert writer.largest == 7
     assert len(store.rows) == 60
     assert max(ahead) == 3  # three documents of three chunks fill a batch of seven
-
-
-async def test_awaited_it_does_the_same():
-    before = [document("a", ["1", "2"]), document("b", ["3"])]
-    after = [document("a", ["1", "zwei"]), document("c", ["4"])]
-    results = []
-    for how in ("sync", "async"):
-        store = FakeStore(list(itertools.chain(*map(stored, before))))
-        writer = FakeWriter(store)
-        if how == "sync":
-            report = update_index(after, store, writer, remove_missing=True)
-        else:
-            steps = updating(after, store, writer, remove_missing=True)
-            report = await acarry_out(steps, in_thread)
-        results.append((report, content(store)))
-
-    assert results[0] == results[1]
-    assert results[0][1] == expected(*after)
 
 
 texts = st.lists(st.sampled_from("abc"), max_size=4)

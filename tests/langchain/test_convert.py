@@ -40,17 +40,6 @@ def test_a_merged_document_keeps_what_the_first_says_but_for_its_token_count():
     assert counts.items() <= alone.metadata.items()
 
 
-def test_a_merged_document_has_an_id_of_its_own_that_is_always_the_same():
-    compressor = OrderPreservingCompressor(merge=True)
-
-    (merged,) = compressor([SECOND, FIRST])
-    (again,) = compressor([FIRST, SECOND])
-    (other,) = compressor([SECOND, THIRD])
-
-    assert merged.id == again.id
-    assert len({merged.id, other.id, "id-0", "id-16", "id-32", None}) == 6
-
-
 def test_a_merged_document_of_parts_without_ids_has_none():
     FIRST_ = FIRST.model_copy(update={"id": None})  # noqa: N806 -- a variant of FIRST
 

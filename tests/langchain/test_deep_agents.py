@@ -13,17 +13,12 @@ from langchain_core.tools import tool
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-from langchain_oprag import (
-    EvidenceMiddleware,
-    OrderPreservingVectorStore,
-    create_retrieval_tool,
-)
-from tests.kit.marked_text import MARK, TEXT, inverted_pairs, marks
+from langchain_oprag import OrderPreservingVectorStore
+from tests.kit.marked_text import TEXT, inverted_pairs, marks
 from tests.langchain.corpus import EMBEDDING
 from tests.langchain.recording import RecordingChatModel
 
 QUESTION = "What does the lease bind?"
-OTHER_QUESTION = "Which rules bind whoever signs?"
 deepagents = pytest.importorskip(
     "deepagents", reason="it is in the group test-newest only"
 )
@@ -117,23 +112,3 @@ async def prompts(store: Any, mode: str) -> list[str]:
     else:
         assert [each async for each in app.astream(INPUT, stream_mode="messages")]
     return ["\n".join(message.text for message in call) for call in model.calls]
-
-
-def test_a_deep_agent_that_searches_twice_reads_each_sentence_once(store):
-    search = create_retrieval_tool(store, token_budget=400, name="retrieve")
-    read = {}
-    for middleware in ((), (EvidenceMiddleware(),)):
-        queries = iter((QUESTION, OTHER_QUESTION))
-
-        def twice(_: Any, queries: Any = queries) -> AIMessage:
-            query = next(queries, None)
-            return calling("retrieve", query=query) if query else ANSWER
-
-        model = ScriptedModel(script=twice)
-        deepagents.create_deep_agent(
-            model, tools=[search], middleware=middleware
-        ).invoke(INPUT)
-        read[bool(middleware)] = MARK.findall(model.sent)
-
-    assert len(read[False]) > len(set(read[False]))
-    assert sorted(read[True]) == sorted(set(read[False]))

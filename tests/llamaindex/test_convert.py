@@ -70,19 +70,6 @@ def test_text_and_score_of_a_merged_node_are_of_the_whole_and_the_rest_of_the_fi
         assert node.get_content(mode) == "author: A\n\none two"
 
 
-def test_ids_of_merged_nodes_are_new_stable_and_distinct():
-    nodes = with_scores(
-        *(in_source("ab", start, id_=f"n{start}") for start in (0, 2, 50, 52))
-    )
-
-    first, second = order(nodes, merge=True)
-    again = order(nodes, merge=True)
-
-    ids = [first.node_id, second.node_id]
-    assert len({*ids, "n0", "n2", "n50", "n52"}) == 6
-    assert [node.node_id for node in again] == ids
-
-
 def test_relationships_of_a_merged_node_that_still_hold_are_kept():
     def info(name):
         return RelatedNodeInfo(node_id=name)

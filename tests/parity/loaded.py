@@ -15,8 +15,6 @@ from tests.kit.corpora import texts
 ROMAN = ("i", "ii", "iii", "iv", "v")
 FIRST = {"page": 0, "row": 0, "page_number": 1, "seq_num": 1, "page_label": 1}
 """The first number of readers."""
-CITED = {"page": "page", "page_number": "page", "page_label": "page", "roman": "page"}
-CITED |= {"row": "row", "seq_num": "record"}
 
 
 class Text(NamedTuple):
@@ -27,8 +25,6 @@ class Text(NamedTuple):
     name: str
     number: int | None
     """The `part_index` that its chunks must have."""
-    cited: str | None
-    """How a citation must name the part."""
 
     def for_langchain(self) -> LangChainDocument:
         return LangChainDocument(self.text, metadata=dict(self.metadata))
@@ -58,13 +54,12 @@ def document(name: str, key: str, kind: str, own: Sequence[str]) -> list[Text]:
     """The texts of one document, in the order of the pages as the reader gives them."""
     named = {key: name}
     if kind == "whole":
-        return [Text(own[0], named, name, None, None)]
+        return [Text(own[0], named, name, None)]
     made = []
     for place, text in enumerate(own):
         if kind == "section":
             number = place if len(own) > 1 else None
-            cited = None if number is None else f"part {place}"
-            made.append(Text(text, {**named, "Header 1": "A"}, name, number, cited))
+            made.append(Text(text, {**named, "Header 1": "A"}, name, number))
             continue
         if kind == "roman":
             value: Any = ROMAN[place]
@@ -72,10 +67,7 @@ def document(name: str, key: str, kind: str, own: Sequence[str]) -> list[Text]:
         else:
             value = place + FIRST[kind]
             entry = {kind: str(value) if kind == "page_label" else value}
-        seen = value + 1 if kind == "page" else value
-        made.append(
-            Text(text, {**named, **entry}, name, place, f"{CITED[kind]} {seen}")
-        )
+        made.append(Text(text, {**named, **entry}, name, place))
     return made
 
 

@@ -159,7 +159,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception]]] = [
 
 @pytest.mark.parametrize(("loaded", "error"), WRONG)
 def test_what_cannot_be_indexed_is_the_same_error(loaded, error):
-    texts = [Text(text, metadata, "", None, None) for text, metadata in loaded]
+    texts = [Text(text, metadata, "", None) for text, metadata in loaded]
     messages = []
     for place in alone():
         with pytest.raises(error) as caught:
@@ -173,9 +173,9 @@ def test_what_cannot_be_indexed_is_the_same_error(loaded, error):
 def test_what_is_wrong_with_one_document_is_the_same_and_leaves_its_old_version(
     metadata, error
 ):
-    before = [Text("Old.", NAMED, "", None, None)]
-    wrong = Text("New.", {**NAMED, **metadata}, "", None, None)
-    other = Text("Other.", {"source": "b.pdf"}, "", None, None)
+    before = [Text("Old.", NAMED, "", None)]
+    wrong = Text("New.", {**NAMED, **metadata}, "", None)
+    other = Text("Other.", {"source": "b.pdf"}, "", None)
     messages = []
     for place in alone():
         index(place, before)
@@ -191,7 +191,7 @@ def test_what_is_wrong_with_one_document_is_the_same_and_leaves_its_old_version(
 
 
 def test_what_not_every_store_keeps_is_left_out_when_asked():
-    text = Text("Text.", {**NAMED, "tags": ["a"], "year": 1}, "", None, None)
+    text = Text("Text.", {**NAMED, "tags": ["a"], "year": 1}, "", None)
     for place in alone():
         with pytest.raises(InvalidOptionError, match="'error' or 'drop'"):
             index(place, [text], unsupported_metadata="keep")

@@ -54,7 +54,7 @@ def test_chunks_of_other_splitters_are_located(of, splitter):
     place, split = framework(), {option: splitter}
     texts = ["\n\n".join(f"Part {n} says {n * k}." for n in range(40)) for k in (7, 9)]
     pages = [
-        getattr(Text(text, {"source": "a.pdf", "page": n}, "", n, None), loads)()
+        getattr(Text(text, {"source": "a.pdf", "page": n}, "", n), loads)()
         for n, text in enumerate(texts)
     ]
 

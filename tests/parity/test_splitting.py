@@ -13,7 +13,6 @@ from llama_index.core.schema import Document as LlamaIndexDocument
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag import order_context
 from oprag.errors import MissingDocumentError, MissingPositionError, PositionError
 from oprag.metadata import document_key, short_hash
 from oprag.splitting import TextChunk, split_sentences, split_tokens
@@ -135,20 +134,6 @@ def test_chunks_ids_and_metadata_are_the_same(loaded, how):
         assert version
         assert list(chunk.metadata.items()) == list(expected.metadata.items())
     assert len({chunk.id for chunk in langchain}) == len(langchain)
-
-
-@given(documents(), splitters)
-def test_a_citation_names_the_part_as_its_reader_knows_it(loaded, how):
-    named = {(text.name, text.number): text.cited for text in loaded.texts}
-    for text, metadata in [
-        (c.text, c.metadata) for c in split_by_langchain(loaded, how)
-    ]:
-        (passage,) = order_context([text], [metadata])
-        name, number = metadata.get("doc_uri"), metadata.get("part_index")
-        cited = named[name, number]
-        span = f"characters {metadata['char_start']}-{metadata['char_end']}"
-        parts = [name, span] if cited is None else [name, cited, span]
-        assert passage.citation == ", ".join(parts)
 
 
 @given(documents(), splitters, splitters)

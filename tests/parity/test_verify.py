@@ -98,20 +98,6 @@ def test_documents_of_which_a_sample_has_one_chunk_are_looked_at_whole():
         llamaindex.retrieve("text")
 
 
-def test_the_keys_that_are_there_are_named():
-    chunks = [(f"text {n}", {"source": "a", "para_no": n}) for n in range(5)]
-
-    assert "Metadata keys found: para_no, source" in refused(retrievers(chunks))
-    for component in retrievers(chunks, position_keys="para_no"):
-        component.verify()
-
-
-def test_an_empty_store():
-    for component in retrievers([]):
-        with pytest.raises(UnfitIndexError, match="holds no chunk"):
-            component.verify()
-
-
 def test_with_warn_it_is_a_warning():
     for component in retrievers(PARTLY, on_problem="warn"):
         with pytest.warns(PositionWarning, match="1 of 1 documents") as caught:

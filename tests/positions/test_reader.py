@@ -113,15 +113,6 @@ def test_two_documents_may_use_different_schemes():
     assert [chunk.position for chunk in chunks] == [(0, 5, 9), (0, 3)]
 
 
-def test_langchains_not_found_is_no_position():
-    metadatas = [{"start_index": 10}, {"start_index": -1}]
-
-    with pytest.raises(MissingPositionError, match=r"rank 1.*start_index=-1") as caught:
-        _positions(metadatas)
-    assert caught.value.rank == 1
-    assert caught.value.keys == ("start_index",)
-
-
 @pytest.mark.parametrize(
     "metadata",
     [
@@ -285,10 +276,6 @@ def test_a_chunk_that_is_alone_in_its_document_needs_no_position(metadata, probl
     assert [(c.position, c.span) for c in chunks] == [(None, None)] * 3
 
 
-def test_a_chunk_that_is_alone_keeps_the_position_it_has():
-    assert _positions([{"start_index": 5}]) == [(0, 5, 9)]
-
-
 def test_a_text_of_another_length_than_recorded_says_where_it_begins_alone():
     metadatas = [
         {"source": "s", "char_start": 40, "char_end": 60},
@@ -320,10 +307,6 @@ def test_one_header_before_every_chunk_explains_what_disagrees(overlap):
     other = [text.replace("1807", str(1800 + n)) for n, text in enumerate(texts)]
     with pytest.raises(ConflictingPositionsError):
         order_context(other, metadatas)
-
-
-def test_a_named_position_may_be_a_metadata_key():
-    assert _positions([{"abs": 3}], position_keys="abs") == [(3,)]
 
 
 def test_a_named_position_may_be_an_attribute():

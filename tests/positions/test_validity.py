@@ -30,12 +30,6 @@ def test_of_several_texts_at_one_position_each_is_kept_once_with_its_best_rank()
     ]
 
 
-def test_equal_texts_without_positions_are_one_chunk():
-    passages = order_context(["same", "same"], [{"source": "s"}] * 2)
-
-    assert len(passages) == 1
-
-
 def test_duplicates_do_not_use_up_top_n():
     metadatas = [{"source": "s", "start_index": i} for i in (5, 5, 0)]
 

@@ -19,7 +19,7 @@ from oprag.tokens import Finished, advance
 
 WORDS = [f"word{number}" for number in range(60)]
 TEXT = " ".join(WORDS)
-TEXTS = {"a": TEXT, "b": TEXT.upper()}
+TEXTS = {"a": TEXT, "b": TEXT.upper(), "c~": TEXT}
 PROMPT = 5
 
 
@@ -137,6 +137,13 @@ def test_by_score_each_stands_behind_its_number():
     numbered = driven.asked[0].context.text.split("\n\n")
     assert [text.split("] ")[1] for text in numbered] == ["word5 word6", "word0 word1"]
     assert all(text.startswith("[Chunk ") for text in numbered)
+
+
+def test_a_text_that_is_not_proved_is_read_and_marked():
+    driven = Driven([REFUSAL, reply("y")], hit(3, 4, "c~"))
+
+    assert driven.outcome.described()["exact"] is False
+    assert [excerpt.exact for excerpt in driven.context.excerpts] == [False]
 
 
 def test_a_budget_keeps_the_best():
