@@ -106,28 +106,23 @@ def document_of(passage: Passage, options: ContextOptions | None = None) -> Docu
     objects = [c.source for c in chunks if isinstance(c.source, Document)]
     if len(objects) < len(chunks):
         whole = len(chunks) == 1
-        metadata = result_metadata(passage, _stored_id, options, whole=whole)
+        metadata = result_metadata(passage, stored_id, options, whole=whole)
         return Document(passage.text, metadata=metadata)
-    cut = [chunk.text for chunk in chunks] != [each.page_content for each in objects]
-    whole = len(objects) == 1 and not cut
-    metadata = result_metadata(passage, _stored_id, options, whole=whole)
+    whole = len(objects) == 1 and passage.text == objects[0].page_content
+    metadata = result_metadata(passage, stored_id, options, whole=whole)
     if whole:
         # Of the same class, and in less time than a constructor takes.
         return objects[0].model_copy(update={"metadata": metadata})
     # Whatever else a class of its own holds was that of the first document.
+    cut = [chunk.text for chunk in chunks] != [each.page_content for each in objects]
     id_ = result_id(passage, _ID, cut=cut)
     return Document(passage.text, id=id_, metadata=metadata)
 
 
-def _stored_id(document: Any) -> str | None:
-    """The id that a store knows a document by, or None."""
-    if isinstance(document, Document):
-        return stored_id(document)
-    return None
-
-
-def stored_id(document: Document) -> str:
+def stored_id(document: Any) -> str:
     """Return the id that a store knows a document by; an empty one for none."""
+    if not isinstance(document, Document):
+        return ""
     # Qdrant's is in the metadata.
     return str(document.id or document.metadata.get("_id", ""))
 

@@ -291,8 +291,7 @@ def _node(
     """
     scored, chunks = nodes[0], passage.chunks
     first: BaseNode = scored.node
-    cut = [chunk.text for chunk in chunks] != [text_of(each.node) for each in nodes]
-    whole = len(nodes) == 1 and not cut
+    whole = len(nodes) == 1 and passage.text == text_of(first)
     metadata = result_metadata(passage, _ID, options, whole=whole)
     shown = first.excluded_llm_metadata_keys
     if options is not None or HASH not in first.metadata:
@@ -306,6 +305,7 @@ def _node(
     }
     if whole:
         return _scored(scored, _copy(first, None, changes), scored.score)
+    cut = [chunk.text for chunk in chunks] != [text_of(each.node) for each in nodes]
     changes["embedding"] = None
     changes["id_"] = result_id(passage, _ID, cut=cut)
     changes["relationships"] = _relationships([each.node for each in nodes])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from oprag.metadata import EXACT, PAGES, uri_of
 
+_RANK = attrgetter("rank")
 _NO_METADATA: Mapping[str, Any] = {}
 IS_EXACT = (True, "true", "True", "1")
 """Values of `oprag_exact` that stores make of True."""
@@ -50,8 +52,6 @@ class Chunk(NamedTuple):
     None when the document is one text."""
     score: float | None = None
     """As the retriever reported it: carried along, never compared between stores."""
-    token_count: int | None = None
-    """Tokens of the text as it is sent to a model; None when not counted yet."""
     name: str | None = None
     """The document's name for people (`lease.txt`), for citations; empty or None for
     none."""
@@ -120,7 +120,7 @@ class Passage(NamedTuple):
     @property
     def rank(self) -> int:
         """Best (lowest) rank of its chunks."""
-        return min([chunk.rank for chunk in self.chunks])
+        return min(self.chunks, key=_RANK).rank
 
     @property
     def part(self) -> int | None:
@@ -149,13 +149,10 @@ class Passage(NamedTuple):
         """
         if self.cited is not None:
             return self.cited
-        return ", ".join(filter(None, [self.name, *self._place()])) or UNKNOWN_DOCUMENT
-
-    def _place(self) -> list[str]:
         first = self.chunks[0]
-        place = []
-        if self.part is not None:
-            place.append(named_part(first.metadata, self.part))
+        place = [self.name]
+        if first.part is not None:
+            place.append(named_part(first.metadata, first.part))
         if self.spans:
             at = self.spans[0].start, self.spans[-1].end
             pages = first.metadata.get(PAGES)
@@ -164,7 +161,7 @@ class Passage(NamedTuple):
         elif first.position is not None and len(first.position) > 1:
             places = ".".join(str(number) for number in first.position[1:])
             place.append(f"chunk {places}")
-        return place
+        return ", ".join(filter(None, place)) or UNKNOWN_DOCUMENT
 
 
 OTHER_ENDS = "。！？｡।॥؟۔።"

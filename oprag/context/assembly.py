@@ -158,9 +158,11 @@ def _kept(
         # Gaps are not filled from full texts: what lies there may have been read.
         options = replace(options, documents=None)
         steps["seen"] = _ranks(chunks, first)
-    kept = chunks if options.top_n is None else _of_best(chunks, options.top_n, first)
+    kept = chunks
+    if options.top_n is not None:
+        kept = _of_best(chunks, options.top_n, first)
+        steps["top_n"] = _ranks(kept, first)
     used_all = len(kept) == len(chunks)
-    steps["top_n"] = _ranks(kept, first)
     why: dict[str, Any] = {}
     if (budget := options.needed_budget()) is None:
         passages = finish(kept, options)

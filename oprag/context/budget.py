@@ -59,9 +59,9 @@ def fill_budget(
     """Take chunks in the given order while they fit the budget.
 
     Returns:
-        The chosen chunks in the given order, with `token_count` set: all before the
-        first that does not fit, so that the choice for a small budget is a subset
-        of that for a larger one. Empty only when `chunks` is.
+        The chosen chunks in the given order: all before the first that does not fit,
+        so that the choice for a small budget is a subset of that for a larger one.
+        Empty only when `chunks` is.
 
     Raises:
         BudgetTooSmallError: The best chunk alone takes more than the budget.
@@ -74,21 +74,14 @@ def fill_budget(
     kept: list[Chunk] = []
     used = 0
     for chunk in chunks:
-        tokens = cost(chunk)
-        room = tokens + reserve(chunk)
-        needed = used + room + (join_cost if kept else 0)
+        needed = used + cost(chunk) + reserve(chunk) + (join_cost if kept else 0)
         if needed > token_budget:
             if not kept:
                 raise too_small(token_budget, needed)
             break
-        kept.append(counted(chunk, tokens))
+        kept.append(chunk)
         used = needed
     return kept
-
-
-def counted(chunk: Chunk, token_count: int) -> Chunk:
-    """Return the same chunk with its tokens counted."""
-    return Chunk(*chunk[:7], token_count, *chunk[8:])
 
 
 def too_small(token_budget: int, needed: int) -> BudgetTooSmallError:
@@ -217,8 +210,7 @@ class BudgetFiller:
         """Take what fits, in the given order.
 
         Returns:
-            The chosen ones in the given order, with `token_count` set, and what comes
-            of them.
+            The chosen ones in the given order, and what comes of them.
         """
         kept = fill_budget(
             listed,
@@ -301,11 +293,10 @@ class BudgetFiller:
             room = budget - self._needed(kept)
             larger = [*kept]
             for chunk in listed[len(kept) :]:
-                tokens = self._cost(chunk)
-                room -= tokens
+                room -= self._cost(chunk)
                 if room < 0:
                     break
-                larger.append(counted(chunk, tokens))
+                larger.append(chunk)
             larger = self._fitting(larger, budget, len(kept))
             if len(larger) == len(kept):
                 return kept
@@ -324,11 +315,10 @@ class BudgetFiller:
             parts = with_beginnings(chunk, kept)
             while fitting := bisect_right(parts, room, key=self._cost):
                 part = parts[fitting - 1]
-                tokens = self._cost(part)
-                more = [*kept, counted(part, tokens)]
+                more = [*kept, part]
                 excess = self._needed(more) - budget
                 if excess <= 0:
                     kept = more
                     break
-                room = tokens - excess
+                room = self._cost(part) - excess
         return kept

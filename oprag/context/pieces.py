@@ -40,11 +40,7 @@ def slice_of(chunk: Chunk, start: int, end: int, text: str | None = None) -> Chu
         if key not in _OF_ITS_TEXT and (key != "start_index" or span[0] == start)
     }
     return chunk._replace(
-        text=text,
-        position=position,
-        span=Span(start, end),
-        token_count=None,
-        metadata=metadata,
+        text=text, position=position, span=Span(start, end), metadata=metadata
     )
 
 

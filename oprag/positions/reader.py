@@ -87,7 +87,7 @@ def read_chunks(
     ]
     return [
         # Hundreds per query: positional arguments are faster.
-        Chunk(h.text, key, r, *places[r], h.score, None, name, scopes[r], h.source)
+        Chunk(h.text, key, r, *places[r], h.score, name, scopes[r], h.source)
         for r, (h, (key, name)) in enumerate(zip(hits, documents, strict=True))
     ]
 

@@ -38,7 +38,7 @@ def read_before(*hits):
 
 
 def test_a_chunk_of_which_nothing_was_read_stays_as_it_is():
-    found = hit(0, 100, token_count=25)
+    found = hit(0, 100)
 
     (passage,) = ordered([found], [["a.txt", None, 100, 120], ["b.txt", None, 0, 9]])
 

@@ -38,12 +38,6 @@ def test_texts_after_the_budget_are_not_counted():
     assert counted == [0, 1, 2]
 
 
-def test_kept_chunks_know_their_tokens():
-    (chunk,) = fill_budget(_chunks(4), 9, cost=lambda _: 7)
-
-    assert chunk.token_count == 7
-
-
 @given(
     st.lists(st.integers(1, 9), min_size=1, max_size=12),
     st.integers(1, 40),
