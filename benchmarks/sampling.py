@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import NormalDist, fmean, median
+from statistics import NormalDist, fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -49,8 +49,7 @@ _HOW = (
 _COLUMNS = (
     "*Decided*: an arm was advised; the others end with *cannot tell*.\n*Too low*: the "
     "advised arm is more than 2 points worse than the best. *Loss*: mean points below\n"
-    "the best, where something was advised. *More*: the questions that it asks for "
-    "otherwise, the median."
+    "the best, where something was advised."
 )
 _EQUAL = """\
 Where all six are equal the advice says *cannot tell* in two thirds of the runs of
@@ -77,8 +76,6 @@ class Outcome(NamedTuple):
     """Advice that is more than 2 points worse than the best."""
     loss: float | None
     """Mean points below the best, where something was advised."""
-    more: float | None
-    """Median of the questions it asks for, where nothing was."""
 
 
 def answers(
@@ -105,7 +102,6 @@ def advised(shape: str, questions: int, documents: int, runs: int) -> Outcome:
     chance = np.random.default_rng(_SEED)
     groups = np.arange(questions) % documents
     losses: list[float] = []
-    more: list[int] = []
     for _ in range(runs):
         made = answers(chance, groups, [accuracy / 100 for accuracy in truth])
         arms = [
@@ -116,8 +112,6 @@ def advised(shape: str, questions: int, documents: int, runs: int) -> Outcome:
         assert found is not None
         if found.chosen is not None:
             losses.append(max(truth) - truth[int(found.chosen)])
-        elif found.more_questions is not None:
-            more.append(found.more_questions)
     return Outcome(
         shape,
         questions,
@@ -125,7 +119,6 @@ def advised(shape: str, questions: int, documents: int, runs: int) -> Outcome:
         len(losses) / runs,
         sum(loss > 100 * MARGIN for loss in losses) / runs,
         fmean(losses) if losses else None,
-        median(more) if more else None,
     )
 
 
@@ -207,16 +200,15 @@ def as_markdown(
         f"Of {runs:,} runs each.",
         _COLUMNS,
         "",
-        "| true accuracies | questions | documents | decided | too low | loss | more |",
-        "|---|---|---|---|---|---|---|",
+        "| true accuracies | questions | documents | decided | too low | loss |",
+        "|---|---|---|---|---|---|",
     ]
     for each in outcomes:
         truth = ", ".join(f"{value:g}" for value in SHAPES[each.shape])
         loss = "–" if each.loss is None else f"{each.loss:.2f}"
-        more = "–" if each.more is None else f"{each.more:,.0f}"
         lines.append(
             f"| {each.shape}: {truth} | {each.questions:,} | {each.documents} | "
-            f"{each.decided:.1%} | {each.too_low:.1%} | {loss} | {more} |"
+            f"{each.decided:.1%} | {each.too_low:.1%} | {loss} |"
         )
     lines += [
         "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 import statistics
 
@@ -13,7 +14,14 @@ from hypothesis import strategies as st
 
 from oprag.errors import InvalidOptionError
 from oprag_eval.data import Question
-from oprag_eval.statistics import Figure, Sampling, adjusted, clusters_of
+from oprag_eval.statistics import (
+    Comparison,
+    Figure,
+    Sampling,
+    adjusted,
+    clusters_of,
+    over_sets,
+)
 
 
 def ends(found: Figure) -> tuple[float, float, float]:
@@ -53,7 +61,7 @@ class TestEstimate:
         half = 2.364624 / 28**0.5
         assert found.low == pytest.approx(0.5 - half, abs=1e-6)
         assert found.high == pytest.approx(0.5 + half, abs=1e-6)
-        assert (found.questions, found.documents) == (8, 8)
+        assert found.questions == 8
 
     def test_the_error_is_that_of_sums_of_whole_documents(self):
         # Sums 3 of 4, 1 of 2, 0 of 2: mean 1/2, residuals 1, 0, -1; the variance is
@@ -65,7 +73,6 @@ class TestEstimate:
 
         half = t.ppf(0.975, 5 / 3) * (3 / 64) ** 0.5
         assert (found.low, found.high) == (max(0, 0.5 - half), min(1, 0.5 + half))
-        assert found.documents == 3
 
     def test_all_right_is_not_surely_right(self):
         few = Sampling(range(10)).estimate([1.0] * 10)
@@ -101,7 +108,6 @@ class TestEstimate:
 
         assert (sampling.unit, sampling.groups) == ("questions", 8)
         assert ends(found) == ends(Sampling(range(8)).estimate([0, 1] * 4))
-        assert found.documents == 1
         assert Sampling([0, 1]).unit == "documents"
 
     def test_one_question_says_nothing_about_others(self):
@@ -133,7 +139,7 @@ class TestComparison:
 
         assert found.mean == pytest.approx(1 / 4)
         assert (found.better, found.worse) == (2, 1)
-        assert (found.questions, found.documents) == (4, 2)
+        assert found.questions == 4
 
     @given(SCORES)
     def test_the_other_way_round_it_is_the_negative(self, pairs):
@@ -185,3 +191,38 @@ def test_p_is_corrected_for_the_number_of_comparisons():
     assert adjusted([0.03, 0.01, 0.5, 0.02]) == pytest.approx([0.06, 0.04, 0.5, 0.06])
     assert adjusted([0.9, 0.8]) == [1.0, 1.0]
     assert adjusted([]) == []
+
+
+def differing(better: int, worse: int, questions: int = 1000) -> Comparison:
+    """Two arms of which each is right alone on so many questions."""
+    first = [1] * better + [0] * (questions - better)
+    second = [0] * better + [1] * worse + [0] * (questions - better - worse)
+    found = Sampling(range(questions)).compare(first, second)
+    assert found is not None
+    return found
+
+
+def test_p_is_that_of_all_ways_in_which_chance_may_turn_each_question():
+    found = differing(30, 12, 400)
+    ways = sum(math.comb(42, n) for n in range(30, 43))
+
+    assert found.p == pytest.approx(2 * ways / 2**42, abs=0.004)
+
+
+def test_over_sets_error_and_freedom_are_welchs():
+    from scipy import stats
+
+    draw = np.random.default_rng(1)
+    one, other = draw.random(100), draw.normal(0.3, 0.4, 60)
+    both = [Sampling(range(len(v))).compare(v, [0.0] * len(v)) for v in (one, other)]
+    found = over_sets(both)
+    welch = stats.ttest_ind(one, other, equal_var=False)
+
+    assert found.mean == pytest.approx((one.mean() + other.mean()) / 2)
+    assert found.freedom == pytest.approx(welch.df)
+    assert found.error == pytest.approx(
+        abs(one.mean() - other.mean()) / welch.statistic / 2
+    )
+    assert found.questions == 160
+    alone = Sampling([0]).compare([1], [0])
+    assert (over_sets([alone, alone]).p, over_sets([alone]).p) == (1, 1)

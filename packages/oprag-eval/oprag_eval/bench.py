@@ -44,9 +44,7 @@ class Bench:
 
     Args:
         dataset: Questions and documents.
-        model: Answers, and chooses pages to look up.
-        index_model: Writes what is made of documents beforehand: summaries, pages,
-            gists; None: the same.
+        model: Answers, chooses pages to look up, and writes summaries and gists.
         vectors: Of the embedding model.
         token_counter: Counts budgets and contexts; None for cl100k.
         window: Tokens that the model reads and writes; None when not known.
@@ -72,11 +70,9 @@ class Bench:
         seed: int = 42,
         answer_style: AnswerStyle = "letter",
         wording: Wording | None = None,
-        index_model: Model | None = None,
     ) -> None:
         self.dataset = dataset
         self.model = model
-        self.index_model = index_model or model
         self.vectors = vectors
         self.counter: NamedTokenCounter = resolve_token_counter(token_counter)
         self.window = window
@@ -92,7 +88,7 @@ class Bench:
     def trial(self, model: Model) -> Bench:
         """Return the same bench with another model, of which nothing is kept."""
         trial = copy.copy(self)
-        trial.model = trial.index_model = model
+        trial.model = model
         trial.artifacts = Artifacts()
         return trial
 
@@ -183,28 +179,9 @@ def query_text(question: Question) -> str:
     return "\n".join([question.question, *question.options])
 
 
-class WordSearch:
-    """Ranks chunks, named by their places in a list, by the words of a question."""
+class WordSearch(ChunkStore):
+    """Chunks, named by their places in a list, ranked by the words of a question."""
 
-    def __init__(self, hits: Sequence[Hit]) -> None:
-        self._chunks = _Chunks(hits)
-        self._bm25 = Bm25(self._chunks)
-
-    def fused(self, question: str, found: Sequence[int], k: int) -> list[int]:
-        """Fuse what a vector search found with what the question's words find.
-
-        Returns:
-            Places, best first; see `oprag.documents.Bm25.fused`.
-        """
-        known = [(str(place), self._chunks.text(place)) for place in found]
-        searched = SearchedChunks(self._chunks, SearchFilter(), "bm25")
-        fused = self._bm25.fused(question, known, k, searched)
-        return [
-            found[each] if isinstance(each, int) else int(each.id) for each in fused
-        ]
-
-
-class _Chunks(ChunkStore):
     name = "the chunks of an evaluation"
 
     def __init__(self, hits: Sequence[Hit]) -> None:
@@ -212,16 +189,29 @@ class _Chunks(ChunkStore):
             StoredChunk(hit.text, hit.metadata, str(place))
             for place, hit in enumerate(hits)
         ]
+        self._bm25 = Bm25(self)
 
-    def text(self, place: int) -> str:
-        return self._all[place].text
+    def fused(self, question: str, found: Sequence[int], k: int) -> list[int]:
+        """Fuse what a vector search found with what the question's words find.
+
+        Returns:
+            Places, best first; see `oprag.documents.Bm25.fused`.
+        """
+        known = [(str(place), self._all[place].text) for place in found]
+        searched = SearchedChunks(self, SearchFilter(), "bm25")
+        fused = self._bm25.fused(question, known, k, searched)
+        return [
+            found[each] if isinstance(each, int) else int(each.id) for each in fused
+        ]
 
     def read(
         self,
         wanted: Wanted | None = None,  # noqa: ARG002 -- nobody asks for documents
         ids: Collection[str] | None = None,
     ) -> Iterable[StoredChunk]:
+        """Return all, or those of some ids."""
         return self._all if ids is None else [self._all[int(each)] for each in ids]
 
     def count(self) -> int:
+        """Count them."""
         return len(self._all)

@@ -37,21 +37,13 @@ _GIST_PARTS = 4
 class Taken(NamedTuple):
     """The totals of several calls."""
 
-    asked: TokenUsage = TokenUsage()
-    """Of questions."""
-    made: TokenUsage = TokenUsage()
-    """Of what is made of documents beforehand."""
+    usage: TokenUsage = TokenUsage()
     calls: int = 0
-
-    @property
-    def usage(self) -> TokenUsage:
-        """All of it."""
-        return self.asked + self.made
 
 
 def _total(taken: Iterable[Taken]) -> Taken:
-    asked, made, calls = zip(Taken(), *taken, strict=True)
-    return Taken(sum(asked, TokenUsage()), sum(made, TokenUsage()), sum(calls))
+    usages, calls = zip(Taken(), *taken, strict=True)
+    return Taken(sum(usages, TokenUsage()), sum(calls))
 
 
 @dataclass(frozen=True)
@@ -136,9 +128,9 @@ async def estimate_run(
                 failed = await _ask(first_runs, question, trial) | failed
                 if not declines:  # the second time nothing is embedded
                     advanced(len(systems) * count + place, steps)
-            of_all = _times(counting.asked, asked), _times(counting.made, documents)
+            usage = _times(counting.asked, asked) + _times(counting.made, documents)
             calls = counting.calls[False] * asked + counting.calls[True] * documents
-            bounds.append(Taken(*of_all, round(calls)))
+            bounds.append(Taken(usage, round(calls)))
         systems[name] = (bounds[0], bounds[1])
     why = tuple(f"{arm}: {why}" for arm, why in failed.items())
     return RunEstimate(systems, count, len(plan.questions), len(plan), why)

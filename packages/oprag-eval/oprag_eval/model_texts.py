@@ -115,9 +115,9 @@ async def kept_reply(bench: Bench, call: Call) -> Completion:
     """
 
     async def make() -> Facts:
-        completion = await bench.index_model.complete(call)
+        completion = await bench.model.complete(call)
         if call.kind in _NEEDED and not completion.text.strip():
-            name = bench.index_model.name
+            name = bench.model.name
             message = (
                 f"The chat model {name!r} wrote an empty {call.kind}. Run it again, or "
                 "use another model."
@@ -126,7 +126,7 @@ async def kept_reply(bench: Bench, call: Call) -> Completion:
         return {"text": completion.text, "usage": completion.usage.to_dict()}
 
     asked = {
-        "model": bench.index_model.name,
+        "model": bench.model.name,
         "prompt": call.prompt,
         "max_output_tokens": call.max_output_tokens,
     }

@@ -1,4 +1,4 @@
-"""A paper's table asked again: its figures, its conditions, and whether it comes out.
+"""A paper's table asked again: its figures and its conditions.
 
 `published.csv` holds the papers' figures, in percent, with the papers' models,
 embeddings and splitting: a reference, not a baseline of one's own run. Each file of
@@ -10,96 +10,33 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from statistics import fmean
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from oprag.errors import did_you_mean, invalid_option
 from oprag_eval.catalogue import make_system
 from oprag_eval.data import Dataset
 from oprag_eval.reports.summary import Difference, arm_label
-from oprag_eval.statistics import Comparison, Figure, adjusted, chance_below, over_sets
+from oprag_eval.statistics import Comparison, Figure, over_sets
 from oprag_eval.system import System
-
-Verdict: TypeAlias = Literal["comes out", "does not come out", "too few to tell"]
-
-LEAST = 0.01
-"""A difference of a paper's that is smaller is no claim."""
-PART = 0.5
-"""Of the paper's difference, what is too little."""
-_DEVIATIONS = 2
-_DOUBT = 0.05
 
 
 @dataclass(frozen=True)
-class Claim:
+class Pair:
     """A planned pair: our difference, first minus second, beside the paper's."""
 
     first: str
     second: str
     measure: str
     ours: Comparison | None
+    """None where it was not asked on every set."""
     paper: float | None
     """None where the paper does not print both figures."""
-    spread: float = 0.0
-    """Standard deviation of the paper's, over its runs; 0: not given."""
-    p: float | None = None
-    """Holm's, over the claims; like the verdict None where nothing is claimed."""
-    verdict: Verdict | None = None
-
-    @property
-    def claims(self) -> bool:
-        """Whether the paper has a difference that its own runs do not explain."""
-        return abs(self.paper or 0) >= max(LEAST, _DEVIATIONS * self.spread)
-
-
-def judge(pairs: Sequence[Claim]) -> list[Claim]:
-    """Say of each claim whether it comes out.
-
-    It does where our difference is not 0 and lies on the paper's side; it does not
-    where ours is less than `PART` of the paper's, or on the other side. What is
-    neither is too few to tell. Both are shown with 95 % confidence, corrected for the
-    number of claims (Holm), so that a table without any effect has a claim that comes
-    out in at most 5 % of runs. A pair without a claim is not judged.
-    """
-    judged = list(pairs)
-    known = []
-    for place, each in enumerate(pairs):
-        if each.claims:
-            judged[place] = replace(each, verdict="too few to tell")
-            if each.ours is not None and each.paper is not None:
-                known.append((place, each.ours, each.paper))
-    chances = adjusted([ours.p for _, ours, _ in known])
-    short = adjusted([_short(ours, paper) for _, ours, paper in known])
-    for (place, ours, paper), p, less in zip(known, chances, short, strict=True):
-        verdict = judged[place].verdict
-        if less < _DOUBT:
-            verdict = "does not come out"
-        elif p < _DOUBT and ours.mean * paper > 0:
-            verdict = "comes out"
-        judged[place] = replace(pairs[place], p=p, verdict=verdict)
-    return judged
-
-
-def _short(ours: Comparison, paper: float) -> float:
-    """The two-sided p of so small a difference, were `PART` of the paper's true."""
-    below = math.copysign(ours.mean, ours.mean * paper) - PART * abs(paper)
-    return min(2 * chance_below(below, ours.error, ours.freedom), 1.0)
-
-
-def verdict_of(pairs: Sequence[Claim]) -> Verdict | None:
-    """Say of a table what more of its claims do: come out, or not; None without any."""
-    verdicts = [each.verdict for each in pairs if each.claims]
-    come = verdicts.count("comes out")
-    fail = verdicts.count("does not come out")
-    if come == fail:
-        return "too few to tell" if verdicts else None
-    return "comes out" if come > fail else "does not come out"
 
 
 _FILE = Path(__file__).with_name("published.csv")
@@ -293,10 +230,10 @@ def compare(
     return compared
 
 
-def claims(
+def pairs_of(
     recipe: Recipe, rows: Sequence[Compared], summaries: Sequence[Mapping[str, Any]]
-) -> list[Claim]:
-    """Put planned differences beside those of the rows' published figures; judge."""
+) -> list[Pair]:
+    """Put planned differences beside those of the rows' published figures."""
     budgeted = {arm.system.name: arm.system.budgeted for arm in recipe.arms}
     measure = rows[0].measure
     known = {r.arm: r.published for r in rows if r.published and r.measure == measure}
@@ -307,12 +244,9 @@ def claims(
             ours = [each for s in summaries for each in _differences(s, labels)]
             whole = over_sets(ours) if len(ours) == len(summaries) else None
             first, second = map(known.get, labels)
-            paper, spread = None, 0.0
-            if first and second:
-                paper = round(first.value - second.value, 6)
-                spread = math.hypot(first.deviation or 0, second.deviation or 0)
-            found.append(Claim(labels[0], labels[1], measure, whole, paper, spread))
-    return judge(found)
+            paper = round(first.value - second.value, 6) if first and second else None
+            found.append(Pair(labels[0], labels[1], measure, whole, paper))
+    return found
 
 
 def _differences(run: Mapping[str, Any], labels: list[str]) -> Iterator[Difference]:
@@ -341,5 +275,5 @@ def _mean(found: Sequence[Figure | None]) -> Figure | None:
     known = [each for each in found if each is not None]
     if len(known) < len(found) or len(known) == 1:
         return known[0] if len(found) == 1 and known else None
-    counts = sum(each.questions for each in known), sum(e.documents for e in known)
-    return Figure(fmean(each.mean for each in known), None, None, *counts)
+    count = sum(each.questions for each in known)
+    return Figure(fmean(each.mean for each in known), None, None, count)

@@ -42,8 +42,6 @@ class Figure:
     """Upper end of it."""
     questions: int
     """Questions that have a value."""
-    documents: int
-    """Groups that they fall into (see `clusters_of`)."""
     deviation: float | None = None
     """Standard deviation of the runs' means; None for a single run."""
 
@@ -60,9 +58,6 @@ class Spread:
     freedom: float
     """Degrees of freedom; 0 where one group says nothing about others."""
     questions: int
-    documents: int
-    seen: float = 0.0
-    """Of the error, what was seen to vary; the rest is of the added questions."""
 
     def reach(self, doubt: float) -> float:
         """How far the truth may be from the centre on one side, but for a doubt."""
@@ -154,11 +149,9 @@ class Sampling:
         if not clusters:
             message = "There is no question, and so no document."
             raise InvalidOptionError(message, option="clusters", value=clusters)
-        self.clusters = np.asarray(clusters, dtype=np.intp)
-        count = int(self.clusters.max()) + 1
-        self.unit = "documents" if count >= _FEWEST else "questions"
-        of_documents = self.unit == "documents"
-        self._group_of = self.clusters if of_documents else np.arange(len(clusters))
+        of_documents = max(clusters) + 1 >= _FEWEST
+        self.unit = "documents" if of_documents else "questions"
+        self._group_of = np.array(clusters if of_documents else range(len(clusters)))
         self.groups = int(self._group_of.max()) + 1
 
     def estimate(self, values: Sequence[float | None]) -> Figure | None:
@@ -166,7 +159,7 @@ class Sampling:
         spread = self._spread(self._array(values), _SCALE)
         if spread is None:
             return None
-        return Figure(*_interval(spread, _SCALE), spread.questions, spread.documents)
+        return Figure(*_interval(spread, _SCALE), spread.questions)
 
     def compare(
         self, first: Sequence[float | None], second: Sequence[float | None]
@@ -192,9 +185,8 @@ class Sampling:
         counts = np.bincount(groups, minlength=self.groups)
         mean = float(given.mean())
         parts = np.bincount(groups, given - mean, minlength=self.groups) / questions
-        documents = len(np.unique(self.clusters[present]))
         held = int(np.count_nonzero(counts))
-        of = partial(Spread, mean=mean, questions=questions, documents=documents)
+        of = partial(Spread, mean=mean, questions=questions)
         if held < _FEWEST:
             return of(centre=mean, error=0.0, freedom=0.0)
         parts *= math.sqrt(held / (held - 1))
@@ -209,8 +201,7 @@ class Sampling:
         least = each * added * ((high - centre) ** 2 + (centre - low) ** 2) / total**2
         error = math.sqrt(max(variance, least))
         freedom = max(questions**2 / float(counts @ counts) - 1, 1.0)
-        seen = math.sqrt(variance)
-        return of(centre=centre, error=error, freedom=freedom, seen=seen)
+        return of(centre=centre, error=error, freedom=freedom)
 
 
 def _widest(differences: Values) -> tuple[float, float]:
@@ -230,15 +221,6 @@ def _interval(spread: Spread, ends: tuple[float, float]) -> tuple[float, float, 
     return round(spread.mean, _DIGITS), round(low, _DIGITS), round(high, _DIGITS)
 
 
-def chance_below(mean: float, error: float, freedom: float) -> float:
-    """Return the chance that a mean is so low, or lower, where the truth is 0."""
-    if not freedom:
-        return 1.0
-    from scipy import special
-
-    return float(special.stdtr(freedom, mean / error))
-
-
 def over_sets(found: Sequence[Comparison]) -> Comparison:
     """Return the mean of the differences on several sets, each counting alike.
 
@@ -253,25 +235,25 @@ def over_sets(found: Sequence[Comparison]) -> Comparison:
     if all(each.freedom for each in found):
         parts = zip(errors, found, strict=True)
         freedom = error**4 / sum(one**4 / each.freedom for one, each in parts)
-    questions, documents, better, worse = (
-        sum(getattr(each, name) for each in found)
-        for name in ("questions", "documents", "better", "worse")
-    )
     spread = Spread(
         mean=mean,
         centre=mean,
         error=error,
         freedom=freedom,
-        questions=questions,
-        documents=documents,
+        questions=sum(each.questions for each in found),
     )
+    better, worse = sum(e.better for e in found), sum(e.worse for e in found)
     return _comparison(spread, better, worse)
 
 
 def _comparison(spread: Spread, better: int, worse: int) -> Comparison:
     mean, low, high = _interval(spread, _DIFFERENCES)
-    below = chance_below(-abs(spread.centre), spread.error, spread.freedom)
-    p = round(min(2 * below, 1.0), _DIGITS)
+    p = 1.0
+    if spread.freedom:
+        from scipy import special
+
+        below = special.stdtr(spread.freedom, -abs(spread.centre) / spread.error)
+        p = round(2 * float(below), _DIGITS)
     found = {**vars(spread), "mean": mean, "low": low, "high": high}
     return Comparison(**found, better=better, worse=worse, p=p)
 

@@ -10,7 +10,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
-from oprag_eval.cli.reproduce import MISSED
 from oprag_eval.cli.run import FAILED
 from oprag_eval.reproduction import recipes
 from tests.evaluation.data.conftest import counts_differ
@@ -87,21 +86,19 @@ def reading(right):
     return reply
 
 
-DOS = ["--runs", 1, "--index-model", "openai:gpt-4o-scripted"]
+DOS = ["--runs", 1]
 FEW = ["--limit-questions", 5]
 
 
-def verdict(folder: Path) -> dict:
+def written(folder: Path) -> dict:
     return json.loads((folder / "reproduction.json").read_text("utf-8"))
 
 
-def test_a_reader_that_looks_at_nothing_passes_nothing(ask, articles, tmp_path):
+def test_our_figures_stand_beside_the_papers(ask, articles, tmp_path):
     script = reading(lambda number: number % 5 not in {0, 1})  # 60 %, whatever is read
     result, requests = ask(script, "dos-rag/quality", "--data", articles, *DOS)
 
-    assert result.exit_code == MISSED, result.output
-    message = "dos-rag/quality: too few to tell (of 18 claims: 18 too few to tell)"
-    assert message in result.stdout
+    assert result.exit_code == 0, result.output
     row = re.search(r"^dos-rag:compat=official, 500 .*$", result.stdout, re.MULTILINE)
     assert row[0].split() == [
         *("dos-rag:compat=official,", "500", "accuracy", "60.00", "[20.2,", "94.1]"),
@@ -111,8 +108,8 @@ def test_a_reader_that_looks_at_nothing_passes_nothing(ask, articles, tmp_path):
     assert "--runs is 1, in the paper 5" in result.stdout
     assert {request.body["temperature"] for request in requests} == {0}
     folder = tmp_path / "oprag-reproduce" / "dos-rag" / "quality" / "GPT-4o"
-    found = verdict(folder)
-    assert (found["verdict"], found["reader"]) == ("too few to tell", "GPT-4o")
+    found = written(folder)
+    assert found["reader"] == "GPT-4o"
     published = {(row["arm"], row["published"]["value"]) for row in found["rows"]}
     assert ("full-document", 0.912) in published
     assert ("readagent", 0.874) in published
@@ -122,7 +119,7 @@ def test_a_reader_that_looks_at_nothing_passes_nothing(ask, articles, tmp_path):
     assert planned == {(pair["first"], pair["second"]) for pair in found["pairs"]}
 
 
-def test_the_effect_of_a_paper_comes_out_and_its_opposite_does_not(ask, tmp_path):
+def test_it_says_in_how_many_pairs_the_same_system_is_higher(ask, tmp_path):
     """The reader knows the answer where it reads passages in order, or best first."""
     rows = [
         {
@@ -141,11 +138,13 @@ def test_the_effect_of_a_paper_comes_out_and_its_opposite_does_not(ask, tmp_path
         in_order = days == sorted(days)
         return "Mara" if in_order is wanted else "Eli"
 
-    for wanted, message, code in ((True, "comes out", 0), (False, "does not", MISSED)):
+    for wanted, same in ((True, 1), (False, 0)):
         out = ["--data", path, "--out", tmp_path / str(wanted)]
         result, _ = ask(reader, "op-rag/en.qa", *out)
-        assert result.exit_code == code, result.output
-        assert f"op-rag/en.qa: {message}" in result.stdout
+        assert result.exit_code == 0, result.output
+        message = f"As in the paper, the same system is higher in {same} of 1 pair."
+        assert message in result.stdout
+        assert "+100.00  " in result.stdout if wanted else "-100.00  " in result.stdout
 
 
 def test_answers_that_failed_leave_a_table_and_their_own_exit_code(
@@ -160,13 +159,13 @@ def test_answers_that_failed_leave_a_table_and_their_own_exit_code(
     result, _ = ask(script, "dos-rag/quality", *out, *DOS, *FEW)
 
     assert result.exit_code == FAILED
-    assert "dos-rag/quality: too few to tell" in result.stdout
+    assert "the same system is higher in" in result.stdout
 
 
 def test_the_dry_run_tells_calls_tokens_and_money_and_sends_nothing(
     ask, articles, tmp_path
 ):
-    price = ["--price", "2.5,10", "--index-price", "0.15,0.6", "--dry-run"]
+    price = ["--price", "2.5,10", "--dry-run"]
     out = ["--out", tmp_path / "run", "--data", articles]
     result, requests = ask([], "dos-rag/quality", *out, *price)
 
@@ -235,12 +234,12 @@ def test_the_average_is_taken_over_the_nine_sets_each_run_once(ask, sets, tmp_pa
     out = ["--out", tmp_path / "run"]
     result, requests = ask(script, "self-route/average", *data, *out)
 
-    assert result.exit_code == MISSED, result.output
+    assert result.exit_code == 0, result.output
     assert len(requests) == 9 * 3 + 1  # one more, where step 1 declined
     assert all((tmp_path / "run" / name / "answers.jsonl").exists() for name in NINE)
     rows = {
         (row["arm"], row["measure"]): (row["ours"]["mean"], row["published"]["value"])
-        for row in verdict(tmp_path / "run")["rows"]
+        for row in written(tmp_path / "run")["rows"]
     }
     assert rows["full-document", "average"] == (pytest.approx(8 / 9), 0.4867)
     assert rows["rag-5", "average"] == (pytest.approx(8 / 9), 0.326)
@@ -280,17 +279,16 @@ def test_each_recipe_runs_on_a_set_in_its_format(
     folder = ["--data", sets, "--out", tmp_path / "run"]
     result, _ = ask(reading(lambda _: True), name, *folder, *recipe)
 
-    assert result.exit_code in {0, MISSED}, result.output
-    rows = verdict(tmp_path / "run")["rows"]
+    assert result.exit_code == 0, result.output
+    rows = written(tmp_path / "run")["rows"]
     assert len({row["arm"] for row in rows}) == arms
     assert all(row["ours"] for row in rows if row["measure"] != "meteor")
     assert re.search(
         rf"(?m)^(full-document|readagent|passages-1|documents-2) +{measure} ",
         result.stdout,
     )
-    if name == "dos-rag/en.qa":
-        assert result.exit_code == 0
-        assert "nothing is judged" in result.stdout
+    has_figures = name != "dos-rag/en.qa"
+    assert ("As in the paper" in result.stdout) == has_figures
 
 
 def test_without_a_key_the_offline_reader_rehearses_a_table(
@@ -301,7 +299,7 @@ def test_without_a_key_the_offline_reader_rehearses_a_table(
     model = ["--embedding-model", tiny_model, "--cache", tmp_path / "cache"]
     result = run("dos-rag/quality", *options, *model, "--runs", 1)
 
-    assert result.exit_code in {0, MISSED}, result.output
+    assert result.exit_code == 0, result.output
     assert "--model is offline, in the paper openai:gpt-4o-2024-11-20" in result.stdout
     assert "the first 2 questions alone" in result.stdout
 

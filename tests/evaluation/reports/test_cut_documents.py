@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from oprag_eval.reports.summaries import summarize
+from oprag_eval.reports import write_reports
 from oprag_eval.reports.tables import tables_of
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
-from oprag_eval.scores import score
 from tests.evaluation.small import Replies, bench_of, set_of_four, system
 
 
@@ -19,7 +18,7 @@ def summarized(path, systems, dataset, budget, **options):
     bench = bench_of(Replies(lambda _: "unanswerable"), dataset, **options)
     report = asyncio.run(run(plan, bench, directory))
     assert report.complete, report.errors[:1]
-    return summarize(directory, dataset, score(directory, dataset))
+    return write_reports(directory, dataset)
 
 
 def test_a_row_says_that_it_was_cut_and_how_often(tmp_path):

@@ -9,17 +9,16 @@ import pytest
 from oprag.calls import Price
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.metrics import corpus_bleu
-from oprag_eval.reports.summaries import Arm, arms_of, summarize
+from oprag_eval.reports.summaries import Arm, arms_of, write_reports
 from oprag_eval.reports.tables import tables_of
 from oprag_eval.running.run_directory import RunDirectory
-from oprag_eval.scores import score
 from oprag_eval.statistics import adjusted
 from tests.evaluation.reports.runs import ledgers
 
 
 def summarized(directory, dataset=None, **options):
     dataset = dataset or ledgers()
-    return summarize(directory, dataset, score(directory, dataset), **options)
+    return write_reports(directory, dataset, **options)
 
 
 @pytest.mark.slow

@@ -90,9 +90,10 @@ def test_a_complete_run_asks_nothing(whole, tmp_path):
     ask(directory, Replies())
     model = Replies()
     seen = []
-    report = ask(directory, model, answered=seen.append)
+    report = ask(directory, model, advanced=lambda *done: seen.append(done))
 
-    assert (report.known, report.asked, model.calls, len(seen)) == (16, 0, [], 16)
+    assert (report.known, report.asked, model.calls) == (16, 0, [])
+    assert seen == [(16, 16)]
     assert (directory.path / "answers.jsonl").read_bytes() == whole
 
 
@@ -201,20 +202,17 @@ class TestACap:
         assert ask(RunDirectory(path), CappedModel(Replies(), spending)).complete
         return spending.tokens
 
-    def test_each_model_has_its_price_and_a_run_that_goes_on_knows_them(self, tmp_path):
-        record, one = tmp_path / "spending.jsonl", Price(1e6, 1e6, 1e6)
-        prices = {"replies": one, "judge": Price(1e5, 1e5, 1e5)}
-        spending = self.spending(record, prices=prices, max_cost=1100.0)
-        judge = Replies(lambda _: "A")
-        judge.name = "judge"
+    def test_a_run_that_goes_on_knows_what_it_has_cost(self, tmp_path):
+        record, price = tmp_path / "spending.jsonl", Price(1e6, 1e6, 2e6)
+        spending = self.spending(record, price=price, max_cost=4000.0)
         call = Call("answer", "ten words " * 5)
-        asyncio.run(CappedModel(Replies(), spending).complete(call))
-        asyncio.run(CappedModel(judge, spending).complete(call))
+        for _ in range(2):
+            asyncio.run(CappedModel(Replies(), spending).complete(call))
 
-        assert spending.cost == pytest.approx(12 + 1.1)
-        again = self.spending(record, prices=prices, max_cost=1100.0)
+        assert spending.cost == pytest.approx(2 * (10 + 2 * 2))
+        again = self.spending(record, price=price, max_cost=4000.0)
         assert again.cost == spending.cost
-        assert again.tokens == 23
+        assert again.tokens == 24
 
     def test_a_call_that_is_cancelled_while_it_waits_holds_up_nobody(self):
         spending = self.spending(None, max_tokens=1100)
@@ -235,7 +233,7 @@ class TestACap:
     def test_a_line_that_a_kill_cut_off_does_not_count(self, tmp_path):
         path = tmp_path / "spending.jsonl"
         path.write_text(
-            '{"input_tokens": 5, "cached_tokens": 1, "output_tokens": 2, "model": "m", '
+            '{"input_tokens": 5, "cached_tokens": 1, "output_tokens": 2, '
             '"estimated": false}\n{"input_tok'
         )
 

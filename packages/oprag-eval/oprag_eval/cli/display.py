@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from oprag.calls import Price
 from oprag_eval.catalogue import SYSTEMS
 from oprag_eval.data import DATASETS
-from oprag_eval.estimate import RunEstimate, Taken
+from oprag_eval.estimate import RunEstimate
 from oprag_eval.reports.summary import Summary
 from oprag_eval.reports.tables import (
     CONTEXT_MEASURES,
@@ -16,13 +16,11 @@ from oprag_eval.reports.tables import (
     results,
     title_of,
 )
-from oprag_eval.reproduction import Claim, Compared, Recipe, recipes, verdict_of
+from oprag_eval.reproduction import Compared, Pair, Recipe, recipes
 from oprag_eval.statistics import Figure
 
 
-def estimate_lines(
-    estimate: RunEstimate, price: Price | None, index_price: Price | None = None
-) -> Iterator[str]:
+def estimate_lines(estimate: RunEstimate, price: Price | None) -> Iterator[str]:
     """Tell what a run takes, system by system."""
     yield (
         f"{number_of(estimate.answers, 'answer')} to "
@@ -43,8 +41,8 @@ def estimate_lines(
             _range(low.usage.output_tokens, high.usage.output_tokens),
         ]
         if price is not None:
-            bounds = _cost(low, price, index_price), _cost(high, price, index_price)
-            row.append(_money(*bounds))
+            costs = price.cost(low.usage), price.cost(high.usage)
+            row.append(_range(*costs, ",.2f" if costs[0] >= 1 else ".4f"))
         rows.append(tuple(row))
     yield from table_lines(rows)
     for failed in estimate.failed:
@@ -79,21 +77,9 @@ def table_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join(cells).rstrip()
 
 
-def _range(low: int, high: int) -> str:
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _cost(taken: Taken, price: Price, index: Price | None) -> float:
-    return price.cost(taken.asked) + (index or price).cost(taken.made)
-
-
-def _money(low: float, high: float) -> str:
-    least, most = _amount(low), _amount(high)
+def _range(low: float, high: float, form: str = ",") -> str:
+    least, most = format(low, form), format(high, form)
     return least if least == most else f"{least} to {most}"
-
-
-def _amount(cost: float) -> str:
-    return f"{cost:,.2f}" if cost >= 1 else f"{cost:.4f}"
 
 
 def listing() -> Iterator[str]:
@@ -109,48 +95,10 @@ def listing() -> Iterator[str]:
         yield f"    {entry.settings()}"
 
 
-_USE = {
-    "dos-rag": "OffsetSentenceSplitter(chunk_size=100), "
-    "OrderPreservingRetriever(token_budget={budget})",
-    "op-rag": "OffsetTokenSplitter(chunk_size=128), "
-    "OrderPreservingRetriever(token_budget={budget})",
-    "recommended": "OffsetSentenceSplitter(chunk_size=128) and one of 64 in one index, "
-    "OrderPreservingRetriever(token_budget={budget}, bm25=True, "
-    'selection="recall")',
-    "full-document": "no retrieval: send the whole documents",
-    "langchain-default": "LangChain as it is: "
-    "RecursiveCharacterTextSplitter(chunk_size=1000, chunk_overlap=200), "
-    "as_retriever()",
-    "llamaindex-default": "LlamaIndex as it is: SentenceSplitter(), as_query_engine()",
-}
-"""Code for an application, by system."""
-
-
 def advice_lines(summary: Summary) -> list[str]:
-    """Lay the advice of a report out for the terminal.
-
-    Returns:
-        An empty line, the advice, and indented below it what it is in code and why.
-    """
+    """Lay the advice of a report out for the terminal, its reasons indented."""
     advice, *why = summary.advice
-    return ["", advice, *(f"  {line}" for line in [*_in_code(summary), *why])]
-
-
-def _in_code(summary: Summary) -> list[str]:
-    chosen = summary.sweet_spot.chosen if summary.sweet_spot else None
-    for arm in summary.arms:
-        if arm.label == chosen and summary.advice[0].startswith("Use "):
-            use = None if arm.cut else _USE.get(arm.system)
-            return [f"In your code: {use.format(budget=arm.budget)}"] if use else []
-    return []
-
-
-_RULE = (
-    "A claim comes out where our difference is not 0 and on the paper's side; it does "
-    "not where ours is less than half of it. Both with 95 % confidence over all claims "
-    "(Holm); less than 1 point, or two deviations, is no claim. A table does what more "
-    "of its claims do."
-)
+    return ["", advice, *(f"  {line}" for line in why)]
 
 
 def tables() -> Iterator[str]:
@@ -174,9 +122,9 @@ def heading(recipe: Recipe, reader: str, differs: Sequence[str]) -> Iterator[str
 
 
 def comparison_lines(
-    recipe: Recipe, reader: str, rows: Sequence[Compared], pairs: Sequence[Claim]
+    recipe: Recipe, reader: str, rows: Sequence[Compared], pairs: Sequence[Pair]
 ) -> Iterator[str]:
-    """Show ours beside the paper's, and say whether its claims come out."""
+    """Show ours beside the paper's, and how often the same one is higher."""
     beside = f"beside {reader} in {recipe.source}"
     yield f"{recipe.name}, figures {beside}, in percent:"
     yield ""
@@ -189,36 +137,32 @@ def comparison_lines(
         measure = title_of(pairs[0].measure)
         yield f"{recipe.name}, planned differences of {measure} {beside}, in points:"
         yield ""
-        heads = ("first", "second", "ours", "95 % interval", "p", "published", "")
+        heads = ("first", "second", "ours", "95 % interval", "published")
         yield from table_lines([heads, *map(_pair, pairs)])
+    if both := [
+        each.ours.mean * each.paper for each in pairs if each.ours and each.paper
+    ]:
+        same = sum(product > 0 for product in both)
         yield ""
-    judged = [pair.verdict for pair in pairs if pair.verdict]
-    if judged:
-        yield _RULE
-        counts = ", ".join(f"{judged.count(v)} {v}" for v in dict.fromkeys(judged))
-        claims = number_of(len(judged), "claim")
-        yield f"{recipe.name}: {verdict_of(pairs)} (of {claims}: {counts})"
-    else:
-        yield "The paper has no planned difference in figures: nothing is judged."
+        counted = number_of(len(both), "pair")
+        yield f"As in the paper, the same system is higher in {same} of {counted}."
 
 
 def _row(row: Compared) -> tuple[str, ...]:
     paper = row.published
     shown = "-"
     if paper is not None:
-        figure = Figure(paper.value, None, None, 0, 0, paper.deviation)
+        figure = Figure(paper.value, None, None, 0, paper.deviation)
         shown = figure_text(figure)
     figures = figure_text(row.ours), shown
     return (row.arm, title_of(row.measure), *figures)
 
 
-def _pair(pair: Claim) -> tuple[str, ...]:
-    cells = ["-"] * 4
+def _pair(pair: Pair) -> tuple[str, ...]:
+    cells = ["-"] * 3
     if pair.ours is not None:
         cells[0] = f"{100 * pair.ours.mean:+.2f}"
         cells[1] = f"{100 * pair.ours.low:+.2f} to {100 * pair.ours.high:+.2f}"
-    if pair.p is not None:
-        cells[2] = f"{pair.p:.3f}"
     if pair.paper is not None:
-        cells[3] = f"{100 * pair.paper:+.2f}"
-    return (pair.first, pair.second, *cells, pair.verdict or "")
+        cells[2] = f"{100 * pair.paper:+.2f}"
+    return (pair.first, pair.second, *cells)

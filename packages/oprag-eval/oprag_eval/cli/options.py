@@ -64,13 +64,6 @@ class RunOptions:
             "the best-matching sentence and is not a language model.",
         ),
     ] = OFFLINE
-    index_model: Annotated[
-        str,
-        typer.Option(
-            metavar="PROVIDER:MODEL",
-            help="Writes summaries, pages and gists; without it, --model does.",
-        ),
-    ] = ""
     answer_style: Annotated[
         Literal["letter", "brackets"],
         typer.Option(
@@ -112,15 +105,6 @@ class RunOptions:
             metavar="INPUT,OUTPUT",
             help="Price of a million tokens, in any currency: input,output or "
             "input,cached input,output.",
-            show_default=False,
-        ),
-    ] = None
-    index_price: Annotated[
-        Price | None,
-        typer.Option(
-            parser=read_price,
-            metavar="INPUT,OUTPUT",
-            help="Price of --index-model; without it, --price.",
             show_default=False,
         ),
     ] = None
@@ -174,20 +158,13 @@ class RunOptions:
 
     def check(self) -> None:
         """Refuse what cannot be, before anything is loaded."""
-        if self.index_model and self.offline:
-            message = (
-                "The offline reader writes no summaries and gists: leave --index-model "
-                "out, or name a chat model with --model."
-            )
-            raise stop(message, code=2)
         if self.max_cost is not None and self.price is None:
             raise stop("--max-cost needs --price: what a million tokens cost.", code=2)
         if self.dry_run and not self.offline:
             from oprag.cli.chat_models import load_chat_model
 
             try:
-                for name in filter(None, [self.model, self.index_model]):
-                    load_chat_model(name)
+                load_chat_model(self.model)
             except ModelCallError as error:
                 note(f"A run would stop here. {error.message}")
 

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from oprag_eval.estimate import RunEstimate
     from oprag_eval.reproduction import Recipe
 
-MISSED = 5
-"""Exit code where the table does not come out, or too few answers tell."""
-
 _NO_NAME = "No table is named. Give one; `oprag reproduce --list` shows them."
 
 
@@ -62,7 +59,7 @@ def reproduce(
     ] = False,
     options: RunOptions,
 ) -> None:
-    """Run a paper's table again and say whether the figures agree.
+    """Run a paper's table again and show your figures beside the paper's.
 
     The paper's conditions are in a recipe: data, model, embeddings, prompts, window,
     budgets, systems, runs, seed. An option that you give takes the place of the
@@ -71,10 +68,10 @@ def reproduce(
 
     \b
       oprag reproduce --list
-      oprag reproduce dos-rag/en.mc --dry-run --price 2.5,10 --index-price 0.15,0.6
+      oprag reproduce dos-rag/en.mc --dry-run --price 2.5,10
       oprag reproduce dos-rag/quality --data QuALITY/ --reader GPT-4o-mini
 
-    Exit codes: as `oprag evaluate`, and 5 unless the table comes out.
+    Exit codes: as `oprag evaluate`.
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     if show_list:
         from oprag_eval.cli.display import tables
@@ -103,14 +100,11 @@ def reproduce(
         recipe, reader, options, paths, folders=folders, spent_in=spent_in
     )
     if not options.dry_run:
-        verdict = _compare(recipe, reader, folders, folder, differs)
+        _compare(recipe, reader, folders, folder, differs)
         if failed is not None:
             raise failed
-        if verdict not in {"comes out", None}:
-            raise typer.Exit(MISSED)
     elif several:
-        prices = options.price, options.index_price
-        lines = estimate_lines(of_several(estimates), *prices)
+        lines = estimate_lines(of_several(estimates), options.price)
         typer.echo("\n".join(["", "All sets:", *lines]))
 
 
@@ -163,10 +157,6 @@ def _under(
     wanted: dict[str, Any] = {**recipe.readers[reader], **recipe.options}
     taken = {key: value for key, value in wanted.items() if key not in given}
     options = replace(options, **taken)
-    unasked = options.offline and "index_model" not in given
-    if unasked or options.index_model == options.model:
-        options = replace(options, index_model="")
-        wanted["index_model"] = ""
     kept = vars(options)
     differs = [
         f"--{key.replace('_', '-')} is {kept[key]}, in the paper {value}"
@@ -201,23 +191,21 @@ def _compare(
     folders: Sequence[Path],
     folder: Path,
     differs: Sequence[str],
-) -> str | None:
-    """Put the runs beside the paper, in a file and on the screen; give the verdict."""
+) -> None:
+    """Put the runs beside the paper, in a file and on the screen."""
     from oprag.files import write_whole
     from oprag_eval.cli.display import comparison_lines
-    from oprag_eval.reproduction import claims, compare, verdict_of
+    from oprag_eval.reproduction import compare, pairs_of
 
     files = [each / "summary.json" for each in folders]
     summaries = [json.loads(file.read_text("utf-8")) for file in files]
     rows = compare(recipe, reader, summaries)
-    pairs = claims(recipe, rows, summaries)
-    verdict = verdict_of(pairs)
+    pairs = pairs_of(recipe, rows, summaries)
     values = {
         "table": recipe.name,
         "title": recipe.title,
         "source": recipe.source,
         "reader": reader,
-        "verdict": verdict,
         "not_as_in_the_paper": list(differs),
         "notes": recipe.notes,
         "pairs": [asdict(pair) for pair in pairs],
@@ -226,4 +214,3 @@ def _compare(
     text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
     write_whole(folder / "reproduction.json", text.encode())
     typer.echo("\n".join(["", *comparison_lines(recipe, reader, rows, pairs)]))
-    return verdict

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import itertools
 import platform
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -106,7 +104,6 @@ def perform(
                     directory,
                     evaluation.bench.dataset,
                     price=options.price,
-                    index_price=options.index_price,
                     measure=measure,
                     planned=planned,
                     stopped=report.stopped is not None,
@@ -131,12 +128,9 @@ def _show_estimate(evaluation: Evaluation, options: RunOptions) -> RunEstimate:
     with progress_bar(console, "Embedding a sample for the estimate") as bar:
         estimating = estimate_run(evaluation.plan, evaluation.bench, advanced=bar)
         estimate = asyncio.run(estimating)
-    prices = options.price, options.index_price
-    for line in estimate_lines(estimate, *prices):
+    for line in estimate_lines(estimate, options.price):
         typer.echo(line)
-    low = estimate.low
-    least = [(options.model, low.asked), (options.index_model, low.made)]
-    if _account(options).passed(least) is not None:
+    if _account(options).passed([estimate.low.usage]) is not None:
         note(
             "That is more than the cap: the run will stop there, and can be continued."
         )
@@ -150,20 +144,20 @@ def _asked(
     spending: Spending | None,
 ) -> RunReport:
     """Ask what is still to be asked."""
-    plan, bench, counted = evaluation.plan, evaluation.bench, itertools.count(1)
+    bench = evaluation.bench
     if spending is not None:
-        cap = partial(CappedModel, spending=spending, longest_reply=options.max_reply)
-        bench.model, bench.index_model = cap(bench.model), cap(bench.index_model)
+        longest = options.max_reply
+        bench.model = CappedModel(bench.model, spending, longest_reply=longest)
     try:
         with progress_bar(make_console(stderr=True), "Answers") as bar:
             asking = run(
-                plan,
+                evaluation.plan,
                 bench,
                 directory,
                 # The offline reader never waits. One after the other, every run embeds
                 # the same texts together, and gets the same vectors to the last digit.
                 concurrency=1 if options.offline else options.concurrency,
-                answered=lambda _: bar(next(counted), len(plan)),
+                advanced=bar,
             )
             # In one event loop: clients keep their connections from call to call.
             return asyncio.run(asking)
@@ -180,15 +174,11 @@ def _kept(evaluation: Evaluation, directory: RunDirectory) -> str:
 
 def _account(options: RunOptions, record: Path | None = None) -> Spending:
     """Return the account of the run: its caps and its spending."""
-    price, prices = options.price, {}
-    if price is not None:
-        other = options.index_price or price
-        prices = {options.index_model: other, options.model: price}
     return Spending(
         resolve_token_counter(None),
         max_tokens=options.max_tokens,
         max_cost=options.max_cost,
-        prices=prices,
+        price=options.price,
         record=record,
     )
 
@@ -239,7 +229,6 @@ def make_evaluation(
         "budgets": list(budgets),
         "runs": options.runs,
         "model": options.model,
-        "index_model": options.index_model,
         "prompts": {"source": wording.source, "decline": wording.decline},
         "answer_style": style,
         "temperature": None if options.offline else options.temperature,
@@ -251,9 +240,8 @@ def make_evaluation(
         "versions": _versions(options),
     }
     model: Model = OfflineReader()
-    index_model = ""
     if not (options.offline or options.dry_run):  # an estimate takes no key
-        model, index_model = _chat_model(options.model, options), options.index_model
+        model = _chat_model(options)
     able = options.dry_run or model.calls_tools
     if not able and any(getattr(s, "decline", "") == "tool" for s in systems):
         raise no_tools("--model", model)
@@ -267,19 +255,18 @@ def make_evaluation(
         seed=options.seed,
         answer_style=style,
         wording=wording,
-        index_model=_chat_model(index_model, options) if index_model else model,
     )
     return Evaluation(plan, bench, settings)
 
 
-def _chat_model(name: str, options: RunOptions) -> ChatModel:
+def _chat_model(options: RunOptions) -> ChatModel:
     """Make a client; where the provider takes a seed, it is sent."""
     fields = {"temperature": options.temperature, "max_retries": _RETRIES}
     given = {key: value for key, value in fields.items() if value is not None}
-    client = load_chat_model(name, **given)
+    client = load_chat_model(options.model, **given)
     if "seed" in type(client).model_fields:
         client = client.model_copy(update={"seed": options.seed})
-    return ChatModel(client, name)
+    return ChatModel(client, options.model)
 
 
 def _versions(options: RunOptions) -> dict[str, str]:

@@ -50,8 +50,7 @@ def sweep(
     Asks your questions at growing token budgets: of chunks in document order, by the
     settings that this project recommends, and of whole documents; and once each by the
     defaults of LangChain and LlamaIndex. Ends with the fewest tokens shown to do as
-    well as the best, and the evidence; or with how many more questions it takes to
-    tell.
+    well as the best, and the evidence; or says that it takes more questions to tell.
 
     Without a chat model it measures whether the passages hold the evidence or the
     answers that your questions name; with one, its answers.

@@ -27,7 +27,6 @@ _AS_GOOD = (
     f"at most {100 * MARGIN:g} points worse than the best, with {CONFIDENCE:.0%} "
     "confidence"
 ).replace("%", " %")
-_TWO_DIGITS = 100
 
 
 def advice_of(summary: Summary) -> tuple[str, ...]:
@@ -60,14 +59,10 @@ def _cannot_tell(
         f"Highest so far: {best.label}, with {_scored(summary, best)}. It may be "
         f"{100 * spot.at_most_behind:.1f} points below another."
     )
-    if spot.more_questions is None:
-        return ("Cannot tell: there are too few questions.", highest)
-    more = f"about {_rounded(spot.more_questions):,} more questions"
     return (
-        f"Cannot tell; {more}.",
+        "Cannot tell: it takes more questions, on more documents.",
         f"No setting is shown to be {_AS_GOOD}.",
         highest,
-        "So many, on more documents, are likely to show one that is.",
     )
 
 
@@ -112,11 +107,3 @@ def _asked(summary: Summary, figure: Figure) -> str:
     )
     questions = number_of(summary.questions, "question")
     return f"{measured}{questions} about {number_of(summary.documents, 'document')}"
-
-
-def _rounded(count: int) -> int:
-    """Two digits, upwards: more would be no estimate."""
-    step = 1
-    while count > _TWO_DIGITS * step:
-        step *= 10
-    return -(-count // step) * step

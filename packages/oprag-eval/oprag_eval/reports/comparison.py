@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -24,11 +23,6 @@ _ENOUGH = 0.5
 """Of the questions that some arm has a value for, an arm needs more than so many."""
 _SURELY = 0.1
 """Of the doubt that is left, what goes into saying which arms are surely worse."""
-_POWER = 0.6
-"""The chance of each comparison that more questions are planned for."""
-_LUCK = 0.5
-"""The standard errors of a lead that are taken for luck when more are planned. Some arm
-leads by 0 or more. How often so many more decide: `benchmarks/verdicts.md`."""
 
 
 class Compared(NamedTuple):
@@ -107,44 +101,22 @@ def sweet_spot(arms: Sequence[Compared], sampling: Sampling) -> SweetSpot | None
         return None
     behind = _behind([arm.values for _, arm in held], sampling)
     found = list(zip(held, behind, strict=True))
-    (_, best), best_behind = min(found, key=lambda one: (-one[0][0], one[0][1].tokens))
+    (_, best), best_far = min(found, key=lambda one: (-one[0][0], one[0][1].tokens))
     good = [
         (arm, far)
         for (mean, arm), far in found
-        if far.most <= MARGIN
+        if far <= MARGIN
         and not any(m > mean and a.tokens <= arm.tokens * AS_CHEAP for m, a in held)
     ]
     if not good:
-        more = None
-        if math.isfinite(best_behind.times):
-            questions = sum(value is not None for value in best.values)
-            more = math.ceil(questions * (best_behind.times - 1))
-        most_behind = best_behind.most
-        return SweetSpot(None, best.label, most_behind, None, more)
+        return SweetSpot(None, best.label, best_far, None)
     chosen, far = min(good, key=lambda one: one[0].tokens)
     compared = None if chosen is best else sampling.compare(chosen.values, best.values)
-    return SweetSpot(
-        chosen.label,
-        best.label,
-        far.most,
-        _difference(chosen, best, compared) if compared else None,
-        0,
-    )
+    difference = _difference(chosen, best, compared) if compared else None
+    return SweetSpot(chosen.label, best.label, far, difference)
 
 
-class _Behind(NamedTuple):
-    """How far an arm may be below the best of several."""
-
-    most: float
-    """At most so much; 0 or more."""
-    times: float
-    """So many times the questions would likely show that some arm is within the
-    margin (see `_LUCK`); at least 1, infinite where one group says nothing."""
-
-
-def _behind(
-    arms: Sequence[Sequence[float | None]], sampling: Sampling
-) -> list[_Behind]:
+def _behind(arms: Sequence[Sequence[float | None]], sampling: Sampling) -> list[float]:
     """Say of each arm how far it may be below the best of them, whichever that is.
 
     All statements hold together with `CONFIDENCE`: they need the comparisons with the
@@ -166,23 +138,14 @@ def _behind(
         for row in spreads
     ]
     share = doubt * (1 - _SURELY) / max(worse.count(False) - 1, 1)
-    found = []
-    for row in spreads:
-        bounds = [_Behind(0.0, 1.0), *(_bound(spread, share) for spread in row)]
-        found.append(_Behind(*map(max, zip(*bounds, strict=True))))
-    return found
+    return [max([0.0, *(_bound(spread, share) for spread in row)]) for row in spreads]
 
 
-def _bound(spread: Comparison | None, doubt: float) -> _Behind:
+def _bound(spread: Comparison | None, doubt: float) -> float:
     """How far the first of a pair may be below the second."""
     if spread is None or not spread.freedom:
-        return _Behind(1.0, math.inf)
-    reach = spread.reach(doubt)
-    lead = max(spread.centre - _LUCK * spread.error, 0.0)
-    wanted = (MARGIN + lead) * spread.error / (reach + spread.reach(1 - _POWER))
-    # What varies falls with the root of the questions, the part of added ones with all.
-    times = max((spread.seen / wanted) ** 2, spread.error / wanted, 1.0)
-    return _Behind(min(max(reach - spread.centre, 0.0), 1.0), times)
+        return 1.0
+    return min(spread.reach(doubt) - spread.centre, 1.0)
 
 
 def _difference(first: Compared, second: Compared, compared: Comparison) -> Difference:

@@ -56,10 +56,9 @@ class Arm:
                 found.setdefault(line[field], []).append(float(value))
         return {key: statistics.fmean(values) for key, values in found.items()}
 
-    def counts(self) -> tuple[int, int]:
-        """Count its questions and their documents."""
-        documents = {name for line in self.lines for name in line["doc_ids"]}
-        return len({line["question_id"] for line in self.lines}), len(documents)
+    def count_questions(self) -> int:
+        """Count its questions."""
+        return len({line["question_id"] for line in self.lines})
 
     def index(self) -> TokenUsage:
         """Return the tokens of what was made of the documents, each made once.
@@ -88,22 +87,16 @@ def arms_of(scores: Iterable[Mapping[str, Any]]) -> list[Arm]:
 
 
 def row_of(
-    arm: Arm,
-    figures: Mapping[str, Figure],
-    *,
-    expected: int,
-    price: Price | None,
-    index_price: Price | None,
+    arm: Arm, figures: Mapping[str, Figure], *, expected: int, price: Price | None
 ) -> ArmSummary:
     """Summarise one arm."""
     asked = [TokenUsage(**line["usage"]["asked"]) for line in arm.lines]
     index = arm.index()
-    of_index = index_price or price
     costs = [price.cost(usage) for usage in asked] if price else None
     return ArmSummary(
         system=arm.system,
         budget=arm.budget,
-        questions=len({line["question_id"] for line in arm.lines}),
+        questions=arm.count_questions(),
         answers=len(arm.lines),
         missing=expected - len(arm.lines),
         declined=sum(not line["prediction"] for line in arm.lines),
@@ -116,7 +109,7 @@ def row_of(
         index_tokens=index.input_tokens + index.output_tokens,
         estimated=any(usage.estimated for usage in [*asked, index]),
         cost=statistics.fmean(costs) if costs else None,
-        index_cost=of_index.cost(index) if of_index else None,
+        index_cost=price.cost(index) if price else None,
     )
 
 
@@ -151,8 +144,8 @@ def corpus_figures(arm: Arm, dataset: Dataset) -> dict[str, Figure]:
             )
             for lines in runs.values()
         ]
-        mean = statistics.fmean(values)
-        figures[name] = Figure(mean, None, None, *arm.counts(), _deviation(values))
+        mean, count = statistics.fmean(values), arm.count_questions()
+        figures[name] = Figure(mean, None, None, count, _deviation(values))
     return figures
 
 
@@ -170,7 +163,7 @@ def token_share(arm: Arm, full: Arm | None) -> dict[str, Figure]:
     if not whole:
         return {}
     share = sum(map(_input, known)) / whole
-    return {"token_share": Figure(share, None, None, *arm.counts())}
+    return {"token_share": Figure(share, None, None, arm.count_questions())}
 
 
 def _asked(line: Mapping[str, Any]) -> tuple[int, str]:
@@ -185,71 +178,6 @@ def _input(line: Mapping[str, Any]) -> int:
 def _deviation(values: Sequence[float]) -> float | None:
     """The sample's standard deviation over runs; None for one run."""
     return statistics.stdev(values) if len(values) > 1 else None
-
-
-def summarize(
-    directory: RunDirectory,
-    dataset: Dataset,
-    scores: Sequence[Mapping[str, Any]],
-    *,
-    price: Price | None = None,
-    index_price: Price | None = None,
-    measure: str = "",
-    planned: Sequence[tuple[str, str]] = (),
-    stopped: bool = False,
-) -> Summary:
-    """Summarise scored answers; options as for `write_reports`."""
-    errors = directory.lines("errors.jsonl")
-    asked = {line["question_id"] for line in [*scores, *errors]}
-    questions = [q for q in dataset.questions if q.question_id in asked]
-    ids = [question.question_id for question in questions]
-    sampling = Sampling(clusters_of(questions))
-    settings = directory.settings()
-    measures = {
-        name
-        for line in scores
-        for name, value in line["measures"].items()
-        if value is not None
-    }
-    measure = measure or main_measure(dataset, measures)
-    arms = arms_of(scores)
-    full = next((arm for arm in arms if arm.system.startswith(_FULL)), None)
-    expected = len(ids) * len({line["run"] for line in [*scores, *errors]})
-    rows = tuple(
-        row_of(
-            arm,
-            figures_of(arm, sorted(measures), ids, sampling)
-            | corpus_figures(arm, dataset)
-            | token_share(arm, full),
-            expected=expected,
-            price=price,
-            index_price=index_price,
-        )
-        for arm in arms
-    )
-    compared = [
-        Compared(
-            row.label, row.system, row.budget, row.tokens, arm.values(measure, ids)
-        )
-        for arm, row in zip(arms, rows, strict=True)
-        if measure
-    ]
-    summary = Summary(
-        dataset=dataset.name,
-        questions=len(ids),
-        documents=dataset.count_documents(questions),
-        measure=measure,
-        measures=tuple(in_order((n for row in rows for n in row.measures), measure)),
-        unit=sampling.unit,
-        groups=sampling.groups,
-        settings=settings,
-        arms=rows,
-        comparisons=comparisons(compared, sampling, planned),
-        sweet_spot=sweet_spot(compared, sampling),
-        notes=(*_notes(dataset, measure, sampling), *_of_answers(rows, errors)),
-        stopped=stopped,
-    )
-    return dataclasses.replace(summary, advice=advice_of(summary))
 
 
 _FULL = "full-document"
@@ -323,7 +251,6 @@ def write_reports(
     dataset: Dataset,
     *,
     price: Price | None = None,
-    index_price: Price | None = None,
     measure: str = "",
     planned: Sequence[tuple[str, str]] = (),
     stopped: bool = False,
@@ -337,7 +264,6 @@ def write_reports(
         directory: Holds the answers.
         dataset: The set that they answer.
         price: Per million tokens; None: no cost is shown.
-        index_price: Of what was made of documents beforehand; None: the same.
         measure: What arms are compared by, a name in `scores.jsonl`; empty: the
             set's own.
         planned: Names of systems that are compared; empty: each with vanilla RAG.
@@ -353,17 +279,69 @@ def write_reports(
         UnreadableFileError: A file of the run is damaged.
     """
     scores = score(directory, dataset)
-    summary = summarize(
-        directory,
-        dataset,
-        scores,
-        price=price,
-        index_price=index_price,
+    errors = directory.lines("errors.jsonl")
+    asked = {line["question_id"] for line in [*scores, *errors]}
+    questions = [q for q in dataset.questions if q.question_id in asked]
+    ids = [question.question_id for question in questions]
+    sampling = Sampling(clusters_of(questions))
+    settings = directory.settings()
+    measures = {
+        name
+        for line in scores
+        for name, value in line["measures"].items()
+        if value is not None
+    }
+    measure = measure or main_measure(dataset, measures)
+    arms = arms_of(scores)
+    full = next((arm for arm in arms if arm.system.startswith(_FULL)), None)
+    expected = len(ids) * len({line["run"] for line in [*scores, *errors]})
+    rows = tuple(
+        row_of(
+            arm,
+            figures_of(arm, sorted(measures), ids, sampling)
+            | corpus_figures(arm, dataset)
+            | token_share(arm, full),
+            expected=expected,
+            price=price,
+        )
+        for arm in arms
+    )
+    compared = [
+        Compared(
+            row.label, row.system, row.budget, row.tokens, arm.values(measure, ids)
+        )
+        for arm, row in zip(arms, rows, strict=True)
+        if measure
+    ]
+    summary = Summary(
+        dataset=dataset.name,
+        questions=len(ids),
+        documents=dataset.count_documents(questions),
         measure=measure,
-        planned=planned,
+        measures=tuple(in_order((n for row in rows for n in row.measures), measure)),
+        unit=sampling.unit,
+        groups=sampling.groups,
+        settings=settings,
+        arms=rows,
+        comparisons=comparisons(compared, sampling, planned),
+        sweet_spot=sweet_spot(compared, sampling),
+        notes=(*_notes(dataset, measure, sampling), *_of_answers(rows, errors)),
         stopped=stopped,
     )
-    values = _rounded(dataclasses.asdict(summary))
+    summary = dataclasses.replace(summary, advice=advice_of(summary))
+    _write(directory, dataset, scores, summary)
+    return summary
+
+
+def _write(
+    directory: RunDirectory,
+    dataset: Dataset,
+    scores: Sequence[Mapping[str, Any]],
+    summary: Summary,
+) -> None:
+    # Rounded, so that the last digits of a sum, which machines may differ in, go.
+    rounded = lambda text: round(float(text), _DIGITS)  # noqa: E731 -- as short as that
+    values = json.loads(json.dumps(dataclasses.asdict(summary)), parse_float=rounded)
     written = json.dumps(values, ensure_ascii=False, indent=2)
     directory.write_text("summary.json", written + "\n")
     tables, plots = tables_of(summary), plots_of(summary)
@@ -376,7 +354,6 @@ def write_reports(
     )
     page = as_page(summary, tables, plots, questions)
     directory.write_text("report.html", page)
-    return summary
 
 
 def _write_plots(folder: Path, plots: Sequence[Plot]) -> None:
@@ -386,14 +363,3 @@ def _write_plots(folder: Path, plots: Sequence[Plot]) -> None:
         path.unlink()
     for plot in plots:
         write_whole(folder / f"{plot.name}.svg", plot.svg)
-
-
-def _rounded(value: Any) -> Any:
-    """Round, so that the last digits of a sum, which machines may differ in, go."""
-    if isinstance(value, float):
-        return round(value, _DIGITS)
-    if isinstance(value, dict):
-        return {key: _rounded(held) for key, held in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_rounded(held) for held in value]
-    return value

@@ -96,9 +96,6 @@ class SweetSpot:
     none is chosen, the one that scored highest so far."""
     difference: Difference | None
     """The chosen minus the best; None where they are one, or none is chosen."""
-    more_questions: int | None
-    """About so many more would tell; 0 where an arm is chosen, None where not even that
-    is known."""
 
 
 @dataclass(frozen=True)

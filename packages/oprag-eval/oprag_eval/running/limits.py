@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 from oprag.calls import Price, TokenUsage
 from oprag.tokens import TokenCounter
@@ -15,7 +14,6 @@ from oprag_eval.models import Call, Completion, Model
 from oprag_eval.running.run_directory import LineFile, read_lines
 
 _NO_TOKENS = TokenUsage()
-_NO_PRICES: Mapping[str, Price] = MappingProxyType({})
 
 
 class Spending:
@@ -24,8 +22,8 @@ class Spending:
     Args:
         token_counter: Counts prompts before they are sent.
         max_tokens: Tokens of prompts and replies together; None for no cap.
-        max_cost: In the currency of the prices; None for no cap.
-        prices: Of all models that take part, by their names; empty when not known.
+        max_cost: In the currency of the price; None for no cap.
+        price: Of the model; None when not known.
         record: File that every call is entered in, so that what a killed run had
             spent counts when it is resumed; None: none is kept.
     """
@@ -36,61 +34,55 @@ class Spending:
         *,
         max_tokens: int | None = None,
         max_cost: float | None = None,
-        prices: Mapping[str, Price] = _NO_PRICES,
+        price: Price | None = None,
         record: Path | None = None,
     ) -> None:
         self.count = token_counter
         self._max_tokens = max_tokens
         self._max_cost = max_cost
-        self._prices = prices
+        self._price = price
         self._record = record
-        self.used: dict[str, TokenUsage] = {}
-        """Tokens of each model, by its name."""
-        for values in read_lines(record) if record else []:
-            self._enter(values.pop("model"), TokenUsage(**values))
-        self.under_way: list[tuple[str, TokenUsage]] = []
-        """The most that calls not settled yet can take, by model."""
+        lines = read_lines(record) if record else []
+        self.used = sum((TokenUsage(**line) for line in lines), _NO_TOKENS)
+        """Tokens of all calls."""
+        self.under_way: list[TokenUsage] = []
+        """The most that calls not settled yet can take."""
         self.settled = asyncio.Event()
         """Set, and replaced, when a call is settled."""
 
     @property
     def tokens(self) -> int:
         """Tokens spent."""
-        return _tokens(self.used.items())
+        return _tokens(self.used)
 
     @property
     def cost(self) -> float | None:
         """Money spent; None without a price."""
-        return self._cost(self.used.items())
+        return self._cost(self.used)
 
     def __str__(self) -> str:
         cost = self.cost
         tokens = f"{self.tokens:,} tokens"
         return tokens if cost is None else f"{tokens}, cost {cost:,.4f}"
 
-    def settle(self, model: str, usage: TokenUsage) -> None:
+    def settle(self, usage: TokenUsage) -> None:
         """Enter what a call took, and wake all that wait for it."""
         if usage != _NO_TOKENS:
-            self._enter(model, usage)
+            self.used += usage
             if self._record is not None:
                 with LineFile(self._record) as file:
-                    file.add({**usage.to_dict(), "model": model})
+                    file.add(usage.to_dict())
         self.settled.set()
         self.settled = asyncio.Event()
 
-    def _enter(self, model: str, usage: TokenUsage) -> None:
-        self.used[model] = self.used.get(model, _NO_TOKENS) + usage
-
-    def passed(
-        self, wanted: Iterable[tuple[str, TokenUsage]]
-    ) -> SpendingCapError | None:
-        """Return the error of the cap that tokens of models, added, would pass."""
-        together = [*self.used.items(), *wanted]
+    def passed(self, wanted: Iterable[TokenUsage]) -> SpendingCapError | None:
+        """Return the error of the cap that tokens, added, would pass."""
+        together = sum(wanted, self.used)
         for option, cap, of in (
             ("max_tokens", self._max_tokens, _tokens),
             ("max_cost", self._max_cost, self._cost),
         ):
-            taken, spent = of(together), of(self.used.items())
+            taken, spent = of(together), of(self.used)
             if cap is not None and taken is not None and taken > cap:
                 # Not what was spent: calls that are under way will add to it.
                 message = (
@@ -100,10 +92,8 @@ class Spending:
                 return SpendingCapError(message, cap=cap, spent=spent or 0)
         return None
 
-    def _cost(self, used: Iterable[tuple[str, TokenUsage]]) -> float | None:
-        if not self._prices:
-            return None
-        return sum(self._prices[name].cost(usage) for name, usage in used)
+    def _cost(self, used: TokenUsage) -> float | None:
+        return None if self._price is None else self._price.cost(used)
 
 
 class CappedModel(Model):
@@ -135,7 +125,7 @@ class CappedModel(Model):
             longest = self._longest_reply
             call = replace(call, max_output_tokens=longest)
         spending = self._spending
-        held = (self.name, TokenUsage(spending.count(call.prompt), longest))
+        held = TokenUsage(spending.count(call.prompt), longest)
         while spending.passed([*spending.under_way, held]) is not None:
             if (error := spending.passed([held])) is not None:
                 raise error
@@ -147,9 +137,9 @@ class CappedModel(Model):
             used = completion.usage
         finally:
             spending.under_way.remove(held)
-            spending.settle(self.name, used)
+            spending.settle(used)
         return completion
 
 
-def _tokens(used: Iterable[tuple[str, TokenUsage]]) -> int:
-    return sum(usage.input_tokens + usage.output_tokens for _, usage in used)
+def _tokens(used: TokenUsage) -> int:
+    return used.input_tokens + used.output_tokens

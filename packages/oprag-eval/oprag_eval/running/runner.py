@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,25 +101,22 @@ async def run(
     directory: RunDirectory,
     *,
     concurrency: int = 4,
-    answered: Callable[[Mapping[str, Any]], None] = lambda _: None,
+    advanced: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> RunReport:
     """Ask everything that the directory does not have.
 
     An error of one question does not end the run: it is reported, and the question is
     asked again when the run is resumed. A cap does.
 
-    `answered` is called with each answer that is there, those of before first.
+    `advanced` is called with the number of answers that are there, and of all.
 
     Returns:
         How it ended. The answers that are there are in the plan's order.
     """
-    known = {key_of(answer): answer for answer in directory.answers()}
+    known = {key_of(answer) for answer in directory.answers()}
     keys = plan.keys()
     report = RunReport(known=sum(key in known for key in keys))
-    for key in keys:
-        if key in known:
-            answered(known[key])
-
+    advanced(report.known, len(keys))
     # A question's arms together: they share its ranking and its documents.
     tasks = [
         (arm, question)
@@ -140,10 +137,9 @@ async def run(
                 failure = {"error": type(error).__name__, "message": _message(error)}
                 report.errors.append({**key, **failure})
                 return
-            line = {**key, **_as_json(made)}
-            file.add(line)
+            file.add({**key, **_as_json(made)})
             report.asked += 1
-            answered(line)
+            advanced(report.known + report.asked, len(keys))
 
         try:
             await map_concurrently(ask, tasks, at_once=concurrency)

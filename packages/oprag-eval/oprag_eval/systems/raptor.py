@@ -107,7 +107,7 @@ class Raptor(System):
         """
         of = {
             "text": document.text,
-            "model": bench.index_model.name,
+            "model": bench.model.name,
             "settings": self.settings(),
             "counter": bench.counter.name,
             "embeddings": bench.vectors.name,
