@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.kit import fresh_interpreter
 from tests.test_packaging import EVAL, PACKAGES, PYPROJECT
 
 ROOT = Path(__file__).parents[1]
@@ -92,10 +93,7 @@ def loaded_by(statement: str) -> set[str]:
         f"{statement}\n"
         "print(*sorted({m.split('.')[0] for m in set(sys.modules) - before}))"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, check=True, cwd=ROOT
-    )
-    return set(run.stdout.decode().split())
+    return set(fresh_interpreter.run(code).split())
 
 
 @pytest.mark.parametrize("module", ["oprag", "oprag.testing"])

@@ -8,9 +8,10 @@ import pytest
 
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, FetchPlan, Neighbours, Widening, arrange
-from oprag.documents import ChunkStore, SearchedChunks, SearchFilter, StoredChunk
+from oprag.documents import SearchedChunks, SearchFilter, StoredChunk
 from oprag.errors import InvalidOptionError
 from oprag.tokens import carry_out
+from tests.documents.fake_store import FakeStore
 from tests.kit.words import words
 
 N = 50
@@ -24,34 +25,26 @@ def chunk(index: int, doc: str = "d", version: str = "s-t", size: int = 5) -> Hi
     return Hit(text, {**numbers, "n_chunks": N, **place, "source": doc})
 
 
-class Stored(ChunkStore):
-    """Every chunk of two documents, each in two versions."""
-
-    name = "a list"
-
-    def __init__(self) -> None:
-        self.queries: list[dict[str, list[int]]] = []
-
-    def read(self, wanted: Any = None, ids: Any = None) -> Any:
-        if ids is None:
-            self.queries.append(wanted)
-        for doc in ("d", "e"):
-            for version in ("s-t", "big-t", "s-old"):
-                for index in reversed(range(N)):
-                    hit = chunk(index, doc, version)
-                    yield StoredChunk(hit.text, hit.metadata, f"{doc}{version}{index}")
+STORED = [
+    StoredChunk(*chunk(index, doc, version)[:2], f"{doc}{version}{index}")
+    for doc in ("d", "e")
+    for version in ("s-t", "big-t", "s-old")
+    for index in range(N)
+]
+"""Every chunk of two documents, each in three versions."""
 
 
 def widened(hits: list[Hit], widen: Any, *, fills: bool = False, **given: Any) -> Any:
     options = ContextOptions(token_counter=words, separator=" ", **given)
-    store, widening = Stored(), Widening(hits, widen, options, fills=fills)
+    store, widening = FakeStore(STORED), Widening(hits, widen, options, fills=fills)
     chunks = SearchedChunks(store, SearchFilter())
     near = widening.neighbours(carry_out(chunks.read(widening.requests())))
     beside = [Hit(chunk.text, chunk.metadata) for _, chunk in near]
     listed = [*hits[: widening.hits], *beside, *hits[widening.hits :]]
     wanted = widening.behind(len(listed), stored=True)
     arranged = arrange(listed, options, neighbours=wanted)
-    return arranged.passages, store.queries, near
+    queries = [each for each in store.asked if each != "ids"]
+    return arranged.passages, queries, near
 
 
 def at(passages: Any) -> list[tuple[int, int]]:

@@ -1,12 +1,7 @@
 """The runner of the pages notices the mistakes of a page."""
 
-import socket
-import subprocess
-import sys
-
 import pytest
 
-from tests.docs import blocks
 from tests.docs.blocks import blocks_of, run
 
 PAGE = """# Title
@@ -55,21 +50,3 @@ def test_an_output_that_differs_is_an_error():
     assert run([("python", "print(1)"), ("text", "1\n")], "page") == 1
     with pytest.raises(AssertionError, match="printed\n1\n\nand the page says\n2"):
         run([("python", "print(1)"), ("text", "2\n")], "page")
-
-
-def test_a_page_is_run_offline(tmp_path):
-    """In a process of its own: an audit hook stays."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        code = (
-            "import socket\n"
-            f"socket.create_connection(('127.0.0.1', {port})).close()\n"
-            "socket.create_connection(('192.0.2.1', 80))\n"
-        )
-        page = tmp_path / "page.md"
-        page.write_text(f"```python\n{code}```\n", encoding="utf-8")
-        command = [sys.executable, "-I", blocks.__file__, str(page)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == "OSError: offline, and asked for 192.0.2.1"

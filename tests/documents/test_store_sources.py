@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from oprag.documents import DocumentSource, StoreSource, rebuild
+from oprag.documents import DocumentSource, StoreSource, exact_text, rebuild
 from oprag.errors import (
     ConflictingPositionsError,
     DocumentNotFoundError,
     IncompleteDocumentError,
+    InvalidOptionError,
     PositionWarning,
 )
 from oprag.metadata import STAMP_KEYS, TEXT_HASH, document_key
@@ -48,8 +49,9 @@ async def test_options_reach_the_rebuilding():
     source = StoreSource(store, exact=False)
 
     assert source.get(NAME) == "one\n\n     two\n\nx"
-    assert not source.read(NAME).exact
     assert not (await source.aread(NAME)).exact
+    with pytest.raises(InvalidOptionError, match="does not give the exact text"):
+        exact_text(NAME, source.read(NAME))
     with pytest.raises(IncompleteDocumentError):
         StoreSource(store).get(NAME)
     with pytest.raises(IncompleteDocumentError):

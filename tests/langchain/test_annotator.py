@@ -6,32 +6,9 @@ import pytest
 from langchain_core.documents import Document
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-from langchain_oprag import OrderPreservingCompressor, annotate_positions
+from langchain_oprag import annotate_positions
 from oprag.errors import DocumentNotFoundError
 from tests.kit.handed_out import ids_and_texts
-
-
-def test_pages_are_annotated_as_parts_of_one_document():
-    pages = [
-        Document(text, metadata={"source": "a.pdf", "page": page})
-        for page, text in enumerate(("same words here", "same words here", "the end"))
-    ]
-    chunks = [
-        Document(text, metadata=page.metadata)
-        for page in pages
-        for text in (page.page_content[:4], page.page_content[5:])
-        if text.strip()
-    ]
-
-    annotated = annotate_positions(chunks, pages)
-    places = [
-        (d.metadata["part_index"], d.metadata["char_start"], d.metadata["chunk_index"])
-        for d in annotated
-    ]
-    assert places == [(0, 0, 0), (0, 5, 1), (1, 0, 2), (1, 5, 3), (2, 0, 4), (2, 5, 5)]
-    assert {d.metadata["n_chunks"] for d in annotated} == {6}
-    ordered = OrderPreservingCompressor().transform_documents(annotated[::-1])
-    assert [d.page_content for d in ordered] == [d.page_content for d in chunks]
 
 
 @pytest.mark.parametrize("as_mapping", [True, False])

@@ -17,9 +17,6 @@ def piece(start: int, end: int, **metadata) -> Document:
     )
 
 
-FIRST, SECOND, THIRD = piece(0, 15), piece(16, 31), piece(32, 51)
-
-
 # Merging
 
 
@@ -41,9 +38,11 @@ def test_a_merged_document_keeps_what_the_first_says_but_for_its_token_count():
 
 
 def test_a_merged_document_of_parts_without_ids_has_none():
-    FIRST_ = FIRST.model_copy(update={"id": None})  # noqa: N806 -- a variant of FIRST
+    nameless = piece(0, 15).model_copy(update={"id": None})
 
-    assert OrderPreservingCompressor(merge=True)([FIRST_, SECOND])[0].id is None
+    assert (
+        OrderPreservingCompressor(merge=True)([nameless, piece(16, 31)])[0].id is None
+    )
 
 
 # Documents of other kinds

@@ -103,18 +103,6 @@ def test_a_score_threshold_holds_while_a_budget_asks_for_more():
     assert numbers(retriever.invoke(QUERY)) == above
 
 
-@pytest.mark.parametrize(("options", "call"), [({"k": 3}, {}), ({}, {"k": 3})])
-def test_an_explicit_k_caps_what_a_budget_fetches(options, call, recwarn):
-    store = RecordingStore(book(40))
-    retriever = OrderPreservingRetriever(
-        vectorstore=store, token_budget=200, token_counter=words, **options
-    )
-
-    assert len(retriever.invoke(QUERY, **call)) == 3
-    assert store.asked == [{"k": 3}]
-    assert not recwarn
-
-
 def test_a_budget_that_everything_fits_into_is_reported_once():
     compressor = OrderPreservingCompressor(token_budget=100, token_counter=words)
     with pytest.warns(UnfilledBudgetWarning, match="all 5 retrieved chunks fit"):

@@ -91,15 +91,3 @@ def test_what_was_counted_and_found_for_the_whole_is_not_said_of_its_pieces():
 
     gone = {"token_count", "token_counter", "start_index"}
     assert not any(gone & chunk.metadata.keys() for chunk in fine)
-
-
-# Construction
-
-
-def test_no_tokenizer_is_loaded_on_construction():
-    class Untouched:
-        def __getattribute__(self, name: str):
-            raise AssertionError(name)
-
-    OffsetTokenSplitter(tokenizer=Untouched())
-    OffsetSentenceSplitter(tokenizer=Untouched())

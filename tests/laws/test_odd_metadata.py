@@ -13,7 +13,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 import langchain_oprag
 import llamaindex_oprag
 from oprag import OpragError, order_context, render
-from oprag.errors import IndexingError, UnreadableFileError
+from oprag.errors import IndexingError, InvalidOptionError, UnreadableFileError
 from tests.langchain.corpus import ListRetriever
 
 ODD_NUMBERS = [
@@ -115,6 +115,10 @@ def test_what_chroma_reserves_is_refused_by_name_or_left_out():
     with pytest.raises(IndexingError, match="'chroma:document'") as caught:
         langchain_oprag.index_documents([document], store())
     assert isinstance(caught.value.__cause__, UnreadableFileError)
+    with pytest.raises(InvalidOptionError, match="'error' or 'drop'"):
+        langchain_oprag.index_documents(
+            [document], store(), unsupported_metadata="keep"
+        )
     report = langchain_oprag.index_documents(
         [document], store(), unsupported_metadata="drop"
     )

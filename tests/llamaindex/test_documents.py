@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from llama_index.core import Document, VectorStoreIndex
+from llama_index.core import Document
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.storage.docstore import SimpleDocumentStore
 
-from llamaindex_oprag import OffsetTokenNodeParser, PositionAnnotator
+from llamaindex_oprag import OffsetTokenNodeParser
 from llamaindex_oprag.documents import document_source
 from oprag.documents import DocumentSource
-from oprag.errors import (
-    DocumentNotFoundError,
-    IncompleteDocumentError,
-    InvalidOptionError,
-)
+from oprag.errors import DocumentNotFoundError
 from tests.llamaindex.corpus import TEXT, document, index
-from tests.llamaindex.recording import WordEmbedding
-
-
-def docstore(*documents: Document) -> SimpleDocumentStore:
-    store = SimpleDocumentStore()
-    store.add_documents(list(documents) or [document()])
-    return store
 
 
 async def both(source: DocumentSource, name: str = "lease.txt") -> str:
@@ -69,25 +58,3 @@ async def test_a_docstore_gives_a_document_by_the_name_that_its_nodes_have():
     assert source.get("/a.txt") == await source.aget("/a.txt") == "All of it."
     with pytest.raises(DocumentNotFoundError):  # one page is not the document
         source.get("/b.pdf")
-
-
-def spaced_index() -> VectorStoreIndex:
-    """Nodes of another parser, which lack white space of their document."""
-    text = f" \n{TEXT}"
-    document = Document(text=text, id_="lease.txt", metadata={"source": "lease.txt"})
-    parser = SentenceSplitter(chunk_size=60, chunk_overlap=0)
-    annotator = PositionAnnotator(documents=[document])
-    nodes = annotator(parser.get_nodes_from_documents([document]))
-    return VectorStoreIndex(nodes, embed_model=WordEmbedding())
-
-
-async def test_a_text_that_is_not_exact_is_refused_or_marked():
-    over = spaced_index()
-
-    source = document_source(over, exact=False)
-    assert (await both(source)).split() == TEXT.split()
-    assert not source.read("lease.txt").exact
-    with pytest.raises(IncompleteDocumentError, match="exact=False"):
-        document_source(over).get("lease.txt")
-    with pytest.raises(InvalidOptionError, match="exact text of 'lease"):
-        PositionAnnotator(documents=source)(list(over.docstore.docs.values()))

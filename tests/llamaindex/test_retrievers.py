@@ -11,7 +11,7 @@ from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle, TextNode
 
 from llamaindex_oprag import OrderPreservingRetriever
-from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
+from oprag.errors import InvalidOptionError
 from tests.llamaindex.components import Retrieved
 from tests.llamaindex.corpus import QUESTION, index, numbers_of
 
@@ -51,15 +51,6 @@ async def test_a_query_is_embedded_once_when_awaited():
     assert lease._embed_model.calls == [QUESTION]
     assert query.embedding is None
     assert found == retriever.retrieve(QUESTION)
-
-
-def test_an_explicit_number_is_kept_to_and_the_rest_reported_once(lease):
-    retriever = OrderPreservingRetriever(
-        lease.as_retriever(similarity_top_k=3), token_budget=5_000
-    )
-    with pytest.warns(UnfilledBudgetWarning, match="the retriever, not the budget"):
-        assert len(retriever.retrieve(QUESTION)) == 3
-    assert len(retriever.retrieve(QUESTION)) == 3
 
 
 async def test_our_own_map_of_index_nodes_is_used_too():

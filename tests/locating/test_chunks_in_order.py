@@ -14,21 +14,6 @@ def statuses(source, chunks, **options):
     return [location.status for location in locate(source, chunks, **options)]
 
 
-def test_white_space_around_a_chunk_counts_where_the_source_has_it():
-    source = "  one two\nthree "
-
-    assert locate(source, ["  one", " two\n", "three"]) == [
-        Location(Span(0, 5), "exact"),
-        Location(Span(5, 10), "exact"),
-        Location(Span(10, 15), "exact"),
-    ]
-    assert locate(source, ["\n one", " two ", "three\n\n"]) == [
-        Location(Span(2, 5), "whitespace"),
-        Location(Span(6, 9), "whitespace"),
-        Location(Span(10, 15), "whitespace"),
-    ]
-
-
 def test_nothing_to_locate_is_no_error():
     assert locate("", []) == locate("some text", []) == []
     assert statuses("", ["", " "]) == ["blank", "blank"]

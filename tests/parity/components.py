@@ -11,6 +11,8 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_oprag
 import llamaindex_oprag
+from langchain_oprag import OrderPreservingCompressor
+from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag import order_context
 from tests.langchain.corpus import ListRetriever
 from tests.llamaindex.components import Retrieved
@@ -69,14 +71,6 @@ def _nodes(found: Sequence[NodeWithScore]) -> Result:
     return Result([n.node.text for n in found], metadatas)
 
 
-def _compressor(**options):
-    return langchain_oprag.OrderPreservingCompressor(**options)
-
-
-def _postprocessor(**options):
-    return llamaindex_oprag.OrderPreservingPostprocessor(**options)
-
-
 COMPONENTS = {
     "order_context": plain,
     "langchain retriever": lambda t, m, **o: _documents(
@@ -85,9 +79,13 @@ COMPONENTS = {
     "langchain retriever, async": lambda t, m, **o: _documents(
         asyncio.run(langchain_retriever(t, m, **o).ainvoke("?"))
     ),
-    "compressor": lambda t, m, **o: _documents(_compressor(**o)(documents(t, m))),
+    "compressor": lambda t, m, **o: _documents(
+        OrderPreservingCompressor(**o)(documents(t, m))
+    ),
     "compressor, async": lambda t, m, **o: _documents(
-        asyncio.run(_compressor(**o).acompress_documents(documents(t, m), "?"))
+        asyncio.run(
+            OrderPreservingCompressor(**o).acompress_documents(documents(t, m), "?")
+        )
     ),
     "llamaindex retriever": lambda t, m, **o: _nodes(
         llamaindex_retriever(t, m, **o).retrieve("?")
@@ -96,10 +94,10 @@ COMPONENTS = {
         asyncio.run(llamaindex_retriever(t, m, **o).aretrieve("?"))
     ),
     "llamaindex postprocessor": lambda t, m, **o: _nodes(
-        _postprocessor(**o).postprocess_nodes(nodes(t, m))
+        OrderPreservingPostprocessor(**o).postprocess_nodes(nodes(t, m))
     ),
     "llamaindex postprocessor, async": lambda t, m, **o: _nodes(
-        asyncio.run(_postprocessor(**o).apostprocess_nodes(nodes(t, m)))
+        asyncio.run(OrderPreservingPostprocessor(**o).apostprocess_nodes(nodes(t, m)))
     ),
 }
 """Each takes texts, metadatas and options."""

@@ -82,6 +82,7 @@ FRAMEWORKS = pytest.mark.parametrize("framework", [InLangChain, InLlamaIndex])
         ({}, 16),
         ({"selection": "recall"}, 1200),
         ({"selection": "recall", "count": 20}, 20),
+        ({"count": 3}, 3),
     ],
 )
 async def test_for_enough_to_choose_from(framework, options, asked):

@@ -188,14 +188,3 @@ def test_what_is_wrong_with_one_document_is_the_same_and_leaves_its_old_version(
         assert [chunk.text for chunk in own] == ["Old."]
         messages.append(str(refusal))
     assert messages[0] == messages[1]
-
-
-def test_what_not_every_store_keeps_is_left_out_when_asked():
-    text = Text("Text.", {**NAMED, "tags": ["a"], "year": 1}, "", None)
-    for place in alone():
-        with pytest.raises(InvalidOptionError, match="'error' or 'drop'"):
-            index(place, [text], unsupported_metadata="keep")
-        index(place, [text], unsupported_metadata="drop")
-        (chunk,) = place.chunks.read({document_key("a.pdf"): None})
-        assert chunk.metadata["year"] == 1
-        assert "tags" not in chunk.metadata

@@ -3,48 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
-from typing import Any, NamedTuple
 
-import chromadb
 import pytest
-from langchain_chroma import Chroma
-from langchain_core.documents import Document as LangChainDocument
-from langchain_core.vectorstores import VectorStore
-from llama_index.core import Document, StorageContext, VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
-from llama_index.core.vector_stores.types import BasePydanticVectorStore
-from llama_index.vector_stores.chroma import ChromaVectorStore
 
-import langchain_oprag
-import llamaindex_oprag
 from oprag.errors import MissingDocumentError
+from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
+from tests.parity.test_indexing import shared_collection
 from tests.stores.langchain_places import HashEmbeddings
-from tests.stores.llamaindex_fakes import ChecksumEmbedding
 
 TEXT = "".join(f"Sentence number {number:04} is here. " for number in range(400))
 TEXT += "The last one is 0400."
 """Ordered by its numbers; LlamaIndex's own splitter places such text rightly."""
 
-QUESTION = "Which sentence?"
 UNICODE = 'Verträge/Käse 日本 "neu" – d\'été 🧀.txt'
 
 
-class Shared(NamedTuple):
-    """One table or collection, through both frameworks."""
-
-    langchain: VectorStore
-    llamaindex: BasePydanticVectorStore
+def chroma(_: pytest.FixtureRequest) -> tuple[Held, Held]:
+    return shared_collection()
 
 
-def chroma(request: pytest.FixtureRequest) -> Shared:
-    client = chromadb.EphemeralClient()
-    langchain = Chroma(f"c{uuid.uuid4().hex}", HashEmbeddings(), client=client)
-    collection = client.get_collection(langchain._collection.name)
-    return Shared(langchain, ChromaVectorStore(chroma_collection=collection))
-
-
-def postgres(request: pytest.FixtureRequest) -> Shared:
+def postgres(request: pytest.FixtureRequest) -> tuple[Held, Held]:
     """The table that LlamaIndex makes; LangChain is told its columns."""
     library = pytest.importorskip("langchain_postgres")
     wrapper = pytest.importorskip("llama_index.vector_stores.postgres")
@@ -70,76 +49,40 @@ def postgres(request: pytest.FixtureRequest) -> Shared:
         content_column="text",
         metadata_json_column="metadata_",
     )
-    return Shared(langchain, llamaindex)
+    return InLangChain(langchain), InLlamaIndex(llamaindex)
 
 
 @pytest.fixture(params=[chroma, postgres], ids=lambda make: make.__name__)
-def shared(request) -> Shared:
+def shared(request) -> tuple[Held, Held]:
+    """One table or collection, through both frameworks."""
     return request.param(request)
 
 
-def write_by_llamaindex(store: BasePydanticVectorStore, parser: Any) -> None:
-    VectorStoreIndex.from_documents(
-        [Document(text=TEXT, id_=UNICODE)],
-        storage_context=StorageContext.from_defaults(vector_store=store),
-        transformations=[parser],
-        embed_model=ChecksumEmbedding(),
-    )
-
-
-def write_by_langchain(store: VectorStore) -> None:
-    splitter = langchain_oprag.OffsetTokenSplitter(chunk_size=20)
-    chunks = splitter.split_documents(
-        [LangChainDocument(TEXT, metadata={"source": UNICODE})]
-    )
-    store.add_documents(chunks, ids=[chunk.id for chunk in chunks])
-
-
-def read_by_langchain(store: VectorStore, k: int) -> list[str]:
-    retriever = langchain_oprag.OrderPreservingRetriever(vectorstore=store, k=k)
-    return [document.page_content for document in retriever.invoke(QUESTION)]
-
-
-def read_by_llamaindex(store: BasePydanticVectorStore, k: int) -> list[str]:
-    index = VectorStoreIndex.from_vector_store(store, embed_model=ChecksumEmbedding())
-    retriever = llamaindex_oprag.OrderPreservingRetriever(
-        base_retriever=index.as_retriever(similarity_top_k=k), similarity_top_k=k
-    )
-    return [node.node.get_content() for node in retriever.retrieve(QUESTION)]
-
-
-def in_order(texts: list[str], count: int) -> bool:
-    places = [TEXT.index(text) for text in texts]
+def assert_in_order(held: Held, count: int) -> None:
+    found = held.find(held.ordered(held.search(count)))
+    places = [TEXT.index(chunk.text) for chunk in found]
     assert places == sorted(set(places))
-    return len(texts) == count
+    assert len(found) == count
 
 
-def test_written_by_langchain_and_read_by_llamaindex(shared):
-    write_by_langchain(shared.langchain)
+@pytest.mark.parametrize("first", [0, 1], ids=["langchain", "llamaindex"])
+def test_what_one_writes_the_other_reads(shared, first):
+    writer, reader = shared[first], shared[1 - first]
+    writer.index({UNICODE: TEXT}, **writer.splitting(20))
 
-    assert in_order(read_by_llamaindex(shared.llamaindex, 40), 40)
-    source = llamaindex_oprag.document_source(shared.llamaindex)
-    assert source.get(UNICODE) == TEXT
-
-
-def test_written_by_llamaindex_and_read_by_langchain(shared):
-    write_by_llamaindex(
-        shared.llamaindex, llamaindex_oprag.OffsetTokenNodeParser(chunk_size=20)
-    )
-
-    assert in_order(read_by_langchain(shared.langchain, 40), 40)
-    source = langchain_oprag.document_source(shared.langchain)
+    assert_in_order(reader, 40)
+    source = reader.package.document_source(reader.documents)
     assert source.get(UNICODE) == TEXT
 
 
 def test_positions_that_only_the_stored_node_has(shared):
     """LlamaIndex's own splitters write none into the metadata."""
-    write_by_llamaindex(
-        shared.llamaindex, SentenceSplitter(chunk_size=60, chunk_overlap=0)
-    )
+    split = SentenceSplitter(chunk_size=60, chunk_overlap=0)
+    written = shared[1].document(UNICODE, TEXT)
+    shared[1].documents.insert_nodes(split.get_nodes_from_documents([written]))
 
-    assert in_order(read_by_langchain(shared.langchain, 20), 20)
-    assert in_order(read_by_llamaindex(shared.llamaindex, 20), 20)
+    for held in shared:
+        assert_in_order(held, 20)
 
 
 def test_qdrant_is_laid_out_differently_by_each():
@@ -150,11 +93,14 @@ def test_qdrant_is_laid_out_differently_by_each():
     client = qdrant.QdrantClient(":memory:")
     size = qdrant.models.VectorParams(size=8, distance=qdrant.models.Distance.COSINE)
     client.create_collection("chunks", vectors_config=size)
-    write_by_langchain(langchain(client, "chunks", HashEmbeddings()))
-    store = wrapper.QdrantVectorStore(
-        collection_name="chunks", client=client, text_key="page_content"
+    writer = InLangChain(langchain(client, "chunks", HashEmbeddings()))
+    writer.index({UNICODE: TEXT}, **writer.splitting(20))
+    reader = InLlamaIndex(
+        wrapper.QdrantVectorStore(
+            collection_name="chunks", client=client, text_key="page_content"
+        )
     )
 
     with pytest.raises(MissingDocumentError, match="Metadata keys found: metadata"):
-        read_by_llamaindex(store, 9)
+        reader.find(reader.ordered(reader.search(9)))
     client.close()

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import random
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -18,9 +14,8 @@ from llama_index.core import Document as LlamaDocument
 
 from oprag.errors import InvalidOptionError, PositionError
 from oprag.units import LongUnit, group_documents
+from tests.kit.fresh_interpreter import run
 from tests.kit.words import words
-
-ROOT = Path(__file__).parents[2]
 
 
 def cut(sizes, links, max_tokens=4000, **options):
@@ -247,16 +242,7 @@ def test_the_same_under_every_hash_seed():
         "texts = {n: 'x' * r.randrange(900) for n in names}\n"
         "print(group_documents(texts, links, token_counter=len))"
     )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            cwd=ROOT,
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("0", "1", "77")
-    }
+    outputs = {run(code, PYTHONHASHSEED=seed) for seed in ("0", "1", "77")}
 
     assert len(outputs) == 1
 
