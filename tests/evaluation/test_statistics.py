@@ -14,14 +14,7 @@ from hypothesis import strategies as st
 
 from oprag.errors import InvalidOptionError
 from oprag_eval.data import Question
-from oprag_eval.statistics import (
-    Comparison,
-    Figure,
-    Sampling,
-    adjusted,
-    clusters_of,
-    over_sets,
-)
+from oprag_eval.statistics import Figure, Sampling, adjusted, clusters_of, over_sets
 
 
 def ends(found: Figure) -> tuple[float, float, float]:
@@ -193,17 +186,9 @@ def test_p_is_corrected_for_the_number_of_comparisons():
     assert adjusted([]) == []
 
 
-def differing(better: int, worse: int, questions: int = 1000) -> Comparison:
-    """Two arms of which each is right alone on so many questions."""
-    first = [1] * better + [0] * (questions - better)
-    second = [0] * better + [1] * worse + [0] * (questions - better - worse)
-    found = Sampling(range(questions)).compare(first, second)
-    assert found is not None
-    return found
-
-
 def test_p_is_that_of_all_ways_in_which_chance_may_turn_each_question():
-    found = differing(30, 12, 400)
+    first, second = [1] * 30 + [0] * 370, [0] * 30 + [1] * 12 + [0] * 358
+    found = Sampling(range(400)).compare(first, second)
     ways = sum(math.comb(42, n) for n in range(30, 43))
 
     assert found.p == pytest.approx(2 * ways / 2**42, abs=0.004)

@@ -181,7 +181,6 @@ def options_of_the_mill(tmp_path) -> list[str]:
     ("arguments", "message"),
     [
         ([], "Name a data set"),
-        (["--data", "passkey/literal"], "give --out FOLDER"),
         (["--data", "passkey/literal", "--budgets", "1k"], "such as 500,1000"),
         (["--data", "passkey/literal", "--price", "2"], "input,output"),
         (["--data", "passkey/literal", "--temperature", "warm"], "a number, or"),

@@ -38,12 +38,11 @@ def evaluate(
         str, typer.Option(help="Tokens of the context, separated by commas.")
     ] = "1500,5000,10000,20000,30000,40000",
     out: Annotated[
-        Path | None,
+        Path,
         typer.Option(
-            help="Folder of the run. A run that is already there is continued.",
-            show_default=False,
+            help="Folder of the run. A run that is already there is continued."
         ),
-    ] = None,
+    ] = Path("oprag-evaluate"),
     show_list: Annotated[
         bool, typer.Option("--list", help="Show the data sets and the systems.")
     ] = False,
@@ -71,8 +70,6 @@ def evaluate(
     specs, tokens = read_specs(systems), read_budgets(budgets)
     if not data:
         raise stop(_DATA, code=2)
-    if out is None and not options.dry_run:
-        raise stop("No folder is named for the run: give --out FOLDER.", code=2)
 
     from oprag_eval.catalogue import make_system
     from oprag_eval.cli.data import restrict, sweep_measure, with_answer_recall
@@ -86,5 +83,4 @@ def evaluate(
     measure = sweep_measure(dataset, offline=options.offline)
     if options.offline:  # its answers say little: show what contexts hold
         dataset = with_answer_recall(dataset)
-    folder = None if options.dry_run else out
-    perform(dataset, chosen, tokens, options, folder, measure=measure)
+    perform(dataset, chosen, tokens, options, out, measure=measure)

@@ -132,7 +132,7 @@ def _run(
                 [arm.system for arm in recipe.arms],
                 recipe.budgets,
                 options,
-                None if options.dry_run else folder,
+                folder,
                 measure=recipe.scored(reader, dataset),
                 planned=recipe.planned,
                 spent_in=spent_in,

@@ -68,13 +68,13 @@ def perform(
     systems: Sequence[System],
     budgets: Sequence[int],
     options: RunOptions,
-    out: Path | None,
+    out: Path,
     *,
     measure: str = "",
     planned: Sequence[tuple[str, str]] = (),
     spent_in: Path | None = None,
 ) -> RunEstimate | None:
-    """Estimate a run; if a folder is given for it, ask what is still to be asked.
+    """Estimate a run, and unless it is a dry one ask what is still to be asked.
 
     Systems are compared by `measure` and as `planned`; empty: by the set's own, each
     with vanilla RAG. What is spent is entered in `spent_in`, so that several runs share
@@ -85,7 +85,7 @@ def perform(
     """
     embeddings = load_model(options.embedding_model, make_console(stderr=True))
     evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
-    if out is None:
+    if options.dry_run:
         return _show_estimate(evaluation, options)
     directory = RunDirectory(out)
     with alone_in(out):

@@ -85,6 +85,6 @@ def sweep(
         chosen,
         tokens or budgets_for(dataset, resolve_token_counter(None)),
         options,
-        None if options.dry_run else out,
+        out,
         measure=sweep_measure(dataset, offline=options.offline),
     )
