@@ -17,16 +17,6 @@ from typing import Any
 
 import llama_index.core
 
-__all__ = [
-    "ENCODINGS",
-    "ROOT",
-    "EnvironmentUnavailableError",
-    "environment",
-    "install_ours",
-    "outcome",
-    "variables",
-]
-
 ENCODINGS = Path(llama_index.core.__file__).parent / "_static" / "tiktoken_cache"
 """The files of tiktoken, so that an application fetches none."""
 ROOT = Path(__file__).parents[2]

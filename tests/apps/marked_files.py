@@ -7,8 +7,6 @@ from pathlib import Path
 from tests.files.mixed_files import pdf
 from tests.kit.marked_text import marked_sections
 
-__all__ = ["NAMES", "write_marked_files"]
-
 NAMES = ("old/lease.txt", "new/lease.txt", "report.pdf")
 """With sections 0 to 11, 100 to 111 and, a page each, 200 to 214."""
 

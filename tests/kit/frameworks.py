@@ -74,40 +74,6 @@ class Held:
             return [self.document(*each) for each in texts.items()]
         return texts
 
-    def document(self, name: str, text: str) -> Any:
-        raise NotImplementedError
-
-    def splitting(
-        self, size: int, *, packed: bool = False, **more: Any
-    ) -> dict[str, Any]:
-        """Options of `index` for chunks of so many tokens, or of whole sentences."""
-        raise NotImplementedError
-
-    def add(self, chunks: Sequence[StoredChunk]) -> None:
-        raise NotImplementedError
-
-    def delete(self, ids: list[str]) -> None:
-        raise NotImplementedError
-
-    def search(self, k: int, where: Any = None, **given: Any) -> Any:
-        raise NotImplementedError
-
-    def ordered(self, base: Any, **options: Any) -> Any:
-        raise NotImplementedError
-
-    def find(self, retriever: Any, query: str = "?") -> list[StoredChunk]:
-        raise NotImplementedError
-
-    async def afind(self, retriever: Any, query: str = "?") -> list[StoredChunk]:
-        raise NotImplementedError
-
-    def routed(self, retriever: Any, *replies: str, **options: Any) -> Any:
-        """Self-Route with full documents out of the store."""
-        raise NotImplementedError
-
-    def ask(self, routed: Any, query: str = "?", *given: Any) -> Answer:
-        raise NotImplementedError
-
 
 class InLangChain(Held):
     package = langchain_oprag
@@ -121,6 +87,7 @@ class InLangChain(Held):
     def splitting(
         self, size: int, *, packed: bool = False, **more: Any
     ) -> dict[str, Any]:
+        """Options of `index` for chunks of so many tokens, or of whole sentences."""
         kind = "OffsetSentenceSplitter" if packed else "OffsetTokenSplitter"
         return {"splitter": getattr(langchain_oprag, kind)(chunk_size=size, **more)}
 
@@ -153,6 +120,7 @@ class InLangChain(Held):
         return [StoredChunk(d.page_content, d.metadata, d.id or "") for d in found]
 
     def routed(self, retriever: Any, *replies: str, **options: Any) -> Any:
+        """Self-Route with full documents out of the store."""
         return langchain_oprag.SelfRouteChain(
             llm=RecordingChatModel(replies=[*map(AIMessage, replies)]),
             retriever=retriever,

@@ -10,15 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = [
-    "HOST",
-    "ServerUnavailableError",
-    "answers_http",
-    "free_port",
-    "listens",
-    "serving",
-]
-
 HOST = "127.0.0.1"
 _ATTEMPTS = 3
 """Starts before giving up: another process may take the free port first."""

@@ -15,9 +15,7 @@ from llama_index.core.llms import (
 )
 from llama_index.core.llms.callbacks import llm_completion_callback
 
-from tests.kit.words import DIMENSIONS, word_vector
-
-__all__ = ["DIMENSIONS", "RecordingLLM", "WordEmbedding"]
+from tests.kit.words import word_vector
 
 
 class WordEmbedding(BaseEmbedding):

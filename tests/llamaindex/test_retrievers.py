@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
-
 import pytest
 from llama_index.core import PromptTemplate
 from llama_index.core.retrievers import QueryFusionRetriever
@@ -70,17 +67,6 @@ async def test_our_own_map_of_index_nodes_is_used_too():
 
     assert [node.text for node in nodes] == ["row y", "row x"]
     assert await retriever.aretrieve(QUESTION) == nodes
-
-
-def test_it_can_be_copied_and_pickled_if_its_base_can(hits):
-    retriever = OrderPreservingRetriever(Retrieved(hits), similarity_top_k=3)
-
-    for twin in (
-        copy.copy(retriever),
-        copy.deepcopy(retriever),
-        pickle.loads(pickle.dumps(retriever)),  # noqa: S301 -- ours
-    ):
-        assert twin.retrieve(QUESTION) == retriever.retrieve(QUESTION)
 
 
 def test_prompts_are_those_of_the_base(lease, llm):

@@ -9,6 +9,7 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessageChunk, message_chunk_to_message
 from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.runnables import RunnableLambda
+from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage, MockFunctionCallingLLM, MockLLM
 
 from oprag.calls import SENTINEL
@@ -157,12 +158,6 @@ class Recorded(RecordingChatModel):
             yield ChatGenerationChunk(message=chunk)
 
 
-def block_of(provider: str) -> ChatMessage:
-    from llama_index.core.base.llms.types import ToolCallBlock
-
-    return ChatMessage(blocks=[ToolCallBlock(tool_name="decline", tool_kwargs=WHY)])
-
-
 @EVERY_WAY
 @pytest.mark.parametrize("provider", ["anthropic", "google"])
 async def test_the_forms_of_other_providers_decline_too(framework, way, provider):
@@ -173,8 +168,9 @@ async def test_the_forms_of_other_providers_decline_too(framework, way, provider
         found = await routes.ask(chain, way=way)
         assert (found["answer"], found["route"]["rung"]) == ("In 1912.", "full")
         return
+    block = ChatMessage(blocks=[ToolCallBlock(tool_name="decline", tool_kwargs=WHY)])
     kept = ChatMessage(additional_kwargs={"tool_calls": NODES[provider]})
-    for message in (kept, block_of(provider)):
+    for message in (kept, block):
         replies = iter([message, ChatMessage("In 1912.")])
         mock = MockFunctionCallingLLM(
             is_chat_model=True,

@@ -8,8 +8,6 @@ from pathlib import Path
 import langchain_oprag
 import llamaindex_oprag
 
-__all__ = ["ADAPTERS", "CHUNKS", "changed", "pages", "text", "write"]
-
 ADAPTERS = {"langchain": langchain_oprag, "llamaindex": llamaindex_oprag}
 CHUNKS = 3_000
 _DOCUMENTS, _SENTENCES = 300, 60

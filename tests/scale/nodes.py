@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["cluster_of"]
-
 _STORE = 100 * 2**20
 """Bytes of each node's object store."""
 

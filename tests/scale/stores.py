@@ -14,8 +14,6 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from tests.kit.words import DIMENSIONS, word_vector
 
-__all__ = ["FRAMEWORKS", "Table", "WordEmbedding", "WordEmbeddings"]
-
 FRAMEWORKS = ("langchain", "llamaindex")
 
 

@@ -20,14 +20,6 @@ from pathlib import Path
 
 from tests.kit.serving import HOST, ServerUnavailableError, answers_http, serving
 
-__all__ = [
-    "HOST",
-    "SUPERUSER",
-    "ServerUnavailableError",
-    "chroma_server",
-    "postgres_server",
-]
-
 SUPERUSER = "postgres"
 
 # Nothing here has to survive a crash of the machine.

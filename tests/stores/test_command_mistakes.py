@@ -71,9 +71,7 @@ def assert_told(result, *codes: int) -> str:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["context", "{root}/missing.txt", QUESTION],
         ["context", "{root}/nothing.txt", QUESTION],
-        ["context", "{root}/binary.txt", QUESTION],
         ["context", "{root}/damaged.pdf", QUESTION],
         ["context", "{root}/loop", QUESTION],
         ["context", "{empty}", QUESTION],
@@ -101,7 +99,6 @@ def assert_told(result, *codes: int) -> str:
         [*RUN, "--model", "nobody:model"],
         ["evaluate", "--data", "quality={root}/file.txt", "--dry-run"],
         ["sweep", "{notes}", "--questions", "{q}", "--out", "{notes}"],
-        ["doctor", "{root}/missing"],
         ["doctor", "{root}/file.txt"],
         ["doctor", "{notes}"],
         ["demo", "--directory", "{root}/file.txt"],
