@@ -7,7 +7,7 @@ import math
 import pytest
 
 from oprag import order_context, render
-from oprag.errors import BudgetTooSmallError, InvalidOptionError
+from oprag.errors import InvalidOptionError
 
 TEXTS = ["end.", "start.", "middle."]
 METADATAS = [{"source": "s", "start_index": start} for start in (90, 0, 40)]
@@ -15,10 +15,6 @@ METADATAS = [{"source": "s", "start_index": start} for start in (90, 0, 40)]
 
 def _texts(**options):
     return [passage.text for passage in order_context(TEXTS, METADATAS, **options)]
-
-
-def test_score_order_is_the_order_given():
-    assert _texts(order="score") == TEXTS
 
 
 def test_top_n_keeps_the_best_before_it_orders():
@@ -83,24 +79,6 @@ def test_stored_token_counts_are_added_only_under_the_same_name():
     # As stored: 4 + (1 + 4) = 9: only one fits.
     assert kept("approximate") == 1
     assert kept("cl100k_base") == 2
-
-
-def test_a_stored_count_of_text_that_was_replaced_is_not_trusted():
-    metadata = {
-        "doc_key": "k",
-        "char_start": 0,
-        "char_end": 4,
-        "token_count": 4,
-        "token_counter": "approximate",
-    }
-
-    with pytest.raises(BudgetTooSmallError):
-        order_context(
-            ["a window far longer than it was"],
-            [metadata],
-            token_budget=5,
-            token_counter="approximate",
-        )
 
 
 def test_gap_marks_stand_only_where_text_is_left_out():

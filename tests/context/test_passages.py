@@ -20,16 +20,6 @@ def _merge(*spans, source=SOURCE, documents=None, **options):
     return order_context(texts, metadatas, merge=True, documents=given, **options)
 
 
-def test_touching_chunks_become_one_span():
-    (passage,) = _merge((14, 24), (0, 14))
-
-    assert passage.text == "One fine day. It rained."
-    assert passage.spans == (Span(0, 24),)
-    assert passage.exact
-    assert [chunk.rank for chunk in passage.chunks] == [1, 0]
-    assert passage.rank == 0
-
-
 @pytest.mark.parametrize(("start", "joint"), [(25, " "), (26, "\n\n")])
 def test_a_small_gap_without_the_source_is_white_space_and_not_exact(start, joint):
     (passage,) = _merge((0, 24), (start, 54))

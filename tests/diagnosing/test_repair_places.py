@@ -162,20 +162,3 @@ def test_true_places_stay_whatever_the_order_of_the_store(seed):
         }
         assert starts <= {None, true[change.id]}
         assert not keys_removed
-
-
-@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (4, 1, 2, 3, 0), (2, 1, 0, 3, 4)])
-def test_equal_texts_are_not_exchanged_by_the_order_of_the_store(order):
-    source = "One day. Two day. One day. Three day. One day. "
-    spans = [(0, 9), (9, 18), (18, 27), (27, 38), (38, 47)]
-    chunks = [
-        StoredChunk(source[a:b], {"source": "d", "start_index": a}, str(a))
-        for a, b in (spans[i] for i in order)
-    ]
-
-    plan = plan_repair(chunks, {"d": source})
-
-    assert diagnose(chunks, documents={"d": source}).problems == ()
-    assert [change.update["char_start"] for change in plan.changes] == [
-        int(change.id) for change in plan.changes
-    ]

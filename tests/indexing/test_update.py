@@ -274,18 +274,6 @@ def assert_readable(store, before, after):
             assert text in {"".join(old), "".join(new or [])}
 
 
-@given(before=texts, after=texts)
-def test_the_plan_writes_no_chunk_that_need_not_be(before, after):
-    wanted, present = document("a.txt", after), stored(document("a.txt", before))
-
-    todo = plan(KEY, wanted.chunks, present)
-
-    same = before == after
-    assert list(todo.add) == ([] if same else list(wanted.chunks))
-    assert sorted(todo.delete) == ([] if same else sorted(row.id for row in present))
-    assert not {chunk.id for chunk in todo.add} & {*todo.delete}
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [

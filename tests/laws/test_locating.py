@@ -9,8 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oprag.locating import Location, anchors, locate, squeeze
-from oprag.locating.contiguity import cover
-from oprag.locating.seeds import ABSENT, UNKNOWN, Seeds
+from oprag.locating.seeds import UNKNOWN
 from oprag.locating.squeezed_text import SqueezedText
 
 SPACES = " \n\t\u00a0\u2003\u3000\x1c"
@@ -243,21 +242,6 @@ def test_in_a_long_repetitive_text_altered_chunks_put_no_other_in_a_wrong_place(
 # --- The parts ------------------------------------------------------------------
 
 
-@given(splittings("ab"))
-def test_pieces_may_step_back_where_that_is_allowed(splitting):
-    source, _, places = splitting
-    flat = squeeze(source)
-    # An outer splitter's overlap: the last of the chunks comes again, in full.
-    twice = [*places, *places[-2:]]
-    pieces = [flat[start:end] for start, end in twice]
-
-    ranges = cover(flat, pieces, 0, twice[-1][0], back=len(flat))
-
-    assert ranges is not None
-    for (first, last), (start, _) in zip(ranges, twice, strict=True):
-        assert first <= start <= last
-
-
 @given(st.text(SPACES + "abc漢é", max_size=80), st.integers(1, 40))
 def test_what_is_squeezed_is_found_again(text, times):
     text *= times
@@ -267,31 +251,3 @@ def test_what_is_squeezed_is_found_again(text, times):
 
     assert squeezed.flat == squeeze(text) == "".join(text.split())
     assert offsets == [i for i, char in enumerate(text) if not char.isspace()]
-
-
-@given(
-    st.lists(st.sampled_from(["lorem", "ipsum", "dolor", "¤"]), max_size=60),
-    st.integers(0, 200),
-    st.integers(1, 200),
-    st.booleans(),
-)
-def test_seeds_tell_what_occurs_once_or_nowhere(words, start, size, alter):
-    text = "".join(words)
-    piece = text[start : start + size] or "lorem"
-    if alter:
-        piece = piece[: len(piece) // 2] + "x" + piece[len(piece) // 2 :]
-
-    only = Seeds(text, [piece]).only(piece)
-
-    found = occurrences(text, piece)
-    assert only == UNKNOWN or [only] == (found or [ABSENT])
-
-
-def test_seeds_tell_a_unique_piece_from_a_repeated_and_a_missing_one():
-    text = "".join(f"{n:04}" for n in range(1000)) * 2 + "".join(
-        f"{n:04}" for n in range(5000, 6000)
-    )
-    pieces = [text[100:300], text[9000:9200], "x" + text[9000:9200]]
-    seeds = Seeds(text, pieces)
-
-    assert [seeds.only(piece) for piece in pieces] == [UNKNOWN, 9000, ABSENT]

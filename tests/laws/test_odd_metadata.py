@@ -78,15 +78,6 @@ def test_an_odd_number_is_no_position_or_an_error_of_ours(entrance):
                 entrances([first, second])[entrance]()
 
 
-@pytest.mark.parametrize("number", [float("-inf"), -(10**400), 10**400, 1e308])
-def test_what_no_store_holds_is_no_position_of_its_own(number):
-    odd = [{"source": "a", "start_index": number, "chunk_index": n} for n in (1, 0)]
-
-    passages = order_context(["one", "two"], odd)
-
-    assert [passage.text for passage in passages] == ["two", "one"]
-
-
 @pytest.mark.parametrize("entrance", ENTRANCES)
 def test_a_name_that_is_no_string_is_none(entrance):
     for name in ODD_NAMES:

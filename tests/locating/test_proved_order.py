@@ -89,6 +89,13 @@ def test_equal_chunks_need_no_order():
     assert numbers("word word word", ["word", "word", "word"]) == [0, 1, 2]
 
 
+def test_equal_neighbours_and_an_end_that_comes_again_put_no_order_in_doubt():
+    chunks = [*LINES[:6], "Line", "Line", *LINES[6:]]
+    again = LINES[-1][5:]
+
+    assert numbers("\n".join(chunks), [*chunks, again]) == list(range(15))
+
+
 def test_a_line_that_was_dropped_puts_no_order_in_doubt():
     chunks = [*LINES[:6], "Same.", *LINES[6:]]
     assert numbers("\n".join([*chunks, "Same."]), chunks) == list(range(13))

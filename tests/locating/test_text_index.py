@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from time import perf_counter
 
 import pytest
 
@@ -65,27 +64,6 @@ def test_as_many_chunks_as_copies_stand_where_each_is_recorded():
     for recorded in ([last, None, last], [None, None, first], [first, None, (9, 13)]):
         found = place_some(text, ["One.", "Two.", "One."], None, recorded)
         assert [location.span for location in found] == [None, Span(5, 9), None]
-
-
-@pytest.mark.parametrize("letters", ["abcdefghij", "abcdéfghiæ"])
-def test_after_the_first_question_a_long_text_takes_a_fraction(letters):
-    draw = random.Random(letters)  # noqa: S311 -- a text, no secret
-    words = ["".join(draw.choices(letters, k=6)) for _ in range(5_000)]
-    text = " ".join(draw.choices(words, k=140_000))
-    starts = draw.sample(range(len(text) - 1_000), 80)
-    first, second = (
-        [text[s : s + 1_000] for s in some] for some in (starts[:40], starts[40:])
-    )
-    place_some("", ["x"])  # imports
-
-    began = perf_counter()
-    place_some(text, first)
-    then = perf_counter()
-    found = place_some(text, second)
-    ended = perf_counter()
-
-    assert [location.span[0] for location in found] == starts[40:]
-    assert ended - then < (then - began) / 2
 
 
 def test_only_so_many_characters_are_kept(monkeypatch):

@@ -24,7 +24,6 @@ from llama_index.core.callbacks.base_handler import (
     BaseCallbackHandler as LlamaCallbackHandler,
 )
 from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
-from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_oprag
@@ -126,16 +125,16 @@ pytestmark = pytest.mark.slow
 QUESTION = "When was the bridge built?"
 LONG = BOOK * 40
 """Its steps are done in threads."""
-REPLIES = {"route": ["Unans", "werable."], "reader": ["In 1912", " by Ann."]}
+REFUSAL = ["Unans", "werable."]
 ANSWER = ["In ", "19", "12."]
 
 
 class Asked:
-    """A component whose retriever, documents and model each await something."""
+    """A Self-Route whose retriever, documents and model each await something."""
 
-    def __init__(self, kind: str, text: str) -> None:
-        self.kind, self.text = kind, text
-        self.pieces, self.runs = Pieces(REPLIES[kind], ANSWER), Runs()
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.pieces, self.runs = Pieces(REFUSAL, ANSWER), Runs()
 
     async def read(self, _name: str) -> str:
         await asyncio.sleep(0)
@@ -195,16 +194,12 @@ class Traced(BaseCallbackHandler):
 
 
 class InLangChain(Asked):
-    def __init__(self, kind: str, text: str) -> None:
-        super().__init__(kind, text)
-        settings: dict[str, Any] = {
-            "llm": ChatModel(pieces=self.pieces),
-            "retriever": RunnableLambda(self._now, self._retrieve),
-        }
-        self.component: Any = (
-            langchain_oprag.SelfRouteChain(**settings, documents=self.read)
-            if kind == "route"
-            else langchain_oprag.LongReader(**settings, one_call_below=0)
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.component: Any = langchain_oprag.SelfRouteChain(
+            llm=ChatModel(pieces=self.pieces),
+            retriever=RunnableLambda(self._now, self._retrieve),
+            documents=self.read,
         )
         self.config: Any = {"callbacks": [Traced(self.runs)]}
 
@@ -219,8 +214,7 @@ class InLangChain(Asked):
         return await self.component.ainvoke(QUESTION, self.config)
 
     def stream(self) -> Iterator[Any]:
-        if self.kind == "route":
-            self.component.documents = {"a": self.text}
+        self.component.documents = {"a": self.text}
         return self.component.stream(QUESTION, self.config)
 
     async def astream(self) -> Any:
@@ -301,24 +295,21 @@ class Found(BaseRetriever):
 
 class InLlamaIndex(Asked):
     def engine(self, *, streaming: bool) -> Any:
-        manager = CallbackManager([Events(self.runs)])
-        llm, base = Model(pieces=self.pieces), Found(self.text)
-        common: Any = {"callback_manager": manager, "streaming": streaming}
-        if self.kind == "route":
-            return llamaindex_oprag.SelfRouteQueryEngine.from_args(
-                base, llm, documents=self.read, **common
-            )
-        reader = llamaindex_oprag.LongReaderSynthesizer(llm, one_call_below=0, **common)
-        return RetrieverQueryEngine(base, reader, callback_manager=manager)
+        return llamaindex_oprag.SelfRouteQueryEngine.from_args(
+            Found(self.text),
+            Model(pieces=self.pieces),
+            documents=self.read,
+            callback_manager=CallbackManager([Events(self.runs)]),
+            streaming=streaming,
+        )
 
     async def ask(self) -> Any:
         return str(await self.engine(streaming=False).aquery(QUESTION))
 
     def stream(self) -> Iterator[Any]:
         engine = self.engine(streaming=True)
-        if self.kind == "route":
-            source = llamaindex_oprag.document_source({"a": self.text})
-            engine._self_route.options.source = source
+        source = llamaindex_oprag.document_source({"a": self.text})
+        engine._self_route.options.source = source
         return engine.query(QUESTION).response_gen
 
     async def astream(self) -> Any:
@@ -330,22 +321,18 @@ async def read_all(asked: Any) -> list[Any]:
     return [piece async for piece in await asked.astream()]
 
 
-EVERYWHERE = pytest.mark.parametrize("kind", ["route", "reader"])
 FRAMEWORKS = pytest.mark.parametrize("framework", [InLangChain, InLlamaIndex])
 TEXTS = pytest.mark.parametrize("text", [BOOK, LONG], ids=["short", "long"])
 
 
 @FRAMEWORKS
-@EVERYWHERE
 @TEXTS
 @pytest.mark.parametrize("streamed", [False, True])
-async def test_cancelling_at_any_await_leaves_nothing_behind(
-    framework, kind, text, streamed
-):
+async def test_cancelling_at_any_await_leaves_nothing_behind(framework, text, streamed):
     before = threads()
     beats, running = 0, True
     while running:
-        asked = framework(kind, text)
+        asked = framework(text)
         work = read_all(asked) if streamed else asked.ask()
         running = await cancelled_after(work, beats)
         await settled(None, asked.pieces)
@@ -358,16 +345,15 @@ async def test_cancelling_at_any_await_leaves_nothing_behind(
 
 
 @FRAMEWORKS
-@EVERYWHERE
 @TEXTS
 @pytest.mark.parametrize("awaited", [False, True])
 async def test_breaking_off_after_any_piece_leaves_nothing_behind(
-    framework, kind, text, awaited
+    framework, text, awaited
 ):
     before = threads()
     left, more = 0, True
     while more:
-        asked = framework(kind, text)
+        asked = framework(text)
         if awaited:
             pieces = await asked.astream()
             for _ in range(left):

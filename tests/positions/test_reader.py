@@ -44,6 +44,8 @@ def _positions(metadatas, **options):
         (7.5, None),
         (math.nan, None),
         (math.inf, None),
+        (1e308, None),
+        (10**400, None),
         (True, None),
         (None, None),
         ("iv", None),
