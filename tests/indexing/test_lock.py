@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-import threading
 import time
 from contextlib import closing
 from pathlib import Path
@@ -67,25 +66,6 @@ def test_a_run_that_fails_leaves_the_store_free(tmp_path):
         raise KeyError
     with only_run(store, store, patience=0):
         pass
-
-
-def test_threads_come_one_after_the_other(tmp_path):
-    inside, most = [], []
-
-    def run() -> None:
-        with only_run(store_at(str(tmp_path)), object()):
-            inside.append(1)
-            most.append(len(inside))
-            time.sleep(0.02)
-            inside.pop()
-
-    threads = [threading.Thread(target=run) for _ in range(5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert most == [1] * 5
 
 
 async def test_waiting_does_not_block_the_event_loop(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import random
 from typing import Any, TypedDict
 
 import pytest
@@ -18,7 +17,6 @@ import llamaindex_oprag as in_llamaindex
 from oprag import Place, Span, order_context, place_of
 from oprag.errors import MissingPositionError
 from oprag.metadata import RESULT_KEYS
-from tests.kit.effort import cases
 
 TEXT = "It rained. It snowed all day long. Then the sun came out over größe 🙂."
 SPANS = ((0, 11), (11, 35), (46, 60))
@@ -138,33 +136,18 @@ def test_a_text_with_gaps_has_its_spans_and_is_not_exact():
     assert in_langchain.as_passages([found])[0].spans == made.spans
 
 
-def changed(text: str, draw: random.Random) -> str:
-    """Another text; of the same length every second time."""
-    letters = [*text]
-    at = draw.randrange(len(letters))
-    if draw.random() < 0.5:
-        letters[at] = draw.choice([each for each in "xyz §🙂\n" if each != text[at]])
-        return "".join(letters)
-    other = draw.choice(["", letters[at] * 2, f"{letters[at]} ", "\u00ad"])
-    made = "".join([*letters[:at], other, *letters[at + 1 :]])
-    return made if made != text else f"{text} "
-
-
 def test_no_change_of_a_text_is_missed():
-    draw = random.Random(7)  # noqa: S311 -- no secret
-    found, (scored, _) = documents(), nodes()
-    for _ in range(cases(2_000)):
-        number = draw.randrange(2)
-        text = changed(found[number].page_content, draw)
-        document = found[number].model_copy(update={"page_content": text})
+    (found, _), (scored, _) = documents(), nodes()
+    text = found.page_content
+    for other in (text[1:], f"{text} ", text.swapcase(), text.replace("l", "\u00adl")):
+        document = found.model_copy(update={"page_content": other})
         made = place_of(document)
-        assert not made.exact, text
-        assert (made.start, made.end) == (PLACES[number].start, PLACES[number].end)
+        assert not made.exact
+        assert (made.start, made.end) == (PLACES[0].start, PLACES[0].end)
         (passage,) = in_langchain.as_passages([document])
         assert not passage.exact
         assert passage.spans == ((made.start, made.start),)
-        node = TextNode(text=text, metadata=scored.node.metadata)
-        assert text == scored.node.text or not place_of(node).exact
+        assert not place_of(TextNode(text=other, metadata=scored.metadata)).exact
 
 
 def test_a_changed_result_is_put_in_order_and_claims_no_end():
