@@ -1,11 +1,7 @@
-"""Promises of pip and a wheel: extras that exist, tested bounds, three packages."""
+"""Promises of pip: extras that exist, and tested bounds."""
 
 import re
-import subprocess
-import sys
 import tomllib
-import zipfile
-from email import message_from_bytes
 from pathlib import Path
 
 import pytest
@@ -20,7 +16,6 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 OF_EVAL = tomllib.loads((EVAL / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PYPROJECT["project"]["optional-dependencies"]
 GROUPS = PYPROJECT["dependency-groups"]
-DIST_INFO = f"oprag-{PYPROJECT['project']['version']}.dist-info"
 
 
 def requirements(lines) -> list[Requirement]:
@@ -69,10 +64,6 @@ def test_every_extra_named_to_users_exists():
     }
 
     assert unknown == set()
-
-
-def test_the_core_depends_on_nothing():
-    assert PYPROJECT["project"]["dependencies"] == []
 
 
 @pytest.mark.parametrize("name", sorted(pins("constraints-lowest.txt")))
@@ -127,43 +118,3 @@ def test_upper_bounds_do_not_age():
     }
 
     assert set(bounds.values()) == {"2"}
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> zipfile.ZipFile:
-    """Build the wheel from this tree; takes no network and under a second."""
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
-    subprocess.run(command, check=True, cwd=ROOT, capture_output=True)
-    with zipfile.ZipFile(*folder.glob("*.whl")) as archive:
-        yield archive
-
-
-def test_the_wheel_holds_the_three_typed_packages_and_no_more(wheel):
-    names = set(wheel.namelist())
-    sources = {
-        path.relative_to(ROOT).as_posix()
-        for top in PACKAGES
-        for pattern in ("*.py", "punkt_english/*")
-        for path in (ROOT / top).rglob(pattern)
-    }
-    assert "oprag/splitting/punkt_english/NOTICE" in sources
-
-    assert {name.partition("/")[0] for name in names} == {*PACKAGES, DIST_INFO}
-    assert {f"{top}/py.typed" for top in PACKAGES} | sources <= names
-    assert f"{DIST_INFO}/licenses/LICENSE" in names
-
-
-def test_the_wheel_requires_nothing_without_an_extra(wheel):
-    metadata = message_from_bytes(wheel.read(f"{DIST_INFO}/METADATA"))
-
-    required = [Requirement(line) for line in metadata.get_all("Requires-Dist")]
-
-    assert all("extra ==" in str(requirement.marker) for requirement in required)
-    assert set(metadata.get_all("Provides-Extra")) == set(EXTRAS)
-
-
-def test_the_wheel_installs_the_command(wheel):
-    scripts = wheel.read(f"{DIST_INFO}/entry_points.txt").decode()
-
-    assert "oprag = oprag.cli:main" in scripts

@@ -21,20 +21,6 @@ def test_our_prompt_passes_our_check_and_has_the_context_first():
     assert places == sorted(places)
 
 
-def test_two_questions_on_one_document_share_nearly_all():
-    document = "A sentence of the document. " * 1000
-    first, second = (
-        PROMPT.format(context=document, question=question)
-        for question in ("Who was it?", "When did they leave for Lima?")
-    )
-
-    shared = next(
-        place for place, (a, b) in enumerate(zip(first, second, strict=False)) if a != b
-    )
-    assert document in first[:shared]
-    assert shared >= 0.95 * len(second)
-
-
 def test_braces_in_documents_are_text():
     wild = 'if (x) { return {"question": "{context}"}; } {} {0} {{a}}'
     filled = PROMPT.format(**dict.fromkeys(QA_VARIABLES, wild))

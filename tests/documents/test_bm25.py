@@ -289,13 +289,3 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
 
     assert 'pip install "oprag[bm25]"' in str(caught.value)
     assert "bm25=True needs the package 'bm25s'" in str(caught.value)
-
-
-def test_a_store_that_reads_and_counts_nothing_by_itself_still_answers():
-    class Bare(ChunkStore):
-        name = "bare"
-
-        def read(self, wanted=None, ids=None):
-            return (StoredChunk(text, {}, each) for each, text in TEXTS.items())
-
-    assert fused(Bare(), "rent") == ["c", "b"]

@@ -44,8 +44,6 @@ class Held:
     store: Any
     filters: tuple[Any, ...]
     """They admit tenant a and not b."""
-    awaits = True
-    """Whether it can be searched in several event loops."""
     replaces = True
     """Whether a chunk that is added again is there once, as it is now."""
     deletes = True

@@ -66,18 +66,12 @@ async def test_what_was_read_is_given_back(scripted_server):
 
 
 @needs_1x
-@pytest.mark.parametrize(
-    "window",
-    [{"profile": {"max_input_tokens": 300}, "max_tokens": 120}, {"max_tokens": 120}],
-)
-async def test_the_model_says_its_window_and_its_longest_answer(
-    scripted_server, window
-):
+async def test_the_model_says_its_window_and_its_longest_answer(scripted_server):
     server = scripted_server([REFUSAL, "In 1912."])
-    options = {} if "profile" in window else {"max_context_tokens": 300}
+    window = {"profile": {"max_input_tokens": 300}, "max_tokens": 120}
     model = chat_model(server, **window).with_config(tags=["mine"])
 
-    result = await ask(chain_of(server, llm=model, **options))
+    result = await ask(chain_of(server, llm=model))
 
     sent = words(server.requests[1].prompt)
     assert 300 - 120 - 7 - 8 < sent <= 300 - 120 - 7

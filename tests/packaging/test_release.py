@@ -6,14 +6,18 @@ import re
 import shutil
 import tarfile
 import zipfile
+from email import message_from_bytes
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests.packaging.distributions import FOLDERS, ROOT, build, project
 from tests.packaging.release import wrong_changelog, wrong_contents, wrong_versions
+from tests.test_packaging import EXTRAS, PACKAGES
 
 VERSION = project(ROOT, "oprag")["version"]
 TAG = f"v{VERSION}"
+DIST_INFO = f"oprag-{VERSION}.dist-info"
 THIN = FOLDERS["langchain-oprag"]
 
 
@@ -121,7 +125,7 @@ def description(tree, folder) -> str:
     """Build the wheel of oprag and give the page that package indexes show."""
     build(tree, folder, "wheel")
     with zipfile.ZipFile(*folder.glob("*.whl")) as archive:
-        metadata = archive.read(f"oprag-{VERSION}.dist-info/METADATA").decode()
+        metadata = archive.read(f"{DIST_INFO}/METADATA").decode()
     return metadata.partition("\n\n")[2]
 
 
@@ -144,3 +148,38 @@ def test_links_of_the_description_lead_to_the_source_once_it_is_named(tree, tmp_
     assert f"({docs}/indexing.md#tokenizers)" in linked
     targets = re.findall(r"\]\(([^)]+)\)", linked)
     assert all(target.startswith("https://") for target in targets)
+
+
+@pytest.fixture(scope="module")
+def wheel(dist):
+    with zipfile.ZipFile(*dist.glob("oprag-*-any.whl")) as archive:
+        yield archive
+
+
+def test_the_wheel_holds_every_source_its_types_and_its_licence(wheel):
+    names = set(wheel.namelist())
+    sources = {
+        path.relative_to(ROOT).as_posix()
+        for top in PACKAGES
+        for pattern in ("*.py", "punkt_english/*")
+        for path in (ROOT / top).rglob(pattern)
+    }
+    assert "oprag/splitting/punkt_english/NOTICE" in sources
+
+    assert {f"{top}/py.typed" for top in PACKAGES} | sources <= names
+    assert f"{DIST_INFO}/licenses/LICENSE" in names
+
+
+def test_the_wheel_requires_nothing_without_an_extra(wheel):
+    metadata = message_from_bytes(wheel.read(f"{DIST_INFO}/METADATA"))
+
+    required = [Requirement(line) for line in metadata.get_all("Requires-Dist")]
+
+    assert all("extra ==" in str(requirement.marker) for requirement in required)
+    assert set(metadata.get_all("Provides-Extra")) == set(EXTRAS)
+
+
+def test_the_wheel_installs_the_command(wheel):
+    scripts = wheel.read(f"{DIST_INFO}/entry_points.txt").decode()
+
+    assert "oprag = oprag.cli:main" in scripts

@@ -12,9 +12,6 @@ from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.stores.langchain_places import PLACES, Place, filters_of
 from tests.stores.llamaindex_places import LLAMAINDEX_STORES, metadata_filters
 
-AWAITED = ("SimpleVectorStore", "FaissVectorStore", "ChromaVectorStore")
-"""The others of LlamaIndex search by async clients, each in one event loop alone."""
-
 
 def everywhere(wanted: Callable[[Place], bool] = lambda _: True) -> list[Any]:
     """Parameters: each place that is wanted."""
@@ -32,6 +29,5 @@ def opened(place: Place, request: pytest.FixtureRequest) -> Held:
         return held
     held = InLlamaIndex(place.make(request))
     held.filters, held.deletes = () if faiss else metadata_filters(), not faiss
-    held.awaits = type(held.store).__name__ in AWAITED
     held.replaces = bool(re.search("simple|qdrant", place.id))
     return held

@@ -91,28 +91,16 @@ class TestLongDocuments:
 
 
 @pytest.mark.slow
-class TestOfficial:
-    """The authors' rules, with what they lose."""
+def test_as_the_authors_have_it_empty_documents_and_those_of_many_links_are_lost():
+    sizes = {"hub": 1, "empty": 0, **{f"d{n}": 1 for n in range(10_001)}}
+    links = [("hub", f"d{n}") for n in range(10_001)] + [("empty", "d0")]
 
-    def test_without_such_documents_the_group_finished_first_is_lost(self):
-        sizes = {"a": 3000, "b": 3000, "c": 100}
-        links = [("a", "b"), ("b", "c"), ("a", "c")]
+    documents = {
+        d for u in cut(sizes, links, 1, compat="official") for d in u.documents
+    }
 
-        # All have two links. a starts group 1; b beside it does not fit: group 2;
-        # c beside both: 100 + a 3000 = 3100 is group 3, b stays. Group 2 goes.
-        assert grouped(cut(sizes, links, compat="official")) == [("a", "c")]
-        assert grouped(cut(sizes, links)) == [("a", "c"), ("b",)]
-
-    def test_empty_documents_and_those_with_too_many_links_are_lost(self):
-        sizes = {"hub": 1, "empty": 0, **{f"d{n}": 1 for n in range(10_001)}}
-        links = [("hub", f"d{n}") for n in range(10_001)] + [("empty", "d0")]
-
-        documents = {
-            d for u in cut(sizes, links, 1, compat="official") for d in u.documents
-        }
-
-        assert documents == sizes.keys() - {"hub", "empty"}
-        assert {d for u in cut(sizes, links, 1) for d in u.documents} == sizes.keys()
+    assert documents == sizes.keys() - {"hub", "empty"}
+    assert {d for u in cut(sizes, links, 1) for d in u.documents} == sizes.keys()
 
 
 class TestBadInput:
