@@ -81,18 +81,18 @@ def _in_order(
 
 
 def _covers(source: str, locations: Sequence[Location]) -> bool:
-    """Whether chunks in this order leave out nothing of a text but white space."""
-    end = start = 0
-    for location in locations:
-        if location.status == "blank":
-            continue
-        if location.span is None or location.span.start < start:
+    """Whether chunks in this order leave out nothing of a text but white space.
+
+    A chunk that lies in another is of another split: their order proves nothing.
+    """
+    last = Span(-1, 0)
+    for span in [each.span for each in locations if each.status != "blank"]:
+        if span is None or span.start <= last.start or span.end <= last.end:
             return False
-        start = location.span.start
-        if start > end and source[end:start].strip():
+        if source[last.end : span.start].strip():
             return False
-        end = max(end, location.span.end)
-    return bool(locations) and not source[end:].strip()
+        last = span
+    return bool(locations) and not source[last.end :].strip()
 
 
 def cover_by_place(source: str, found: Sequence[Location]) -> list[int] | None:

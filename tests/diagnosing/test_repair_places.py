@@ -26,10 +26,13 @@ def false_places(seed: int) -> tuple[int, int, int]:
     one_size = rng.random() < 0.75
     if not one_size:
         size = rng.randint(1, 9)
-        pieces += [
-            (cut.source[at : at + size], (at, min(at + size, len(cut.source))))
+        spans = [
+            (at, min(at + size, len(cut.source)))
             for at in range(0, len(cut.source), size)
         ]
+        # One split twice may read as one whose chunks overlap.
+        if spans != [*cut.spans]:
+            pieces += [(cut.source[slice(*span)], span) for span in spans]
     order = list(range(len(pieces)))
     lies = rng.choice(["kept", "shuffled", "neighbours exchanged"])
     if lies == "shuffled":
