@@ -68,7 +68,10 @@ def notes(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def library(notes) -> Library:
-    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=32))
+    return library_of(notes, InMemoryVectorStore(DeterministicFakeEmbedding(size=32)))
+
+
+def library_of(notes: Path, store: Any) -> Library:
     texts = read_files([notes]).texts
     index_documents(as_documents(texts), store, splitter=OffsetSentenceSplitter())
     return Library(store, folder=str(notes))

@@ -14,16 +14,14 @@ import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from typer.testing import CliRunner
 
-from langchain_oprag import OffsetSentenceSplitter, index_documents
 from oprag.cli.app import app
-from oprag.cli.index import as_documents, open_chroma
+from oprag.cli.index import open_chroma
 from oprag.cli.librarian import Librarian
 from oprag.cli.library import Library
 from oprag.cli.retrieval_server import make_app
 from oprag.errors import OpragError
-from oprag.files import read_files
 from oprag.tokens import resolve_token_counter
-from tests.cli.test_mcp_server import texts_of, write_notes
+from tests.cli.test_mcp_server import library_of, texts_of, write_notes
 
 KEY = "a-key-of-32-characters-and-more-"
 BEARER = {"Authorization": f"Bearer {KEY}"}
@@ -38,10 +36,8 @@ def notes(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def library(notes) -> Library:
-    store = open_chroma(notes.parent / "chroma", DeterministicFakeEmbedding(size=32))
-    texts = read_files([notes]).texts
-    index_documents(as_documents(texts), store, splitter=OffsetSentenceSplitter())
-    return Library(store, folder=str(notes))
+    embedding = DeterministicFakeEmbedding(size=32)
+    return library_of(notes, open_chroma(notes.parent / "chroma", embedding))
 
 
 @asynccontextmanager

@@ -43,13 +43,12 @@ class InLangChain:
     def asked(self) -> list[int]:
         return [each["k"] for each in self.base.asked]
 
-    def found(self, kind: str, count: int | None = None, **options: Any) -> list[str]:
+    async def found(
+        self, kind: str, count: int | None = None, *, awaited: bool, **options: Any
+    ) -> list[str]:
         made = getattr(langchain_oprag, kind)(vectorstore=self.base, k=count, **options)
-        return [each.page_content for each in made.invoke("?")]
-
-    async def afound(self, kind: str, count: int | None = None, **options: Any) -> Any:
-        made = getattr(langchain_oprag, kind)(vectorstore=self.base, k=count, **options)
-        return [each.page_content for each in await made.ainvoke("?")]
+        found = await made.ainvoke("?") if awaited else made.invoke("?")
+        return [each.page_content for each in found]
 
 
 class InLlamaIndex:
@@ -60,16 +59,14 @@ class InLlamaIndex:
         self.asked = self.base.asked
         self.asked.clear()
 
-    def found(self, kind: str, count: int | None = None, **options: Any) -> list[str]:
-        options["similarity_top_k"] = count
-        found = getattr(llamaindex_oprag, kind)(self.base, **options).retrieve("?")
-        assert self.base.similarity_top_k == 2  # its own is not written to
-        return [each.text for each in found]
-
-    async def afound(self, kind: str, count: int | None = None, **options: Any) -> Any:
+    async def found(
+        self, kind: str, count: int | None = None, *, awaited: bool, **options: Any
+    ) -> list[str]:
         options["similarity_top_k"] = count
         made = getattr(llamaindex_oprag, kind)(self.base, **options)
-        return [each.text for each in await made.aretrieve("?")]
+        found = await made.aretrieve("?") if awaited else made.retrieve("?")
+        assert self.base.similarity_top_k == 2  # its own is not written to
+        return [each.text for each in found]
 
 
 FRAMEWORKS = pytest.mark.parametrize("framework", [InLangChain, InLlamaIndex])
@@ -86,23 +83,24 @@ FRAMEWORKS = pytest.mark.parametrize("framework", [InLangChain, InLlamaIndex])
     ],
 )
 async def test_for_enough_to_choose_from(framework, options, asked):
-    made = framework(book(40))
+    made, kind = framework(book(40)), "OrderPreservingRetriever"
 
-    found = made.found("OrderPreservingRetriever", token_budget=8, **COUNTED, **options)
-    again = await made.afound(
-        "OrderPreservingRetriever", token_budget=8, **COUNTED, **options
-    )
+    found = [
+        await made.found(kind, token_budget=8, awaited=each, **COUNTED, **options)
+        for each in (False, True)
+    ]
 
     assert made.asked == [asked] * 2
-    assert again == found
+    assert found[0] == found[1]
 
 
 @FRAMEWORKS
-def test_until_a_budget_is_full(framework):
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_until_a_budget_is_full(framework, awaited):
     """200 words hold 50 chunks of 4."""
-    made = framework(book(300))
+    made, options = framework(book(300)), {"token_budget": 200, **COUNTED}
 
-    found = made.found("OrderPreservingRetriever", token_budget=200, **COUNTED)
+    found = await made.found("OrderPreservingRetriever", awaited=awaited, **options)
 
     assert made.asked == [16, 32, 64]
     assert len(found) == 50
@@ -110,12 +108,14 @@ def test_until_a_budget_is_full(framework):
 
 
 @FRAMEWORKS
-def test_until_there_are_enough_units(framework):
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_until_there_are_enough_units(framework, awaited):
     """Eight for each unit and 16 at least; twice as many, until there are no more."""
     made = framework([chunk(n, "many" if n < 150 else "few") for n in range(151)])
 
-    assert sorted(made.found("LongUnitRetriever", 2, **OF_UNITS)) == ["x", "y"]
+    found = await made.found("LongUnitRetriever", 2, awaited=awaited, **OF_UNITS)
 
+    assert sorted(found) == ["x", "y"]
     assert made.asked == [16 * 2**n for n in range(len(made.asked))]
     assert len(made.asked) > 1
 

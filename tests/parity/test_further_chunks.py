@@ -19,7 +19,7 @@ from oprag.documents import StoredChunk
 from oprag.errors import InvalidOptionError
 from tests.kit.frameworks import Held, InLlamaIndex
 from tests.kit.words import words
-from tests.langchain.corpus import ListRetriever, RecordingStore
+from tests.langchain.corpus import ListRetriever
 from tests.llamaindex.components import Retrieved
 from tests.stores.everywhere import everywhere, opened
 from tests.stores.langchain_places import HashEmbeddings
@@ -123,23 +123,6 @@ def test_what_cannot_be_read_further_is_refused(further):
         with pytest.raises(InvalidOptionError) as caught:
             refused()
         assert caught.value.option == next(iter(further))
-
-
-def test_filling_asks_for_twenty_and_for_more_while_all_fits():
-    store = RecordingStore(
-        [Document(row.text, id=row.id, metadata=row.metadata) for row in rows()[:60]]
-    )
-    for budget, asked in ((100, [20]), (10_000, [20, 40, 80])):
-        store.asked.clear()
-        retriever = langchain_oprag.OrderPreservingRetriever(
-            vectorstore=store, widen="fill", token_budget=budget, token_counter=words
-        )
-
-        found = retriever.invoke("?")
-
-        assert [search["k"] for search in store.asked] == asked
-        assert words("\n".join(each.page_content for each in found)) <= budget
-        assert budget == 100 or len(found) == 60
 
 
 async def test_other_retrievers_are_widened_from_full_texts():

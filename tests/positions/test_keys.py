@@ -79,15 +79,6 @@ def test_a_callable_gets_the_metadata_where_there_is_no_object():
     assert _key({"a": "x"}, document_key=lambda metadata: metadata["a"]) == "x"
 
 
-def test_the_name_is_the_uri_where_there_is_one():
-    hits = [
-        Hit("t", {"doc_key": "k", "doc_uri": "path/to.txt"}),
-        Hit("t", {"source": "s"}),
-    ]
-
-    assert read_documents(hits) == [("k", "path/to.txt"), ("s", "s")]
-
-
 def test_a_missing_identity_says_what_was_found_and_what_to_do():
     found = {"title": "x", "author": "y", "start_index": 5}
     hits = [Hit("t", {"source": "s"}), Hit("t", found)]
