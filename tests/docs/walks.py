@@ -7,12 +7,28 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage
+from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_text_splitters import RecursiveCharacterTextSplitter
+from llama_index.core import Document as LlamaDocument
+from llama_index.core import VectorStoreIndex
+from llama_index.core.node_parser import SentenceSplitter
+
+from langchain_oprag import (
+    OffsetTokenSplitter,
+    OrderPreservingRetriever,
+    SelfRouteChain,
+    index_documents,
+)
+from llamaindex_oprag import OffsetTokenNodeParser
+from llamaindex_oprag import OrderPreservingRetriever as NodeRetriever
 from tests.examples import load_example
 
 ROOT = Path(__file__).parents[2]
@@ -25,6 +41,7 @@ _TEXT = "\n\n".join(
 _NAMES = ("river.txt", "bridge.txt")
 _QUESTION = "Where is the bridge of line 7.b?"
 _BUDGET = 400  # tokens: some of the chunks fit, not all
+_OURS = OffsetTokenSplitter(chunk_size=64)
 
 
 class Walk(NamedTuple):
@@ -47,24 +64,28 @@ def walks() -> dict[str, Walk]:
         "langchain": Walk(
             "A query by LangChain, chunks of our splitter",
             f"{query}.invoke(question)",
-            lambda: _langchain_query(_our_documents()),
+            lambda: _langchain_query(_OURS),
         ),
         "langchain-foreign": Walk(
             "A query by LangChain, chunks of its own splitter",
             f"{query}.invoke(question)",
-            lambda: _langchain_query(_foreign_documents()),
+            lambda: _langchain_query(
+                RecursiveCharacterTextSplitter(
+                    chunk_size=250, chunk_overlap=0, add_start_index=True
+                )
+            ),
             listed=False,
         ),
         "llamaindex": Walk(
             "A query by LlamaIndex, nodes of our parser",
             f"{node_query}.retrieve(question)",
-            lambda: _llamaindex_query(_our_parser()),
+            lambda: _llamaindex_query(OffsetTokenNodeParser(chunk_size=64)),
             listed=False,
         ),
         "llamaindex-foreign": Walk(
             "A query by LlamaIndex, nodes of its own parser",
             f"{node_query}.retrieve(question)",
-            lambda: _llamaindex_query(_foreign_parser()),
+            lambda: _llamaindex_query(SentenceSplitter(chunk_size=64, chunk_overlap=0)),
             listed=False,
         ),
         "indexing": Walk(
@@ -127,83 +148,40 @@ def _traced() -> Iterator[dict[str, None]]:
         threading.setprofile(None)
 
 
-def _langchain_query(documents: Sequence[Any]) -> Callable[[], object]:
-    from langchain_oprag import OrderPreservingRetriever
-
+def _langchain_query(splitter: Any) -> Callable[[], object]:
     store = _langchain_store()
-    store.add_documents(list(documents))
+    store.add_documents(splitter.split_documents(_documents()))
     retriever = OrderPreservingRetriever(vectorstore=store, token_budget=_BUDGET)
     return lambda: retriever.invoke(_QUESTION)
 
 
-def _langchain_store() -> Any:
-    from langchain_core.vectorstores import InMemoryVectorStore
-
+def _langchain_store() -> InMemoryVectorStore:
     return InMemoryVectorStore(load_example("offline_langchain").WordEmbeddings())
 
 
-def _our_documents() -> list[Any]:
-    from langchain_oprag import OffsetTokenSplitter
-
-    return OffsetTokenSplitter(chunk_size=64).split_documents(_documents())
-
-
-def _foreign_documents() -> list[Any]:
-    from langchain_text_splitters import RecursiveCharacterTextSplitter
-
-    splitter = RecursiveCharacterTextSplitter(
-        chunk_size=250, chunk_overlap=0, add_start_index=True
-    )
-    return splitter.split_documents(_documents())
-
-
-def _documents() -> list[Any]:
-    from langchain_core.documents import Document
-
+def _documents() -> list[Document]:
     return [Document(_TEXT, metadata={"source": name}) for name in _NAMES]
 
 
 def _llamaindex_query(parser: Any) -> Callable[[], object]:
-    from llama_index.core import Document, VectorStoreIndex
-
-    from llamaindex_oprag import OrderPreservingRetriever
-
     index = VectorStoreIndex.from_documents(
-        [Document(text=_TEXT, id_=name) for name in _NAMES],
+        [LlamaDocument(text=_TEXT, id_=name) for name in _NAMES],
         transformations=[parser],
         embed_model=load_example("offline_llamaindex").WordEmbedding(),
     )
     base = index.as_retriever(similarity_top_k=20)
-    retriever = OrderPreservingRetriever(base, token_budget=_BUDGET)
+    retriever = NodeRetriever(base, token_budget=_BUDGET)
     return lambda: retriever.retrieve(_QUESTION)
 
 
-def _our_parser() -> Any:
-    from llamaindex_oprag import OffsetTokenNodeParser
-
-    return OffsetTokenNodeParser(chunk_size=64)
-
-
-def _foreign_parser() -> Any:
-    from llama_index.core.node_parser import SentenceSplitter
-
-    return SentenceSplitter(chunk_size=64, chunk_overlap=0)
-
-
 def _langchain_indexing() -> Callable[[], object]:
-    from langchain_oprag import index_documents
-
     store, documents = _langchain_store(), _documents()
     return lambda: index_documents(documents, store)
 
 
 def _self_route() -> Callable[[], object]:
-    from langchain_core.messages import AIMessage
-
-    from langchain_oprag import SelfRouteChain
-
     store = _langchain_store()
-    store.add_documents(_our_documents())
+    store.add_documents(_OURS.split_documents(_documents()))
     replies = [AIMessage("Unanswerable."), AIMessage("On the river.")]
     chain = SelfRouteChain(
         llm=load_example("offline_langchain").RecordingChatModel(replies=replies),
