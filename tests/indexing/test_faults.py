@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -18,8 +19,13 @@ from oprag.errors import (
     PositionWarning,
     UnreadableFileError,
 )
-from oprag.indexing import IndexingReport, WantedChunk, WantedDocument, update_index
-from oprag.indexing.report import FailedDocument
+from oprag.indexing import (
+    FailedDocument,
+    IndexingReport,
+    WantedChunk,
+    WantedDocument,
+    update_index,
+)
 from oprag.metadata import DOC_SCOPE
 from tests.documents.fake_store import FakeStore, FakeWriter
 from tests.indexing.test_update import document, expected, full, stored
@@ -200,6 +206,10 @@ def test_documents_that_are_refused_are_passed_over_however_many():
     assert text_of(store, "1") == "kept"
 
 
+def names_in(store: FakeStore) -> set[object]:
+    return {row.metadata.get("doc_uri") for row in store.rows}
+
+
 def filled(names: Sequence[str], scope: str = "") -> Iterator[StoredChunk]:
     for wanted in full("".join(names)):
         yield from stored(scoped(wanted, scope))
@@ -238,8 +248,9 @@ def test_more_than_half_goes_only_if_all_may(given_documents, gone):
     assert [row for row in before if row in content(store)] == before
 
     update_index(given_documents, store, FakeWriter(store), remove_missing="all")
-    names = {row.metadata.get("doc_uri") for row in store.rows}
-    assert names == {one.name for one in given_documents if getattr(one, "chunks", ())}
+    assert names_in(store) == {
+        one.name for one in given_documents if getattr(one, "chunks", ())
+    }
 
 
 def test_a_run_removes_and_counts_what_is_of_its_own_scope():
@@ -252,8 +263,7 @@ def test_a_run_removes_and_counts_what_is_of_its_own_scope():
     )
 
     assert report.removed == ("c",)
-    left = {row.metadata.get("doc_uri") for row in store.rows}
-    assert left == {"a", "b", "x", "y", "z"}
+    assert names_in(store) == {"a", "b", "x", "y", "z"}
 
 
 def test_a_document_of_another_scope_is_not_replaced_unless_all_is():
@@ -328,3 +338,87 @@ def test_a_missing_document_that_cannot_be_deleted_is_still_there():
     with pytest.warns(OpragWarning, match="1 failed: 'c'. What the store held of them"):
         update_index(full("ab"), store, DeletesNothing(store), remove_missing=True)
     assert content(store) == expected(*full("abc"))
+
+
+def empty(names: str) -> list[WantedDocument]:
+    return [WantedDocument(name, ()) for name in names]
+
+
+def test_without_remove_missing_it_keeps_its_chunks_and_is_listed():
+    store = FakeStore(list(filled("abcd")))
+
+    report = update_index([*empty("ab"), *full("c")], store, FakeWriter(store))
+
+    assert (report.empty, report.removed, report.failed) == (("a", "b"), (), ())
+    assert content(store) == expected(*full("abcd"))
+
+
+letters = st.lists(st.sampled_from("abcdef"), unique=True)
+
+
+@given(before=letters, gone=letters, others=letters, batch_size=st.integers(1, 5))
+def test_no_run_deletes_more_than_half_unless_all_may(before, gone, others, batch_size):
+    store = FakeStore(list(filled(before)))
+    rest = [name for name in others if name not in gone]
+    documents = [*empty("".join(gone)), *full("".join(rest))]
+
+    with suppress(InvalidOptionError):
+        attempt(
+            documents,
+            store,
+            FakeWriter(store),
+            batch_size=batch_size,
+            remove_missing=True,
+        )
+
+    assert 2 * len({*before} - names_in(store)) <= len(before)
+    assert names_in(store) >= {*rest}
+
+
+KEPT = "Not given, and kept: 'a'.*next run without such"
+REFUSED = FailedDocument("z", UnreadableFileError("no", path="z", reason="no"))
+BAD = document("z", ["bad"])
+
+
+def skipped(name: str, *, is_read: bool) -> UnreadableFileError:
+    error = UnreadableFileError("no text", path=name, reason="no text")
+    error.__cause__ = None if is_read else PermissionError()
+    return error
+
+
+WARNED = pytest.mark.filterwarnings("ignore::oprag.errors.OpragWarning")
+UNSTORED = [BAD, REFUSED, skipped("z", is_read=False)]
+
+
+@WARNED
+@pytest.mark.parametrize("new", UNSTORED, ids=["failed", "refused", "unread"])
+def test_nothing_is_removed_while_a_document_is_not_in_the_store(new):
+    store = FakeStore(list(filled("abcd")))
+    documents, writer = [new, *full("bcd")], Particular(store)
+
+    with pytest.warns(OpragWarning, match=KEPT):
+        report = update_index(documents, store, writer, remove_missing=True)
+
+    assert (report.removed, report.kept) == ((), ("a",))
+    assert names_in(store) == {*"abcd"}
+    again = update_index(full("zbcd"), store, Particular(store), remove_missing=True)
+    assert (again.added, again.removed, again.kept) == (("z",), ("a",), ())
+
+
+@WARNED
+def test_all_that_is_missing_or_empty_goes_if_all_may():
+    store = FakeStore(list(filled("abcd")))
+    documents = [BAD, *empty("b"), *full("cd")]
+
+    report = update_index(documents, store, Particular(store), remove_missing="all")
+
+    assert (report.removed, report.kept) == (("a", "b"), ())
+
+
+def test_a_file_that_is_no_text_keeps_nothing():
+    store = FakeStore(list(filled("abcd")))
+    documents = [skipped("logo.png", is_read=True), *full("bcd")]
+
+    report = update_index(documents, store, Particular(store), remove_missing=True)
+
+    assert (report.removed, report.kept) == (("a",), ())

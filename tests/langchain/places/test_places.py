@@ -11,18 +11,10 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langgraph.graph import START
 
-from oprag.errors import PositionError
 from tests.kit.app_places import Place, places
-from tests.kit.words import words
 from tests.langchain.compat import IS_1X, ContextualCompressionRetriever
 from tests.langchain.corpus import QUERY
-from tests.langchain.places.ingredients import (
-    OTHER_QUERIES,
-    ingredients,
-    joined,
-    lines,
-    parent_document_retriever,
-)
+from tests.langchain.places.ingredients import OTHER_QUERIES, ingredients
 
 PLACES = places("LangChain")
 CALL = {"name": "search", "args": {"query": QUERY}, "id": "1", "type": "tool_call"}
@@ -112,23 +104,3 @@ async def test_the_model_reads_in_order_where_the_page_says_so(place, mode):
         assert plain != sorted(plain)
     else:
         assert ordered != sorted(ordered)
-
-
-# Texts that are split twice: LangChain's splitters overwrite the parent's `start_index`
-# in every child by one that counts from the start of the parent.
-
-
-def ordering(**given: Any) -> Any:
-    return ingredients(oprag=True)["OrderPreservingRetriever"](**given)
-
-
-def test_children_know_their_place_in_the_document_when_oprag_splits_both_times():
-    from langchain_oprag import OffsetTokenSplitter
-
-    both = [OffsetTokenSplitter(chunk_size=n, tokenizer=words) for n in (12, 4)]
-    parents = parent_document_retriever(*both)
-    children = ordering(vectorstore=parents.vectorstore, k=40).invoke(QUERY)
-
-    assert chunks_in(joined(children)) == list(range(40))
-    with pytest.raises(PositionError, match="both steps"):
-        parent_document_retriever(lines(3, add_start_index=True), both[1])
