@@ -23,13 +23,6 @@ def test_the_page_is_what_the_generator_writes():
     assert PAGE.read_text("utf-8") == page(), "make docs-architecture writes it anew"
 
 
-def test_a_walk_is_the_same_when_it_is_walked_again():
-    first = files_of("langchain")
-    files_of.cache_clear()
-
-    assert files_of("langchain") == first
-
-
 @pytest.mark.parametrize(
     ("name", "most"),
     # One more of LlamaIndex: the event that says why.
