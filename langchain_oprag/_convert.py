@@ -114,8 +114,7 @@ def document_of(passage: Passage, options: ContextOptions | None = None) -> Docu
         # Of the same class, and in less time than a constructor takes.
         return objects[0].model_copy(update={"metadata": metadata})
     # Whatever else a class of its own holds was that of the first document.
-    cut = [chunk.text for chunk in chunks] != [each.page_content for each in objects]
-    id_ = result_id(passage, _ID, cut=cut)
+    id_ = result_id(passage, _ID, attrgetter("page_content"))
     return Document(passage.text, id=id_, metadata=metadata)
 
 
@@ -179,4 +178,4 @@ class SharedOptions(CheckedOptions):
     ) -> Do:
         """Return how documents that come best first are put in order."""
         work = partial(put_in_order, documents, neighbours=neighbours)
-        return Do(partial(work, options), partial(with_texts, options, work))
+        return with_texts(options, work)

@@ -30,7 +30,7 @@ from oprag.diagnosing import Verification
 from oprag.errors import invalid_option
 from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
-from oprag.tokens import Do, Steps, TokenizerSpec
+from oprag.tokens import Steps, TokenizerSpec
 from oprag.units import (
     UNIT_DESCRIPTIONS,
     ChosenUnits,
@@ -168,9 +168,7 @@ class LongUnitRetriever(WrappingRetriever):
         while more:
             found: list[Document] = yield fetch.asking(query)
             work = partial(self._chosen, fetch.k or 0, hits_of(found))
-            chosen: ChosenUnits = yield Do(
-                partial(work, options), partial(with_texts, options, work)
-            )
+            chosen: ChosenUnits = yield with_texts(options, work)
             more = fetch.wants_more(found, used_all=chosen.too_few)
         if chosen.chunks is not None:
             return chosen.chunks.made(document_of)

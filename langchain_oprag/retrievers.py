@@ -282,7 +282,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             out to set a filter or a kind of search.
         k: How many of the best documents to return; None for all that come.
         **options: All of `ContextOptions` but `top_n`; `widen`, `bm25`.
-        name: Of runs in traces, as `tags` and `metadata`; None for the class's name.
+        name: Shown in traces, as `tags` and `metadata` are; None for the class's name.
 
     A vector store is given `k` if its `search_kwargs` have none or a smaller one; for
     `"mmr"`, `fetch_k` is raised to match. Other retrievers are called unchanged and
@@ -293,8 +293,9 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     the budget; `selection="recall"` asks for 1,200 or more, unless `widen` is set.
     Score thresholds apply.
 
-    `k` does not count neighbours (read in at most two queries). Without `k`, hits and
-    neighbours fill the budget; `"fill"` starts at 20 hits (`"recall"`: 40).
+    `k` does not count neighbours, which are read in at most two queries. Without `k`,
+    hits and neighbours fill the budget. `"fill"` starts at 20 hits, with `"recall"` at
+    one for each 64 tokens, 48 at least.
 
     With `bm25` the chunks of the store are read once, at the first question, and again
     when they have changed: make the retriever once. A score threshold and `"mmr"`
@@ -396,8 +397,9 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
                 if chunks is not None:
                     stored = yield from chunks.read(near.requests())
                 brought = [stored_document(each) for _, each in near.neighbours(stored)]
-                listed = [*found[: near.hits], *brought, *found[near.hits :]]
-                neighbours = near.behind(len(listed), stored=chunks is not None)
+                listed, neighbours = near.listed(
+                    found, brought, stored=chunks is not None
+                )
             ordered: Arranged[Document] = yield self._arranging(
                 listed, options, neighbours
             )

@@ -305,9 +305,8 @@ def _node(
     }
     if whole:
         return _scored(scored, _copy(first, None, changes), scored.score)
-    cut = [chunk.text for chunk in chunks] != [text_of(each.node) for each in nodes]
     changes["embedding"] = None
-    changes["id_"] = result_id(passage, _ID, cut=cut)
+    changes["id_"] = result_id(passage, _ID, lambda each: text_of(each.node))
     changes["relationships"] = _relationships([each.node for each in nodes])
     best = min(chunks, key=attrgetter("rank"))
     return _scored(scored, _copy(first, passage.text, changes), best.source.score)

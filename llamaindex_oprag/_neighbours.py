@@ -63,8 +63,7 @@ class Neighbourhood:
         beside = [neighbour_of(hits[hit], chunk) for hit, chunk in near]
         beside += [NodeWithScore(node=node) for node in linked]
         stored, links = self._chunks is not None, frozenset(with_links)
-        listed = [*hits[: widening.hits], *beside, *hits[widening.hits :]]
-        found = widening.behind(len(listed), stored=stored, linked=links)
+        listed, found = widening.listed(hits, beside, stored=stored, linked=links)
         # LlamaIndex links all nodes of a document but an only one to each other.
         if found.lacking and all(hit.node.source_node for hit in hits[: widening.hits]):
             found = ALONE

@@ -19,7 +19,7 @@ from oprag.chunk import Hit
 from oprag.context import Arranged, ContextOptions, with_texts
 from oprag.diagnosing import Verification
 from oprag.errors import invalid_option, refuse_unknown
-from oprag.tokens import Do, Steps
+from oprag.tokens import Steps
 from oprag.units import (
     UNIT_DESCRIPTIONS,
     ChosenUnits,
@@ -139,9 +139,7 @@ class LongUnitRetriever(WrappingRetriever):
         while more:
             found: list[NodeWithScore] = yield self._asking(query, fetch)
             work = partial(self._chosen, list(map(hit_of, found)))
-            chosen: ChosenUnits = yield Do(
-                partial(work, options), partial(with_texts, options, work)
-            )
+            chosen: ChosenUnits = yield with_texts(options, work)
             more = fetch.wants_more(found, used_all=chosen.too_few)
         if chosen.chunks is not None:
             return chosen.chunks.made(node_of)

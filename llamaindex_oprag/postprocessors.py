@@ -38,7 +38,7 @@ from oprag.context import (
 from oprag.documents import SearchFilter
 from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
-from oprag.tokens import TokenizerSpec
+from oprag.tokens import Do, TokenizerSpec
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
@@ -163,18 +163,18 @@ class OrderPreservingPostprocessor(OwnErrors, BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        ordered = arrange(nodes, self.context_options())
-        return self._warned_of(nodes, ordered)
+        return self._reported(nodes, self._ordering(nodes).now())
 
     @_dispatcher.span
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        work = partial(arrange, nodes)
-        ordered = await with_texts(self.context_options(), work)
-        return self._warned_of(nodes, ordered)
+        return self._reported(nodes, await self._ordering(nodes).later())
 
-    def _warned_of(
+    def _ordering(self, nodes: list[NodeWithScore]) -> Do:
+        return with_texts(self.context_options(), partial(arrange, nodes))
+
+    def _reported(
         self, nodes: list[NodeWithScore], ordered: Arranged[NodeWithScore]
     ) -> list[NodeWithScore]:
         # Fewer than LlamaIndex asks for by default are most likely all that there is.

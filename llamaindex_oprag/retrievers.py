@@ -219,7 +219,8 @@ class OrderPreservingRetriever(WrappingRetriever):
       `selection="recall"` 1,200 at least).
       What is asked for grows until the budget is full or the store is exhausted.
     - What `widen` reads beside the nodes is not counted by `similarity_top_k`. Without
-      that, nodes are found that fill the budget with their neighbours; 20 for `"fill"`.
+      that, nodes are found that fill the budget with their neighbours. `"fill"` starts
+      at 20, with `selection="recall"` at one for each 64 tokens, 48 at least.
     - With `bm25` the nodes of the index are read once, at the first question, and again
       when they changed: make the retriever once. Words find as many nodes as the vector
       search is asked for.
@@ -360,7 +361,7 @@ class OrderPreservingRetriever(WrappingRetriever):
             numbers=self._numbers,
             neighbours=neighbours,
         )
-        return Do(partial(work, options), partial(with_texts, options, work))
+        return with_texts(options, work)
 
     def _words(self) -> tuple[Any, Bm25, SearchedChunks] | None:
         """The index, its words, read once for it, and what a search may see."""

@@ -7,7 +7,7 @@ section 3; DOS RAG, arXiv:2506.03989, section 3). `document_order` is that step:
     best first:      chunk 7, chunk 2, chunk 9, chunk 3
     document order:  chunk 2, chunk 3, chunk 7, chunk 9
 
-Which chunks are kept is decided before, on the best-first list (`selection.py`).
+Which chunks are kept is decided before, best first (`oprag/context/budget.py`).
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ from typing import Any, Literal, TypeAlias
 from oprag.chunk import Chunk
 from oprag.errors import InvalidOptionError, OpragError
 
-DocumentOrder: TypeAlias = (
-    Literal["best_rank", "first_seen"] | Callable[[Sequence[Chunk]], Any]
-)
+DocumentOrder: TypeAlias = Literal["best_rank"] | Callable[[Sequence[Chunk]], Any]
 """The order of documents; see `document_order`."""
 
 
@@ -37,9 +35,8 @@ def document_order(
     Args:
         chunks: In any order; their ranks say how good they are. Not changed.
         document_order: How the documents follow one another. `"best_rank"`: by
-            the best rank among a document's chunks. `"first_seen"`: by first
-            appearance in `chunks`. A function from the chunks of one document,
-            best first, to a sort key: ascending, ties by best rank.
+            the best rank among a document's chunks. A function from the chunks of
+            one document, best first, to a sort key: ascending, ties by best rank.
 
     Returns:
         A new list with the same objects: a permutation of the input. Ordering
@@ -83,7 +80,7 @@ def _in_reading_order(chunks: Sequence[Chunk]) -> list[Chunk]:
 def _documents_in_order(
     groups: dict[str, list[Chunk]], how: DocumentOrder
 ) -> list[str]:
-    if how == "first_seen" or len(groups) < 2:  # noqa: PLR2004 -- nothing to order
+    if len(groups) < 2:  # noqa: PLR2004 -- nothing to order
         return list(groups)
     best = {name: min(c.rank for c in chunks) for name, chunks in groups.items()}
     by_rank = sorted(groups, key=best.__getitem__)

@@ -21,13 +21,6 @@ def _texts(chunks, **options):
     return [chunk.text for chunk in document_order(chunks, **options)]
 
 
-def test_documents_can_follow_first_appearance():
-    chunks = [_chunk("a", "a", 1, (0,)), _chunk("b", "b", 0, (0,))]
-
-    assert _texts(chunks, document_order="first_seen") == ["a", "b"]
-    assert _texts(chunks, document_order="best_rank") == ["b", "a"]
-
-
 def test_documents_can_follow_a_function_of_their_chunks_and_ties_the_best_rank():
     chunks = [
         _chunk("b2", "b", 3, (2,), score=0.5),

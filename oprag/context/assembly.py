@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from operator import is_
 from typing import Any, Generic, TypeVar
 
@@ -80,16 +81,16 @@ def arrange(
                 found, first, options, sent_text=sent_text, seen=seen, numbers=numbers
             )
         except PositionError as error:  # the full text differs at that span
-            known = error.kind != "invalid_span" or error.document in problems
-            if options.on_problem == "error" or known:
+            hopeless = error.kind != "invalid_span" or error.document in problems
+            if options.on_problem == "error" or hopeless:
                 raise
             problems[error.document] = error
             chunks = [
                 without_place(c) if c.document == error.document else c for c in chunks
             ]
         else:
-            own = len(hits) - neighbours.number
-            if same := own - sum(chunk.rank < own for chunk in chunks):
+            count = len(hits) - neighbours.number
+            if same := count - sum(chunk.rank < count for chunk in chunks):
                 why["duplicates"] = same
             bad = tuple(problems.values())
             return Arranged(passages, used_all, read, bad, neighbours.lacking, why=why)
@@ -107,7 +108,7 @@ def _with_neighbours(
         return _ranked(chunks, options), math.inf
     count = len(hits) - neighbours.number
     own = _ranked([chunk for chunk in chunks if chunk.rank < count], options)
-    first = max(count, *(chunk.rank + 1 for chunk in own), 0)
+    first = max([count, *(chunk.rank + 1 for chunk in own)])
     beside = _numbered([c for c in chunks if c.rank >= count], first)
     if by_position or neighbours.beside:
         # Imported here: most contexts do not need it.
@@ -115,8 +116,8 @@ def _with_neighbours(
 
         best = own[: options.top_n]
         ranks = {chunk.rank for chunk in best} if by_position else neighbours.beside
-        reach = None if by_position else neighbours.widen
-        slices = slices_beside([*best, *beside], ranks, reach or "fill", options)
+        reach = "fill" if by_position else neighbours.widen or "fill"
+        slices = slices_beside([*best, *beside], ranks, reach, options)
         beside += _numbered(slices, first + len(beside))
     return [*own, *beside], first
 
@@ -180,6 +181,7 @@ def _kept(
         steps["token_budget"] = _ranks(kept, first)
         tokens = filler.tokens
         why = {"token_budget": budget, "tokens": tokens, "left": budget - tokens}
+        # A chunk that was cut has another position.
         used_all = (
             used_all
             and len(kept) == len(listed)
@@ -190,9 +192,7 @@ def _kept(
         read = [chunk for chunk in read if chunk.rank <= last]
     dropped = {
         reason: [rank for rank in before if rank not in after]
-        for before, (reason, after) in zip(
-            steps.values(), [*steps.items()][1:], strict=False
-        )
+        for (_, before), (reason, after) in pairwise(steps.items())
     }
     found = {reason: ranks for reason, ranks in dropped.items() if ranks}
     why = {"kept": [*steps.popitem()[1]], "dropped": found, **why}
@@ -260,6 +260,7 @@ def _checked_chunks(
     """
     found: dict[str, OpragError] = {}
     warns = options.on_problem == "warn"
+    # Full texts may still find the place of what is collected.
     collected = None if texts is None and not warns else found
     documents = read_documents(
         hits,
@@ -299,7 +300,6 @@ def _ranked(chunks: list[Chunk], options: ContextOptions) -> list[Chunk]:
     A list in the order that a component returned keeps the ranks written on it.
     Any other list is ranked by list order.
     """
-    # A quick first check.
     if chunks and HASH in chunks[0].metadata:
         written = [_written_rank(chunk) for chunk in chunks]
         ranks = [rank for rank in written if rank is not None]

@@ -4,8 +4,8 @@ The frameworks fetch 4 (LangChain) or 2 (LlamaIndex) chunks by default, which wo
 starve any budget. What comes is best first, and stays so while it is chosen: cutting
 drops the least relevant chunk and not the end of the document. With
 `selection="recall"` text is chosen by rank and position; either way it is taken while
-the sum of its counts fits. What comes of it is counted once, and the worst is dropped
-until it fits.
+the sum of its counts fits. Then what comes of it is counted, and the worst chunk
+dropped, until it fits.
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ def fill_budget(
     token_budget: int,
     *,
     cost: Callable[[Chunk], int],
-    reserve: Callable[[Chunk], int] = lambda _: 0,
     join_cost: int = 0,
 ) -> list[Chunk]:
     """Take chunks in the given order while they fit the budget.
@@ -74,7 +73,7 @@ def fill_budget(
     kept: list[Chunk] = []
     used = 0
     for chunk in chunks:
-        needed = used + cost(chunk) + reserve(chunk) + (join_cost if kept else 0)
+        needed = used + cost(chunk) + (join_cost if kept else 0)
         if needed > token_budget:
             if not kept:
                 raise too_small(token_budget, needed)
@@ -140,9 +139,6 @@ class FetchPlan:
             fills = -(-token_budget // (_SHORT_CHUNK * (1 + 2 * beside)))
             self.k = max(_LEAST, fills, _CANDIDATES if chooses and not widen else 0)
         """Chunks to ask for next."""
-        self.exhausted = False
-        """Whether the store gave fewer chunks than it was asked for, or only such as
-        it had given before."""
         self._distinct = 0
 
     @classmethod
@@ -163,14 +159,12 @@ class FetchPlan:
             returned: How many these are.
             used_all: Whether all of them fitted the budget.
         """
-        self.exhausted = returned < self.k
-        if self.exhausted or not used_all:
+        if returned < self.k or not used_all:
             return False
         distinct = len(
             {(h.text, h.document, repr(h.metadata), h.offsets) for h in hits()}
         )
-        self.exhausted = distinct <= self._distinct
-        if self.exhausted:
+        if distinct <= self._distinct:
             return False
         self._distinct = distinct
         self.k *= _GROWTH
@@ -215,8 +209,7 @@ class BudgetFiller:
         kept = fill_budget(
             listed,
             budget,
-            cost=self._cost,
-            reserve=self._beside,
+            cost=lambda chunk: self._cost(chunk) + self._citation_cost(chunk),
             join_cost=self._join_cost,
         )
         kept = self._fitting(kept, budget)
@@ -250,7 +243,7 @@ class BudgetFiller:
         text = chunk.text
         return text if self._sent_text is None else self._sent_text(chunk, text)
 
-    def _beside(self, chunk: Chunk) -> int:
+    def _citation_cost(self, chunk: Chunk) -> int:
         """Tokens of a chunk's number and place, as far as one chunk can tell."""
         if not self._options.citations:
             return 0
@@ -260,7 +253,7 @@ class BudgetFiller:
     def _needed(self, chunks: list[Chunk]) -> int:
         """Tokens of chosen chunks, in order and joined, as they are sent.
 
-        What a framework sends by itself and what rendering writes have both to fit.
+        What a framework sends by itself and what rendering writes must both fit.
         """
         if self._counted is not None and self._counted[0] is chunks:
             return self._counted[1]
@@ -281,7 +274,7 @@ class BudgetFiller:
         while (excess := self._needed(kept) - budget) > 0 and len(kept) > least:
             while excess > 0 and len(kept) > least:
                 *kept, worst = kept
-                excess -= self._join_cost + self._beside(worst)
+                excess -= self._join_cost + self._citation_cost(worst)
                 excess -= self._counter(self._sent(worst))
         return kept
 

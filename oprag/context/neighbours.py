@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import count
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from oprag.chunk import Hit
 from oprag.context.options import ContextOptions, Widen
@@ -26,6 +26,7 @@ from oprag.metadata import DOC_URI, DOC_VERSION, N_CHUNKS, chunk_id, indexed_id
 from oprag.positions import as_number
 from oprag.tokens import resolve_token_counter
 
+_T = TypeVar("_T")
 _SLACK = 1.5
 """How many more neighbours are read than are expected to fit: they may be shorter."""
 _SAMPLE = 16  # hits by which the length of all is known
@@ -165,22 +166,32 @@ class Widening:
             found[chunk_key(chunk.metadata)].append(chunk)
         return [(hit, each) for key, hit in self.wanted.items() for each in found[key]]
 
-    def behind(
-        self, count: int, *, stored: bool, linked: frozenset[int] = frozenset()
-    ) -> Neighbours:
-        """Return what `arrange` is given of neighbours.
+    def listed(
+        self,
+        found: Sequence[_T],
+        read: Sequence[_T],
+        *,
+        stored: bool,
+        linked: frozenset[int] = frozenset(),
+    ) -> tuple[list[_T], Neighbours]:
+        """Return hits and neighbours as `arrange` takes them.
 
         Args:
-            count: How many chunks there are in all, with those that were read.
+            found: The framework's objects of the hits.
+            read: Those of their neighbours, best first.
             stored: Whether a store could be asked for `requests`.
             linked: Places of hits that tell their neighbours otherwise. Beside the
                 others full texts are read on.
         """
+        objects = [*found[: self.hits], *read, *found[self.hits :]]
         beside = (self.unplaced if stored else self._every) - linked
+        return objects, self._neighbours(len(objects) - self.hits, beside)
+
+    def _neighbours(self, number: int, beside: frozenset[int]) -> Neighbours:
         if self._options.documents is not None:
-            return Neighbours(count - self.hits, self._widen, beside)
+            return Neighbours(number, self._widen, beside)
         if not beside or beside != self._every:
-            return Neighbours(count - self.hits)
+            return Neighbours(number)
         message = (
             "widen= finds neighbours by doc_key and chunk_index, and the chunks have "
             f"neither (their metadata: {', '.join(self._hits[0].metadata)}). "

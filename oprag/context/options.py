@@ -51,9 +51,8 @@ class ContextOptions:
             that is worth most by its own rank and its neighbours', for a
             `token_budget`. Chunks may come in part then.
         order: `"document"`, or `"score"` for the retriever's own order.
-        document_order: How several documents follow one another: `"best_rank"`,
-            `"first_seen"`, or a function from the chunks of one document, best first,
-            to a sort key.
+        document_order: How several documents follow one another: `"best_rank"`, or a
+            function from the chunks of one document, best first, to a sort key.
         merge: Join touching and overlapping chunks of one document; the result then
             has fewer of them. None for what the selection does: `"recall"` joins them.
         citations: Whether each text's place, and `[…]` between texts of one document
@@ -226,7 +225,7 @@ class OrderingKeywords(TypedDict, total=False):
 
 
 class ContextKeywords(OrderingKeywords, total=False):
-    """All but those for which components have own words or own types."""
+    """The shared options, but for those that a component documents or types itself."""
 
     on_problem: OnProblem
     token_counter: TokenizerSpec
@@ -294,8 +293,8 @@ _CHECKED: dict[str, _Check] = {
     "selection": _one_of(Selection),
     "order": _one_of(Order),
     "document_order": (
-        lambda value: callable(value) or value in ("best_rank", "first_seen"),
-        "'best_rank', 'first_seen', or a function from a document's chunks to a key",
+        lambda value: callable(value) or value == "best_rank",
+        "'best_rank', or a function from a document's chunks to a key",
     ),
     "merge": (_or_none(_is_switch), "True, False or None"),
     "bm25": _SWITCH,

@@ -94,16 +94,17 @@ def _ids(chunks: Sequence[Chunk], id_of: Callable[[Any], str | None]) -> str:
 
 
 def result_id(
-    passage: Passage, id_of: Callable[[Any], str | None], *, cut: bool
+    passage: Passage, id_of: Callable[[Any], str | None], text_of: Callable[[Any], str]
 ) -> str | None:
     """Return the id of a passage that is not one whole object; None without theirs.
 
     Args:
         passage: The passage.
         id_of: From the framework's object of a chunk to its id, or None.
-        cut: Whether not all of each object is in it.
+        text_of: From the same to its text; the id of a text that was cut has its spans.
     """
     ids: list[Any] = [id_of(chunk.source) for chunk in passage.chunks]
+    cut = any(chunk.text != text_of(chunk.source) for chunk in passage.chunks)
     return None if None in ids else joined_id(ids, passage.spans if cut else ())
 
 

@@ -16,7 +16,7 @@ from oprag.diagnosing.report import Diagnosis
 from oprag.diagnosing.sample import take_sample
 from oprag.documents import ChunkStore, document_source
 from oprag.errors import InvalidOptionError, OpragError, PositionError, UnfitIndexError
-from oprag.tokens import Do, Steps, acarry_out, carry_out
+from oprag.tokens import Steps, acarry_out, carry_out
 
 _LISTED = 3
 """Errors that are shown."""
@@ -95,9 +95,7 @@ class Verification(NamedTuple):
         unread, refused = list[OpragError](), list[OpragError]()
         for fails, ask in self._questions(groups, taken.chunks):
             try:
-                yield Do(
-                    partial(ask, self._strict), partial(with_texts, self._strict, ask)
-                )
+                yield with_texts(self._strict, ask)
             except InvalidOptionError:  # what is wrong with an option
                 raise
             except OpragError as error:

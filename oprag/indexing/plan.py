@@ -64,10 +64,10 @@ class RunOptions:
         if type(self.batch_size) is not int or self.batch_size < 1:
             takes = "It takes a whole number of chunks from 1 on."
             raise invalid_option("batch_size", self.batch_size, takes)
-        if self.replace not in {"document", "same_settings", "all"}:
+        if self.replace not in ("document", "same_settings", "all"):
             takes = "It takes 'document', 'same_settings' or 'all'."
             raise invalid_option("replace", self.replace, takes)
-        if self.remove_missing not in {True, False, "all"}:
+        if self.remove_missing not in (True, False, "all"):
             takes = "It takes True, False or 'all'."
             raise invalid_option("remove_missing", self.remove_missing, takes)
 
@@ -113,7 +113,7 @@ class IndexingPlan(NamedTuple):
 
     @property
     def outcome(self) -> str:
-        """The list of the report that the document belongs to."""
+        """The field of the `IndexingReport` that lists this document."""
         if self.is_empty:
             return "unchanged"
         return "updated" if self.delete or self.unchanged else "added"
@@ -125,7 +125,7 @@ def plan(
     present: Sequence[StoredChunk],
     options: RunOptions,
 ) -> IndexingPlan:
-    """Compare the chunks that a store should hold of a document with those it does.
+    """Compare the chunks that a store should hold of a document with those it holds.
 
     A chunk stays when id, text and metadata agree. Numbers agree by value, because
     some stores make floats of integers. A stored key that is not wanted counts only
@@ -165,11 +165,11 @@ def plan(
     rows: dict[Any, dict[str, StoredChunk]] = {}
     for row in own:
         if times[row.id] == 1:
-            rows.setdefault(_number(row), {})[row.id] = row
+            rows.setdefault(_version_and_index(row), {})[row.id] = row
     add, stay = [], set()
     for chunk in wanted:
-        beside = rows.get(_number(chunk))
-        same = beside and _same_id(chunk, beside)
+        candidates = rows.get(_version_and_index(chunk))
+        same = candidates and _same_id(chunk, candidates)
         if same:
             stay.add(same)
         else:
@@ -181,12 +181,12 @@ def plan(
     present_parts = {row.metadata.get(PART_INDEX) for row in own}
     add.sort(key=lambda chunk: chunk.metadata.get(PART_INDEX) not in present_parts)
     # Chunks with a scope go last: an interrupted run leaves some that have one.
-    last = {
+    delete_order = {
         row.id: (row.metadata.get(PART_INDEX) in parts, DOC_SCOPE in row.metadata)
         for row in own
         if row.id not in stay
     }
-    delete = sorted(last, key=last.__getitem__)
+    delete = sorted(delete_order, key=delete_order.__getitem__)
     return IndexingPlan(tuple(add), tuple(delete), len(stay))
 
 
@@ -197,13 +197,13 @@ def _ids(chunk_id: str) -> Iterator[str]:
         yield named_id(f"{chunk_id}\n{number}")
 
 
-def _same_id(chunk: WantedChunk, beside: Mapping[str, StoredChunk]) -> str | None:
+def _same_id(chunk: WantedChunk, present: Mapping[str, StoredChunk]) -> str | None:
     tried = islice(_ids(chunk.id), _TRIED)
-    return next((i for i in tried if i in beside and _same(chunk, beside[i])), None)
+    return next((i for i in tried if i in present and _same(chunk, present[i])), None)
 
 
-def _number(chunk: WantedChunk | StoredChunk) -> tuple[str, int | None]:
-    """Version and number: the same for chunks that agree."""
+def _version_and_index(chunk: WantedChunk | StoredChunk) -> tuple[str, int | None]:
+    """The same for chunks that agree."""
     version, index = map(chunk.metadata.get, (DOC_VERSION, CHUNK_INDEX))
     return str(version or ""), as_number(index)
 
@@ -217,8 +217,8 @@ def _refuse_other_scope(scope: str, own: Sequence[StoredChunk]) -> None:
                 f"Document {name!r} is in the store already, indexed from {other!r}; "
                 f"this run is of {here}, and does not replace it. Give each folder a "
                 "name of its own (scope='handbook'), by which its documents are named; "
-                "documents of a list, rename. If this is the same source, in another "
-                'place, pass replace="all" once.'
+                "rename documents given as a list. If this is the same source, in "
+                'another place, pass replace="all" once.'
             )
             raise UnreadableFileError(
                 message, path=str(name), reason="is of another scope"

@@ -1,7 +1,7 @@
 """Brings a vector store up to date with documents, sync or async.
 
-What is to be done a run decides (`oprag.indexing.run`); here it is carried out, by the
-store and its writer.
+A run decides what is to be done (`oprag.indexing.run`); here the store and its writer
+do it.
 """
 
 from __future__ import annotations

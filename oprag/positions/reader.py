@@ -31,8 +31,6 @@ from oprag.positions.place import placed
 
 _CHARACTERS = [scheme.start for scheme in SCHEMES if scheme.characters]
 """Keys that say at which character a chunk begins."""
-_SPAN_NUMBERS = 3
-"""A position in characters has three numbers: part, start, end."""
 
 _Position: TypeAlias = tuple[float, ...]
 _Place: TypeAlias = tuple[_Position | None, Span | None, int | None]
@@ -95,8 +93,8 @@ def read_chunks(
 def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
     """Return the chunks of each known key that only some chunks have.
 
-    A retrieval uses a key only if all its chunks have it: so if it finds just these,
-    it may use another key than for all.
+    A key is used only if all chunks have it. So if a search returns only these, it may
+    use another key than for the whole document.
     """
     subsets = []
     for scheme in SCHEMES:
@@ -133,7 +131,7 @@ def _with_results(
         read = _places(document, members, of_these, position_keys, problems)
         for number, place in zip(numbers, read, strict=True):
             found[number] = place
-        if {len(position) for position, _, _ in found if position} <= {_SPAN_NUMBERS}:
+        if all(span is not None for position, span, _ in found if position):
             break
     if marked and len({hit.text for hit in hits}) > 1:
         lacking = [(hits[number], ranks[number]) for number in marked]

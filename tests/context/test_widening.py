@@ -40,8 +40,7 @@ def widened(hits: list[Hit], widen: Any, *, fills: bool = False, **given: Any) -
     chunks = SearchedChunks(store, SearchFilter())
     near = widening.neighbours(carry_out(chunks.read(widening.requests())))
     beside = [Hit(chunk.text, chunk.metadata) for _, chunk in near]
-    listed = [*hits[: widening.hits], *beside, *hits[widening.hits :]]
-    wanted = widening.behind(len(listed), stored=True)
+    listed, wanted = widening.listed(hits, beside, stored=True)
     arranged = arrange(listed, options, neighbours=wanted)
     queries = [each for each in store.asked if each != "ids"]
     return arranged.passages, queries, near
@@ -219,7 +218,7 @@ def test_filling_needs_a_budget_and_neighbours_need_keys():
     with pytest.raises(InvalidOptionError, match="documents="):
         check_widening(1, ContextOptions(), stored=False)
     bare = Widening([Hit("text", {"source": "a"})], 1, ContextOptions(), fills=False)
-    lacking = bare.behind(1, stored=True).lacking
+    lacking = bare.listed(["text"], [], stored=True)[1].lacking
     assert lacking
     assert "doc_key" in lacking.message
 

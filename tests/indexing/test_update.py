@@ -278,8 +278,8 @@ def assert_readable(store, before, after):
     ("options", "said"),
     [
         ({"batch_size": 0}, "from 1 on"),
-        ({"replace": "none"}, "'same_settings'"),
-        ({"remove_missing": "yes"}, "True, False or 'all'"),
+        ({"replace": ["all"]}, "'same_settings'"),
+        ({"remove_missing": ["all"]}, "True, False or 'all'"),
     ],
 )
 def test_options_are_checked(options, said):

@@ -32,9 +32,7 @@ retrieved = st.tuples(
 )
 orders = {
     "order": st.sampled_from(["document", "score"]),
-    "document_order": st.sampled_from(
-        ["best_rank", "best_rank", "first_seen", by_year]
-    ),
+    "document_order": st.sampled_from(["best_rank", by_year]),
 }
 selecting = st.fixed_dictionaries(
     {"token_counter": st.just(len)},

@@ -10,6 +10,7 @@ import pytest
 
 from oprag import order_context
 from oprag.chunk import Hit
+from oprag.context import place_metadata
 from oprag.errors import (
     ConflictingPositionsError,
     MissingPositionError,
@@ -327,6 +328,16 @@ def test_a_list_of_keys_sorts_by_the_first_one_first():
     metadatas = [{"v": 2, "c": 1}, {"v": 1, "c": 9}]
 
     assert _positions(metadatas, position_keys=["v", "c"]) == [(2, 1), (1, 9)]
+
+
+def test_named_numbers_are_not_mixed_with_the_characters_of_a_result():
+    (result,) = order_context(["One."], [{"source": "d", "start_index": 500}])
+    place = {"source": "d", "v": 2, "c": 1, "p": 1}
+    metadatas = [place | place_metadata(result), place | {"v": 1}]
+
+    read = order_context(["One.", "Two."], metadatas, position_keys=["v", "c", "p"])
+
+    assert [passage.text for passage in read] == ["Two.", "One."]
 
 
 def test_fractions_are_positions_where_the_user_names_the_key():
