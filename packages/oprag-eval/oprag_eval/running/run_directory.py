@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from filelock import FileLock, Timeout
-
 from oprag.errors import InvalidOptionError, UnreadableFileError
 from oprag.files import write_whole
 
@@ -89,6 +87,8 @@ def alone_in(folder: Path) -> Iterator[None]:
     Raises:
         UnreadableFileError: Another process writes to it.
     """
+    from filelock import FileLock, Timeout
+
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(folder / _LOCK, blocking=False):
