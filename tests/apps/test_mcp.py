@@ -11,6 +11,7 @@ import sys
 from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 from langchain_mcp_adapters.client import MultiServerMCPClient
 from llama_index.tools.mcp import BasicMCPClient, McpToolSpec
@@ -110,6 +111,19 @@ async def test_it_answers_at_once_and_tells_how_far_indexing_is(
     assert all(tool.annotations.readOnlyHint for tool in tools)
     assert not first.isError
     assert "link.txt' is a link that leads out" in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize("server", ["address", "address_2"])
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [({"host": "evil.example"}, 400), ({"origin": "http://evil.example"}, 403)],
+)
+def test_other_hosts_and_origins_are_refused(server, header, status, request):
+    address = request.getfixturevalue(server)
+    refused = httpx.post(address, json={}, headers=header)
+
+    assert refused.status_code == status
+    assert refused.text != httpx.post(address, json={}).text
 
 
 async def test_ten_clients_at_once_get_what_one_gets(address):

@@ -16,11 +16,6 @@ from oprag_eval.statistics import adjusted
 from tests.evaluation.reports.runs import ledgers
 
 
-def summarized(directory, dataset=None, **options):
-    dataset = dataset or ledgers()
-    return write_reports(directory, dataset, **options)
-
-
 @pytest.mark.slow
 def test_routing_is_reported_against_the_full_documents(reported):
     folder, summary = reported
@@ -44,7 +39,7 @@ def test_routing_is_reported_against_the_full_documents(reported):
 
 
 def test_only_planned_pairs_of_the_same_budget_are_compared(run_of):
-    summary = summarized(run_of)
+    summary = write_reports(run_of, ledgers())
     budgets = {arm.label: arm.budget for arm in summary.arms}
 
     assert summary.comparisons
@@ -54,7 +49,7 @@ def test_only_planned_pairs_of_the_same_budget_are_compared(run_of):
 
 
 def test_p_is_corrected_over_all_comparisons_and_tokens_of_both_are_told(run_of):
-    summary = summarized(run_of)
+    summary = write_reports(run_of, ledgers())
     tokens = {arm.label: arm.tokens for arm in summary.arms}
     corrected = adjusted([d.p for d in summary.comparisons])
     (table,) = [t for t in tables_of(summary) if t.title == "Comparisons"]
@@ -74,7 +69,7 @@ def test_a_run_that_is_not_complete_is_reported_as_far_as_it_is(run_of):
     run_of.write_lines("answers.jsonl", kept)
     run_of.write_errors([{**gone, "error": "ModelCallError", "message": "down"}])
 
-    summary = summarized(run_of)
+    summary = write_reports(run_of, ledgers())
 
     (arm,) = [a for a in summary.arms if a.label == "dos-rag, 30"]
     assert (arm.answers, arm.missing, arm.measures["token_f1"].questions) == (44, 1, 44)
@@ -92,7 +87,7 @@ def test_an_arm_without_any_answer_is_named(run_of):
     key = {"system": "dos-rag", "budget": 30, "run": 0, "question_id": "0-1"}
     run_of.write_errors([{**key, "error": "BudgetTooSmallError", "message": "m"}])
 
-    notes = summarized(run_of).notes
+    notes = write_reports(run_of, ledgers()).notes
     assert "All answers failed of: dos-rag, 30. See errors.jsonl." in notes
 
 
@@ -108,7 +103,7 @@ def test_questions_that_failed_everywhere_are_missing_too(run_of):
     ]
     run_of.write_errors([{**k, "error": "E", "message": "m"} for k in keys])
 
-    summary = summarized(run_of)
+    summary = write_reports(run_of, ledgers())
 
     assert summary.questions == 45
     assert {arm.missing for arm in summary.arms} == {1}
@@ -185,7 +180,7 @@ class TestACountedSet:
         return directory
 
     def test_means_and_deviations_over_runs(self, directory, dataset):
-        (arm,) = summarized(directory, dataset).arms
+        (arm,) = write_reports(directory, dataset).arms
         gold = [q.answers for q in dataset.questions]
         runs = [["a wheel of oak", "old oak"], ["a wheel of pine", "old oak wood"]]
         scores = [corpus_bleu(texts, gold, max_order=1) for texts in runs]
@@ -204,13 +199,13 @@ class TestACountedSet:
         monkeypatch.setattr(nltk.data, "path", [])
         if metrics.meteor_unavailable() is None:  # a corpus stays once it was loaded
             pytest.skip("WordNet is loaded in this process")
-        summary = summarized(directory, dataset)
+        summary = write_reports(directory, dataset)
 
         assert "METEOR" not in tables_of(summary)[0].headings
         assert any("METEOR is not computed: NLTK's" in note for note in summary.notes)
 
     def test_one_document_is_said_to_be_one(self, directory, dataset):
-        summary = summarized(directory, dataset)
+        summary = write_reports(directory, dataset)
 
         assert (summary.unit, summary.documents) == ("questions", 1)
         assert any("on one document" in note for note in summary.notes)
@@ -221,7 +216,7 @@ class TestACountedSet:
         for answer in answers:
             answer["usage"] = {"answer": {"input_tokens": 1_000, **used}}
         directory.write_lines("answers.jsonl", answers)
-        summary = summarized(directory, dataset, price=Price(2.0, 1.0, 10.0))
+        summary = write_reports(directory, dataset, price=Price(2.0, 1.0, 10.0))
 
         # 600 fresh at 2, 400 cached at 1, 50 out at 10, per million.
         assert summary.arms[0].cost == pytest.approx((1_200 + 400 + 500) / 1e6)

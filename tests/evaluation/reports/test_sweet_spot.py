@@ -54,16 +54,6 @@ def test_that_a_difference_is_not_significant_does_not_show_that_there_is_none()
     assert found.at_most_behind > MARGIN
 
 
-def test_more_questions_of_the_kind_tell():
-    values = [1.0] * 40 + [0.0] * 20, [0.0] * 4 + [1.0] * 41 + [0.0] * 15
-    arms = [of(100 * n, held) for n, held in enumerate(values, start=1)]
-    few = spot(*arms, sampling=Sampling(range(60)))
-    assert few.chosen is None
-
-    many = [each._replace(values=[*each.values] * 20) for each in arms]
-    assert spot(*many, sampling=Sampling(range(60 * 20))).chosen == "1"
-
-
 def test_questions_on_few_documents_count_for_less():
     # Ten questions are lost and ten others won; each time all on one document of 40.
     other = of(200, [0.0] * 10 + [1.0] * 300 + [0.0] * 90)
