@@ -177,9 +177,8 @@ def _kept(
 
             listed = expanded_order(kept, hits=first, budget=budget)
         filler = BudgetFiller(options, sent_text, numbers)
-        kept, passages = filler.filled(listed, budget)
+        kept, passages, tokens = filler.filled(listed, budget)
         steps["token_budget"] = _ranks(kept, first)
-        tokens = filler.tokens
         why = {"token_budget": budget, "tokens": tokens, "left": budget - tokens}
         # A chunk that was cut has another position.
         used_all = (

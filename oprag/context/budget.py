@@ -193,18 +193,15 @@ class BudgetFiller:
         if options.citations:
             joint += GAP_MARK + options.separator
         self._join_cost = self._counter(joint)
-        self._last: tuple[list[Chunk], list[Passage]] | None = None
-        self._counted: tuple[list[Chunk], int] | None = None
-        self.tokens = 0
-        """Tokens of what `filled` returned last."""
+        self._last: tuple[list[Chunk], list[Passage], int] | None = None
 
     def filled(
         self, listed: Sequence[Chunk], budget: int
-    ) -> tuple[list[Chunk], list[Passage]]:
+    ) -> tuple[list[Chunk], list[Passage], int]:
         """Take what fits, in the given order.
 
         Returns:
-            The chosen ones in the given order, and what comes of them.
+            The chosen ones in the given order, what comes of them, and its tokens.
         """
         kept = fill_budget(
             listed,
@@ -220,17 +217,7 @@ class BudgetFiller:
             kept = self._topped_up(kept, listed, budget)
             if by_position:
                 kept = self._with_parts(kept, listed[len(kept) :], budget)
-        self.tokens = self._needed(kept)
-        return kept, self._finished(kept)
-
-    def _finished(self, chunks: list[Chunk]) -> list[Passage]:
-        """The passages with their numbers; the last result is not made again."""
-        if self._last is None or self._last[0] is not chunks:
-            passages = finish(chunks, self._options)
-            if self._numbers is not None:
-                passages = self._numbers.numbered(passages)
-            self._last = chunks, passages
-        return self._last[1]
+        return self._made(kept)
 
     def _cost(self, chunk: Chunk) -> int:
         """Tokens of a chunk as it is sent: its stored count where that is of it."""
@@ -251,14 +238,20 @@ class BudgetFiller:
         return self._counter(cited_text(chunk.rank + 1, alone))
 
     def _needed(self, chunks: list[Chunk]) -> int:
-        """Tokens of chosen chunks, in order and joined, as they are sent.
+        return self._made(chunks)[2]
 
-        What a framework sends by itself and what rendering writes must both fit.
+    def _made(self, chunks: list[Chunk]) -> tuple[list[Chunk], list[Passage], int]:
+        """Chosen chunks, their passages, and their tokens as they are sent.
+
+        What a framework sends by itself and what rendering writes must both fit. What
+        was made last is not made again.
         """
-        if self._counted is not None and self._counted[0] is chunks:
-            return self._counted[1]
-        options, passages = self._options, self._finished(chunks)
-        separator = options.separator
+        if self._last is not None and self._last[0] is chunks:
+            return self._last
+        options, separator = self._options, self._options.separator
+        passages = finish(chunks, options)
+        if self._numbers is not None:
+            passages = self._numbers.numbered(passages)
         written = [[passage.text for passage in passages]]
         if self._sent_text is not None:
             written.append([self._sent_text(p.chunks[0], p.text) for p in passages])
@@ -266,8 +259,8 @@ class BudgetFiller:
             heads = headers(passages, separator=separator)
             written = [list(map(add, heads, texts)) for texts in written]
         tokens = max(self._counter(separator.join(texts)) for texts in written)
-        self._counted = chunks, tokens
-        return tokens
+        self._last = chunks, passages, tokens
+        return self._last
 
     def _fitting(self, kept: list[Chunk], budget: int, least: int = 1) -> list[Chunk]:
         """Leave out the worst until the finished context fits, or `least` are left."""

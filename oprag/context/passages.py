@@ -44,7 +44,7 @@ from oprag.positions import (
     read_spans,
 )
 
-SourceText = Callable[[str], str | None]
+TextByName = Callable[[str], str | None]
 """A function from a document's name to its full text, or None if it is not known."""
 
 
@@ -196,7 +196,7 @@ def finish(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:
     ordered = document_order(best_first, document_order=options.document_order)
     if options.merges:
         texts = options.source_text()
-        passages = merge_neighbours(ordered, source_text=texts)
+        passages = merge_adjacent(ordered, source_text=texts)
         if texts is not None:
             texts.check()
     else:
@@ -206,8 +206,8 @@ def finish(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:
     return passages
 
 
-def merge_neighbours(
-    chunks: Sequence[Chunk], *, source_text: SourceText | None = None
+def merge_adjacent(
+    chunks: Sequence[Chunk], *, source_text: TextByName | None = None
 ) -> list[Passage]:
     """Join touching, overlapping and nearly touching chunks into passages.
 
@@ -251,7 +251,7 @@ def merge_neighbours(
     return passages
 
 
-def _join(run: Sequence[Chunk], source_text: SourceText | None) -> Passage:
+def _join(run: Sequence[Chunk], source_text: TextByName | None) -> Passage:
     source = None if source_text is None else proved_source(run, source_text)
     if len(run) == 1:
         return single_passage(run[0])
@@ -299,7 +299,7 @@ def slices(text: str, spans: Sequence[Span]) -> list[tuple[Span, int]] | None:
     return places if spans and length == len(text) else None
 
 
-def proved_source(run: Sequence[Chunk], source_text: SourceText) -> str | None:
+def proved_source(run: Sequence[Chunk], source_text: TextByName) -> str | None:
     """Return the text that the chunks' spans are slices of, where it is at hand.
 
     Args:

@@ -158,7 +158,7 @@ def _places(
             return places
         places = _read(document, hits, position_keys, partly=True)
         rows = zip(hits, ranks, places, strict=True)
-        lacking = [(hit, rank) for hit, rank, place in rows if place is _NOWHERE]
+        lacking = [(hit, rank) for hit, rank, place in rows if place == _NOWHERE]
         problem = no_position(lacking, document, position_keys)
     _tell(problem, document, problems)
     return places
