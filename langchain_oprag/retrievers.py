@@ -295,7 +295,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
 
     `k` does not count neighbours, which are read in at most two queries. Without `k`,
     hits and neighbours fill the budget. `"fill"` starts at 20 hits, with `"recall"` at
-    one for each 64 tokens, 48 at least.
+    one for each 64 tokens, 320 at least.
 
     With `bm25` the chunks of the store are read once, at the first question, and again
     when they have changed: make the retriever once. A score threshold and `"mmr"`

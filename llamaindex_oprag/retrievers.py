@@ -220,7 +220,7 @@ class OrderPreservingRetriever(WrappingRetriever):
       What is asked for grows until the budget is full or the store is exhausted.
     - What `widen` reads beside the nodes is not counted by `similarity_top_k`. Without
       that, nodes are found that fill the budget with their neighbours. `"fill"` starts
-      at 20, with `selection="recall"` at one for each 64 tokens, 48 at least.
+      at 20, with `selection="recall"` at one for each 64 tokens, 320 at least.
     - With `bm25` the nodes of the index are read once, at the first question, and again
       when they changed: make the retriever once. Words find as many nodes as the vector
       search is asked for.

@@ -35,6 +35,7 @@ _SHORT_CHUNK = 64
 """Tokens that a short chunk has: half of OP-RAG's 128."""
 _LEAST = 16
 _LEAST_JUDGING = 48
+_FUSED = 320  # hits of each of two searches, so that the best of both are known
 _FILLING_HITS = 20
 """Hits at first where their neighbours fill the budget."""
 _GROWTH = 2
@@ -133,10 +134,9 @@ class FetchPlan:
     ) -> None:
         chooses = selection == "recall"
         if widen == "fill":
-            self.k = judging(token_budget) if chooses else _FILLING_HITS
+            self.k = max(_FUSED, judging(token_budget)) if chooses else _FILLING_HITS
         else:
-            beside = widen if isinstance(widen, int) else 0
-            fills = -(-token_budget // (_SHORT_CHUNK * (1 + 2 * beside)))
+            fills = -(-token_budget // (_SHORT_CHUNK * (1 + 2 * (widen or 0))))
             self.k = max(_LEAST, fills, _CANDIDATES if chooses and not widen else 0)
         """Chunks to ask for next."""
         self._distinct = 0

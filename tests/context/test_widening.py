@@ -227,8 +227,8 @@ def test_fewer_hits_are_asked_for_where_neighbours_come_too():
     asked = [FetchPlan(64 * 90, widen=widen).k for widen in (None, 1, 4, "fill")]
 
     assert asked == [90, 30, 16, 20]
-    # Chosen by position, neighbours compete with hits.
-    assert FetchPlan(64 * 90, "recall", "fill").k == 90
+    # Chosen by position, neighbours compete with hits, and two searches are fused.
+    assert [FetchPlan(64 * n, "recall", "fill").k for n in (90, 600)] == [320, 600]
 
 
 @pytest.mark.parametrize("widen", [0, -1, 1.0, True, "all", "1"])
