@@ -142,7 +142,7 @@ def test_it_says_in_how_many_pairs_the_same_system_is_higher(ask, tmp_path):
         out = ["--data", path, "--out", tmp_path / str(wanted)]
         result, _ = ask(reader, "op-rag/en.qa", *out)
         assert result.exit_code == 0, result.output
-        message = f"As in the paper, the same system is higher in {same} of 1 pair."
+        message = f"higher in the paper is higher here in {same} of 1 pair."
         assert message in result.stdout
         assert "+100.00  " in result.stdout if wanted else "-100.00  " in result.stdout
 
@@ -159,7 +159,7 @@ def test_answers_that_failed_leave_a_table_and_their_own_exit_code(
     result, _ = ask(script, "dos-rag/quality", *out, *DOS, *FEW)
 
     assert result.exit_code == FAILED
-    assert "the same system is higher in" in result.stdout
+    assert "The one higher in the paper" in result.stdout
 
 
 def test_the_dry_run_tells_calls_tokens_and_money_and_sends_nothing(
@@ -288,7 +288,7 @@ def test_each_recipe_runs_on_a_set_in_its_format(
         result.stdout,
     )
     has_figures = name != "dos-rag/en.qa"
-    assert ("As in the paper" in result.stdout) == has_figures
+    assert ("higher in the paper" in result.stdout) == has_figures
 
 
 def test_without_a_key_the_offline_reader_rehearses_a_table(

@@ -145,7 +145,7 @@ def comparison_lines(
         same = sum(product > 0 for product in both)
         yield ""
         counted = number_of(len(both), "pair")
-        yield f"As in the paper, the same system is higher in {same} of {counted}."
+        yield f"The one higher in the paper is higher here in {same} of {counted}."
 
 
 def _row(row: Compared) -> tuple[str, ...]:
