@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -153,11 +154,15 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
             f"[…]}} with a message of the user, and was given {named(given)}."
         )
         raise InvalidOptionError(message, option="input", value=given)
-    said = given.get("chat_history") or []
-    if not isinstance(said, (list, tuple)):
-        takes = "It takes a list of messages, oldest first."
-        raise invalid_option("chat_history", said, takes)
-    return Question(text, tuple(convert_to_messages(said)), given, of_messages)
+    said = _messages("chat_history", given.get("chat_history") or [])
+    return Question(text, tuple(said), given, of_messages)
+
+
+def _messages(option: str, said: Any) -> list[BaseMessage]:
+    if not isinstance(said, str):
+        with suppress(TypeError, NotImplementedError):
+            return convert_to_messages(said)
+    raise invalid_option(option, said, "It takes a list of messages, oldest first.")
 
 
 def _of_messages(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -166,7 +171,7 @@ def _of_messages(given: Mapping[str, Any]) -> Mapping[str, Any]:
     Calls of tools and their results are no part of the history: providers refuse the
     one without the other, and what tools found is not what this question is about.
     """
-    messages = convert_to_messages(given["messages"])
+    messages = _messages("messages", given["messages"])
     asked = [n for n, m in enumerate(messages) if isinstance(m, HumanMessage)]
     if not asked:
         return given

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from langchain_core.documents import Document
@@ -60,6 +60,7 @@ def annotate_positions(
         >>> [document.metadata["char_start"] for document in annotated]
         [0, 4]
     """
+    chunks = [*chunks] if isinstance(chunks, Iterator) else chunks
     check_entries("chunks", chunks, Document)
     source = document_source(documents)
     if not chunks:
@@ -109,6 +110,12 @@ def _parts_of(
         one = len({_page(document) for document in chunks}) == 1
         return [(source, number if one else None, list(range(len(chunks))))]
     members: dict[Any, list[int]] = {_page(part): [] for part in source}
+    if len(members) < len(source):
+        message = (
+            "documents= has several texts of one name that no page or row tells apart. "
+            "Number them before they are split, as with the metadata page=0, page=1, …"
+        )
+        raise InvalidOptionError(message, option="documents", value=list(source))
     for index, document in enumerate(chunks):
         page = _page(document)
         if page not in members:

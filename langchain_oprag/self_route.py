@@ -250,7 +250,7 @@ class _SelfRouting(Answering):
         retriever = self._chain.retriever
         if isinstance(retriever, OrderPreservingRetriever):
             limited = retriever.k is not None or retriever.token_budget is not None
-            if limited or (retriever.widen is not None and tokens is not None):
+            if limited or retriever.widen is not None or retriever.bm25:
                 retriever = retriever.best_first(None if limited else tokens)
             else:
                 retriever = retriever.base_retriever

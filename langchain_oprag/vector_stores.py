@@ -56,6 +56,12 @@ class _StoreSearch(VectorStoreRetriever):
         beside = self._beside
         if beside is None:
             return documents
+        if any(document.metadata[RANK] >= len(beside) for document in documents):
+            message = (
+                f"widen= read neighbours, and {self.method} gave them no score. Set "
+                "merge=True, which joins them to hits, or ask without scores."
+            )
+            raise InvalidOptionError(message, option="widen", value=len(documents))
         return [(document, *beside[document.metadata[RANK]]) for document in documents]
 
     def _get_relevant_documents(
@@ -206,7 +212,8 @@ class OrderPreservingVectorStore(VectorStore):
     ) -> tuple[_StoreSearch, OrderPreservingRetriever, dict[str, Any]]:
         """Return one search, what orders it, and what that is asked."""
         parameters = inspect.signature(getattr(self.vectorstore, method)).parameters
-        refuse_options(type(self).__name__, kwargs.keys() - parameters.keys())
+        others = [name for name in kwargs if name not in parameters]
+        refuse_options(type(self).__name__, others)
         given = {**dict(zip(parameters, args, strict=False)), **kwargs}
         asked, k = given.pop(next(iter(parameters))), given.pop("k", None)
         search = _StoreSearch(

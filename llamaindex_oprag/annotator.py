@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -120,8 +120,8 @@ class PositionAnnotator(TransformComponent):
 
     def __call__(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
         """Annotate the nodes of any number of documents; the order stays."""
-        if self._takes(nodes):
-            return list(nodes)
+        if self._takes(nodes := _listed(nodes)):
+            return nodes
         names = _source_ids(nodes)
         source = self._source(names)
         texts = {name: exact_text(name, source.read(name)) for name in names}
@@ -129,8 +129,8 @@ class PositionAnnotator(TransformComponent):
 
     async def acall(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
         """Async version of `__call__`."""
-        if self._takes(nodes):
-            return list(nodes)
+        if self._takes(nodes := _listed(nodes)):
+            return nodes
         names = await in_thread(partial(_source_ids, nodes))
         source = self._source(names)
         texts = {name: exact_text(name, await source.aread(name)) for name in names}
@@ -138,7 +138,6 @@ class PositionAnnotator(TransformComponent):
 
     def _takes(self, nodes: Sequence[BaseNode]) -> bool:
         """Keep documents that no parser has seen, as a pipeline's run begins."""
-        check_entries("nodes", nodes, BaseNode)
         loaded = {node.node_id: node for node in nodes if isinstance(node, Document)}
         if self.documents is not None or len(loaded) < len(nodes):
             return False
@@ -177,9 +176,14 @@ class PositionAnnotator(TransformComponent):
         return made
 
 
+def _listed(nodes: Sequence[BaseNode] | Iterator[BaseNode]) -> list[BaseNode]:
+    nodes = [*nodes] if isinstance(nodes, Iterator) else nodes
+    check_entries("nodes", nodes, BaseNode)
+    return list(nodes)
+
+
 def _source_ids(nodes: Sequence[BaseNode]) -> list[str]:
     """Ids of the documents that the nodes were made of, each once."""
-    check_entries("nodes", nodes, BaseNode)
     for place, node in enumerate(nodes):
         if node.ref_doc_id in (None, "", "None"):
             keys = tuple(sorted(map(str, node.metadata)))

@@ -91,7 +91,7 @@ def gather_evidence(
     long = {
         id(passage.chunks[0].source)
         for passage in found.passages
-        if counter(cited_text(1, passage)) > (budget or 0)
+        if counter(cited_text(len(numbers or ()) + 1, passage)) > (budget or 0)
     }
     with contextlib.suppress(BudgetTooSmallError):
         short = [hit for hit in hits if id(hit.source) not in long]

@@ -11,7 +11,7 @@ from oprag.context.options import ContextKeywords, ContextOptions
 from oprag.context.problems import Problems
 from oprag.context.seen import Seen, SeenLike
 from oprag.documents import SourceLike, check_entries
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, named
 
 
 class OrderContextKeywords(ContextKeywords, total=False):
@@ -28,6 +28,13 @@ class OrderedPassages(list[Passage]):
         self.why = why
         """The ranks that were `kept`, and those `dropped` by `seen`, `top_n`, or
         `token_budget`; `duplicates`; `tokens` that were used and are `left`."""
+
+
+def _lengths(values: Any) -> Any:
+    """The length of a list; those of its lists, where it is one of several searches."""
+    if best_of_each(values) is not values:
+        return [len(each) for each in values]
+    return len(values) if hasattr(values, "__len__") else named(values)
 
 
 def order_context(
@@ -91,17 +98,16 @@ def order_context(
         ['the beginning', 'the end']
     """
     checked = ContextOptions.from_options({"top_n": top_n, **options})
-    if (listed := best_of_each(texts)) is not texts:
-        metadatas, scores = best_of_each(metadatas), best_of_each(scores)
-        texts = listed
-    check_entries("texts", texts, str)
-    metadatas = [{} for _ in texts] if metadatas is None else metadatas
-    check_entries("metadatas", metadatas, Mapping)
-    scores = [None] * len(texts) if scores is None else scores
-    lengths = {"texts": len(texts), "metadatas": len(metadatas), "scores": len(scores)}
-    if len(set(lengths.values())) > 1:
+    check_entries("texts", best_of_each(texts), str)
+    given = {"texts": texts, "metadatas": metadatas, "scores": scores}
+    lengths = {name: _lengths(each) for name, each in given.items() if each is not None}
+    if any(length != lengths["texts"] for length in lengths.values()):
         message = f"The lists differ in length: {lengths}. Give one of each per text."
         raise InvalidOptionError(message, option="metadatas", value=lengths)
+    texts = best_of_each(texts)
+    metadatas = [{} for _ in texts] if metadatas is None else best_of_each(metadatas)
+    check_entries("metadatas", metadatas, Mapping)
+    scores = [None] * len(texts) if scores is None else best_of_each(scores)
     hits = [
         Hit(text, metadata, score=score)  # type: ignore[arg-type]  # or it was refused
         for text, metadata, score in zip(texts, metadatas, scores, strict=True)

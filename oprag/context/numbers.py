@@ -17,7 +17,7 @@ from oprag.context.passages import joint, slices
 from oprag.context.text import header
 from oprag.metadata import result_hash
 
-_HEAD = re.compile(r"\[(\d+)\] ")
+_HEAD = re.compile(r"\[(\d{1,9})\] ")
 """Not only where a line begins: agents write before what a tool answered."""
 
 

@@ -49,7 +49,7 @@ def test_any_score_is_carried_along(score):
         ("ab", None, "texts takes a list of texts, but got a str"),
         (["a", None], [{}, {}], "texts .* got None"),
         (["a", "b"], [{}, None], "metadatas takes a list of mappings, but got None"),
-        (["a"], [[("source", "s")]], "metadatas .* got a list"),
+        (["a"], [[("source", "s")]], "differ in length"),
     ],
 )
 def test_what_is_no_text_or_no_mapping_is_named(texts, metadatas, named):

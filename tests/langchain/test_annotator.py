@@ -7,7 +7,7 @@ from langchain_core.documents import Document
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from langchain_oprag import annotate_positions
-from oprag.errors import DocumentNotFoundError
+from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from tests.kit.handed_out import ids_and_texts
 
 
@@ -19,7 +19,7 @@ def test_chunks_of_several_documents_get_places_each_in_its_own(as_mapping):
     chunks = splitter.split_documents(loaded)
     mixed = [*chunks[2:], *chunks[:2]]
 
-    annotated = annotate_positions(mixed, texts if as_mapping else loaded)
+    annotated = annotate_positions(iter(mixed), texts if as_mapping else loaded)
 
     assert ids_and_texts(annotated) == ids_and_texts(mixed)
     for document in annotated:
@@ -29,3 +29,10 @@ def test_chunks_of_several_documents_get_places_each_in_its_own(as_mapping):
         assert metadata["n_chunks"] == 2
     with pytest.raises(DocumentNotFoundError, match="document 'b"):
         annotate_positions(chunks, {"a.txt": ""})
+
+
+def test_texts_of_one_name_that_nothing_tells_apart_are_refused():
+    loaded = [Document(text, metadata={"source": "a"}) for text in ("One. ", "Two.")]
+
+    with pytest.raises(InvalidOptionError, match="page=0"):
+        annotate_positions(loaded, loaded)

@@ -5,9 +5,10 @@ from itertools import pairwise
 
 import pytest
 from langchain_chroma import Chroma
+from langchain_core.documents import Document
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
-from langchain_oprag import OrderPreservingVectorStore
+from langchain_oprag import OffsetTokenSplitter, OrderPreservingVectorStore
 from oprag.errors import InvalidOptionError
 from tests.kit.words import words
 from tests.langchain.corpus import (
@@ -102,6 +103,22 @@ async def test_every_search_finds_the_same_in_document_order(inner, how, awaited
     if "search" not in how and isinstance(best_first[0], tuple):
         scores = {document.id: score for document, score in best_first}
         assert {document.id: score for document, score in ordered} == scores
+
+
+def test_neighbours_have_no_score_of_their_own():
+    text = Document("One day. Two days. Three.", metadata={"source": "a"})
+    chunks = OffsetTokenSplitter(chunk_size=3, tokenizer=words).split_documents([text])
+    store = InMemoryVectorStore(EMBEDDING)
+    store.add_documents(chunks)
+
+    apart, merged = (
+        OrderPreservingVectorStore(store, widen=1, merge=merge)
+        for merge in (False, True)
+    )
+
+    assert len(merged.similarity_search_with_score(QUERY, k=1)) == 1
+    with pytest.raises(InvalidOptionError, match="merge=True"):
+        apart.similarity_search_with_score(QUERY, k=1)
 
 
 def test_a_base_class_that_learns_to_search_in_another_way_is_noticed():

@@ -89,6 +89,13 @@ async def test_words_go_with_every_other_option(held, given):
     assert retriever.verify().healthy
 
 
+def test_words_find_what_self_route_reads(held):
+    retriever = held.ordered(held.search(20), bm25=True, token_counter=words)
+    routed = held.routed(retriever, "In 1912.", documents={"notes.txt": "A note."})
+
+    assert "subject693." in "\n".join(held.ask(routed, "subject693").texts)
+
+
 @FURTHER
 async def test_a_filter_binds_what_is_read_further(held, further):
     held.add(rows("secret.txt", "b"))

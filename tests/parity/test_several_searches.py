@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from langchain_core.documents import Document
 
 from langchain_oprag import OrderPreservingCompressor, as_passages
 from oprag import order_context
+from oprag.errors import InvalidOptionError
 
 QUERIES = "abc"
 TEXTS = [[f"{name}{n:02}." for n in range(10)] for name in QUERIES]
@@ -15,6 +17,12 @@ PLACES = [
     [{"source": name, "start_index": 4 * n} for n in range(10)] for name in QUERIES
 ]
 BUDGET = {"token_budget": 40, "token_counter": len, "separator": ""}
+
+
+@pytest.mark.parametrize("places", [[PLACES[0][:9], PLACES[0]], PLACES[0]])
+def test_lists_of_searches_have_one_shape(places):
+    with pytest.raises(InvalidOptionError, match="differ in length"):
+        order_context(TEXTS[:2], places)
 
 
 async def test_three_queries_share_a_budget_of_ten_chunks():
