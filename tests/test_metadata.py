@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -15,10 +16,10 @@ from oprag.metadata import (
     document_version,
     indexed_id,
     joined_id,
-    named_id,
     version_settings,
     version_text,
 )
+from oprag.positions import splitter_settings
 
 KEY = document_key("a.txt")
 
@@ -58,9 +59,12 @@ def test_other_settings_and_other_texts_are_another_version(settings, texts):
     assert (version_text(other) == version_text(version)) == (texts == ["text"])
 
 
-@given(st.text(st.characters(codec="utf-8"), max_size=20))
-def test_an_id_of_a_name_is_its_uuid(name):
-    assert named_id(name) == str(uuid.uuid5(uuid.NAMESPACE_OID, name))
+def test_settings_are_named_the_same_way_on_every_run():
+    facts = 9, None, [len, "a"], {"b": object(), "a": 1.5}, partial(sorted, 2)
+
+    assert splitter_settings(*facts) == (
+        "9 None [builtins.len, 'a'] {'a': 1.5, 'b': builtins.object} builtins.sorted 2"
+    )
 
 
 def test_what_is_joined_has_an_id_of_its_own_that_is_always_the_same():

@@ -38,14 +38,6 @@ def named_extras(text: str) -> set[str]:
     return names | set(keywords) - {"allow", "forbid", "ignore"}  # pydantic's
 
 
-def test_an_extra_is_found_however_it_is_named():
-    hint = """pip install 'oprag[cli, chroma]'  f(package="x", extra="demo")"""
-    settings = """ConfigDict(frozen=True, extra="forbid")"""
-
-    assert named_extras(hint) == {"chroma", "cli", "demo"}
-    assert named_extras(settings) == set()
-
-
 def test_every_extra_named_to_users_exists():
     tops = [*(ROOT / name for name in PACKAGES), EVAL]
     sources = [path for top in tops for path in top.rglob("*.py")]
