@@ -10,10 +10,8 @@ from benchmarks.speed import against, neighbours
 from benchmarks.speed.against import Compared, compare
 from benchmarks.speed.bounds import BOUNDS, Bound
 from benchmarks.speed.groups import GROUPS
-from benchmarks.speed.growth import slope
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.table import as_markdown, checks
-from benchmarks.speed.threads import at_once, halves
 from benchmarks.speed.timing import Measured, Times, race, ratio
 
 
@@ -41,12 +39,6 @@ def test_neighbours_are_measured_however_short_the_peer_takes():
     rows = list(neighbours.measure(Setup(text, repeats=1, least_seconds=0.2)))
     assert [row.key for row in rows] == ["neighbours.memory", "neighbours.docstore"]
     assert all(row.value and row.low <= row.value <= row.high for row in rows)
-
-
-@pytest.mark.parametrize("power", [0.5, 1, 2])
-def test_the_slope_is_the_power_of_the_size(power):
-    points = [(size, 3 * size**power) for size in (10, 100, 1000)]
-    assert slope(points) == pytest.approx(power)
 
 
 def test_a_bound_knows_which_side_is_better():
@@ -93,12 +85,6 @@ def test_the_table_shows_value_spread_bound_and_whether_it_was_reached():
         line for line in as_markdown(rows, {}).splitlines() if "chonkie" in line
     )
     assert line.endswith("| 1 | 1.5 × | 1.25 × – 2 × | ≥ 0.65 × | yes |")
-
-
-def test_a_text_is_halved_between_paragraphs_and_worked_on_at_once():
-    text = "aaaa\n\nbbbb\n\ncccc"
-    assert halves(text) == ["aaaa\n\nbbbb", "\n\ncccc"]
-    assert at_once(len, halves(text)) == [10, 6]
 
 
 SHORT = Setup("One sentence. Another sentence.\n\n" * 9, repeats=2, least_seconds=0)

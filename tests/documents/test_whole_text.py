@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import random
-import time
 
 import pytest
 from hypothesis import given
@@ -339,19 +337,3 @@ def test_words_whose_white_space_was_stripped_come_back_in_place(text, rng):
     assert [found.text[a:b] for a, b in spans] == [text[a:b] for a, b in spans]
     assert len(found.text) == len(text)
     assert found.exact == (found.text == text)
-
-
-@pytest.mark.slow
-def test_ten_times_the_chunks_take_about_ten_times_as_long():
-    def seconds(number):
-        text = "The quick brown fox jumps over the lazy dog. " * number
-        step = len(text) // number
-        spans = at(*((i * step, (i + 1) * step) for i in range(number)))
-        chunks = stored(NAME, (text, spans))
-        random.Random(5).shuffle(chunks)  # noqa: S311 -- any order will do
-        begun = time.process_time()
-        assert rebuild(NAME, chunks).text == text
-        return time.process_time() - begun
-
-    # Where each is compared with all, it is a hundred times.
-    assert min(seconds(20_000) for _ in range(3)) < 40 * seconds(2_000)

@@ -109,18 +109,6 @@ def test_wheels_hold_their_packages_and_descriptions_without_dead_links(dist):
     assert [list(wrong_contents(wheel)) for wheel in wheels] == [[]] * len(FOLDERS)
 
 
-@pytest.mark.parametrize(
-    "name", ["tests/test_chunk.py", "oprag/.cache/a", "oprag/a.pyc"]
-)
-def test_a_stray_file_in_a_wheel_is_named(dist, tmp_path, name):
-    wheel = tmp_path / f"oprag-{VERSION}-py3-none-any.whl"
-    shutil.copy(dist / wheel.name, wheel)
-    with zipfile.ZipFile(wheel, "a") as archive:
-        archive.writestr(name, "")
-
-    assert list(wrong_contents(wheel)) == [f"{wheel.name} holds {name}."]
-
-
 def description(tree, folder) -> str:
     """Build the wheel of oprag and give the page that package indexes show."""
     build(tree, folder, "wheel")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oprag.chunk import Hit
-from oprag.positions import read_chunks, read_documents
+from oprag.positions import document_metadata, read_chunks, read_documents
 
 ID = "f7129805-1e94-4f0e-9a43-0b8a51b0fd5f"
 
@@ -54,3 +54,9 @@ def test_a_random_id_that_it_was_indexed_by_is_no_name_where_there_is_one(named,
 def test_a_users_key_is_the_name():
     chunk = read({"client": "K-17", "source": "a.txt"}, document_key="client")
     assert (chunk.document, chunk.uri, chunk.name) == ("K-17", "K-17", "K-17")
+
+
+def test_of_a_document_is_said_what_its_chunks_agree_on():
+    chunks = [{"author": "Ann", "topic": topic, "chunk_index": 3} for topic in "ab"]
+
+    assert document_metadata("a", chunks) == {"doc_uri": "a", "author": "Ann"}
