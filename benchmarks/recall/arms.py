@@ -177,11 +177,9 @@ def _widened(
     widening = Widening(best, "fill", options, fills=False)
     asked = widening.requests()
     near = widening.neighbours([stored[key] for key in asked if key in stored])
-    arranged = arrange(
-        [*best, *(Hit(chunk.text, chunk.metadata) for _, chunk in near)],
-        options,
-        neighbours=widening.behind(len(best) + len(near), stored=True),
-    )
+    read = [Hit(chunk.text, chunk.metadata) for _, chunk in near]
+    listed, neighbours = widening.listed(best, read, stored=True)
+    arranged = arrange(listed, options, neighbours=neighbours)
     return arranged.passages
 
 

@@ -43,7 +43,7 @@ BY_RANK, AS_IT_IS = Recipe("by rank"), Recipe("as it is", Settings())
 VALUES: dict[str, tuple[float, ...]] = {
     "head": (1, 3, 4, 6, 10),
     "lent": (0.2, 0.3, 0.4, 0.6, 0.8),
-    "half": (10, 15, 25, 30, 40),
+    "half": (800, 1000, 1500, 2100, 3000),
     "to_rank": (0.5, 1, 1.5, 3, 4, np.inf),
 }
 """What is tried for each constant, beside what it is."""
@@ -55,7 +55,7 @@ def tried() -> Iterator[Recipe]:
     for name, values in VALUES.items():
         for value in values:
             yield Recipe(f"{name} {value:g}", replace(Settings(), **{name: value}))
-    grid = product((2, 3), (0.4, 0.5, 0.6), (15, 20, 25), (1.5, 2, 3))
+    grid = product((2, 3), (0.4, 0.5, 0.6), (1000, 1200, 1500), (1.5, 2, 3))
     for cell in grid:
         yield Recipe(" ".join(f"{value:g}" for value in cell), Settings(*cell))
 

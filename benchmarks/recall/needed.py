@@ -1,8 +1,7 @@
 """How many tokens each way of choosing reads until it has a question's evidence.
 
-A sketch of the product's steps on arrays, for trying many settings. All candidates
-judge, and it leaves out what merging rounds; the product's own steps are measured by
-`arms.py`.
+A sketch of the product's steps on arrays, for trying many settings. It leaves out what
+merging rounds; the product's own steps are measured by `arms.py`.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks.recall.books import Book
 from benchmarks.recall.rankings import Ranked, fused
+from oprag.context.budget import judging
 
 Numbers = NDArray[Any]
 _MAX_GAP = 8
@@ -28,8 +28,7 @@ class Settings:
 
     head: float = 2
     lent: float = 0.5
-    half: float = 160
-    """Times the fourth root of the budget."""
+    half: float = 1200
     to_rank: float = 2
     """Infinite: nothing is read by rank."""
 
@@ -96,8 +95,9 @@ class Pieces:
         """Tokens when pieces are read by rank and by their worth, merged."""
         n = len(self._start)
         worth = np.zeros(len(self._spans))
-        worth[order] = 1 / (settings.head + np.arange(len(order)))
-        left = 2.0 ** (-self._steps / (settings.half * budget**0.25))
+        lenders = order[: judging(budget)]
+        worth[lenders] = 1 / (settings.head + np.arange(len(lenders)))
+        left = 2.0 ** (-self._steps / settings.half)
         before = _carried(np.bincount(self._last - 1, worth, n), left)
         behind = _carried(np.bincount(self._first, worth, n)[::-1], left[::-1])[::-1]
         total = np.bincount(self._holds, worth[self._held], n)

@@ -101,9 +101,8 @@ class Widening:
         sample = [hit.text for hit in hits[:_SAMPLE]]
         tokens = resolve_token_counter(options.token_counter)(" ".join(sample))
         mean = max(1, tokens / max(1, len(sample)))
-        budget = options.token_budget or math.inf
-        self.lent = partial(lent_worth, budget=budget)
-        room, self.hits = budget / mean, len(hits)
+        self.lent = lent_worth
+        room, self.hits = (options.token_budget or math.inf) / mean, len(hits)
         """How many hits come before neighbours."""
         if options.selection == "budget":  # no hit is left out for them
             if fills and widen != "fill":
@@ -184,21 +183,19 @@ class Widening:
                 others full texts are read on.
         """
         objects = [*found[: self.hits], *read, *found[self.hits :]]
+        behind = Neighbours(len(objects) - self.hits)
         beside = (self.unplaced if stored else self._every) - linked
-        return objects, self._neighbours(len(objects) - self.hits, beside)
-
-    def _neighbours(self, number: int, beside: frozenset[int]) -> Neighbours:
         if self._options.documents is not None:
-            return Neighbours(number, self._widen, beside)
+            return objects, behind._replace(widen=self._widen, beside=beside)
         if not beside or beside != self._every:
-            return Neighbours(number)
+            return objects, behind
         message = (
             "widen= finds neighbours by doc_key and chunk_index, and the chunks have "
             f"neither (their metadata: {', '.join(self._hits[0].metadata)}). "
             "Index them with index_documents."
         )
         error = InvalidOptionError(message, option="widen", value=self._widen)
-        return Neighbours(lacking=error)
+        return objects, Neighbours(lacking=error)
 
 
 def _splitters_id(metadata: Mapping[str, Any], index: int) -> str:

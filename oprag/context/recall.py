@@ -37,8 +37,8 @@ _HEAD = 2
 trusts the top of no single list; here the list is fused already.)"""
 _LENT = 0.5
 """The share of its worth that a candidate lends to text beside it."""
-_HALF = 160
-"""Times the fourth root of the budget: characters after which it lends half as much."""
+_HALF = 1200
+"""Characters after which it lends half as much."""
 _TO_RANK = 2
 """Characters that are read by worth for each that is read by rank."""
 
@@ -76,9 +76,7 @@ def expanded_order(
     groups: defaultdict[tuple[Hashable, ...], list[Chunk]] = defaultdict(list)
     for chunk in chunks:
         groups[scope_of(chunk)].append(chunk)
-    pieces = [
-        piece for members in groups.values() for piece in cut(members, hits, budget)
-    ]
+    pieces = [piece for members in groups.values() for piece in cut(members, hits)]
     by_rank = sorted(pieces, key=attrgetter("rank"))
     by_worth = sorted(by_rank, key=attrgetter("worth"), reverse=True)
     by_rank = sorted(by_worth, key=attrgetter("rank"))
@@ -91,14 +89,13 @@ def expanded_order(
     return [piece.chunk for piece in sorted(by_rank, key=lambda p: due[id(p)])]
 
 
-def cut(members: Sequence[Chunk], hits: float, budget: float) -> Iterator[Piece]:
+def cut(members: Sequence[Chunk], hits: float) -> Iterator[Piece]:
     """Cut candidates of one text wherever one begins or ends, in reading order.
 
     Args:
         members: Best first. Those whose text does not have the length of their span
             stay whole, by their ordinals where they have such.
         hits: Candidates from this rank on neither are nor lend worth.
-        budget: Tokens that are to be filled.
     """
     if is_sliceable(members[0]):
         spans = [chunk.span or Span(0, 0) for chunk in members]
@@ -124,8 +121,7 @@ def cut(members: Sequence[Chunk], hits: float, budget: float) -> Iterator[Piece]
             for number in range(first, last):
                 own[number] += worth
     middles = [(start + end) / 2 for start, end in pairwise(cuts)]
-    half = _HALF * budget**0.25
-    left = [2.0 ** ((a - b) / half) for a, b in pairwise(middles)]
+    left = [2.0 ** ((a - b) / _HALF) for a, b in pairwise(middles)]
     before = _carried(ends, left)
     behind = _carried(begins[::-1], left[::-1])[::-1]
     for number, (start, end) in enumerate(pairwise(cuts)):
@@ -143,6 +139,6 @@ def _carried(worths: Sequence[float], left: Sequence[float]) -> list[float]:
     return carried
 
 
-def lent_worth(rank: int, away: float, budget: float) -> float:
+def lent_worth(rank: int, away: float) -> float:
     """Return what a candidate of a rank lends to text so many characters away."""
-    return _LENT * math.pow(2, -away / (_HALF * budget**0.25)) / (_HEAD + rank)
+    return _LENT * math.pow(2, -away / _HALF) / (_HEAD + rank)

@@ -66,7 +66,7 @@ def slices_beside(
             places = *range(begin, last, length), last
             cuts = sorted({_at_space(source, place, length) for place in places})
             slices += [slice_of(of, a, b, source[a:b]) for a, b in pairwise(cuts)]
-        pieces = cut([*whole, *slices], first, budget or left)
+        pieces = cut([*whole, *slices], first)
         found += [p for p in pieces if p.rank == first and p.chunk.text.strip()]
     found.sort(key=attrgetter("worth"), reverse=True)
     before = accumulate((piece.length for piece in found), initial=0)
