@@ -33,7 +33,7 @@ LINES = {
     "packages/oprag-eval": 8_492,
     "oprag/files": 1_037,  # came out of evaluation, Word files, says what it reads
     "oprag/scale": 446,
-    "tests": 44_593,  # aim: 42,000; places, damages, a real model, numbers
+    "tests": 44_597,  # aim: 42,000; places, damages, a real model, numbers
 }
 NAMES = {"context": 40}
 """Of doors that may be larger than `OTHER_NAMES`."""

@@ -86,6 +86,8 @@ def test_a_node_that_llamaindex_keeps_is_read_as_it_reads_it():
     node = StoredChunk("Other.", {"_node_content": json.dumps(content)}, "node")
 
     assert found([node], "lease", own("lease")) == ["node"]
+    for other in ("[]", "{}", "3", "no JSON"):
+        assert stored_hit(StoredChunk("", {"_node_content": other})).document is None
 
 
 def test_neither_order_nor_overlap_of_the_chunks_matters():

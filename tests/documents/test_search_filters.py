@@ -160,6 +160,8 @@ def test_filters_come_on_top_of_one_another():
     assert len(within.read({document_key(NAME): None})) == 2
     assert len(within.within({"level": "low"}).read({document_key(NAME): None})) == 1
     assert within.filters == ({"tenant": "a"},)
+    with pytest.raises(InvalidOptionError, match="'no filter of its own'"):
+        within.within("no filter of its own")
 
 
 def test_several_searches_have_one_filter_or_none_that_can_be_carried_over():
