@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
 
@@ -65,6 +65,9 @@ class _StoreSource(DocumentSource):
 
     def read(self, document_id: str) -> FullText:
         return self._text(document_id, self._store.mget([document_id]))
+
+    def names(self) -> Iterable[str]:
+        return self._store.yield_keys()
 
     async def aread(self, document_id: str) -> FullText:
         return self._text(document_id, await self._store.amget([document_id]))

@@ -19,7 +19,6 @@ from oprag.indexing import (
     IndexingKeywords,
     IndexingReport,
     IndexTarget,
-    Snapshot,
     WantedChunk,
     aindex_target,
     index_target,
@@ -156,8 +155,6 @@ def indexing_target(
         takes = "oprag's splitters or any TextSplitter of LangChain"
         raise wrong_object("splitter", splitter, takes)
     store = chunk_store(vectorstore) if chunks is None else chunks
-    if not store.is_queried:
-        store = Snapshot(store)
     return IndexTarget(_LangChain(splitter), store, _Writer(vectorstore))
 
 

@@ -365,8 +365,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         """
         ranking = self._with(order="score", merge=False, citations=False)
         if token_budget is not None:
-            # Nobody set this budget: do not warn if it is unfilled.
-            self._problems.is_new("unfilled")
+            ranking._problems = self._problems.of_any_budget()  # noqa: SLF001 -- our own copy
             ranking.token_budget = token_budget
         return ranking
 

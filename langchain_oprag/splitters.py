@@ -14,7 +14,13 @@ from oprag.errors import InvalidOptionError
 from oprag.metadata import CHAR_START, OWN_KEYS, RESULT_KEYS
 from oprag.optional import require
 from oprag.positions import SourceText, group_parts, stamp_chunks
-from oprag.splitting import SentenceSpans, TextChunk, split_sentences, split_tokens
+from oprag.splitting import (
+    SentenceSpans,
+    TextChunk,
+    check_splitting,
+    split_sentences,
+    split_tokens,
+)
 from oprag.tokens import TokenizerSpec, splitting_counter
 
 require(
@@ -47,13 +53,7 @@ class OffsetSplitter(TextSplitter):
         tokenizer: TokenizerSpec = None,
         add_start_index: bool = False,
     ) -> None:
-        # Of an empty text the core checks the sizes and does nothing else.
-        split_tokens(
-            "",
-            chunk_size=chunk_size,
-            chunk_overlap=chunk_overlap,
-            tokenizer="approximate",
-        )
+        check_splitting(chunk_size, chunk_overlap)
         super().__init__(
             chunk_size=chunk_size,
             chunk_overlap=chunk_overlap,
@@ -163,10 +163,7 @@ class OffsetSplitter(TextSplitter):
                     Document(
                         part.source.text[start:end],
                         id=own_id,
-                        metadata={
-                            **{k: copy.deepcopy(v) for k, v in inherited.items()},
-                            **entry,
-                        },
+                        metadata={**copy.deepcopy(inherited), **entry},
                     )
                     for (start, end, _), (own_id, entry) in zip(
                         row, written, strict=True
@@ -231,7 +228,7 @@ class OffsetSentenceSplitter(OffsetSplitter):
             `char_start`.
 
     Raises:
-        InvalidOptionError: `chunk_size` is out of range.
+        InvalidOptionError: `chunk_size` or `sentence_spans` is not possible.
     """
 
     def __init__(
@@ -245,6 +242,7 @@ class OffsetSentenceSplitter(OffsetSplitter):
         super().__init__(
             chunk_size=chunk_size, tokenizer=tokenizer, add_start_index=add_start_index
         )
+        check_splitting(chunk_size, sentence_spans=sentence_spans)
         self._sentence_spans = sentence_spans
 
     def _spans(self, text: str) -> list[TextChunk]:

@@ -101,8 +101,9 @@ def _ordered(searched: Any, options: SearchKeywords) -> OrderPreservingRetriever
         searched = searched._ordered  # noqa: SLF001 -- of this package
     if isinstance(searched, OrderPreservingRetriever):
         for option, value in options.items():
-            takes = "Set it on the OrderPreservingRetriever."
-            raise invalid_option(option, value, takes)
+            if value is not None:
+                takes = "Set it on the OrderPreservingRetriever."
+                raise invalid_option(option, value, takes)
         return searched._with(citations=True)  # noqa: SLF001 -- as above
     given: Any = {"merge": True, "citations": True, **options}
     if isinstance(searched, VectorStore):

@@ -36,6 +36,7 @@ from llamaindex_oprag._llms import (
 from llamaindex_oprag._prompts import Sent, fill
 from oprag import routing
 from oprag.calls import DECLINE_TOOL, CallModel, frame_tokens
+from oprag.documents import check_entries
 from oprag.routing import aanswer, answer
 from oprag.tokens import in_thread
 
@@ -254,7 +255,7 @@ class DrivenSynthesizer(BaseSynthesizer):
             OpragError: The model failed, or what else the class says.
         """
         _dispatcher.event(SynthesizeStartEvent(query=query))
-        bundle = _bundle(query)
+        bundle = _checked(query, nodes)
         answering = self._answering(bundle, nodes, additional_source_nodes or ())
         payload: dict[str, Any] = {EventPayload.QUERY_STR: bundle.query_str}
         with self._callback_manager.event(CBEventType.SYNTHESIZE, payload) as event:
@@ -272,7 +273,7 @@ class DrivenSynthesizer(BaseSynthesizer):
     ) -> RESPONSE_TYPE:
         """Async version of `synthesize`."""
         _dispatcher.event(SynthesizeStartEvent(query=query))
-        bundle = _bundle(query)
+        bundle = _checked(query, nodes)
         begin = partial(self._answering, bundle, nodes, additional_source_nodes or ())
         answering = await in_thread(begin)
         payload: dict[str, Any] = {EventPayload.QUERY_STR: bundle.query_str}
@@ -283,5 +284,6 @@ class DrivenSynthesizer(BaseSynthesizer):
         return response
 
 
-def _bundle(query: QueryType) -> QueryBundle:
+def _checked(query: QueryType, nodes: list[NodeWithScore]) -> QueryBundle:
+    check_entries("nodes", nodes, NodeWithScore)
     return QueryBundle(query) if isinstance(query, str) else query

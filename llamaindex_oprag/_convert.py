@@ -6,7 +6,7 @@ decided in `oprag.context`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from operator import attrgetter
@@ -65,6 +65,7 @@ def arrange(
     nodes: Sequence[NodeWithScore],
     options: ContextOptions,
     *,
+    as_text: bool = False,
     seen: Seen | None = None,
     numbers: Numbers | None = None,
     neighbours: Neighbours = ALONE,
@@ -75,7 +76,8 @@ def arrange(
         nodes: Best first. Neither they nor their nodes are written to.
         options: See `ContextOptions`. The budget counts the text that LlamaIndex
             sends for a node: with the metadata that it shows to the model.
-        seen: What the reader has read already; the budget then counts the text that
+        as_text: Whether the texts are sent alone, as `format_nodes` writes them.
+        seen: What the reader has read already; the result is then what
             `gather_evidence` writes. None to leave nothing out.
         numbers: See `gather_evidence`.
         neighbours: See `oprag.context.arrange`.
@@ -87,19 +89,14 @@ def arrange(
     Raises:
         OpragError: As `oprag.context.arrange` does.
     """
-    try:
-        hits = [hit_of(node) for node in nodes]
-    except (AttributeError, TypeError):
-        check_entries("nodes", nodes, NodeWithScore)
-        raise
+    hits = hits_of(nodes)
     if seen is not None:
         written = gather_evidence(hits, options, seen, neighbours, numbers)
-        return written.made(partial(node_of, options=ContextOptions()))
-    arranged = context.arrange(
-        hits, options, sent_text=sent_text, neighbours=neighbours
-    )
+        return written.made(partial(node_of, options=options))
+    sent = None if as_text else sent_text
+    arranged = context.arrange(hits, options, sent_text=sent, neighbours=neighbours)
     made = arranged.made(partial(node_of, options=options))
-    if not options.citations:
+    if as_text or not options.citations:
         return made
     heads = headers(arranged.passages, separator=options.separator)
     return replace(made, passages=list(map(_cited, made.passages, heads)))
@@ -220,8 +217,20 @@ def _known_id(source: Any) -> str | None:
     return source.node.node_id if isinstance(source, NodeWithScore) else None
 
 
-def hit_of(scored: NodeWithScore) -> Hit:
-    """Return the core what it needs of a retrieved node."""
+def hits_of(nodes: Iterable[NodeWithScore | BaseNode], *others: type) -> list[Hit]:
+    """Make hits of nodes, best first.
+
+    Raises:
+        InvalidOptionError: They are no list of nodes with scores, or of the others.
+    """
+    check_entries("nodes", nodes, NodeWithScore, *others)
+    return list(map(_hit, nodes))
+
+
+def _hit(scored: NodeWithScore | BaseNode) -> Hit:
+    if not isinstance(scored, NodeWithScore):
+        check_entries("nodes", [scored], NodeWithScore, BaseNode)
+        scored = NodeWithScore(node=scored)
     node = scored.node
     offsets = None
     if hasattr(node, "start_char_idx"):  # not on Document and Node

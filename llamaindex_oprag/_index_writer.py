@@ -12,7 +12,7 @@ from llama_index.core.schema import BaseNode
 
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
 from oprag.documents import ChunkStore, StoredChunk, Wanted
-from oprag.indexing import ChunkWriter, Snapshot, WantedChunk, in_thread
+from oprag.indexing import ChunkWriter, WantedChunk, in_thread
 
 
 class OwnNodes(DocstoreChunks):
@@ -67,7 +67,7 @@ class IndexWriter(ChunkWriter):
         self._awaits = getattr(vector_store, "_aclient", None) is not None
         texts = vector_store.stores_text
         self._has_nodes = not texts or index._store_nodes_override  # noqa: SLF001 -- as above
-        self._reads_nodes = not texts or isinstance(store, Snapshot)
+        self._reads_nodes = not texts or isinstance(store, OwnNodes)
 
     def add(self, chunks: Sequence[WantedChunk]) -> None:
         # Embedded here: a node that the store did not take is not embedded again.

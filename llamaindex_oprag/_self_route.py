@@ -21,7 +21,7 @@ from llamaindex_oprag._answers import (
     DrivenSynthesizer,
     ModelCall,
 )
-from llamaindex_oprag._convert import hit_of, new_node, node_of, sent_text
+from llamaindex_oprag._convert import hits_of, new_node, node_of, sent_text
 from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag._searched import search_filter
@@ -78,7 +78,7 @@ class SelfRouteOptions:
                 raise no_tools(option, each)
         self.source = source_or_none(given["documents"])
         self.problems = Problems("SelfRouteQueryEngine")
-        prompts = given["prompts"] or {}
+        prompts = {} if given["prompts"] is None else given["prompts"]
         if not isinstance(prompts, Mapping):
             prompts = dict.fromkeys(self.llms, prompts)
         self.templates: dict[str, BasePromptTemplate] = {}
@@ -127,8 +127,7 @@ class SelfRouting(Answering):
 
     def dialogue(self) -> Dialogue[Routed]:
         """Self-Route, rung by rung."""
-        hits = [hit_of(node) for node in self.retrieved]
-        return route(hits, self._route, self, ledger=self.ledger)
+        return route(hits_of(self.retrieved), self._route, self, ledger=self.ledger)
 
     def llm(self, prompt: str) -> LLM:
         """The model of a rung."""

@@ -11,7 +11,7 @@ from llama_index.core.workflow import Context
 from llamaindex_oprag._convert import node_of
 from llamaindex_oprag.results import as_passages
 from oprag.context import Numbers
-from oprag.errors import InvalidOptionError, named
+from oprag.errors import InvalidOptionError, named, wrong_object
 from oprag.metadata import NUMBER, NUMBERS, RANK
 from oprag.tokens import in_thread
 
@@ -33,9 +33,11 @@ async def cited(
         the place is all that is known.
 
     Raises:
-        InvalidOptionError: The context has no numbers, or the response is one of tools
-            with `show="all"`: there they begin with 1 in every answer.
+        InvalidOptionError: It is no context or has no numbers, or the response is one
+            of tools with `show="all"`: there they begin with 1 in every answer.
     """
+    if not isinstance(context, Context):
+        raise wrong_object("context", context, "the Context that the agent ran with")
     calls = getattr(response, "tool_calls", ())
     outputs = [call.tool_output.raw_output for call in calls]
     nodes = [

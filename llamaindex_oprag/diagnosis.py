@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from llama_index.core.schema import BaseNode, NodeWithScore
 
+from llamaindex_oprag._convert import hits_of
 from llamaindex_oprag.documents import SourceLike, source_or_none
-from llamaindex_oprag.results import hits_of
 from llamaindex_oprag.stores import StoreLike, chunk_store
 from oprag.chunk import Hit
 from oprag.diagnosing import Diagnosis
@@ -46,7 +46,7 @@ def diagnose(
     """
     chunks: Iterable[StoredChunk | Hit]
     if isinstance(index_or_store, Sequence) and not isinstance(index_or_store, str):
-        chunks = hits_of(index_or_store)
+        chunks = hits_of(index_or_store, BaseNode)
     else:
         chunks = chunk_store(index_or_store).read()
     return diagnose_chunks(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from llama_index.core.indices.base import BaseIndex
@@ -13,12 +13,12 @@ from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._convert import text_of
 from llamaindex_oprag.stores import chunk_store
-from oprag.chunk import FullText
+from oprag.chunk import FullText, Hit
 from oprag.documents import ChunkStore, DocumentSource, SearchFilter, StoreSource
 from oprag.documents import SourceLike as CoreSourceLike
 from oprag.documents import document_source as core_source
 from oprag.errors import DocumentNotFoundError
-from oprag.positions import document_name
+from oprag.positions import document_name, known_document
 
 SourceLike: TypeAlias = (
     CoreSourceLike
@@ -103,18 +103,27 @@ class _IndexSource(DocumentSource):
         except DocumentNotFoundError as error:
             return await asyncio.to_thread(self._named, document_id, error)
 
+    def called(self) -> Mapping[str, str]:
+        """What citations call the documents: whole ones, and those of the chunks."""
+        names = {}
+        for each in self._documents():
+            name = document_name(each.metadata) or each.node_id
+            known = known_document(Hit("", each.metadata, document=name))
+            names[name] = known[1] if known else name
+        return {**names, **self._chunks.called()}
+
     def within(self, search: SearchFilter) -> DocumentSource:
         """Of a filtered search the chunks alone: a `Document` has all of the text."""
-        chunks = self._chunks.within(search)
-        return self if search == SearchFilter() else chunks
+        return self if search == SearchFilter() else self._chunks.within(search)
+
+    def _documents(self) -> list[Document]:
+        nodes = [*self._docstore.docs.values()]
+        return [node for node in nodes if isinstance(node, Document)]
 
     def _named(self, name: str, error: DocumentNotFoundError) -> FullText:
         """Return the one document that has this name in its metadata."""
-        named = [
-            node
-            for node in self._docstore.docs.values()
-            if isinstance(node, Document) and document_name(node.metadata) == name
-        ]
+        whole = self._documents()
+        named = [each for each in whole if document_name(each.metadata) == name]
         if len(named) != 1:
             raise error
         return FullText(text_of(named[0]))

@@ -35,7 +35,6 @@ from oprag.indexing import (
     IndexingKeywords,
     IndexingReport,
     IndexTarget,
-    Snapshot,
     WantedChunk,
     aindex_target,
     index_target,
@@ -178,8 +177,7 @@ def indexing_target(
         raise wrong_object("node_parser", node_parser, takes)
     store = chunk_store(index) if chunks is None else chunks
     if isinstance(store, DocstoreChunks):
-        # A docstore looks at all its nodes for those of one document.
-        store = Snapshot(OwnNodes(index))
+        store = OwnNodes(index)
     return IndexTarget(_LlamaIndex(node_parser), store, IndexWriter(index, store))
 
 

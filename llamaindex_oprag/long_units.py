@@ -11,7 +11,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import hit_of, new_node, node_of
+from llamaindex_oprag._convert import hits_of, new_node, node_of
 from llamaindex_oprag._searched import search_filter, verified_stores
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.retrievers import Fetch, WrappingRetriever
@@ -138,7 +138,7 @@ class LongUnitRetriever(WrappingRetriever):
         fetch = Fetch(self.base_retriever, at_least=chunks_for_units(self._k))
         while more:
             found: list[NodeWithScore] = yield self._asking(query, fetch)
-            work = partial(self._chosen, list(map(hit_of, found)))
+            work = partial(self._chosen, hits_of(found))
             chosen: ChosenUnits = yield with_texts(options, work)
             more = fetch.wants_more(found, used_all=chosen.too_few)
         if chosen.chunks is not None:

@@ -15,9 +15,10 @@ from typing import Annotated, Any, Self
 from llama_index.core.bridge.pydantic import (
     ConfigDict,
     Field,
+    ValidationInfo,
     WithJsonSchema,
     field_serializer,
-    model_validator,
+    field_validator,
 )
 from llama_index.core.node_parser.interface import TextSplitter
 from llama_index.core.node_parser.node_utils import (
@@ -30,10 +31,15 @@ from llama_index.core.utils import get_tqdm_iterable
 from llamaindex_oprag._convert import hidden, source_of
 from llamaindex_oprag._pickles import refuse_lost_state
 from oprag.context import OwnErrors
-from oprag.errors import invalid_option
 from oprag.metadata import CHAR_END, CHAR_START, OWN_KEYS, RESULT_KEYS
 from oprag.positions import Part, Stamp, group_parts, qualified_name, stamp_chunks
-from oprag.splitting import SentenceSpans, TextChunk, split_sentences, split_tokens
+from oprag.splitting import (
+    SentenceSpans,
+    TextChunk,
+    check_splitting,
+    split_sentences,
+    split_tokens,
+)
 from oprag.tokens import (
     NamedTokenCounter,
     in_thread,
@@ -49,7 +55,7 @@ _CALLABLE = "callable "
 class OffsetNodeParser(OwnErrors, TextSplitter):
     """The base of both node parsers: everything but where to cut."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     tokenizer: Any = Field(
         default=None,
@@ -58,6 +64,13 @@ class OffsetNodeParser(OwnErrors, TextSplitter):
             "a callable from a text to a number. None for cl100k."
         ),
     )
+
+    @field_validator("chunk_size", "chunk_overlap", mode="before", check_fields=False)
+    @classmethod
+    def _check(cls, value: Any, info: ValidationInfo) -> Any:
+        sizes: dict[Any, Any] = {"chunk_size": 128, **info.data, info.field_name: value}
+        check_splitting(sizes["chunk_size"], sizes.get("chunk_overlap", 0))
+        return value
 
     @abstractmethod
     def _chunks(self, text: str, counter: NamedTokenCounter) -> list[TextChunk]:
@@ -244,13 +257,6 @@ class OffsetTokenNodeParser(OffsetNodeParser):
     chunk_overlap: int = Field(
         default=0, ge=0, description="Tokens that two neighbours share."
     )
-
-    @model_validator(mode="after")
-    def _check_overlap(self) -> OffsetTokenNodeParser:
-        if self.chunk_overlap >= self.chunk_size:
-            takes = f"It takes a number below chunk_size={self.chunk_size}."
-            raise invalid_option("chunk_overlap", self.chunk_overlap, takes)
-        return self
 
     @classmethod
     def class_name(cls) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
+from llama_index.core.async_utils import asyncio_run
 from llama_index.core.tools import FunctionTool, ToolOutput
 
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.results import as_nodes
 from llamaindex_oprag.tools import numbered
 from oprag.reading import DESCRIPTIONS, DocumentReader, Reading, refused
-from oprag.tokens import Steps, TokenizerSpec, acarry_out, carry_out
+from oprag.tokens import TokenizerSpec, acarry_out, carry_out
 
 
 def create_reading_tools(
@@ -51,12 +52,10 @@ def create_reading_tools(
         token_budget=token_budget,
         token_counter=token_counter,
     )
-    return [_tool(steps) for steps in (reader.read, reader.outline, reader.documents)]
-
-
-def _tool(steps: Callable[..., Steps[Reading]]) -> FunctionTool:
-    name = steps.__name__
-    return _ReadingTool.from_defaults(steps, name, DESCRIPTIONS[name])
+    return [
+        _ReadingTool.from_defaults(steps, name := steps.__name__, DESCRIPTIONS[name])
+        for steps in (reader.read, reader.outline, reader.documents)
+    ]
 
 
 class _ReadingTool(FunctionTool):
@@ -68,20 +67,24 @@ class _ReadingTool(FunctionTool):
 
     def call(self, *args: Any, ctx: Any = None, **given: Any) -> ToolOutput:
         """Read, and return the content."""
-        del ctx  # an agent awaits
-        return self._output(carry_out(refused(self._fn(*args, **given))), given)
+        if ctx is not None:
+            return asyncio_run(self.acall(*args, ctx=ctx, **given))  # type: ignore[no-any-return]
+        return self._output(carry_out(refused(self._fn(*args, **given))), args, given)
 
     async def acall(self, *args: Any, ctx: Any = None, **given: Any) -> ToolOutput:
         """Async version of `call`."""
         reading = await acarry_out(refused(self._fn(*args, **given)))
         if ctx is not None:
             reading = await numbered(ctx, reading)
-        return self._output(reading, given)
+        return self._output(reading, args, given)
 
-    def _output(self, reading: Reading, given: dict[str, Any]) -> ToolOutput:
+    def _output(
+        self, reading: Reading, args: tuple[Any, ...], given: dict[str, Any]
+    ) -> ToolOutput:
+        bound = signature(self._fn).bind(*args, **given)
         return ToolOutput(
             tool_name=self.metadata.get_name(),
             content=reading.text,
-            raw_input=given,
+            raw_input=bound.arguments,
             raw_output=as_nodes(reading.passages),
         )

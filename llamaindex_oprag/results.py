@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from llama_index.core.schema import BaseNode, NodeWithScore
 
-from llamaindex_oprag._convert import hit_of, node_of
-from oprag.chunk import Hit, Passage
+from llamaindex_oprag._convert import hits_of, node_of
+from oprag.chunk import Passage
 from oprag.context import read_passages, render
 from oprag.documents import check_entries
 
@@ -69,17 +69,7 @@ def as_passages(nodes: Iterable[ResultLike]) -> list[Passage]:
     Raises:
         InvalidOptionError: Something in `nodes` is no node.
     """
-    return read_passages(hits_of(nodes))
-
-
-def hits_of(nodes: Iterable[ResultLike]) -> list[Hit]:
-    """Make hits of nodes with or without scores.
-
-    Raises:
-        InvalidOptionError: Something in `nodes` is no node.
-    """
-    check_entries("nodes", nodes, NodeWithScore, BaseNode)
-    return list(map(hit_of, map(_scored, nodes)))
+    return read_passages(hits_of(nodes, BaseNode))
 
 
 def as_nodes(passages: Sequence[Passage]) -> list[NodeWithScore]:
@@ -96,10 +86,3 @@ def as_nodes(passages: Sequence[Passage]) -> list[NodeWithScore]:
     """
     check_entries("passages", passages, Passage)
     return [node_of(passage) for passage in passages]
-
-
-def _scored(given: ResultLike) -> NodeWithScore:
-    if isinstance(given, BaseNode):
-        return NodeWithScore(node=given)
-    check_entries("nodes", [given], NodeWithScore)
-    return given

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, Unpack
@@ -17,7 +17,7 @@ from llama_index.core.indices.vector_store.retrievers import VectorIndexRetrieve
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import arrange, hit_of
+from llamaindex_oprag._convert import arrange, hits_of
 from llamaindex_oprag._neighbours import Neighbourhood, fused, store_of
 from llamaindex_oprag._searched import (
     check_retriever,
@@ -35,7 +35,6 @@ from oprag.context import (
     ContextOptions,
     Evidence,
     FetchPlan,
-    Neighbours,
     Numbers,
     Problems,
     Seen,
@@ -114,7 +113,7 @@ class Fetch:
     def wants_more(self, found: Sequence[NodeWithScore], *, used_all: bool) -> bool:
         """Say whether to ask again, for more."""
         return self._plan is not None and self._plan.wants_more(
-            lambda: map(hit_of, found), returned=len(found), used_all=used_all
+            partial(hits_of, found), returned=len(found), used_all=used_all
         )
 
     def may_have_more(self, found: int) -> bool:
@@ -260,9 +259,8 @@ class OrderPreservingRetriever(WrappingRetriever):
         self._widen = widen
         self._bm25 = bm25
         self._by_words: tuple[Any, Bm25] | None = None
-        self._seen: Seen | None = None
-        self._numbers: Numbers | None = None
-        self._evidence: Evidence[Any] | None = None
+        self._arrange: Callable[..., Arranged[NodeWithScore]] = arrange
+        self._evidence: Evidence[Any]
         super().__init__(
             base_retriever,
             callback_manager=callback_manager,
@@ -291,12 +289,19 @@ class OrderPreservingRetriever(WrappingRetriever):
         stores = verified_stores(name, self.base_retriever)
         return Verification(name, stores, self._bound_options())
 
-    def _reading_on(self, seen: Seen, numbers: Numbers | None = None) -> Self:
-        """A copy for one retrieval: its `_evidence` is then what is not in `seen`."""
+    def _for_tool(
+        self, seen: Seen | None = None, numbers: Numbers | None = None
+    ) -> Self:
+        """A copy whose budget counts what `format_nodes` writes.
+
+        With `seen` its `_evidence` is then what is not in that.
+        """
+        arranging = partial(arrange, as_text=True, seen=seen, numbers=numbers)
+        options, problems = replace(self._options, citations=True), self._problems
+        if seen is not None:  # that there is not enough new text is no mistake
+            problems = problems.of_any_budget()
         copied = copy.copy(self)
-        # That there is not enough new text is no mistake to warn of.
-        vars(copied).update(_seen=seen, _numbers=numbers)
-        self._problems.is_new("unfilled")
+        vars(copied).update(_arrange=arranging, _options=options, _problems=problems)
         return copied
 
     def best_first(self, token_budget: int | None) -> tuple[Self, bool]:
@@ -309,15 +314,14 @@ class OrderPreservingRetriever(WrappingRetriever):
             The copy, and whether it asks an index for as much.
         """
         options, base, fills = self._options.best_first(), self.base_retriever, False
+        ranking = copy.copy(self)
         if options.top_n is None and options.token_budget is None and token_budget:
             if self._widen is None:
                 fetch = Fetch(base, plan=FetchPlan(token_budget))
                 base, fills = fetch.retriever(), fetch.fills
             else:
                 options = replace(options, token_budget=token_budget)
-                # A budget that nobody set is no mistake if it stays unfilled.
-                self._problems.is_new("unfilled")
-        ranking = copy.copy(self)
+                vars(ranking).update(_problems=self._problems.of_any_budget())
         vars(ranking).update(_options=options, base_retriever=base)
         return ranking, fills
 
@@ -333,13 +337,12 @@ class OrderPreservingRetriever(WrappingRetriever):
                 found = fused(found, query.query_str, fetch.asked, words)
             listed, neighbours = found, ALONE
             if around is not None and self._widen is not None:
-                hits = [hit_of(each) for each in found]
+                hits = hits_of(found)
                 ids = [each.node.node_id for each in found]
                 near = Widening(hits, self._widen, options, fills=fetch.fills, ids=ids)
                 listed, neighbours = yield from around.widened(found, near)
-            ordered: Arranged[NodeWithScore] = yield self._arranging(
-                listed, options, neighbours
-            )
+            work = partial(self._arrange, listed, neighbours=neighbours)
+            ordered: Arranged[NodeWithScore] = yield with_texts(options, work)
             more = fetch.wants_more(found, used_all=ordered.used_all)
         if isinstance(ordered, Evidence):
             self._evidence = ordered
@@ -347,21 +350,6 @@ class OrderPreservingRetriever(WrappingRetriever):
         if starved and options.top_n is None:
             ordered = replace(ordered, came=len(found))
         return ordered
-
-    def _arranging(
-        self,
-        nodes: list[NodeWithScore],
-        options: ContextOptions,
-        neighbours: Neighbours = ALONE,
-    ) -> Do:
-        work = partial(
-            arrange,
-            nodes,
-            seen=self._seen,
-            numbers=self._numbers,
-            neighbours=neighbours,
-        )
-        return with_texts(options, work)
 
     def _words(self) -> tuple[Any, Bm25, SearchedChunks] | None:
         """The index, its words, read once for it, and what a search may see."""

@@ -5,6 +5,7 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
@@ -18,11 +19,13 @@ from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context
 
 from llamaindex_oprag._searched import check_retriever
+from llamaindex_oprag.results import format_nodes
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
-from oprag.context import NOTHING_FOUND, Evidence, Numbers, Seen, search_description
+from oprag.context import NOTHING_FOUND, Numbers, Seen, search_description
 from oprag.errors import InvalidOptionError, invalid_option
 from oprag.metadata import NUMBERS
 from oprag.reading import Reading
+from oprag.tokens import in_thread
 
 Show = Literal["all", "unseen"]
 
@@ -119,8 +122,9 @@ class OrderPreservingRetrieverTool(FunctionTool):
         if isinstance(retriever, BaseIndex):
             retriever = retriever.as_retriever()
         check_retriever("retriever", retriever)
-        given = {"token_budget": token_budget, "widen": widen, "bm25": bm25 or None}
+        given = {"token_budget": token_budget, "widen": widen}
         options: Any = {name: each for name, each in given.items() if each is not None}
+        options |= {} if bm25 is False else {"bm25": bm25}
         if not isinstance(retriever, OrderPreservingRetriever):
             retriever = OrderPreservingRetriever(retriever, merge=True, **options)
         else:
@@ -163,12 +167,12 @@ class OrderPreservingRetrieverTool(FunctionTool):
         raise InvalidOptionError(message, option="show", value=self._show)
 
     def _all(self, input: str) -> ToolOutput:  # noqa: A002 -- LlamaIndex's word
-        reading = self._retriever._reading_on(Seen())  # noqa: SLF001 -- of this package
-        nodes = reading.retrieve(input)
-        return self._output(input, nodes, reading._evidence)  # noqa: SLF001 -- as above
+        reading = self._retriever._for_tool()  # noqa: SLF001 -- of this package
+        return self._output(input, reading.retrieve(input))
 
     async def _aall(self, input: str) -> ToolOutput:  # noqa: A002 -- as above
-        return await self._aread_on(input, Seen())
+        nodes = await self._retriever._for_tool().aretrieve(input)  # noqa: SLF001 -- as above
+        return await in_thread(partial(self._output, input, nodes))
 
     def _next(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
         output: ToolOutput = asyncio_run(self._anext(input, ctx))
@@ -182,27 +186,24 @@ class OrderPreservingRetrieverTool(FunctionTool):
                 await asyncio.sleep(_PAUSE)
             numbers = Numbers(await ctx.store.get(NUMBERS, default=[]))
             shown = numbers.shown_in(await _aconversation(ctx.store, run))
-            output = await self._aread_on(input, Seen(shown.values()), numbers)
+            reading = self._retriever._for_tool(Seen(shown.values()), numbers)  # noqa: SLF001 -- as above
+            nodes = await reading.aretrieve(input)
+            evidence = reading._evidence  # noqa: SLF001 -- as above
+            numbers.add(evidence.shown)
+            output = self._output(input, nodes, evidence.text)
             run.answers.append(output.content)
             await ctx.store.set(NUMBERS, numbers.as_json())
         return output
 
-    async def _aread_on(
-        self, question: str, seen: Seen, numbers: Numbers | None = None
-    ) -> ToolOutput:
-        reading = self._retriever._reading_on(seen, numbers)  # noqa: SLF001 -- as above
-        nodes = await reading.aretrieve(question)
-        evidence = reading._evidence  # noqa: SLF001 -- as above
-        if numbers is not None and evidence:
-            numbers.add(evidence.shown)
-        return self._output(question, nodes, evidence)
-
     def _output(
-        self, question: str, nodes: list[NodeWithScore], evidence: Evidence[Any] | None
+        self, question: str, nodes: list[NodeWithScore], text: str | None = None
     ) -> ToolOutput:
+        if text is None:
+            separator = self._retriever._options.separator  # noqa: SLF001 -- as above
+            text = format_nodes(nodes, separator=separator)
         return ToolOutput(
             tool_name=self.metadata.get_name(),
-            content=(evidence.text if evidence else "") or NOTHING_FOUND,
+            content=text or NOTHING_FOUND,
             raw_input={"input": question},
             raw_output=nodes,
         )

@@ -300,19 +300,14 @@ def _ranked(chunks: list[Chunk], options: ContextOptions) -> list[Chunk]:
     Any other list is ranked by list order.
     """
     if chunks and HASH in chunks[0].metadata:
-        written = [_written_rank(chunk) for chunk in chunks]
-        ranks = [rank for rank in written if rank is not None]
+        own = [chunk.metadata for chunk in chunks if HASH in chunk.metadata]
+        ranks = [rank for m in own if (rank := as_number(m.get(RANK))) is not None]
         if len(ranks) == len(chunks):
             pairs = zip(chunks, ranks, strict=True)
             ranked = [chunk._replace(rank=rank) for chunk, rank in pairs]
             if ranks == sorted(ranks) or _in_order(ranked, options):
                 return rank_order(ranked)
     return chunks
-
-
-def _written_rank(chunk: Chunk) -> int | None:
-    metadata = chunk.metadata
-    return as_number(metadata.get(RANK)) if HASH in metadata else None
 
 
 def _in_order(ranked: Sequence[Chunk], options: ContextOptions) -> bool:

@@ -11,11 +11,11 @@ dropped, until it fits.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from math import ceil
 from operator import add
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.numbers import Numbers
@@ -25,7 +25,7 @@ from oprag.context.text import GAP_MARK, cited_text, headers
 from oprag.errors import BudgetTooSmallError
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 from oprag.positions import as_number
-from oprag.tokens import NamedTokenCounter, resolve_token_counter
+from oprag.tokens import resolve_token_counter
 
 _CANDIDATES = 1200
 """Chunks to choose from; as many as `benchmarks/recall` was measured with."""
@@ -91,12 +91,6 @@ def too_small(token_budget: int, needed: int) -> BudgetTooSmallError:
         "as it is sent. Give a larger budget, or split into smaller chunks."
     )
     return BudgetTooSmallError(message, token_budget=token_budget, needed=needed)
-
-
-def stored_count(metadata: Mapping[str, Any], counter: NamedTokenCounter) -> int | None:
-    """Return the tokens that a chunk's metadata say, if this counter counted them."""
-    known = counter.name and metadata.get(TOKEN_COUNTER) == counter.name
-    return as_number(metadata.get(TOKEN_COUNT)) if known else None
 
 
 def judging(token_budget: int) -> int:
@@ -221,9 +215,10 @@ class BudgetFiller:
 
     def _cost(self, chunk: Chunk) -> int:
         """Tokens of a chunk as it is sent: its stored count where that is of it."""
-        sent = self._sent(chunk)
-        own = chunk.exact and sent == chunk.text
-        stored = stored_count(chunk.metadata, self._counter) if own else None
+        sent, name, stored = self._sent(chunk), self._counter.name, None
+        counted = name and chunk.metadata.get(TOKEN_COUNTER) == name
+        if counted and chunk.exact and sent == chunk.text:
+            stored = as_number(chunk.metadata.get(TOKEN_COUNT))
         return self._counter(sent) if stored is None else stored
 
     def _sent(self, chunk: Chunk) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Self
 
 from oprag.errors import (
     InvalidOptionError,
@@ -32,6 +34,7 @@ class Problems:
 
     component: str
     _known: set[str] = field(default_factory=set, init=False, compare=False, repr=False)
+    _any_budget: bool = field(default=False, init=False, compare=False, repr=False)
 
     def tell(
         self,
@@ -48,40 +51,43 @@ class Problems:
                 the budget, decided how much is read.
         """
         for problem in problems:
-            kind = problem.kind
             message = (
-                f"{self.component} kept the order as retrieved ({kind}). "
-                f"{problem.message}"
+                f" kept the order as retrieved ({problem.kind}). {problem.message}"
             )
-            _LOG.info(message)
-            if self.is_new(kind):
-                warn(message, problem)
-        if lacking is not None and self.is_new("unwidened"):
-            message = f"{self.component} read nothing beside what was found. "
-            warn(message + lacking.message, lacking)
-        if unfilled is not None and self.is_new("unfilled"):
+            self._warn(problem.kind, message + problem.message, problem)
+        if lacking is not None:
+            message = f" read nothing beside what was found. {lacking.message}"
+            self._warn("unwidened", message, lacking)
+        if unfilled is not None and not self._any_budget:
             token_budget, chunks = unfilled
             message = (
-                f"{self.component}: all {chunks} retrieved chunks fit into token_budget"
-                f"={token_budget}, so the retriever, not the budget, decided how much "
-                "the model reads. Let the retriever return more."
+                f": all {chunks} retrieved chunks fit into token_budget={token_budget}"
+                ", so the retriever, not the budget, decided how much the model reads. "
+                "Let the retriever return more."
             )
-            warnings.warn(message, UnfilledBudgetWarning, stacklevel=users_level())
+            self._warn("unfilled", message, None)
 
-    def is_new(self, kind: str) -> bool:
-        """Record a kind of problem; return whether it is the first of its kind."""
-        known = kind in self._known
-        self._known.add(kind)
-        return not known
+    def of_any_budget(self) -> Self:
+        """Return the same for a budget that nobody set: it may stay unfilled."""
+        same = copy.copy(self)
+        same._any_budget = True  # noqa: SLF001 -- our own copy
+        return same
+
+    def _warn(self, kind: str, message: str, problem: OpragError | None) -> None:
+        """Log a problem, and warn of the first of its kind."""
+        _LOG.info(self.component + message)
+        if kind not in self._known:
+            self._known.add(kind)
+            warn(self.component + message, problem)
 
 
-def warn(message: str, problem: OpragError) -> None:
-    """Give a `PositionWarning`.
+def warn(message: str, problem: OpragError | None) -> None:
+    """Give a `PositionWarning`; without a problem an `UnfilledBudgetWarning`.
 
     Args:
         message: What was found, and what to do.
         problem: The error that is not raised.
     """
-    warning = PositionWarning(message)
+    warning = PositionWarning(message) if problem else UnfilledBudgetWarning(message)
     warning.__cause__ = problem
-    warnings.warn(warning, PositionWarning, stacklevel=users_level())
+    warnings.warn(warning, stacklevel=users_level())

@@ -27,7 +27,7 @@ from oprag.indexing.update import (
     update_index,
     write_part,
 )
-from oprag.indexing.writer import ChunkWriter, IndexTarget, Snapshot, in_thread
+from oprag.indexing.writer import ChunkWriter, IndexTarget, in_thread
 
 __all__ = [
     "ChunkWriter",
@@ -43,7 +43,6 @@ __all__ = [
     "Replace",
     "RunOptions",
     "ShowProgress",
-    "Snapshot",
     "StoredBefore",
     "UnsupportedMetadata",
     "WantedChunk",

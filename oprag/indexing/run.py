@@ -79,7 +79,7 @@ class Run:
         progress: Callable[[int, int], None] = lambda *_: None,
         before: StoredBefore | None = None,
     ) -> None:
-        self._store = store
+        self._store = store if store.is_queried else Snapshot(store)
         self._writer = writer
         self._options = options
         self._progress = progress

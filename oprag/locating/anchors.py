@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TypeGuard
 
 from oprag.locating.contiguity import STEP, Range, cover
 from oprag.locating.seeds import UNKNOWN, Seeds
@@ -147,7 +146,7 @@ def _cover_between(
     text: str, pieces: Sequence[str], places: list[Range | None], back: int
 ) -> None:
     """Prove places by contiguity: from one proved piece to the next without a gap."""
-    known = [(i, at[0]) for i, at in enumerate(places) if _is_proved(at)]
+    known = [(i, at[0]) for i, at in enumerate(places) if at and at[0] == at[1]]
     # Before the first piece and after the last the text itself is the proof.
     known = [(-1, 0), *known, (len(pieces), len(text) - len(pieces[-1]))]
     for (before, first), (after, last) in pairwise(known):
@@ -155,7 +154,3 @@ def _cover_between(
         if after - before > 1 and None not in places[part]:
             found = cover(text, pieces[part], first, last, back)
             places[part] = found or places[part]
-
-
-def _is_proved(place: Range | None) -> TypeGuard[Range]:
-    return place is not None and place[0] == place[1]

@@ -26,7 +26,9 @@ def no_position(
         document: Key of its document.
         position_keys: The option.
     """
-    hit, rank = next(filter(_is_odd, lacking), lacking[0])
+    values = [known_positions(hit).values() for hit, _ in lacking]
+    odd = [n for n, each in enumerate(values) if None in map(as_number, each)]
+    hit, rank = lacking[odd[0] if odd else 0]
     keys = tuple(sorted(map(str, hit.metadata)))
     useless = [f"{key}={value!r}" for key, value in known_positions(hit).items()]
     why = ""
@@ -39,10 +41,6 @@ def no_position(
         f"used. Metadata keys found: {', '.join(keys) or 'none'}.{why} {_WAY_OUT}"
     )
     return MissingPositionError(message, document=document, rank=rank, keys=keys)
-
-
-def _is_odd(lacking: tuple[Hit, int]) -> bool:
-    return None in map(as_number, known_positions(lacking[0]).values())
 
 
 def not_located(

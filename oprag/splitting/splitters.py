@@ -64,7 +64,7 @@ def split_tokens(
         OP-RAG (arXiv 2409.01666), section 3: sequential, uniform, 128 tokens, no
         overlap. There the tokens are the embedding model's.
     """
-    _check_sizes(chunk_size, chunk_overlap)
+    check_splitting(chunk_size, chunk_overlap)
     _check_text(text)
     counter = splitting_counter(tokenizer)
     if not text:
@@ -118,7 +118,7 @@ def split_sentences(
         out the pieces of a long sentence before the chunk that was open; here the
         limit holds for the chunk's own text and the order is that of the text.
     """
-    _check_sizes(chunk_size)
+    check_splitting(chunk_size, sentence_spans=sentence_spans)
     _check_text(text)
     counter = splitting_counter(tokenizer)
     if not text:
@@ -134,7 +134,10 @@ def _check_text(text: Any) -> None:
         raise InvalidOptionError(message, option="text", value=text)
 
 
-def _check_sizes(chunk_size: int, chunk_overlap: int = 0) -> None:
+def check_splitting(
+    chunk_size: int, chunk_overlap: int = 0, sentence_spans: Any = None
+) -> None:
+    """Refuse sizes, and what finds sentences, that cannot be used."""
     if type(chunk_size) is not int or chunk_size < 1:
         takes = "It takes a whole number of tokens from 1 on."
         raise invalid_option("chunk_size", chunk_size, takes)
@@ -142,6 +145,9 @@ def _check_sizes(chunk_size: int, chunk_overlap: int = 0) -> None:
         takes = f"It takes a whole number of tokens from 0 to {chunk_size - 1}, less "
         takes += f"than chunk_size={chunk_size}."
         raise invalid_option("chunk_overlap", chunk_overlap, takes)
+    if sentence_spans is not None and not callable(sentence_spans):
+        takes = "It takes a function from a text to the spans of its sentences."
+        raise invalid_option("sentence_spans", sentence_spans, takes)
 
 
 def _counted_windows(

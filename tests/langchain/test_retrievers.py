@@ -99,11 +99,13 @@ def test_a_score_threshold_holds_while_a_budget_asks_for_more():
     assert numbers(retriever.invoke(QUERY)) == above
 
 
-def test_a_budget_that_everything_fits_into_is_reported_once():
+def test_a_budget_that_everything_fits_into_is_reported_once(caplog):
+    caplog.set_level("INFO", "oprag")
     compressor = OrderPreservingCompressor(token_budget=100, token_counter=words)
     with pytest.warns(UnfilledBudgetWarning, match="all 5 retrieved chunks fit"):
         compressor(book(5))
     compressor(book(5))
+    assert caplog.text.count("all 5 retrieved chunks fit") == 2
 
 
 # Async

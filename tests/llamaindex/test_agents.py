@@ -18,18 +18,21 @@ from llama_index.core.llms import (
 )
 from llama_index.core.memory import ChatMemoryBuffer, Memory
 from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.workflow import Context
 
 from llamaindex_oprag import (
     OffsetSentenceNodeParser,
+    OrderPreservingRetriever,
     OrderPreservingRetrieverTool,
     cited,
     create_reading_tools,
     format_nodes,
 )
 from oprag import place_of
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
 from tests.kit.shown_text import ShownText
+from tests.llamaindex.components import Retrieved
 from tests.llamaindex.corpus import QUESTION, document, index
 from tests.llamaindex.recording import WordEmbedding
 
@@ -256,6 +259,26 @@ def test_the_model_is_told_a_name_a_description_and_one_input():
         assert [*parameters["properties"]] == ["input"]
 
 
+def test_only_a_search_for_what_is_new_may_leave_its_budget_unfilled():
+    nodes = [NodeWithScore(node=TextNode(text="One.", metadata={"source": "a.txt"}))]
+    own = OrderPreservingRetriever(Retrieved(nodes), token_budget=9_000, merge=False)
+    made = {show: search(own, show=show) for show in ("unseen", "all")}
+    made["unseen"].call("?", ctx=Context(agent(made["unseen"], count())))
+    with pytest.warns(UnfilledBudgetWarning):
+        made["all"].call("?")
+
+
+def test_a_reading_tool_that_is_called_by_hand_notes_what_it_showed():
+    tool = search(two_documents())
+    read, *_ = create_reading_tools(dict(SOURCES))
+    context = Context(agent(tool, count()))
+    output = read.call("lease.txt", end=99, ctx=context)
+    assert output.raw_input == {"document": "lease.txt", "end": 99}
+    assert (
+        "[see above: [1]]" in tool.call("Section 0 of lease.txt", ctx=context).content
+    )
+
+
 async def test_what_was_forgotten_leaves_its_place():
     tool = search(two_documents())
     context = Context(FunctionAgent(tools=[tool], llm=MockLLM()))
@@ -271,6 +294,9 @@ async def test_what_was_forgotten_leaves_its_place():
 
 async def test_numbers_that_are_not_of_one_conversation_are_refused():
     tool = search(two_documents(), show="all")
+    for other in ({}, ChatMemoryBuffer.from_defaults(token_limit=9), None):
+        with pytest.raises(InvalidOptionError, match="It takes the Context"):
+            await cited(other)
     with pytest.raises(InvalidOptionError, match='show="unseen"'):
         await cited(Context(FunctionAgent(tools=[tool], llm=MockLLM())))
 

@@ -140,6 +140,26 @@ def test_chunks_of_several_sizes_live_side_by_side(make, kind):
         assert langchain_oprag.diagnose(place.chunks).problems == ()
 
 
+class Unqueried(ChunkStore):
+    """Looks at all of its chunks, and counts how often it is read."""
+
+    name, reads = "own", 0
+
+    def __init__(self, store: ChunkStore) -> None:
+        self._store = store
+
+    def read(self, wanted: Any = None, ids: Any = None) -> Any:
+        self.reads += 1
+        return self._store.read(wanted, ids)
+
+
+def test_a_store_of_ones_own_without_queries_is_read_once_for_all_documents():
+    for place in alone():
+        store = Unqueried(place.chunks)
+        place.index({f"{n}.txt": SENTENCES for n in range(9)}, chunks=store)
+        assert store.reads <= 2
+
+
 NAMED = {"source": "a.pdf"}
 WRONG: list[tuple[list[tuple[str, dict[str, Any]]], type[Exception]]] = [
     ([("text", {})], MissingDocumentError),

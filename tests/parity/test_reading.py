@@ -8,6 +8,7 @@ import re
 import pytest
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.stores import InMemoryStore
 from langchain_core.vectorstores import InMemoryVectorStore
 from llama_index.core import Document as Source
 from llama_index.core import MockEmbedding, VectorStoreIndex
@@ -15,6 +16,7 @@ from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage, MockFunctionCallingLLM
 from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.storage.docstore import SimpleDocumentStore
 
 import langchain_oprag
 import llamaindex_oprag
@@ -116,6 +118,27 @@ def test_a_page_is_read_by_what_the_citation_calls_it():
             "page 1, characters 0-6"
         )
         assert listed.invoke({}) == "a.pdf: 2 pages, 18 characters"
+
+
+def test_documents_of_every_store_are_listed_and_read_by_their_citation():
+    path, text = "/h/x/z/a.txt", "All of it."
+    original = Source(text=text, metadata={"file_path": path})
+    index = VectorStoreIndex([], embed_model=MockEmbedding(8))
+    llamaindex_oprag.index_documents([original], index)
+    docstore, store = SimpleDocumentStore(), InMemoryStore()
+    docstore.add_documents([original])
+    store.mset([(path, text)])
+    chunks = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
+    given = [Document(text, metadata={"source": path})]
+    langchain_oprag.index_documents(given, chunks)
+    for documents in (index, docstore):
+        read, _, listed = llamaindex_oprag.create_reading_tools(documents)
+        assert listed.call().content == "z/a.txt: 10 characters"
+        assert read.call("z/a.txt").content.endswith(text)
+    for documents in (store, chunks):
+        read, _, listed = langchain_oprag.create_reading_tools(documents)
+        assert listed.invoke({}) == "z/a.txt: 10 characters"
+        assert read.invoke({"document": "z/a.txt"}).endswith(text)
 
 
 def test_a_filter_binds_what_is_read_and_listed():

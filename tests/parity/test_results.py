@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -20,8 +20,10 @@ from oprag.metadata import RESULT_KEYS, result_hash, without_reserved_keys
 from oprag.tokens import resolve_token_counter
 from tests.kit.effort import cases as scaled
 from tests.kit.handed_out import ids_and_texts
+from tests.langchain.corpus import ListRetriever
 from tests.laws import generated_contexts
 from tests.laws.generated_contexts import Case, documents_of, nodes_of
+from tests.llamaindex.components import Retrieved
 
 COUNT = resolve_token_counter("cl100k_base")
 
@@ -148,6 +150,34 @@ def _plain(document: Document) -> dict[str, Any]:
         for key, value in written["metadata"].items()
     }
     return written
+
+
+def test_the_tools_of_both_answer_the_same_bytes_or_the_same_error():
+    kinds = set()
+    for case in cases(scaled(300)):
+        options = {"top_n": None, **case.options}
+        k, found, nodes = options.pop("top_n"), documents_of(case), nodes_of(case)
+        one = in_langchain.OrderPreservingRetriever(
+            base_retriever=ListRetriever(documents=found), k=k, **options
+        )
+        other = in_llamaindex.OrderPreservingRetriever(
+            Retrieved(nodes), similarity_top_k=k, **options
+        )
+        tool = in_langchain.create_retrieval_tool(one)
+        same = in_llamaindex.OrderPreservingRetrieverTool.from_defaults(other)
+        answer = answer_or_error(tool.invoke, {"query": "?"})
+        assert answer == answer_or_error(same.call, "?")
+        kinds.add(type(answer))
+    assert {str, type} <= kinds
+
+
+def answer_or_error(ask: Callable[[Any], object], given: Any) -> str | type:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return str(ask(given))
+    except OpragError as error:
+        return type(error)
 
 
 def test_results_become_passages_and_the_same_results_again():
