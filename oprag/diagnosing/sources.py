@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 
 from oprag.chunk import Hit
 from oprag.documents import SourceLike, document_source, is_own
-from oprag.errors import DocumentNotFoundError, InvalidOptionError
+from oprag.errors import DocumentNotFoundError, UnreadableFileError
 from oprag.locating import held, squeeze
 from oprag.metadata import DOC_KEY, DOC_VERSION, uri_of
 from oprag.metadata import document_key as key_of
@@ -71,7 +71,7 @@ class Sources:
         tried.pop(str(hit.metadata.get(DOC_KEY)), None)  # says nothing to people
         names = " and ".join(map(repr, tried))
         wanted = f"looked for {names}" if names else "names no document"
-        there = sorted(self._source.names())
+        there = sorted(map(str, self._source.names()))
         if not there:
             return wanted
         more = f" and {len(there) - _LISTED:,} more" if len(there) > _LISTED else ""
@@ -92,7 +92,7 @@ class Sources:
         readings = getattr(self._source, "readings", None)
         try:
             return tuple(readings(name)) if readings else (self._source.get(name),)
-        except DocumentNotFoundError:
+        except (DocumentNotFoundError, UnreadableFileError):
             return ()
 
     def _by_text(
@@ -101,11 +101,8 @@ class Sources:
         """Chunks, and the only document that holds their text."""
         pieces = [squeeze(chunks[i].text) for i in nameless]
         holders: list[list[str]] = [[] for _ in nameless]
-        for name in sorted(self._source.names()) if any(pieces) else ():
-            try:
-                texts = self.texts(name)
-            except InvalidOptionError:  # a file of a folder that is no text
-                continue
+        for name in sorted(map(str, self._source.names())) if any(pieces) else ():
+            texts = self.texts(name)
             for at in set().union(*(held(squeeze(text), pieces) for text in texts)):
                 holders[at].append(name)
         for i, found in zip(nameless, holders, strict=True):

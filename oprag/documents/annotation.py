@@ -118,12 +118,14 @@ def replaced(
     """Return a copy of the metadata with the positions of `entry` in it.
 
     Every old position goes; LangChain's `start_index` stays, corrected, where the
-    place is proved. A token count and the stamp of a text go with another span: they
-    were of another text.
+    place is proved. A token count and the stamp of a text go with another span, and the
+    version with another start: they were of another text.
     """
     stale = {*POSITION_KEYS, *RESULT_KEYS}
     if any(metadata.get(key) != entry.get(key) for key in (CHAR_START, CHAR_END)):
         stale |= {TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS}
+    if metadata.get(CHAR_START, entry.get(CHAR_START)) != entry.get(CHAR_START):
+        stale.add(DOC_VERSION)  # of a text in which it was elsewhere
     kept = {key: value for key, value in metadata.items() if key not in stale}
     kept.update(entry)
     if "start_index" in metadata and CHAR_START in entry:

@@ -38,7 +38,7 @@ class ForeignChunks:
             self._by_file.setdefault(_parts(name)[-1], []).append(name)
 
     def of(self, name: str, chunks: Sequence[StoredChunk]) -> list[Hit]:
-        """Return those of one document, in the order of the store.
+        """Return those of one document, those by its own name first.
 
         A chunk is of the document if it has the same name: `file_path`, `source`,
         `ref_doc_id` or another known key holds it. So it is if one of the two names is
@@ -47,8 +47,8 @@ class ForeignChunks:
         white space does not count.
         """
         found = {id(hit): hit for hit in self._hits.get(name, ())}
-        names = {name, *(_users_name(chunk.metadata) for chunk in chunks[:1])} - {""}
-        for own in names:
+        others = [_users_name(chunk.metadata) for chunk in chunks[:1]]
+        for own in dict.fromkeys(filter(None, [name, *others])):
             flat = ""
             for other in self._by_file.get(_parts(own)[-1], ()):
                 if other == name or not _is_end(_parts(own), _parts(other)):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from oprag.documents.sources import DocumentSource, document_source
-from oprag.errors import DocumentNotFoundError, InvalidOptionError, UnreadableFileError
+from oprag.errors import DocumentNotFoundError, UnreadableFileError
 
 _PDF_MAGIC = "%PDF-"
 
@@ -39,30 +39,13 @@ def read_folder(folder: str | Path, before: str = "") -> Iterator[FolderFile]:
             is not known.
     """
     source = document_source(Path(folder))
-    for name in _names(Path(folder).resolve()):
+    for name in source.names():
         yield _read(source, name, before + name)
 
 
 def count_files(folder: str | Path) -> int:
-    """Count what `read_folder` will give; 0 where there is no folder."""
-    return sum(1 for _ in _names(Path(folder).resolve()))
-
-
-def _names(root: Path) -> Iterator[str]:
-    for parent, folders, files in os.walk(root, onerror=_closed):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for file in sorted(files):
-            path = Path(parent, file)
-            if not file.startswith("."):
-                yield path.relative_to(root).as_posix()
-
-
-def _closed(error: OSError) -> None:
-    name = str(error.filename)
-    reason = f"cannot be opened ({error.strerror or error})"
-    raise UnreadableFileError(
-        f"The folder {name!r} {reason}.", path=name, reason=reason
-    ) from error
+    """Count what `read_folder` will give."""
+    return sum(1 for _ in document_source(Path(folder)).names())
 
 
 def _read(source: DocumentSource, file: str, name: str) -> FolderFile:
@@ -72,7 +55,7 @@ def _read(source: DocumentSource, file: str, name: str) -> FolderFile:
     except UnicodeEncodeError as error:
         shown = os.fsencode(name).decode("utf-8", "backslashreplace")
         return _unreadable(shown, "has a name that is not UTF-8", error)
-    except InvalidOptionError:
+    except UnreadableFileError:
         return _unreadable(name, "is not UTF-8 text")
     except DocumentNotFoundError as error:
         where = "is a link that leads out of the folder or nowhere"

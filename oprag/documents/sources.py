@@ -6,6 +6,7 @@ A source gives a whole document or raises; it never gives a part of one.
 from __future__ import annotations
 
 import inspect
+import os
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -15,8 +16,14 @@ from typing import Any, TypeAlias
 
 from oprag.chunk import FullText, Hit, Span
 from oprag.documents.search_filters import SearchFilter
-from oprag.errors import DocumentNotFoundError, InvalidOptionError, did_you_mean, named
-from oprag.metadata import PART_INDEX
+from oprag.errors import (
+    DocumentNotFoundError,
+    InvalidOptionError,
+    UnreadableFileError,
+    did_you_mean,
+    named,
+)
+from oprag.metadata import CHAR_START, CHUNK_INDEX, HASH, PART_INDEX
 from oprag.positions import Part, SourceText, group_parts, known_document
 from oprag.tokens import in_thread
 
@@ -204,10 +211,13 @@ def _loaded(document: Any) -> SourceText:
     text = getattr(document, "page_content", getattr(document, "text", None))
     # A node that was cut out of a document has text and metadata, too.
     is_document = any(kind.__name__ == "Document" for kind in type(document).__mro__)
-    if not (is_document and isinstance(text, str) and isinstance(metadata, Mapping)):
+    metadata = metadata if isinstance(metadata, Mapping) else {HASH: "none"}
+    is_whole = metadata.keys().isdisjoint((CHAR_START, CHUNK_INDEX, HASH))
+    if not (is_document and is_whole and isinstance(text, str)):
+        what = "a chunk" if is_document else named(document)
         message = (
-            f"documents= has {named(document)} in its list, and gives no full texts. "
-            "It takes {name: text}, or a list of LangChain's or LlamaIndex's documents."
+            f"documents= has {what} in its list, and gives no full texts. It takes "
+            "{name: text}, or a list of LangChain's or LlamaIndex's documents."
         )
         raise InvalidOptionError(message, option="documents", value=document)
     ids = (getattr(document, name, None) for name in ("ref_doc_id", "node_id", "id"))
@@ -323,15 +333,19 @@ class _FolderSource(DocumentSource):
         self._folder = folder.resolve()
 
     def names(self) -> Iterable[str]:
-        files = (path for path in self._folder.rglob("*") if path.is_file())
-        return (path.relative_to(self._folder).as_posix() for path in files)
+        for parent, folders, files in os.walk(self._folder, onerror=_closed):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for file in sorted(files):
+                if not file.startswith("."):
+                    yield Path(parent, file).relative_to(self._folder).as_posix()
 
     def read(self, document_id: str) -> FullText:
         # An absolute name is accepted where it lies inside the folder: indexers
         # often store those. Nothing outside is read, whatever a name says.
         try:
             path = (self._folder / document_id).resolve()
-            inside = path.is_relative_to(self._folder) and path.is_file()
+            within = path.relative_to(self._folder)  # fails outside
+            inside = path.is_file() and "/." not in f"/{within.as_posix()}"
         except (OSError, ValueError, RuntimeError):
             # Too long; a NUL character; before Python 3.13 a link to itself.
             inside = False
@@ -341,7 +355,14 @@ class _FolderSource(DocumentSource):
         try:
             return FullText(path.read_bytes().decode("utf-8"))
         except UnicodeDecodeError as error:
-            message = f"The file {path} is not UTF-8 text (byte {error.start})."
-            raise InvalidOptionError(
-                message, option="documents", value=str(path)
-            ) from error
+            reason = f"is not UTF-8 text (byte {error.start})"
+            message = f"The file {path} {reason}."
+            raise UnreadableFileError(message, path=str(path), reason=reason) from error
+
+
+def _closed(error: OSError) -> None:
+    name = str(error.filename)
+    reason = f"cannot be opened ({error.strerror or error})"
+    raise UnreadableFileError(
+        f"The folder {name!r} {reason}.", path=name, reason=reason
+    ) from error

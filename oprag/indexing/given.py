@@ -27,6 +27,7 @@ from oprag.metadata import (
     DOC_SCOPE,
     DOC_URI,
     DOC_VERSION,
+    HASH,
     N_CHUNKS,
     STAMP_KEYS,
     TOKEN_COUNT,
@@ -213,8 +214,8 @@ def _name(place: int, document: Any, framework: Framework[D]) -> str:
             "its own."
         )
         raise MissingDocumentError(message, rank=place, keys=keys)
-    found = tuple(key for key in (CHAR_START, CHUNK_INDEX) if key in text.metadata)
-    if found:
+    of_chunks = (CHAR_START, CHUNK_INDEX, HASH)
+    if found := tuple(key for key in of_chunks if key in text.metadata):
         message = (
             f"The document at place {place} already is a chunk of {name!r} (it has "
             f"{', '.join(found)}). Give the documents themselves; they are split here."

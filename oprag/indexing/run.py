@@ -118,7 +118,8 @@ class Run:
         """
         for outcome in _GIVEN:
             self._outcomes[outcome] += getattr(part, outcome)
-        for name in (*part.added, *part.updated, *part.unchanged, *part.empty):
+        failed = [each.name for each in part.failed]
+        for name in (*part.added, *part.updated, *part.unchanged, *part.empty, *failed):
             self._given.note(name)
         self._foreign |= dict.fromkeys(part.foreign)
         for what in _COUNTS:
@@ -127,8 +128,8 @@ class Run:
             self._in_a_row = []
             self._failed += part.failed
             return
-        for failed in part.failed:
-            self._fail(*failed)
+        for each in part.failed:
+            self._fail(*each)
 
     def _write_document(self, document: WantedDocument, outcome: str = "") -> Requests:
         """Compare one document with the store, and write when there is enough."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from oprag.locating.contiguity import STEP, Range, cover
-from oprag.locating.seeds import UNKNOWN, Seeds
+from oprag.locating.seeds import UNKNOWN, Seeds, spacing_for
 
 _REACH = 1 << 16
 _READINGS = 64
@@ -44,7 +44,7 @@ def anchor(text: str, pieces: Sequence[str], *, complete: bool) -> list[Range | 
     whole = cover(text, pieces, 0, last) if complete else None
     if whole:
         return list(whole)
-    seeds = Seeds(text, pieces)
+    seeds = Seeds(text, spacing_for(pieces))
     once = [seeds.only(piece) for piece in pieces]
     ends = [at + len(pieces[i]) for i, at in enumerate(once) if at >= 0]
     back = 2 * _step_back(ends)

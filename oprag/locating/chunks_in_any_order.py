@@ -23,6 +23,7 @@ from typing import NamedTuple
 from oprag.chunk import Span
 from oprag.locating.chunks_in_order import Location, locate
 from oprag.locating.proved_order import given_order
+from oprag.locating.seeds import spacing_for
 from oprag.locating.squeezed_text import squeeze
 from oprag.locating.text_index import TextIndex
 
@@ -67,7 +68,7 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
     if best.recorded:
         found = _in_order(source, texts, best.indexes, complete=best.whole)
     else:
-        index = TextIndex(source, texts)  # without regard to any order
+        index = TextIndex(source, spacing_for(texts))  # without regard to any order
         found = [index.only(text) for text in texts]
     return Placement(found, cover_by_place(source, found))
 

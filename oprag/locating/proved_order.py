@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
 from oprag.locating.contiguity import cover
-from oprag.locating.seeds import ABSENT, UNKNOWN, Seeds, starts_of
+from oprag.locating.seeds import ABSENT, UNKNOWN, Seeds, spacing_for, starts_of
 
 _WITNESSES = 6
 """Chunks of known places that must be in order for an order to be believed.
@@ -25,8 +25,8 @@ def given_order(
     """Find the order of all pieces of a text, from their places and the order given.
 
     Pieces are ordered by their places where all are known; else the order given is
-    believed where the known are in it, and no two neighbours could be exchanged (not
-    asked where it is `believed`).
+    believed where the known are in it, and no two neighbours could be exchanged (unless
+    it is `believed`).
     Those that do not occur, and empty ones, stay after the one before them.
 
     Returns:
@@ -59,7 +59,7 @@ def _starts(flat: str, copies: Mapping[str, int]) -> Iterator[tuple[str, list[in
 
     They are where it occurs once, or as often as there are copies.
     """
-    seeds = Seeds(flat, list(copies))
+    seeds = Seeds(flat, spacing_for(copies))
     for piece, count in copies.items():
         at = seeds.searched(piece)
         found = [at] * count

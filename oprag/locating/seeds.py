@@ -8,7 +8,8 @@ mark occurs only where its seed does: in at most one place if the seed is unique
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
 from typing import NamedTuple
 
 ABSENT = -1
@@ -17,7 +18,7 @@ UNKNOWN = -2
 SEED = 24
 """Characters of a seed: enough for most to be unique, little to store."""
 
-_SPACINGS = (16, 64)
+_LEAST_SPACING, _MOST_SPACING = 16, 64
 """Characters from one mark to the next, about: close where pieces are short."""
 
 _SAMPLE = 1 << 13
@@ -43,16 +44,19 @@ class Stretch(NamedTuple):
     """Their end in the piece."""
 
 
-class Seeds:
-    """The seeds of a text, to look up such pieces as these, at least one; not kept."""
+def spacing_for(pieces: Iterable[str]) -> int:
+    """Return the characters between marks that fit such pieces: one of four numbers."""
+    lengths = sorted(map(len, filter(None, pieces))) or [0]
+    quarters = ceil(lengths[len(lengths) // 4] / 4 / _LEAST_SPACING)
+    return min(max(quarters, 1) * _LEAST_SPACING, _MOST_SPACING)
 
-    def __init__(self, text: str, pieces: Sequence[str]) -> None:
-        lengths = sorted(map(len, pieces))
-        short = lengths[len(lengths) // 4]
+
+class Seeds:
+    """The seeds of a text, to look up pieces: what is found depends on the spacing."""
+
+    def __init__(self, text: str, spacing: int) -> None:
         self._text = text
-        self._mark = _choose_mark(
-            text, min(max(short // 4, _SPACINGS[0]), _SPACINGS[1])
-        )
+        self._mark = _choose_mark(text, spacing)
         self._starts: dict[str, int] = {}
         for start in starts_of(self._mark, text):
             seed = text[start : start + SEED]
@@ -112,7 +116,7 @@ def stretch_at(
 
 def held(flat: str, pieces: Sequence[str]) -> set[int]:
     """Return the numbers of the pieces that a text holds; all without white space."""
-    seeds = Seeds(flat, [*filter(None, pieces)] or [""])
+    seeds = Seeds(flat, spacing_for(pieces))
     found = set()
     for number, piece in enumerate(pieces):
         at = seeds.only(piece) if piece else ABSENT

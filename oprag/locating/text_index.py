@@ -12,7 +12,15 @@ from threading import Lock
 
 from oprag.chunk import Span
 from oprag.locating.chunks_in_order import Location, locate, placed_at
-from oprag.locating.seeds import SEED, UNKNOWN, Seeds, Stretch, starts_of, stretch_at
+from oprag.locating.seeds import (
+    SEED,
+    UNKNOWN,
+    Seeds,
+    Stretch,
+    spacing_for,
+    starts_of,
+    stretch_at,
+)
 from oprag.locating.squeezed_text import SqueezedText, squeeze
 
 _MOST_KEPT = 8_000_000
@@ -22,10 +30,9 @@ _MOST_KEPT = 8_000_000
 class TextIndex:
     """A text in which others are found."""
 
-    def __init__(self, source: str, texts: Sequence[str]) -> None:
+    def __init__(self, source: str, spacing: int) -> None:
         self._squeezed = SqueezedText(source)
-        solid = [piece for text in texts if (piece := squeeze(text))]
-        self._seeds = Seeds(self._squeezed.flat, solid or [""])
+        self._seeds = Seeds(self._squeezed.flat, spacing)
 
     def only(self, text: str) -> Location:
         """Return the place of a text that occurs once; white space never counts."""
@@ -131,7 +138,7 @@ def _length(stretch: Stretch) -> int:
     return stretch.end - stretch.start
 
 
-_kept: dict[str, TextIndex] = {}
+_kept: dict[tuple[str, int], TextIndex] = {}
 _lock = Lock()
 
 
@@ -211,8 +218,8 @@ def _place_as_recorded(
 
 def _index_of(source: str, texts: Sequence[str]) -> TextIndex:
     with _lock:  # questions on one document begin together
-        index = _kept.pop(source, None) or TextIndex(source, texts)
-        _kept[source] = index  # the last one used comes last
-        while len(_kept) > 1 and sum(map(len, _kept)) > _MOST_KEPT:
+        key = source, spacing_for(texts)
+        _kept[key] = index = _kept.pop(key, None) or TextIndex(*key)  # the last used
+        while len(_kept) > 1 and sum(len(text) for text, _ in _kept) > _MOST_KEPT:
             del _kept[next(iter(_kept))]
     return index

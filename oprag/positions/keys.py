@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -357,7 +358,8 @@ def _is_placed(hit: Hit, position_keys: PositionKeys | None) -> bool:
 
 def _first_name(values: Any) -> str | None:
     for value in values:
-        if value is not None and (name := str(value)) not in NO_NAME:
+        no_number = isinstance(value, float) and math.isnan(value)  # pandas: nothing
+        if value is not None and not no_number and (name := str(value)) not in NO_NAME:
             return name
     return None
 

@@ -64,7 +64,7 @@ def place_of(result: Any) -> Place | None:
     Returns:
         The place; None where oprag wrote none.
     """
-    result = _field(result, "node") or result
+    result = _field(result, "node") or _field(result, "kwargs") or result
     metadata = _field(result, "metadata")
     if not isinstance(metadata, Mapping) or HASH not in metadata:
         return None

@@ -88,7 +88,8 @@ def splitter_settings(*facts: object) -> str:
 def qualified_name(function: Any) -> str:
     """Return module and name of a callable, or of its class."""
     named = function if hasattr(function, "__qualname__") else type(function)
-    return f"{named.__module__}.{named.__qualname__}"
+    module = getattr(named, "__module__", "builtins")  # methods of C have none
+    return f"{module}.{named.__qualname__}"
 
 
 def _fact(value: object) -> str:
@@ -100,7 +101,9 @@ def _fact(value: object) -> str:
         items = [f"{_fact(key)}: {_fact(item)}" for key, item in value.items()]
         return f"{{{', '.join(sorted(items))}}}"
     if isinstance(value, partial):
-        return splitter_settings(value.func, *value.args)
+        return splitter_settings(
+            value.func, *value.args, *sorted(value.keywords.items())
+        )
     return qualified_name(value)
 
 

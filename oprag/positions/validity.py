@@ -56,9 +56,10 @@ def within_one_version(chunks: Sequence[Chunk]) -> list[Chunk]:
     best: dict[tuple[Any, int | None], str] = {}
     kept = []
     for chunk in chunks:
-        version = version_text(chunk.metadata.get(DOC_VERSION))
-        scope = chunk.metadata.get(DOC_KEY), chunk.part
-        if not version or best.setdefault(scope, version) == version:
+        key, text = chunk.metadata.get(DOC_KEY), ""
+        if isinstance(key, str):  # else it is not ours
+            text = version_text(chunk.metadata.get(DOC_VERSION))
+        if not text or best.setdefault((key, chunk.part), text) == text:
             kept.append(chunk)
     if len(kept) < len(chunks):
         left_out = len(chunks) - len(kept)

@@ -50,6 +50,16 @@ def test_chunks_of_two_sizes_of_one_text_stay_together():
         assert ordered(hits) == [hits[1][0], hits[0][0]]
 
 
+@pytest.mark.parametrize("own", [{}, {"doc_key": ["k"]}])
+def test_a_doc_version_of_the_application_says_nothing(own):
+    hits = [
+        (text, {"source": text, "doc_version": version, **own})
+        for text, version in (("One.", "2023-01"), ("Two.", "2024-02"))
+    ]
+
+    assert ordered(hits) == ["One.", "Two."]
+
+
 def test_documents_with_the_same_text_have_versions_of_their_own():
     first, second = chunks(OLD), chunks(OLD, name="b.txt")
     mixed = chunks(NEW)

@@ -6,9 +6,10 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from langchain_core.documents import Document
 
 from oprag.documents import document_source
-from oprag.errors import DocumentNotFoundError, InvalidOptionError
+from oprag.errors import DocumentNotFoundError, InvalidOptionError, UnreadableFileError
 
 TEXTS = {"a.txt": "alpha\r\nbeta", "ünï'; DROP.txt": "gamma"}
 
@@ -59,10 +60,16 @@ async def test_an_async_function_is_awaited():
         source.get("a.txt")
 
 
-@pytest.mark.parametrize("name", ["../secret.txt", "/etc/passwd", "x\0y", "n" * 5000])
-def test_nothing_outside_the_folder_is_read(tmp_path, name):
+@pytest.mark.parametrize(
+    "name", ["../secret.txt", "/etc/passwd", "x\0y", "n" * 5000, ".git/HEAD"]
+)
+def test_nothing_outside_the_folder_is_read_and_nothing_hidden(tmp_path, name):
     (tmp_path / "secret.txt").write_text("secret")
-    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / ".git").mkdir(parents=True)
+    (tmp_path / "inside" / ".git" / "HEAD").write_text("hidden")
+    (tmp_path / "inside" / "b.txt").write_text("shown")
+
+    assert [*document_source(tmp_path / "inside").names()] == ["b.txt"]
 
     with pytest.raises(DocumentNotFoundError):
         document_source(tmp_path / "inside").get(name)
@@ -77,6 +84,14 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
         document_source(tmp_path / "inside").get("link.txt")
 
 
+@pytest.mark.parametrize("key", ["char_start", "chunk_index", "oprag_hash"])
+def test_chunks_are_no_full_texts(key):
+    chunk = Document("One.", metadata={"source": "a.txt", key: 0})
+
+    with pytest.raises(InvalidOptionError, match="has a chunk in its list"):
+        document_source([chunk])
+
+
 def test_an_absolute_name_inside_the_folder_is_read(tmp_path):
     folder = _folder(tmp_path)
 
@@ -86,5 +101,5 @@ def test_an_absolute_name_inside_the_folder_is_read(tmp_path):
 def test_a_file_that_is_not_text_is_an_error(tmp_path):
     (tmp_path / "a.bin").write_bytes(b"\xff\xfe\x00")
 
-    with pytest.raises(InvalidOptionError, match=r"a\.bin is not UTF-8"):
+    with pytest.raises(UnreadableFileError, match=r"a\.bin is not UTF-8"):
         document_source(tmp_path).get("a.bin")

@@ -70,10 +70,10 @@ def test_only_so_many_characters_are_kept(monkeypatch):
     monkeypatch.setattr(text_index, "_MOST_KEPT", 1_000)
     for number in range(20):
         place_some(f"{number:03} " * 100, ["x"])
-    assert sum(map(len, text_index._kept)) <= 1_000
+    assert sum(len(text) for text, _ in text_index._kept) <= 1_000
 
     place_some("long " * 1_000, ["x"])  # alone it is kept, whatever its length
-    assert [len(text) for text in text_index._kept] == [5_000]
+    assert [len(text) for text, _ in text_index._kept] == [5_000]
 
 
 def test_an_order_that_is_recorded_proves_more():
@@ -90,3 +90,18 @@ def test_an_order_that_is_recorded_proves_more():
 def test_white_space_never_counts():
     ((span, status),) = place_some("a  b\n\nc d", ["b c"])
     assert (span, status) == ((3, 7), "whitespace")
+
+
+def test_what_is_found_does_not_depend_on_what_was_asked_before():
+    rng = random.Random(0)  # noqa: S311 -- a text, no secret
+    words = ["".join(rng.choices("abcdefgh", k=rng.randint(2, 6))) for _ in range(60)]
+    source = " ".join(rng.choices(words, k=1_500))
+    asked = [
+        f"A header. {source[at : at + size]}" for at, size in ((900, 90), (40, 500))
+    ]
+    alone = []
+    for text in asked:
+        text_index._kept.clear()
+        alone.append(place_some(source, [text], recorded=[None]))
+
+    assert [place_some(source, [text], recorded=[None]) for text in asked] == alone
