@@ -1,7 +1,6 @@
 """From retrieved chunks to ordered passages within a budget; `arrange` does it."""
 
-from oprag.context.assembly import Arranged, arrange
-from oprag.context.async_texts import with_texts
+from oprag.context.assembly import Arranged, arrange, with_texts
 from oprag.context.budget import FetchPlan, SentText, too_small
 from oprag.context.evidence import (
     NOTHING_FOUND,

@@ -11,11 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from operator import is_
 from typing import Any, Generic, TypeVar
 
 from oprag.chunk import Chunk, Hit, Passage
+from oprag.context.async_texts import awaited
 from oprag.context.budget import BudgetFiller, SentText
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.numbers import Numbers
@@ -42,6 +44,7 @@ from oprag.positions import (
     without_duplicates,
     without_place,
 )
+from oprag.tokens import Do
 
 _T = TypeVar("_T")
 _Made = TypeVar("_Made")
@@ -208,6 +211,16 @@ def _of_best(chunks: Sequence[Chunk], top_n: int, first: float) -> list[Chunk]:
     ranks = dict.fromkeys(chunk.rank for chunk in chunks if chunk.rank < first)
     kept = {*[*ranks][:top_n]}
     return [c for c in chunks if c.rank in kept or c.rank >= first]
+
+
+def with_texts(options: ContextOptions, work: Callable[[ContextOptions], Any]) -> Do:
+    """Return work that may need full texts, to be done now or awaited.
+
+    Args:
+        options: Their `documents` are awaited, never asked from sync code.
+        work: Has no effect but its result; it may be done several times.
+    """
+    return Do(partial(work, options), partial(awaited, options, work))
 
 
 @dataclass(frozen=True)

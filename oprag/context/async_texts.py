@@ -5,32 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from oprag.chunk import FullText
 from oprag.context.options import ContextOptions
 from oprag.documents import DocumentSource, not_found
 from oprag.errors import DocumentNotFoundError, OpragError
-from oprag.tokens import Do, in_thread
+from oprag.tokens import in_thread
 
 _T = TypeVar("_T")
 
 
-def with_texts(options: ContextOptions, work: Callable[[ContextOptions], Any]) -> Do:
-    """Return work that may need full texts, to be done now or awaited.
+async def awaited(options: ContextOptions, work: Callable[[ContextOptions], _T]) -> _T:
+    """Do work, and again once the full texts that it asked for are here.
 
-    What is needed is known only when chunks are selected and in order: awaited, the
-    work is done again once the texts that it asked for are here. It is done in a
-    thread: it may be on long texts, or load what counts their tokens.
-
-    Args:
-        options: Their `documents` are awaited, never asked from sync code.
-        work: Has no effect but its result; it may be done several times.
+    What is needed is known only when chunks are selected and in order. Work is done
+    in a thread: it may be on long texts, or load what counts their tokens.
     """
-    return Do(partial(work, options), partial(_awaited, options, work))
-
-
-async def _awaited(options: ContextOptions, work: Callable[[ContextOptions], _T]) -> _T:
     if not isinstance(options.documents, DocumentSource):
         return await in_thread(partial(work, options))
     texts = _Texts(options.documents)
