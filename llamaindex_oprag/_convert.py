@@ -93,7 +93,7 @@ def arrange(
     if seen is not None:
         written = gather_evidence(hits, options, seen, neighbours, numbers)
         return written.made(partial(node_of, options=options))
-    sent = None if as_text else sent_text
+    sent = None if as_text else partial(sent_text, cited=options.citations)
     arranged = context.arrange(hits, options, sent_text=sent, neighbours=neighbours)
     made = arranged.made(partial(node_of, options=options))
     if as_text or not options.citations:
@@ -189,6 +189,8 @@ def neighbour_of(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
     source = first.relationships.get(_SOURCE)
     # The first chunk of a document has keys that the hit need not hide.
     added = [key for key in OWN_KEYS if key in metadata and key not in first.metadata]
+    stored = ((PART, PART_INDEX), (START, CHAR_START), (END, CHAR_END))
+    place = {name: as_number(metadata.get(key)) for name, key in stored}
     changes: dict[str, Any] = {
         "id_": chunk.id or named_id(f"{metadata}\n{chunk.text}"),
         "metadata": metadata,
@@ -198,7 +200,7 @@ def neighbour_of(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
         ),
         "embedding": None,
         "relationships": {} if source is None else {_SOURCE: source},
-        **_stored_offsets(first, metadata),
+        **_offsets(first, {k: v for k, v in place.items() if v is not None}),
     }
     return NodeWithScore(node=_copy(first, chunk.text, changes))
 
@@ -280,13 +282,17 @@ def source_of(node: BaseNode) -> SourceText:
     )
 
 
-def sent_text(chunk: Chunk, text: str) -> str:
+def sent_text(chunk: Chunk, text: str, *, cited: bool = False) -> str:
     """Return the text that LlamaIndex sends for a chunk: after its metadata."""
     node: BaseNode = chunk.source.node
     changes = _uncited(node)
     if changes or text != text_of(node):
         node = _copy(node, text, changes)
-    return node.get_content(metadata_mode=MetadataMode.LLM)
+    sent = node.get_content(metadata_mode=MetadataMode.LLM)
+    if cited and getattr(node, "text_template", "").startswith("{content}"):
+        # Behind a place white space is not stripped.
+        return text[: len(text) - len(text.lstrip())] + sent.lstrip()
+    return sent
 
 
 def _node(
@@ -330,13 +336,6 @@ def _offsets(node: BaseNode | None, metadata: Mapping[str, Any]) -> dict[str, in
     ):
         return {}
     return {"start_char_idx": metadata[START], "end_char_idx": metadata[END]}
-
-
-def _stored_offsets(node: BaseNode, metadata: Mapping[str, Any]) -> dict[str, int]:
-    """The same for a chunk as it is stored."""
-    names = zip((PART, START, END), (PART_INDEX, CHAR_START, CHAR_END), strict=True)
-    place = {name: as_number(metadata.get(key)) for name, key in names}
-    return _offsets(node, {k: v for k, v in place.items() if v is not None})
 
 
 def _scored(first: NodeWithScore, node: BaseNode, score: float | None) -> NodeWithScore:
