@@ -40,6 +40,8 @@ def take_sample(
         InvalidOptionError: `number` is no such number, or something else is given.
     """
     check_option("sample", number)
+    check_option("position_keys", position_keys)
+    check_option("document_key", document_key)
     rest = map(examine, chunks)
     taken = [*islice(rest, number)]
     if number is None:

@@ -40,13 +40,13 @@ def unknown_store(value: Any, known: Sequence[str], instead: str) -> InvalidOpti
 
 
 def stored_hit(chunk: StoredChunk) -> Hit:
-    """Return a stored chunk as retrieval would see it; the chunk is its `source`.
+    """Return a stored chunk as retrieval sees it; it is its own source and subject.
 
     Where LlamaIndex keeps a node beside the metadata, that is read as it reads it.
     """
     node = read_node(chunk.metadata)
     hit = Hit("", chunk.metadata) if node is None else node
-    return hit._replace(text=chunk.text, source=chunk)
+    return hit._replace(text=chunk.text, source=chunk, subject=chunk)
 
 
 Wanted: TypeAlias = Mapping[str, Collection[int] | None]

@@ -257,5 +257,6 @@ def test_an_empty_index_is_not_ordered_and_is_said_to_be_empty():
 
 
 def test_a_sample_of_nothing_is_refused():
-    with pytest.raises(InvalidOptionError, match="sample=0"):
-        diagnose([], sample=0)
+    for wrong in ({"sample": 0}, {"position_keys": []}, {"document_key": 5}):
+        with pytest.raises(InvalidOptionError, match=r"sample=0|_key(s)?="):
+            diagnose([], **wrong)

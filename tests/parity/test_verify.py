@@ -215,3 +215,14 @@ def test_chunks_of_which_the_unit_is_not_known_are_refused(chunks, why):
     ):
         with pytest.warns(PositionWarning, match="1 of 2 documents are refused"):
             component.verify()
+
+
+def test_functions_as_keys_are_given_what_has_the_chunks_metadata():
+    chunks = [(f"text {n}", {"file": "a.txt", "at": 10 * n}) for n in range(9)]
+    keys = {
+        "document_key": lambda found: found.metadata["file"],
+        "position_keys": lambda found: found.metadata["at"],
+    }
+
+    for component in retrievers(chunks, **keys):
+        assert component.verify().healthy
