@@ -49,7 +49,10 @@ def well_formed(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-_REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
+_REASONS = (
+    *("finish_reason", "stop_reason", "stopReason", "done_reason", "status"),
+    "reason",  # of `incomplete_details`, in OpenAI's Responses
+)
 """Names of the reason, in LangChain's `response_metadata` or in providers' objects."""
 _CUTS: dict[str, Literal["length", "filter"]] = {
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens"), "length"),
@@ -94,7 +97,12 @@ class StreamEnd:
         self._due |= metadata.get("model_provider") == "openai"
         choices = field_of(raw, "choices") or ()
         self._due |= bool(choices)
-        for said in (metadata, raw, *choices, *(field_of(raw, "candidates") or ())):
+        ends = [metadata, raw, *choices, *(field_of(raw, "candidates") or ())]
+        ends += [
+            field_of(end, "incomplete_details")
+            for end in (metadata, raw, field_of(raw, "response"))
+        ]
+        for said in ends:
             for reason in filter(None, (field_of(said, name) for name in _REASONS)):
                 self._came = True
                 # Some clients give an enum: FinishReason.MAX_TOKENS.

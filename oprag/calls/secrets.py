@@ -12,8 +12,9 @@ _SHORTEST = 8
 _PASSWORD = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
 _FORMS = {
     r"(://)[^/\s\"'<>@]+@": r"\1***@",
-    r"([?&][\w-]*(?:key|token|secret)[\w-]*=)[^&\s\"'<>)]+": r"\1***",
-    r"\b(Bearer|Basic) +(?=\S*[\d=_-])[^\s\"',;<>]{8,}": r"\1 ***",
+    r"(?i)([?&][\w-]*(?:key|token|secret)[\w-]*=)[^&\s\"'<>)]+": r"\1***",
+    r"(?i)(Authorization\W+(?:Bearer|Basic)) +[^\s\"',;<>]+": r"\1 ***",
+    r"\b(Bearer|Basic) +(?=\S*[\d=_])[^\s\"',;<>]{8,}": r"\1 ***",
     r"\bsk-[\w*-]{8,}": "***",
 }
 """Logins and keys in addresses, what authorizes a request, keys of providers."""
@@ -23,16 +24,17 @@ _given: set[str] = set()
 def keep_secret(*texts: str) -> None:
     """Count these as secrets too: keys, or addresses with a password in them."""
     for text in texts:
-        _given.update(_PASSWORD.findall(text) or [text])
+        _given.update(_PASSWORD.findall(text) if "://" in text else [text])
 
 
-def without_secrets(text: str) -> str:
+def without_secrets(text: str, *, by_form: bool = True) -> str:
     """Return a text with `***` in the place of secrets.
 
     Secrets are values of at least 8 characters: of environment variables whose names
     end in `_KEY`, `_TOKEN`, `_SECRET` or `_PASSWORD`, passwords in the addresses of
-    others, and what `keep_secret` was given. What is a secret by its form goes too: a
-    login or a key in an address, a token after `Bearer`.
+    others, and what `keep_secret` was given. In messages, what is a secret by its form
+    goes too (`by_form`): a login or a key in an address, a token after `Bearer`. An
+    answer to a question may have that form and tell no secret.
     """
     secrets = {*_given}
     for name, value in os.environ.items():
@@ -41,6 +43,6 @@ def without_secrets(text: str) -> str:
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= _SHORTEST:
             text = text.replace(secret, "***")
-    for form, shown in _FORMS.items():
-        text = re.sub(form, shown, text, flags=re.IGNORECASE)
+    for form, shown in _FORMS.items() if by_form else ():
+        text = re.sub(form, shown, text)
     return text

@@ -101,7 +101,7 @@ def ask(
         return
     values = {
         "model": model,
-        "answer": without_secrets(answer.text),
+        "answer": without_secrets(answer.text, by_form=False),
         "read": answer.read,
         "unknown_citations": answer.unknown,
         "route": answer.route,

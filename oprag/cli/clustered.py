@@ -80,8 +80,7 @@ class ServerStore:
     def _engine(self) -> Any:
         from sqlalchemy.pool import NullPool
 
-        scheme, rest = self.url.split("://", 1)
-        url = f"postgresql+psycopg://{rest}" if "+" not in scheme else self.url
+        url = f"postgresql+psycopg{self.url[self.url.index('://') :]}"
         # Nobody closes what a worker opened: it keeps no connection.
         postgres = importlib.import_module(_POSTGRES)
         return postgres.PGEngine.from_connection_string(url, poolclass=NullPool)

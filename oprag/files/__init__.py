@@ -5,7 +5,7 @@ until a file of this format is read.
 """
 
 from oprag.files.html import Shown, shown_text
-from oprag.files.pdf_places import PdfRectangle, pdf_page_image, pdf_places
+from oprag.files.pdf_places import pdf_page_image
 from oprag.files.reader import (
     HTML_ENDINGS,
     FilesRead,
@@ -23,13 +23,11 @@ __all__ = [
     "HTML_ENDINGS",
     "FileText",
     "FilesRead",
-    "PdfRectangle",
     "Shown",
     "files_in",
     "joined",
     "one_line",
     "pdf_page_image",
-    "pdf_places",
     "read_file",
     "read_files",
     "shown_text",

@@ -10,6 +10,8 @@ from oprag.files.text import decode
 from oprag.tokens import encodable
 
 _UNSEEN = frozenset(("head", "noscript", "script", "style", "svg", "template", "title"))
+_IN_HEAD = _UNSEEN - {"svg"} | {"base", "html", "link", "meta"}
+"""Tags that do not end a head that is not closed."""
 _PARAGRAPHS = frozenset(
     (
         *("address", "article", "aside", "blockquote", "details", "div", "dl"),
@@ -60,8 +62,8 @@ def html_text(data: bytes) -> str:
     page = encodable(decode(data, _declared(data)))
     title, body = shown_text(page, document=True)
     # Most pages repeat their title as the first heading.
-    repeated = body.lstrip("# ").startswith(title)
-    return body if repeated else f"{title}\n\n{body}".strip()
+    repeated = body.partition("\n")[0].lstrip("# ") == title
+    return body if repeated or not title else f"{title}\n\n{body}".strip()
 
 
 def shown_text(page: str, *, document: bool = False) -> Shown:
@@ -104,22 +106,22 @@ class _Parser(HTMLParser):
         self.title: list[str] = []
         self.body: list[str] = []
         self._titles = 0
-        self._unseen = 0
+        self._unseen: list[str] = []
         self._preformatted = 0
         self._in_title = False
 
     @property
     def _unread(self) -> bool:
-        return self._unseen > 0 or self._around
+        return bool(self._unseen) or self._around
 
     def parse_marked_section(self, i: int, report: bool = True) -> int:  # noqa: ARG002, FBT001, FBT002 -- overrides
         return self.parse_bogus_comment(i)  # as browsers do; unknown ones are errors
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         del attrs
-        if tag == "body":  # a head that is not closed ends here
-            self._unseen = 0
-        self._unseen += tag in self._hidden
+        if tag == "body" or (self._unseen == ["head"] and tag not in _IN_HEAD):
+            self._unseen.clear()  # a head that is not closed ends here
+        self._unseen += [tag] if tag in self._hidden else []
         if tag == "main" and self._document and not self._unseen:
             self._mains += 1
             self._around = False
@@ -133,13 +135,16 @@ class _Parser(HTMLParser):
             self.body.append(f"{'#' * int(tag[1])} ")
 
     def handle_endtag(self, tag: str) -> None:
-        self._unseen -= tag in self._hidden and self._unseen > 0
+        if tag in self._hidden:
+            del self._unseen[-1:]
         self._around |= tag == "main" and self._mains > 0
         self._preformatted -= tag == "pre" and self._preformatted > 0
         self._in_title = False
         self._mark(tag)
 
     def handle_data(self, data: str) -> None:
+        if self._unseen == ["head"] and data.strip():
+            self._unseen.clear()
         if self._in_title:
             self.title.append(data)
         elif not self._unread and self._preformatted:

@@ -21,7 +21,7 @@ _SAME_LINE = 0.5
 """Points between the base lines of two characters of one line, at most."""
 
 
-class PdfRectangle(NamedTuple):
+class Rectangle(NamedTuple):
     """A part of a page, in points (1/72 inch) of the page's own coordinates.
 
     They count from the lower left corner to the right and upwards, before the page is
@@ -32,23 +32,6 @@ class PdfRectangle(NamedTuple):
     bottom: float
     right: float
     top: float
-
-
-def pdf_places(data: bytes, page: int, spans: Sequence[Span]) -> list[PdfRectangle]:
-    """Find where characters of a page's text are: rectangles, line by line.
-
-    Args:
-        data: The PDF.
-        page: Its number, counted from 0.
-        spans: Which characters of the page's text, in any order.
-
-    Raises:
-        MissingDependencyError: pypdfium2 is not installed.
-        NoTextError: It is damaged or locked.
-        IndexError: There is no such page.
-    """
-    with open_pdf(data) as document, open_page(document, page) as opened:
-        return [line for span in spans for line in _lines(opened, span)]
 
 
 def pdf_page_image(
@@ -66,7 +49,9 @@ def pdf_page_image(
         A PNG file.
 
     Raises:
-        As `pdf_places`.
+        MissingDependencyError: pypdfium2 is not installed.
+        NoTextError: It is damaged or locked.
+        IndexError: There is no such page.
     """
     return within_limits(len(data), _page_image, data, page, spans, width)
 
@@ -85,13 +70,13 @@ def _page_image(data: bytes, page: int, spans: Sequence[Span], width: int) -> by
         return written.getvalue()
 
 
-def _lines(opened: OpenPage, span: Span) -> list[PdfRectangle]:
-    """The rectangles of a span, one for each stretch on one line.
+def lines_of(opened: OpenPage, span: Span) -> list[Rectangle]:
+    """Return the rectangles of a span, one for each stretch on one line.
 
     What is raised or lowered, such as the mark of a note, is on a line of its own:
     one rectangle around both would reach into the next line.
     """
-    lines: list[PdfRectangle] = []
+    lines: list[Rectangle] = []
     line: tuple[float, float] | None = None
     for index in range(*slice(*span).indices(len(opened.text))):
         character, found = opened.text[index], opened.indices[index]
@@ -100,7 +85,7 @@ def _lines(opened: OpenPage, span: Span) -> list[PdfRectangle]:
         if character.isspace():
             continue
         start = _origin(opened, found)
-        box = PdfRectangle(*opened.characters.get_charbox(found))
+        box = Rectangle(*opened.characters.get_charbox(found))
         if line and min(abs(start[0] - line[0]), abs(start[1] - line[1])) < _SAME_LINE:
             lines[-1] = _around([lines[-1], box])
         else:
@@ -116,16 +101,16 @@ def _origin(opened: OpenPage, index: int) -> tuple[float, float]:
     return x.value, y.value
 
 
-def _around(boxes: Sequence[PdfRectangle]) -> PdfRectangle:
+def _around(boxes: Sequence[Rectangle]) -> Rectangle:
     left, bottom, right, top = zip(*boxes, strict=True)
-    return PdfRectangle(min(left), min(bottom), max(right), max(top))
+    return Rectangle(min(left), min(bottom), max(right), max(top))
 
 
 def _highlight(opened: OpenPage, spans: Sequence[Span]) -> None:
     """Add one annotation for each span to a page."""
     raw = pdfium().raw
     for span in spans:
-        lines = _lines(opened, span)
+        lines = lines_of(opened, span)
         if not lines:
             continue
         annotation = raw.FPDFPage_CreateAnnot(opened.page, raw.FPDF_ANNOT_HIGHLIGHT)

@@ -4,6 +4,7 @@
 
 import re
 from bisect import bisect
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Annotated, Any, NamedTuple
@@ -35,8 +36,13 @@ _LONGEST_TOKEN = 8
 _MOST_LISTED = 200
 """Lines of a list."""
 _WIDTH = 80
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*$", re.MULTILINE)
-_PARAGRAPH = re.compile(r"(?:\A|\n[ \t]*\n)\s*(\S[^\n]*)")
+_HEADING = re.compile(
+    # A fenced block to its end: what looks like a heading in it is none.
+    r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(?s:.*?)(?:^ {0,3}\1[`~]*[ \t]*$|\Z)"
+    r"|^#{1,6}[ \t]+(?P<title>.+?)(?:[ \t]+#+)?[ \t]*$",
+    re.MULTILINE,
+)
+_PARAGRAPH = re.compile(r"(?:\A|\n[ \t]*\n)\s*(?P<title>\S[^\n]*)")
 
 Named = Annotated[str, "The document's name, as citations have it."]
 From = Annotated[int, "First character."]
@@ -183,10 +189,20 @@ def _parts(full: FullText) -> dict[str, tuple[Mapping[str, Any], str]]:
     """Metadata and text of each part, by what a reader calls it; "" for one text."""
     if not full.pages:
         return {"": ({}, full.text)}
+    numbers = [
+        as_number(metadata.get(PART_INDEX, place)) or 0
+        for place, (metadata, _) in enumerate(full.pages)
+    ]
+    labels = [named_part(m, n) for (m, _), n in zip(full.pages, numbers, strict=True)]
+    times = Counter(labels)
     return {
-        named_part(metadata, number): (metadata, full.text[slice(*span)])
-        for place, (metadata, span) in enumerate(full.pages)
-        for number in [as_number(metadata.get(PART_INDEX, place)) or 0]
+        label if times[label] == 1 else f"{label} (part {number})": (
+            metadata,
+            full.text[slice(*span)],
+        )
+        for label, number, (metadata, span) in zip(
+            labels, numbers, full.pages, strict=True
+        )
     }
 
 
@@ -236,9 +252,10 @@ def _passage(
 
 def _outline(parts: Mapping[str, tuple[Mapping[str, Any], str]]) -> Iterator[str]:
     for label, (_, text) in parts.items():
-        matches = [*_HEADING.finditer(text)] or [*_PARAGRAPH.finditer(text)]
+        headings = [found for found in _HEADING.finditer(text) if found["title"]]
+        matches = headings or [*_PARAGRAPH.finditer(text)]
         each = -(-len(matches) * len(parts) // _MOST_LISTED) or 1
-        starts = [(match.start(1), match[1]) for match in matches[::each]]
+        starts = [(match.start("title"), match["title"]) for match in matches[::each]]
         ends = [start for start, _ in starts[1:]] + [len(text)]
         for (start, title), end in zip(starts, ends, strict=True):
             place = f"{label}, " if label else ""

@@ -12,7 +12,7 @@ from oprag.routing.options import (
     no_tools,
     tokens_to_retrieve,
 )
-from oprag.routing.rung_context import Excerpt, RungContext, context_of_documents
+from oprag.routing.rung_context import Excerpt, RungContext
 
 __all__ = [
     "DEFAULT_RUNGS",
@@ -27,7 +27,6 @@ __all__ = [
     "answer",
     "as_rungs",
     "check_route",
-    "context_of_documents",
     "declines",
     "no_tools",
     "route",

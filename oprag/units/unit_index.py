@@ -7,6 +7,7 @@ tokens says little about them, those of its chunks say more.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from oprag.chunk import Chunk, FullText, Hit, Passage, Span, named_characters
@@ -20,6 +21,7 @@ from oprag.positions import (
     DocumentKey,
     PositionKeys,
     document_name,
+    known_document,
     read_chunks,
     read_documents,
 )
@@ -162,11 +164,13 @@ def unit_metadata(
     }
     if chunk.score is not None:
         metadata["unit_score"] = chunk.score
+    known = [known_document(Hit("", {}, document=name)) for name in unit.documents]
+    shown = tuple([each[1] for each in known if each])
     places = [
         f"{name}, {named_characters(*span)}"
-        for name, span in zip(unit.documents, spans, strict=True)
+        for name, span in zip(shown, spans, strict=True)
     ]
-    as_read = Chunk(text, key, chunk.rank, name=unit.name)
+    as_read = Chunk(text, key, chunk.rank, name=replace(unit, documents=shown).name)
     cited = "; ".join(places)
     return metadata | place_metadata(
         Passage(text, key, (as_read,), own, bool(own), cited)

@@ -36,6 +36,7 @@ def response(reason, *, as_object=False):
     return SimpleNamespace(raw={"choices": [choice]})
 
 
+LONG = {"reason": "max_output_tokens"}
 OPENAI = message(model_provider="openai")
 
 
@@ -98,6 +99,8 @@ def test_any_other_stream_passes(pieces):
         (response("content_filter", as_object=True), "filter"),
         (SimpleNamespace(raw={"done_reason": "length"}), "length"),  # Ollama
         (SimpleNamespace(raw={"candidates": [{"finish_reason": "SAFETY"}]}), "filter"),
+        (message(status="incomplete", incomplete_details=LONG), "length"),  # Responses
+        (SimpleNamespace(raw={"response": {"incomplete_details": LONG}}), "length"),
         (SimpleNamespace(), None),
     ],
 )

@@ -23,6 +23,13 @@ def test_passwords_in_addresses_of_the_environment_are_hidden(monkeypatch):
     assert without_secrets(f"{KEY} is wrong") == "*** is wrong"
 
 
+def test_an_address_without_a_password_is_no_secret(monkeypatch):
+    monkeypatch.setattr(module, "_given", set())
+    keep_secret("http://localhost:8000")
+
+    assert without_secrets("at http://localhost:8000") == "at http://localhost:8000"
+
+
 @pytest.mark.parametrize("given", [KEY, f"http://anna:{KEY}@127.0.0.1"])
 def test_what_was_given_is_hidden(given, monkeypatch):
     monkeypatch.setattr(module, "_given", set())
@@ -44,15 +51,17 @@ def test_the_longer_of_two_secrets_is_hidden_whole(monkeypatch):
         ("at http://anna:no@127.0.0.1/v1", "at http://***@127.0.0.1/v1"),
         ("at http://h/v1?v=2&api_key=abc&x=1", "at http://h/v1?v=2&api_key=***&x=1"),
         ("sent Bearer abc-12345", "sent Bearer ***"),
+        ("{'authorization': 'Bearer abcdef'}", "{'authorization': 'Bearer ***'}"),
         ("sk-abcdefgh12 is wrong", "*** is wrong"),
     ],
 )
 def test_secrets_are_known_by_their_form(text, shown):
     assert without_secrets(text) == shown
+    assert without_secrets(text, by_form=False) == text
 
 
 @pytest.mark.parametrize(
-    "text", ["Use none.", "The bearer of the letter.", "anna@example.org", "a?b=c"]
+    "text", ["Use none.", "A basic three-year warranty.", "anna@example.org", "a?b=c"]
 )
 def test_other_texts_stay(text, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")

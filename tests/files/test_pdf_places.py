@@ -12,8 +12,9 @@ from PIL import Image
 from pypdfium2 import raw
 
 from oprag.chunk import Span
-from oprag.files import pdf_page_image, pdf_places
+from oprag.files import pdf_page_image
 from oprag.files.pdf import PdfPage, open_page, open_pdf, pdf_pages
+from oprag.files.pdf_places import Rectangle, lines_of
 from oprag.splitting import split_sentences
 from tests.files.pdf_writers import FORMS, WRITERS, Form
 
@@ -38,6 +39,11 @@ def passages_of(page: PdfPage) -> list[Span]:
     ]
 
 
+def pdf_places(data: bytes, page: int, span: Span) -> list[Rectangle]:
+    with open_pdf(data) as document, open_page(document, page) as opened:
+        return lines_of(opened, span)
+
+
 def one_line(text: str) -> str:
     return " ".join(text.split())
 
@@ -45,7 +51,7 @@ def one_line(text: str) -> str:
 def marked_texts(data: bytes, spans: Mapping[int, Sequence[Span]]) -> Iterator[str]:
     """Read back what the rectangles of each span cover the middle of."""
     for number in sorted(spans):
-        covered = [pdf_places(data, number, [span]) for span in spans[number]]
+        covered = [pdf_places(data, number, span) for span in spans[number]]
         with pypdfium2.PdfDocument(data) as document:
             characters = document[number].get_textpage()
             found = [
@@ -126,7 +132,7 @@ endcmap end"""
 
 
 def test_rectangles_are_points_from_the_lower_left_corner():
-    here, now = pdf_places(known_page(), 0, [Span(4, 12)])
+    here, now = pdf_places(known_page(), 0, Span(4, 12))
 
     assert 98 <= here.left < 101  # the fifth of letters 12 points wide
     assert 143 < here.right <= 146
@@ -144,7 +150,7 @@ def test_the_raised_mark_of_a_note_has_a_rectangle_of_its_own():
     )
     text = pdf_pages(data)[0].text
 
-    before, mark, behind = pdf_places(data, 0, [Span(0, len(text))])
+    before, mark, behind = pdf_places(data, 0, Span(0, len(text)))
 
     assert before.bottom == pytest.approx(behind.bottom, abs=1)
     assert mark.bottom > before.bottom + 8
@@ -154,13 +160,14 @@ def test_the_raised_mark_of_a_note_has_a_rectangle_of_its_own():
 def test_blanks_and_spans_beyond_the_text_are_nowhere():
     data = known_page()
 
-    assert pdf_places(data, 0, [Span(3, 4), Span(50, 60)]) == []
+    assert pdf_places(data, 0, Span(3, 4)) == []
+    assert pdf_places(data, 0, Span(50, 60)) == []
 
 
 @pytest.mark.parametrize("page", [-1, 1])
 def test_a_page_that_is_not_there_is_told(page):
     with pytest.raises(IndexError, match=rf"no page {page}: the PDF has 1"):
-        pdf_places(known_page(), page, [])
+        pdf_places(known_page(), page, Span(0, 1))
 
 
 def pixels(png: bytes) -> list[list[tuple[int, int, int]]]:
@@ -189,7 +196,7 @@ def marked_part(png: bytes) -> tuple[int, int, int, int]:
 @pytest.mark.parametrize("turned", [0, 90])
 def test_the_picture_of_a_page_has_the_mark_where_a_viewer_shows_it(turned, box):
     data = known_page(turned=turned, box=box)
-    (place,) = pdf_places(data, 0, [Span(4, 8)])
+    (place,) = pdf_places(data, 0, Span(4, 8))
     x, y = map(float, box.split()[:2])
     left, right = 2 * (place.left - x), 2 * (place.right - x)
     top, bottom = 2 * (200 + y - place.top), 2 * (200 + y - place.bottom)
@@ -218,7 +225,7 @@ def test_characters_that_no_index_stores_are_replaced_where_they_stand():
     (page,) = pdf_pages(data)
 
     assert page.text == "\U0001f600\ufffd\ufffd\U0001f600"
-    first, *_, last = (pdf_places(data, 0, [Span(n, n + 1)])[0] for n in range(4))
+    first, *_, last = (pdf_places(data, 0, Span(n, n + 1))[0] for n in range(4))
     assert last.left - first.left == pytest.approx(36, abs=1)
 
 
@@ -229,7 +236,7 @@ def test_lines_that_end_in_a_hyphen_stay_two_lines():
     )
 
     assert pdf_pages(data)[0].text == "infor-\nmation"
-    assert len(pdf_places(data, 0, [Span(0, 13)])) == 2
+    assert len(pdf_places(data, 0, Span(0, 13))) == 2
 
 
 def test_threads_with_pdfs_wait_for_one_another():

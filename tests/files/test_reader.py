@@ -119,6 +119,9 @@ def test_a_closed_folder_is_told(folder):
     ("page", "text"),
     [
         ("<title>Rules</title><h1>Rules</h1><p>None.</p>", "# Rules\n\nNone."),
+        ("<title>Go</title><h1>Goals of 2024</h1>", "Go\n\n# Goals of 2024"),
+        ("<head><title>T</title><meta><p>Hello", "T\n\nHello"),
+        ("<head><title>T</title>\nHello <b>you", "T\n\nHello you"),
         ("<pre>  if a:\n    b</pre><table><td>x<td>y", "if a:\n    b\n\nx y"),
         ("<p>code:</p><pre>  a\n  b</pre>", "code:\n\n  a\n  b"),
         (

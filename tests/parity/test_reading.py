@@ -141,6 +141,29 @@ def test_documents_of_every_store_are_listed_and_read_by_their_citation():
         assert read.invoke({"document": "z/a.txt"}).endswith(text)
 
 
+def test_pages_with_one_label_are_all_there_and_told_apart():
+    labels = {"Cover.": "1", "First.": "1", "Second.": "2"}
+    given = [
+        Document(text, metadata={"source": "a.pdf", "page": n, "page_label": label})
+        for n, (text, label) in enumerate(labels.items())
+    ]
+    read, outline, listed = langchain_oprag.create_reading_tools(given)
+
+    assert listed.invoke({}) == "a.pdf: 3 pages, 19 characters"
+    assert len(outline.invoke({"document": "a.pdf"}).splitlines()) == 3
+    refused = read.invoke({"document": "a.pdf", "page": "1"})
+    assert refused.endswith("page 1 (part 0), page 1 (part 1), page 2.")
+    for page, text in (("1 (part 0)", "Cover."), ("page 1 (part 1)", "First.")):
+        assert read.invoke({"document": "a.pdf", "page": page}).endswith(text)
+
+
+def test_an_outline_has_headings_as_they_are_written_and_none_of_code():
+    text = "# C#\n\n```sh\n# no\n````\n## Use ##\n\n~~~\n# no"
+    outline = DocumentReader(document_source({"a": text})).outline("a")
+    places = ["characters 2-25: C#", f"characters 25-{len(text)}: Use"]
+    assert carry_out(outline).text.splitlines() == places
+
+
 def test_a_filter_binds_what_is_read_and_listed():
     store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
     given = [Document(f"Of {name}.", metadata={"source": name}) for name in "ab"]

@@ -10,7 +10,8 @@ from oprag.calls import PromptSize
 from oprag.chunk import FullText, Hit
 from oprag.context import ContextOptions
 from oprag.errors import ContextWindowError
-from oprag.routing import Excerpt, RouteOptions, context_of_documents
+from oprag.routing import Excerpt, RouteOptions
+from oprag.routing.rung_context import context_of_documents
 from oprag.tokens import resolve_token_counter
 
 WORDS = resolve_token_counter(lambda text: len(text.split()))

@@ -176,6 +176,19 @@ def test_metadata_say_what_a_unit_holds():
     assert (metadata["oprag_rank"], metadata["unit_score"]) == (0, 0.5)
 
 
+def test_units_are_named_as_chunks_are():
+    one, two = "/home/ann/docs/2024/a.md", "/home/ann/docs/b.md"
+    index = UnitIndex([LongUnit((one, two), 2)])
+    (found,) = index.find([Hit("a", {"source": one})])
+    metadata = unit_metadata(found, "a\n\nb", dict.fromkeys((one, two), "a").get)
+
+    assert metadata["oprag_document"] == '["2024/a.md", "docs/b.md"]'
+    assert metadata["oprag_citation"] == (
+        "2024/a.md, characters 0-1; docs/b.md, characters 0-1"
+    )
+    assert metadata["unit_documents"] == [one, two]
+
+
 @given(
     st.lists(st.sampled_from(["a", "b", "c", "long"]), max_size=12),
     st.integers(0, 240),

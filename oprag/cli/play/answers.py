@@ -35,8 +35,8 @@ class Answering:
         step = self._session.step
         if self.working or step is None or not self._workshop.chat_model:
             return
-        self.question, self.text, self.problem, self.facts = "", "", "", []
         self.question = step.retrieved.question
+        self.text, self.problem, self.facts = "", "", []
         self.working = True
         self._session.version += 1
         Thread(target=self._work, args=[step], daemon=True).start()

@@ -63,7 +63,7 @@ class ChatModel(Model):
             message: AIMessage = await client.ainvoke([HumanMessage(prompt)], **limit)
         except Exception as error:  # the clients have no error in common
             raise self._failure(error) from error
-        text = without_secrets(well_formed(text_of(message)))
+        text = without_secrets(well_formed(text_of(message)), by_form=False)
         if reported := message.usage_metadata:
             usage = TokenUsage.reported(reported)
         else:
