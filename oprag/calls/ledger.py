@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import inf
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from oprag.errors import InvalidOptionError, invalid_option, written
-
-_PER = 1_000_000
-_PRICE_PARTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ class Price(NamedTuple):
             fresh * self.input
             + usage.cached_tokens * self.cached_input
             + usage.output_tokens * self.output
-        ) / _PER
+        ) / 1_000_000
 
 
 def as_prices(prices: Mapping[str, Sequence[float]] | None) -> dict[str, Price]:
@@ -75,8 +73,9 @@ def as_prices(prices: Mapping[str, Sequence[float]] | None) -> dict[str, Price]:
         raise invalid_option("prices", prices, takes)
     checked = {}
     for model, parts in (prices or {}).items():
-        listed = isinstance(parts, (list, tuple)) and len(parts) == _PRICE_PARTS
-        if not listed or any(type(p) not in (int, float) or p < 0 for p in parts):
+        listed = parts if isinstance(parts, (list, tuple)) else ()
+        sound = [p for p in listed if type(p) in (int, float) and 0 <= p < inf]
+        if not len(sound) == len(listed) == len(Price._fields):
             message = (
                 f"The price of {model!r} is {written(parts)}. It takes three numbers, "
                 "for a million tokens each: (input, cached input, output)."

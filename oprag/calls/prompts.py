@@ -93,7 +93,7 @@ def check_prompt(
     probes = {name: f"<the {name}>" for name in variables}
     try:
         text = fill(probes)
-    except (AttributeError, LookupError, ValueError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         takes = f"With {', '.join(variables)} it cannot be filled: {error!r}."
         raise invalid_option(option, prompt, takes) from error
     if missing := [f"{{{name}}}" for name in variables if probes[name] not in text]:

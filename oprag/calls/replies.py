@@ -51,7 +51,7 @@ def well_formed(text: str) -> str:
 
 _REASONS = (
     *("finish_reason", "stop_reason", "stopReason", "done_reason", "status"),
-    "reason",  # of `incomplete_details`, in OpenAI's Responses
+    "incomplete_details",  # of OpenAI's Responses: `{"reason": …}`
 )
 """Names of the reason, in LangChain's `response_metadata` or in providers' objects."""
 _CUTS: dict[str, Literal["length", "filter"]] = {
@@ -97,16 +97,14 @@ class StreamEnd:
         self._due |= metadata.get("model_provider") == "openai"
         choices = field_of(raw, "choices") or ()
         self._due |= bool(choices)
-        ends = [metadata, raw, *choices, *(field_of(raw, "candidates") or ())]
-        ends += [
-            field_of(end, "incomplete_details")
-            for end in (metadata, raw, field_of(raw, "response"))
-        ]
-        for said in ends:
+        holders = (metadata, raw, field_of(raw, "response"), *choices)
+        for said in (*holders, *(field_of(raw, "candidates") or ())):
             for reason in filter(None, (field_of(said, name) for name in _REASONS)):
                 self._came = True
                 # Some clients give an enum: FinishReason.MAX_TOKENS.
-                word = str(reason).lower().rpartition(".")[2]
+                word = (
+                    str(field_of(reason, "reason") or reason).lower().rpartition(".")[2]
+                )
                 self.cut = _CUTS.get(word, self.cut)
 
     def check(self) -> None:

@@ -21,10 +21,9 @@ _FORMS = {
 _given: set[str] = set()
 
 
-def keep_secret(*texts: str) -> None:
-    """Count these as secrets too: keys, or addresses with a password in them."""
-    for text in texts:
-        _given.update(_PASSWORD.findall(text) if "://" in text else [text])
+def keep_secret(text: str) -> None:
+    """Count a key as a secret too, or the password in an address."""
+    _given.update(_PASSWORD.findall(text) if "://" in text else [text])
 
 
 def without_secrets(text: str, *, by_form: bool = True) -> str:

@@ -36,7 +36,7 @@ Question: {question}"""
 """The context comes first, and nothing before it differs between two questions."""
 
 _STEP = "retrieved"
-_NUMBER = re.compile(r"\[\d+\]")
+_NUMBERS = re.compile(r"\[(\d+(?:[\s,;–-]+\d+)*)\]")  # [2], [2, 9]
 
 
 class Answer(NamedTuple):
@@ -89,9 +89,9 @@ def answer_from_passages(
     read = [f"[{number}] {passage.citation}" for number, passage in passages]
     hint = "Give a smaller --token-budget."
     output = _streamed(chain, name, found, write, overflow_hint=hint)
-    known = {place.partition(" ")[0] for place in read}
-    cited = dict.fromkeys(_NUMBER.findall(output["answer"]))
-    unknown = [number for number in cited if number not in known]
+    numbers = re.findall(r"\d+", " ".join(_NUMBERS.findall(output["answer"])))
+    known = {str(number) for number in range(1, len(read) + 1)}
+    unknown = [f"[{each}]" for each in dict.fromkeys(numbers) if each not in known]
     return _answer(output, read)._replace(unknown=unknown)
 
 

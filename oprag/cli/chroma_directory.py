@@ -128,7 +128,15 @@ class ChromaDirectory:
             typer.Exit: The file is no backup.
             OSError: It cannot be read.
         """
-        kept = dict(_backed_up(backup))
+        kept: dict[str, Mapping[str, Any]] = {}
+        with backup.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                try:
+                    entry = json.loads(line)
+                    kept[entry["id"]] = entry["metadata"]
+                except (ValueError, KeyError, TypeError) as error:
+                    told = f"{backup} is not a backup of oprag doctor (line {number})."
+                    raise stop(told, 2) from error
         changes = []
         for chunk in self.read():
             metadata = kept.get(chunk.id)
@@ -139,17 +147,6 @@ class ChromaDirectory:
             changes.append(Change(chunk.id, "", chunk.metadata, update))
         self.write(changes, lambda _: None)
         return len(changes)
-
-
-def _backed_up(backup: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    with backup.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
-            try:
-                kept = json.loads(line)
-                yield kept["id"], kept["metadata"]
-            except (ValueError, KeyError, TypeError) as error:
-                message = f"{backup} is not a backup of oprag doctor (line {number})."
-                raise stop(message, 2) from error
 
 
 def open_directory(directory: Path, name: str = "") -> ChromaDirectory:

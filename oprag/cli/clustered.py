@@ -160,7 +160,7 @@ def index_together(
     _opened(lambda: next(iter(chunk_store(store(model)).read()), None))
     return index_on_ray(
         to_index(read),
-        lambda: store(_loaded(name)),
+        lambda: store(load_embedding_model(name, packaged=packaged_weights())),
         address=address,
         splitter=OffsetSentenceSplitter(),
         scope=scope,
@@ -168,10 +168,6 @@ def index_together(
         unsupported_metadata="drop",
         show_progress=show_progress,
     )
-
-
-def _loaded(name: str) -> SentenceTransformerEmbeddings:
-    return load_embedding_model(name, packaged=packaged_weights())
 
 
 def _opened(ask: Callable[[], object]) -> None:

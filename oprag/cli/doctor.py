@@ -12,6 +12,7 @@ import typer
 
 from oprag.cli.messages import note, stop
 from oprag.cli.options import AsJson, Collection
+from oprag.errors import counted
 
 if TYPE_CHECKING:
     from oprag.cli.chroma_directory import ChromaDirectory
@@ -96,7 +97,7 @@ def doctor(
     store = open_directory(directory, collection)
     if restore is not None:
         count = store.restore(restore)
-        note(f"{count:,} chunks of {store.name!r} have the metadata of the backup.")
+        note(f"Restored from the backup: {counted(count, 'chunk')} of {store.name!r}.")
     options: dict[str, Any] = {
         "position_keys": position_keys or None,
         "document_key": document_key,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from oprag.diagnosing import Diagnosis, Problem, RepairPlan
+from oprag.errors import counted
 
 _COLOURS = {"ordered": "bold green", "not ordered": "bold red", "damaged": "bold red"}
 _SHOWN = 3
@@ -15,13 +16,13 @@ _SHOWN = 3
 
 def diagnosis_lines(diagnosis: Diagnosis, name: str) -> Iterator[Text]:
     """The verdict, the problems, and what the sources prove."""
-    chunks = f"{diagnosis.chunks:,} chunks"
+    chunks = counted(diagnosis.chunks, "chunk")
     if diagnosis.sampled:
         chunks = f"the first {chunks}"
     yield Text.assemble(
         (f"{name}: ", "bold"),
         (diagnosis.verdict, _COLOURS[diagnosis.verdict]),
-        f" ({chunks}, {diagnosis.documents:,} documents)",
+        f" ({chunks}, {counted(diagnosis.documents, 'document')})",
     )
     yield from _problems(diagnosis.problems)
     yield from _proofs(diagnosis)
@@ -50,7 +51,8 @@ def plan_lines(plan: RepairPlan, *, written: bool) -> Iterator[Text]:
     """Yield lines for what a repair writes, or has written, and what it leaves."""
     documents = dict.fromkeys(change.document for change in plan.changes)
     done = "were written" if written else "would be written; --write does it"
-    what = f"{len(plan.changes):,} chunks of {len(documents):,} documents {done}"
+    chunks = counted(len(plan.changes), "chunk")
+    what = f"{chunks} of {counted(len(documents), 'document')} {done}"
     yield Text.assemble(
         ("\nRepair: ", "bold"), what if plan.changes else "there is nothing to write"
     )
@@ -64,7 +66,7 @@ def plan_lines(plan: RepairPlan, *, written: bool) -> Iterator[Text]:
     if len(plan.changes) > _SHOWN:
         yield Text(f"  and {len(plan.changes) - _SHOWN:,} more", "dim")
     if plan.unproved:
-        yield Text(f"  {len(plan.unproved):,} chunks get no proved place:")
+        yield Text(f"  Without a proved place: {counted(len(plan.unproved), 'chunk')}")
         for chunk in plan.unproved[:_SHOWN]:
             place = f" of {chunk.document}" if chunk.document else ""
             yield Text(f"    {chunk.chunk}{place}: {chunk.detail}", "dim")
@@ -74,8 +76,9 @@ def _problems(problems: Sequence[Problem]) -> Iterator[Text]:
     if problems:
         yield Text("\nProblems", "bold")
     for problem in problems:
-        count = f"{problem.chunks:,} chunks" if problem.chunks else ""
-        where = f" in {problem.documents:,} documents" if problem.documents else ""
+        count = counted(problem.chunks, "chunk") if problem.chunks else ""
+        of = counted(problem.documents, "document")
+        where = f" in {of}" if problem.documents else ""
         line = Text(f"  {problem.kind}", "red")
         said = ". ".join(filter(None, (count + where, problem.message)))
         yield line.append(f": {said}", "")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from itertools import takewhile
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from oprag.chunk import FullText
@@ -78,9 +76,12 @@ class FolderTexts(DocumentSource):
         if not parts or parts[-1] not in self._paths:
             parts = PureWindowsPath(document_id).parts  # of a machine with Windows
         candidates = self._paths.get(parts[-1], []) if parts else []
-        most = max((_agreeing(path.parts, parts) for path in candidates), default=0)
+        ends = [
+            len(os.path.commonprefix([path.parts[::-1], parts[::-1]]))  # noqa: RUF071 -- parts
+            for path in candidates
+        ]
         best = [path for path in candidates if path.parts == parts] or [
-            path for path in candidates if _agreeing(path.parts, parts) == most
+            path for path, end in zip(candidates, ends, strict=True) if end == max(ends)
         ]
         if len(best) != 1:
             several = " and ".join(str(path) for path in best[:2])
@@ -99,9 +100,3 @@ def _shown(path: Path) -> str:
 def _raw(path: Path) -> str:
     """Every character of a file as it is, a byte order mark included."""
     return path.read_bytes().decode("utf-8")
-
-
-def _agreeing(path: Sequence[str], name: Sequence[str]) -> int:
-    """Return how many parts two paths share, counted from the end."""
-    pairs = zip(reversed(path), reversed(name), strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

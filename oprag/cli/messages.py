@@ -26,11 +26,6 @@ def note(message: str) -> None:
     _print("Note:", message, fg="yellow")
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number of things."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _print(label: str, message: str, **style: Any) -> None:
     from oprag.calls import well_formed, without_secrets
 

@@ -19,9 +19,10 @@ from oprag.chunk import Chunk, Passage
 from oprag.cli.display import make_console, progress_bar
 from oprag.cli.embedding_models import load_model
 from oprag.cli.index import Index, own_index
-from oprag.cli.messages import counted, note
+from oprag.cli.messages import note
 from oprag.cli.options import SearchOptions, cache_folder
 from oprag.context import Order, Widen, order_context, render
+from oprag.errors import counted
 from oprag.files import FilesRead, read_files
 from oprag.tokens import resolve_token_counter
 

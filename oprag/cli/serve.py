@@ -51,7 +51,14 @@ def serve(
       oprag serve notes/ --widen fill
       oprag serve chroma/ --collection notes --host 0.0.0.0
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
-    _check_key(api_key)
+    sound = len(api_key) >= _SHORTEST and api_key.isascii() and api_key.isprintable()
+    if not sound or " " in api_key:
+        message = (
+            f"The key that applications have to send needs at least {_SHORTEST} "
+            "letters, digits and signs, without blanks. Set the variable "
+            "OPRAG_API_KEY, such as to what `openssl rand -hex 16` prints."
+        )
+        raise stop(message, 2)
     from oprag.cli.librarian import librarian_of
     from oprag.cli.listener import listen, run_server
 
@@ -76,13 +83,3 @@ def serve(
     )
     librarian.start()
     run_server(app, listener, lifespan="off")
-
-
-def _check_key(key: str) -> None:
-    if len(key) < _SHORTEST or not key.isascii() or not key.isprintable() or " " in key:
-        message = (
-            f"The key that applications have to send needs at least {_SHORTEST} "
-            "letters, digits and signs, without blanks. Set the variable "
-            "OPRAG_API_KEY, such as to what `openssl rand -hex 16` prints."
-        )
-        raise stop(message, 2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import starmap
 from typing import Any, TypeAlias
 
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk, Wanted
@@ -48,19 +47,15 @@ class ChromaChunks(ChunkStore):
     ) -> Iterator[StoredChunk]:
         """Yield the chunks of some documents, or of some ids; else all."""
         get, filters = self._collection.get, [*map(self._condition, self.filters)]
-        found = (
-            row
+        return (
+            StoredChunk(text or "", metadata or {}, chunk_id)
             for conditions in ([[]] if wanted is None else _conditions(wanted))
-            for row in _rows(get, [*conditions, *filters], ids)
+            for text, metadata, chunk_id in _rows(get, [*conditions, *filters], ids)
         )
-        return starmap(self._chunk, found)
 
     def _condition(self, where: Any) -> Any:
         """Return a search's filter as Chroma's own."""
         return where
-
-    def _chunk(self, text: str | None, metadata: Any, chunk_id: str) -> StoredChunk:
-        return StoredChunk(text or "", metadata or {}, chunk_id)
 
 
 def _conditions(wanted: Wanted) -> Iterator[list[Any]]:

@@ -61,6 +61,16 @@ class DocumentSource(ABC):
         """Async version of `get`."""
         return (await self.aread(document_id)).text
 
+    async def aread_all(self, names: Iterable[str]) -> list[FullText]:
+        """Read several at once; of the errors the first one's is raised, as in sync."""
+        from asyncio import gather  # here, because its import takes long
+
+        found = await gather(*map(self.aread, names), return_exceptions=True)
+        for each in found:
+            if isinstance(each, BaseException):
+                raise each
+        return found  # type: ignore[return-value]  # none of them is an error
+
     @property
     def at_hand(self) -> bool:
         """Whether the texts are in memory, so that reading one costs nothing."""

@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from oprag.errors.words import did_you_mean, named, users_level, written
+from oprag.errors.words import counted, did_you_mean, named, users_level, written
 
 __all__ = [
     "BudgetTooSmallError",
@@ -57,6 +57,7 @@ __all__ = [
     "UnfilledBudgetWarning",
     "UnfitIndexError",
     "UnreadableFileError",
+    "counted",
     "did_you_mean",
     "invalid_option",
     "named",

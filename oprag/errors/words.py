@@ -41,6 +41,11 @@ def _is_plain(value: Any) -> bool:
     return (package in _PLAIN or is_path) and not is_method
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def named(value: Any) -> str:
     """Return what a value is, in words; nothing of what it holds.
 

@@ -22,11 +22,7 @@ _SAME_LINE = 0.5
 
 
 class Rectangle(NamedTuple):
-    """A part of a page, in points (1/72 inch) of the page's own coordinates.
-
-    They count from the lower left corner to the right and upwards, before the page is
-    turned, if it is.
-    """
+    """A part of a page, in points from its lower left corner, before it is turned."""
 
     left: float
     bottom: float

@@ -22,7 +22,7 @@ def shown_names(called: Mapping[str, str], folder: str = "") -> dict[str, str]:
     That is the path relative to the folder; else, of an absolute path, the last two
     parts, and more where two would be called the same.
     """
-    inside = re.compile(rf"{re.escape(folder)}[/\\]+" if folder else r"(?!)")
+    inside = re.compile(rf"\A{re.escape(folder)}[/\\]+" if folder else r"(?!)")
     shown = {name: inside.sub("", called[name], count=1) for name in sorted(called)}
     taken = [each for each in shown.values() if not _ABSOLUTE.match(each)]
     for name, path in shown.items():

@@ -5,14 +5,14 @@
 import re
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 from oprag.chunk import Chunk, FullText, Passage, Span, named_part
 from oprag.context import check_option, render, too_small
 from oprag.documents import DocumentSource
-from oprag.errors import DocumentNotFoundError, InvalidOptionError, OpragError
+from oprag.errors import DocumentNotFoundError, InvalidOptionError, OpragError, counted
 from oprag.metadata import DOC_URI, EXACT, PART_INDEX
 from oprag.positions import PART_KEYS, as_number
 from oprag.reading.names import meant, shown_names
@@ -129,7 +129,19 @@ class DocumentReader:
     def outline(self, document: Named) -> Steps[Reading]:
         """List headings, or how paragraphs begin, each with its characters."""
         _, _, full = yield from self._found(document)
-        return Reading("\n".join(_outline(_parts(full))))
+        parts, lines = _parts(full), []
+        for label, (_, text) in parts.items():
+            headings = [found for found in _HEADING.finditer(text) if found["title"]]
+            matches = headings or [*_PARAGRAPH.finditer(text)]
+            each = -(-len(matches) * len(parts) // _MOST_LISTED) or 1
+            starts = [
+                (found.start("title"), found["title"]) for found in matches[::each]
+            ]
+            ends = [start for start, _ in starts[1:]] + [len(text)]
+            for (start, title), end in zip(starts, ends, strict=True):
+                place = f"{label}, " if label else ""
+                lines.append(f"{place}characters {start}-{end}: {title[:_WIDTH]}")
+        return Reading("\n".join(lines))
 
     def documents(
         self, containing: Annotated[str, "Part of the name."] = ""
@@ -145,7 +157,7 @@ class DocumentReader:
                 lines.append(f"{each}: can be searched, not read ({error.message})")
                 continue
             parts = _parts(found)
-            pages = "" if "" in parts else f"{len(parts):,} pages, "
+            pages = "" if "" in parts else f"{counted(len(parts), 'page')}, "
             length = sum(len(text) for _, text in parts.values())
             lines.append(f"{each}: {pages}{length:,} characters")
         if (left := len(names) - _MOST_LISTED) > 0:
@@ -189,20 +201,15 @@ def _parts(full: FullText) -> dict[str, tuple[Mapping[str, Any], str]]:
     """Metadata and text of each part, by what a reader calls it; "" for one text."""
     if not full.pages:
         return {"": ({}, full.text)}
-    numbers = [
-        as_number(metadata.get(PART_INDEX, place)) or 0
-        for place, (metadata, _) in enumerate(full.pages)
-    ]
+    numbers = [as_number(metadata[PART_INDEX]) or 0 for metadata, _ in full.pages]
     labels = [named_part(m, n) for (m, _), n in zip(full.pages, numbers, strict=True)]
     times = Counter(labels)
     return {
-        label if times[label] == 1 else f"{label} (part {number})": (
-            metadata,
-            full.text[slice(*span)],
-        )
+        f"{label} (part {number})" if times[label] > 1 else label: (metadata, text)
         for label, number, (metadata, span) in zip(
             labels, numbers, full.pages, strict=True
         )
+        for text in [full.text[slice(*span)]]
     }
 
 
@@ -248,15 +255,3 @@ def _passage(
         metadata={DOC_URI: name, **metadata},
     )
     return Passage(text, chunk.document, (chunk,), (span,), chunk.exact)
-
-
-def _outline(parts: Mapping[str, tuple[Mapping[str, Any], str]]) -> Iterator[str]:
-    for label, (_, text) in parts.items():
-        headings = [found for found in _HEADING.finditer(text) if found["title"]]
-        matches = headings or [*_PARAGRAPH.finditer(text)]
-        each = -(-len(matches) * len(parts) // _MOST_LISTED) or 1
-        starts = [(match.start("title"), match["title"]) for match in matches[::each]]
-        ends = [start for start, _ in starts[1:]] + [len(text)]
-        for (start, title), end in zip(starts, ends, strict=True):
-            place = f"{label}, " if label else ""
-            yield f"{place}characters {start}-{end}: {title[:_WIDTH]}"

@@ -5,7 +5,6 @@ What a framework adds is how its models are called and what its output looks lik
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import math
 import time
@@ -241,7 +240,7 @@ async def aanswer(
         try:
             if isinstance(request, ReadDocuments):
                 source: Any = answering.source
-                result = await asyncio.gather(*map(source.aread, request.names))
+                result = await source.aread_all(request.names)
             else:
                 call = await in_thread(partial(answering.begin, request))
                 async with aclosing(call.aoutputs(streaming=streaming)) as outputs:

@@ -52,21 +52,23 @@ def as_rungs(rungs: Sequence[str | int | Rung]) -> tuple[Rung, ...]:
     made = tuple(map(_rung, rungs)) if listed else ()
     known = tuple(filter(None, made))
     heights = [float("inf") if r.full else r.token_budget or 0 for r in known]
-    if not known or known != made or heights != sorted(set(heights)):
+    once = len({str(rung.name) for rung in known}) == len(known)
+    if not known or known != made or heights != sorted(set(heights)) or not once:
         takes = (
             'It takes a list of "retrieved", token budgets from small to large, and '
-            '"full", in this order, one of them at least.'
+            '"full", in this order, one of them at least, each name once.'
         )
         raise invalid_option("rungs", rungs, takes)
     return known
 
 
-def _rung(rung: object) -> Rung | None:
+def _rung(rung: Any) -> Rung | None:
     if rung in DEFAULT_RUNGS:
         return Rung(str(rung), full=rung == "full")
-    if type(rung) is int and rung > 0:
-        return Rung(str(rung), token_budget=rung)
-    return rung if isinstance(rung, Rung) else None
+    if type(rung) is int:
+        rung = Rung(str(rung), token_budget=rung)
+    budget = rung.token_budget if isinstance(rung, Rung) else 0
+    return rung if budget is None or (type(budget) is int and budget > 0) else None
 
 
 def tokens_to_retrieve(rungs: Sequence[Rung]) -> int | None:

@@ -50,7 +50,7 @@ def punkt_sentence_spans(text: str, language: str = "english") -> list[tuple[int
         Kiss and Strunk 2006, "Unsupervised Multilingual Sentence Boundary
         Detection"; what DOS RAG (arXiv 2506.03989) cuts its chunks with.
     """
-    find = _finder(language).spans
+    find = _finder(str(language)).spans
     ends = (match.end() for match in _OTHER_END.finditer(text))
     return [
         (start + first, start + last)

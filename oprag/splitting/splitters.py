@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from operator import index
 from typing import Any, TypeAlias
 
 from oprag.errors import InvalidOptionError, PositionError, invalid_option, named
@@ -106,7 +107,7 @@ def split_sentences(
         The chunks in reading order.
 
     Raises:
-        InvalidOptionError: `chunk_size` is out of range.
+        InvalidOptionError: `chunk_size` is out of range; `sentence_spans` gives none.
         PositionError: `sentence_spans` gave a span that is empty or reversed,
             leaves the text, or begins before the one before it ends.
         TokenizerError: The tokenizer cannot be used or loaded.
@@ -124,7 +125,13 @@ def split_sentences(
     if not text:
         return []
     find = punkt_sentence_spans if sentence_spans is None else sentence_spans
-    bounds = _sentence_bounds(list(find(text)), len(text))
+    found: Any = find(text)
+    try:
+        spans = [(index(start), index(end)) for start, end in found]
+    except (TypeError, ValueError) as error:
+        takes = "It takes a function that gives spans of its text: [(0, 12), (13, 40)]."
+        raise invalid_option("sentence_spans", sentence_spans, takes) from error
+    bounds = _sentence_bounds(spans, len(text))
     return list(_packed(text, bounds, chunk_size, counter))
 
 
@@ -161,7 +168,7 @@ def _counted_windows(
         guess = reached - start
         if reached > end:
             end = reached
-            yield TextChunk(start, end, counter.count(text[start:end]))
+            yield TextChunk(start, end, counter.count_again(text[start:end]))
         if chunk_overlap:
             start = longest_prefix(
                 text,
@@ -200,7 +207,7 @@ def _packed(
     while first < n_sentences:
         start, last, tokens = bounds[first], first, 0
         while last < n_sentences:
-            more = counter.count(text[start : bounds[last + 1]])
+            more = counter.count_again(text[start : bounds[last + 1]])
             if more > chunk_size:
                 break
             last, tokens = last + 1, more
@@ -227,8 +234,8 @@ def _piece(
         cuts = [end for end in ends if end > start]
         for cut in reversed(cuts):
             if boundary_at_or_before(text, cut, start) == cut:
-                tokens = counter.count(text[start:cut])
+                tokens = counter.count_again(text[start:cut])
                 # A shorter text may count more, where it ends with bare white space.
                 if tokens <= chunk_size:
                     return TextChunk(start, cut, tokens)
-    return TextChunk(start, reach, counter.count(text[start:reach]))
+    return TextChunk(start, reach, counter.count_again(text[start:reach]))

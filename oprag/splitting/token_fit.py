@@ -50,7 +50,7 @@ def longest_prefix(
             place = _next_boundary(text, reached, end)
             if place >= too_far:
                 break
-        if counter.count(text[start:place]) <= chunk_size:
+        if counter.count_again(text[start:place]) <= chunk_size:
             reached = place
         else:
             too_far = place

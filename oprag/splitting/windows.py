@@ -98,7 +98,7 @@ class _Windows(NamedTuple):
         return closing, tokens
 
     def _count(self, start: int, end: int) -> int:
-        return self.counter.count(self.text[start:end])
+        return self.counter.count_again(self.text[start:end])
 
     def _inside_a_token(self, opening: _Cut, limit: int) -> tuple[_Cut, int]:
         """The same where no token of the whole text begins at a place that fits."""

@@ -12,7 +12,7 @@ import operator
 import re
 import warnings
 from array import array
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from threading import RLock
@@ -73,6 +73,23 @@ class NamedTokenCounter:
         """Return the number of tokens, 0 or more; what was counted lately is known."""
         return (_chunk_count if len(text) < _LONG else _long_count)(self, text)
 
+    def count_again(self, text: str) -> int:
+        """As calling it, but nothing is kept."""
+        counted = self.count(text)
+        try:
+            number = operator.index(counted)
+        except TypeError:
+            number = -1
+        if number < 0:
+            name = self.name or getattr(self.count, "__name__", named(self.count))
+            message = (
+                f"The token counter {name!r} gave {counted!r:.60}, not a number of "
+                "tokens: return a whole number from 0 on, as "
+                "lambda text: len(tokenize(text)) does."
+            )
+            raise TokenizerError(message, tokenizer=name)
+        return number
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
 
@@ -82,12 +99,8 @@ class NamedTokenCounter:
         return type(self), (self.count, self.name, self.tokenizer)
 
 
-def _count(counter: NamedTokenCounter, text: str) -> int:
-    return counter.count(text)
-
-
-_chunk_count = lru_cache(1 << 13)(_count)
-_long_count = lru_cache(4)(_count)
+_chunk_count = lru_cache(1 << 13)(NamedTokenCounter.count_again)
+_long_count = lru_cache(4)(NamedTokenCounter.count_again)
 
 
 def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
@@ -136,8 +149,11 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
         return counter
     if isinstance(spec, str):
         return _counter_by_name(spec)
-    kept = _counter_of_object
-    return kept(spec) if isinstance(spec, Hashable) else kept.__wrapped__(spec)
+    try:
+        hash(spec)
+    except TypeError:
+        return _counter_of_object.__wrapped__(spec)
+    return _counter_of_object(spec)
 
 
 def splitting_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
@@ -207,30 +223,13 @@ def _counter_of_object(spec: Any) -> NamedTokenCounter:
         return _of_tokenizer(_huggingface_count, private_copy(spec, ""), "")
     if callable(spec):
         _refuse_messages(spec)
-        return NamedTokenCounter(partial(_checked_count, spec))
+        return NamedTokenCounter(spec)
     message = (
         f"What counts tokens here is {named(spec)}. It takes None, a name, a "
         "tiktoken.Encoding, a fast Hugging Face tokenizer, or a callable from a text "
         "to its number of tokens."
     )
     raise TokenizerError(message, tokenizer=type(spec).__name__)
-
-
-def _checked_count(counter: Callable[[str], Any], text: str) -> int:
-    """Count a text, and make sure that what comes is a number of tokens."""
-    counted = counter(text)
-    try:
-        number = operator.index(counted)
-    except TypeError:
-        number = -1
-    if number < 0:
-        name = getattr(counter, "__name__", type(counter).__name__)
-        message = (
-            f"The token counter {name!r} gave {counted!r:.60}, not a number of tokens: "
-            "return a whole number from 0 on, as lambda text: len(tokenize(text)) does."
-        )
-        raise TokenizerError(message, tokenizer=name)
-    return number
 
 
 def _refuse_messages(counter: Callable[..., Any]) -> None:

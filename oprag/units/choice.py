@@ -110,13 +110,9 @@ def read_units(
     """
     source: Any = options.documents
     names = list(dict.fromkeys(name for each in found for name in each.unit.documents))
-
-    async def later() -> list[Any]:
-        from asyncio import gather  # here, because its import takes long
-
-        return await gather(*map(source.aread, names))
-
-    texts = yield Do(lambda: list(map(source.read, names)), later)
+    texts = yield Do(
+        lambda: list(map(source.read, names)), partial(source.aread_all, names)
+    )
     exact = {n: exact_text(n, text) for n, text in zip(names, texts, strict=True)}
     read = []
     for each in found:

@@ -78,7 +78,7 @@ def group_documents(
     texts = _texts(documents)
     if type(max_tokens) is not int or max_tokens < 1:
         raise invalid_option("max_tokens", max_tokens, "It takes a number from 1.")
-    if compat not in {None, "official"}:
+    if compat not in (None, "official"):
         raise invalid_option("compat", compat, "It takes None or 'official'.")
     names = list(texts)
     counter = resolve_token_counter(token_counter)
@@ -111,7 +111,7 @@ def _texts(documents: Any) -> Mapping[str, str]:
         source = document_source(documents)
         return {name: source.get(name) for name in source.names()}
     is_mapping = isinstance(documents, Mapping)
-    for text in documents.values() if is_mapping else [documents]:
+    for text in [*documents, *documents.values()] if is_mapping else [documents]:
         if not isinstance(text, str) or not is_mapping:
             takes = "{name: text}, or a list of documents"
             message = f"documents= takes {takes}, but got {named(text)}."
@@ -175,7 +175,7 @@ def _neighbours(
 ) -> list[set[int]]:
     numbers = {name: number for number, name in enumerate(names)}
     neighbours: list[set[int]] = [set() for _ in names]
-    for link in links:
+    for link in links if isinstance(links, Iterable) else [links]:
         try:
             first, second = (numbers[name] for name in link)
         except KeyError as error:
@@ -184,6 +184,9 @@ def _neighbours(
                 "among documents=. Leave it out."
             )
             raise InvalidOptionError(message, option="links", value=link) from None
+        except (TypeError, ValueError) as error:
+            takes = 'It takes pairs of names: [("a.md", "b.md")].'
+            raise invalid_option("links", link, takes) from error
         if first != second:
             neighbours[first].add(second)
             neighbours[second].add(first)

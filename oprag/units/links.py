@@ -54,7 +54,7 @@ def neighbour_links(names: Iterable[str]) -> list[tuple[str, str]]:
     last: dict[str, str] = {}
     links = []
     for name in names:
-        folder = posixpath.dirname(name)
+        folder = posixpath.dirname(name.replace("\\", "/"))
         if folder in last:
             links.append((last[folder], name))
         last[folder] = name

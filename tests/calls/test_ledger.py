@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import nan
 
 import pytest
 
@@ -87,7 +88,9 @@ def test_more_cached_than_read_never_makes_a_negative_cost():
     assert Price(1, 0.5, 0).cost(TokenUsage(10, 0, cached_tokens=20)) == 10 / 1e6
 
 
-@pytest.mark.parametrize("price", [(1, 2), (1, 2, 3, 4), (1, -1, 1), "abc", None, 3])
+@pytest.mark.parametrize(
+    "price", [(1, 2), (1, 2, 3, 4), (1, -1, 1), (1, 2, nan), "abc", None, 3]
+)
 def test_a_price_that_is_not_three_numbers_is_rejected(price):
     with pytest.raises(InvalidOptionError, match="three numbers") as caught:
         as_prices({"small": price})

@@ -36,6 +36,7 @@ def test_braces_in_documents_are_text():
         ("{context} {question} {topic}", "cannot be filled: KeyError.'topic'"),
         ("{context} {question} {}", "cannot be filled: IndexError"),
         ("{context} {question} {question.text}", "cannot be filled: AttributeError"),
+        ("{context[x]} {question}", "cannot be filled: TypeError"),
         ("{context} {question:d}", "cannot be filled: ValueError"),
         ("{context} {question} {", "cannot be filled: ValueError"),
         ("{{context}} {question}", r"lacks \{context\}"),

@@ -85,9 +85,9 @@ def test_json_holds_the_answer_the_passages_and_the_tokens(ask):
 
 
 def test_a_number_that_no_passage_had_is_named(ask):
-    result, _ = ask([Reply("The landlord [1], or the tenant [97] [97].")])
+    result, _ = ask([Reply("The landlord [1], or the tenant [97] [1, 98] [97].")])
 
-    assert "Cited, but no passage had it: [97]\n" in result.stdout
+    assert "Cited, but no passage had it: [97], [98]\n" in result.stdout
 
 
 def test_the_model_may_be_named_in_the_environment(ask, monkeypatch):

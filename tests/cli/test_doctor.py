@@ -233,12 +233,14 @@ def test_the_readings_of_a_page_are_what_is_shown_and_what_is_there(tmp_path):
         (["{index}", "--repair", "--documents", "{here}", "--sample", "3"], "--sample"),
         (["{index}", "--documents", "nowhere"], "nowhere"),
         (["{index}", "--restore", "{here}/not-a-backup"], "is not a backup"),
+        (["{index}", "--restore", "{here}/binary"], "is not a backup"),
     ],
 )
 def test_a_wrong_call_is_told_and_exits_with_2(
     langchain_index, tmp_path, arguments, hint
 ):
     (tmp_path / "not-a-backup").write_text("[1]\n", "utf-8")
+    (tmp_path / "binary").write_bytes(b"\xff\x00")
     given = [a.format(index=langchain_index, here=tmp_path) for a in arguments]
     before = rows(langchain_index)
 

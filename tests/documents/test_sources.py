@@ -50,6 +50,14 @@ async def test_an_unknown_name_is_an_error(source):
         await source.aget("b.txt")
 
 
+async def test_of_several_that_are_missing_the_first_is_named():
+    async def find(name):
+        await asyncio.sleep(0.05 if name == "a" else 0)
+
+    with pytest.raises(DocumentNotFoundError, match="'a'"):
+        await document_source(find).aread_all(["a", "b"])
+
+
 async def test_an_async_function_is_awaited():
     source = document_source(_find)
 

@@ -185,6 +185,7 @@ def test_names_are_relative_or_end_where_they_differ():
         "b.md": "b.md",
         "notes/a/b.md": "a/b.md",
     }
+    assert shown_names({"etc./b.md": "etc./b.md"}, ".") == {"etc./b.md": "etc./b.md"}
 
 
 SHORT = "The rent is 900 a month. Either side may end it with six months of notice."

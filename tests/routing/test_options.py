@@ -41,6 +41,9 @@ def test_rungs_of_ones_own_are_taken_as_they_are():
         ["full", 1500],
         [1500, "retrieved"],
         [1500, 1500],
+        [Rung("a", "500"), "full"],
+        [Rung("a", -5)],
+        [Rung("a", 5), Rung("a", 9)],
     ],
 )
 def test_rungs_that_make_no_sense_are_rejected(rungs):

@@ -128,14 +128,14 @@ def test_the_english_model_is_nltks_to_the_byte():
         assert (ours / path.name).read_bytes() == path.read_bytes()
 
 
-@pytest.mark.parametrize("language", ["klingon", "../english", ""])
+@pytest.mark.parametrize("language", ["klingon", "../english", "", 5, ["english"]])
 def test_a_language_without_a_model_is_an_error_with_the_ways_out(language):
     with pytest.raises(
         TokenizerError, match=r"nltk\.download.*llama-index-core.*sentence_spans="
     ) as caught:
         punkt_sentence_spans("One. Two.", language=language)
 
-    assert caught.value.tokenizer == language
+    assert caught.value.tokenizer == str(language)
 
 
 SPANS = """

@@ -184,6 +184,12 @@ def test_spans_that_cannot_be_sentences_are_refused(spans, start, end):
     assert (caught.value.start, caught.value.end) == (start, end)
 
 
+@pytest.mark.parametrize("spans", [None, [(0, 3, 4)], ["ab"], [(0.0, 8.0)], [5]])
+def test_what_is_no_span_is_refused(spans):
+    with pytest.raises(InvalidOptionError, match="sentence_spans"):
+        split_sentences("abcdefgh", sentence_spans=lambda _: spans)
+
+
 # Both
 
 

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import shutil
+from dataclasses import dataclass
 
 import pytest
 
@@ -177,10 +178,21 @@ def test_a_callable_that_gives_no_count_is_refused_when_it_does(result):
     def tokenize(_text):
         return result
 
-    count = resolve_token_counter(tokenize)
+    for count in (resolve_token_counter(tokenize), NamedTokenCounter(tokenize)):
+        for ask in (count, count.count_again):
+            with pytest.raises(TokenizerError, match=r"tokenize.*not a number of"):
+                ask("a b")
 
-    with pytest.raises(TokenizerError, match=r"tokenize.*not a number of tokens"):
-        count("a b")
+
+def test_a_callable_that_has_no_hash_counts():
+    @dataclass(frozen=True)
+    class Counter:
+        stops: list[str]
+
+        def __call__(self, text):
+            return len(text.split()) - len(self.stops)
+
+    assert resolve_token_counter(Counter(["a"]))("a b c") == 2
 
 
 @pytest.mark.parametrize("nonsense", [5, object(), ["cl100k_base"]])

@@ -117,15 +117,17 @@ class TestBadInput:
             {"max_tokens": True},
             {"max_tokens": 1.5},
             {"compat": "paper"},
+            {"compat": []},
+            *({"links": links} for links in (5, [None], [("a",)], [(["a"], "a")])),
         ],
     )
     def test_impossible_options_are_refused(self, options):
         with pytest.raises(InvalidOptionError) as caught:
-            group_documents({"a": "x"}, [], **options)
+            group_documents({"a": "x"}, **options)
 
         assert caught.value.option in options
 
-    @pytest.mark.parametrize("documents", ["text", ["text"], {"a": 1}, {"a": None}])
+    @pytest.mark.parametrize("documents", ["text", ["text"], {"a": 1}, {1: "a"}])
     def test_what_is_no_text_is_refused(self, documents):
         with pytest.raises(InvalidOptionError, match=r"documents= .*takes \{name"):
             group_documents(documents, [])

@@ -80,6 +80,7 @@ def test_neighbours_are_those_of_one_folder():
         ("b/1.md", "b/2.md"),
         ("top.md", "last.md"),
     ]
+    assert neighbour_links(["docs\\a.md", "other\\b.md"]) == []
 
 
 def test_without_given_links_those_in_the_texts_group():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -37,7 +37,7 @@ def read_shelf(paths: Iterable[tuple[Path, str]], say: Callable[[str], None]) ->
     named: dict[str, Path] = {}
     sentences: list[str] = []
     for path, called in paths:
-        for file in _files(path, skipped):
+        for file in files_in(path, skipped) if path.is_dir() else [path]:
             name = called or one_line(file)
             if name in named:
                 continue
@@ -80,10 +80,3 @@ def _state(path: Path) -> tuple[int, int]:
     except OSError:
         return 0, 0  # reading it says what is wrong
     return found.st_size, found.st_mtime_ns
-
-
-def _files(path: Path, skipped: list[UnreadableFileError]) -> Iterator[Path]:
-    if path.is_dir():
-        yield from files_in(path, skipped)
-    else:
-        yield path

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from oprag.cli.demo import jumps_back
-from oprag.cli.messages import counted
 from oprag.cli.play.session import Desk, Session, Step
 from oprag.context import headers
+from oprag.errors import counted
 from oprag.ordering import document_order
 
 _PREVIEW = 160
