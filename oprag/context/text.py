@@ -22,8 +22,15 @@ def headers(passages: Sequence[Passage], *, separator: str = "\n\n") -> list[str
     The mark goes before a passage that follows another of the same document and
     does not touch it. The texts after them, joined by `separator`, are the context.
     """
-    lines = [header(*numbered) for numbered in enumerate(passages, start=1)]
-    return with_marks(passages, lines, separator)
+    befores = [None, *passages]
+    marks = [
+        f"{GAP_MARK}{separator}" if before and gap_between(before, passage) else ""
+        for before, passage in zip(befores, passages, strict=False)
+    ]
+    return [
+        mark + header(number, passage)
+        for number, (mark, passage) in enumerate(zip(marks, passages, strict=True), 1)
+    ]
 
 
 def cited_text(number: int, passage: Passage) -> str:
@@ -105,19 +112,6 @@ def gap_between(before: Passage, after: Passage) -> bool:
     return after.spans[0].start > before.spans[-1].end or (
         after.spans[0].start < before.spans[0].start
     )
-
-
-def with_marks(
-    passages: Sequence[Passage], texts: Sequence[str], separator: str
-) -> list[str]:
-    """Put the gap mark before the text of each passage that has a gap before it."""
-    befores = [None, *passages]
-    return [
-        text
-        if before is None or not gap_between(before, passage)
-        else f"{GAP_MARK}{separator}{text}"
-        for before, passage, text in zip(befores, passages, texts, strict=False)
-    ]
 
 
 def numbered_text(chunk: Chunk, text: str) -> str:

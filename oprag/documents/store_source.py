@@ -91,7 +91,7 @@ class StoreSource(DocumentSource):
         except (ConflictingPositionsError, IncompleteDocumentError) as error:
             # Chunks partly hidden by a filter look so too. It cannot open a gap, nor
             # take a stamp away, where all of them are there.
-            hiding = getattr(error, "missing", error.kind != "conflicting_text")
+            hiding = getattr(error, "missing", True)
             if not (restricted and hiding):
                 raise
             message = (
