@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk, Wanted
+from oprag.errors import InvalidOptionError
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _PAGE = 10_000
@@ -46,9 +47,19 @@ class QdrantChunks(ChunkStore):
             self.place = f"Qdrant {where} {collection}"
         self.is_embedded = bool(options.get("path")) or not self.place
 
+    @property
+    def _sync_client(self) -> Any:
+        if self._client is None:
+            message = (
+                f"{self.name} has an async client alone, and is to be read by a sync "
+                "one. Give the vector store client= beside aclient=."
+            )
+            raise InvalidOptionError(message, option="client", value=None)
+        return self._client
+
     def count(self) -> int | None:
         """Return the number of points in the collection; None where it is not there."""
-        if not self._client.collection_exists(self._collection):
+        if not self._sync_client.collection_exists(self._collection):
             return None
         return int(self._client.count(self._collection).count)
 
@@ -62,7 +73,7 @@ class QdrantChunks(ChunkStore):
         """Yield the chunks of some documents, or of some ids; else all."""
         asked = self._asked(wanted, ids)
         # LlamaIndex's wrapper makes the collection when the first node is added.
-        while self._client.collection_exists(self._collection):
+        while self._sync_client.collection_exists(self._collection):
             points, asked["offset"] = self._client.scroll(**asked)
             yield from map(self._chunk_of, points)
             if asked["offset"] is None:

@@ -8,7 +8,7 @@ import pytest
 
 import llamaindex_oprag
 from oprag.documents import SearchFilter
-from oprag.errors import DocumentNotFoundError
+from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from tests.kit.frameworks import Held
 from tests.kit.tenants import OPEN, SHARED, Tenants
 from tests.kit.words import words
@@ -92,6 +92,8 @@ async def test_an_async_client_reads_through_the_filter_too():
     source = llamaindex_oprag.document_source(store)
 
     assert await source.aget(SHARED) == TENANTS.texts[SHARED]
+    with pytest.raises(InvalidOptionError, match="client= beside aclient="):
+        source.get(SHARED)
     for where in (*metadata_filters(), of_their_qdrant()["qdrant_filters"]):
         bound = source.within(SearchFilter(where))
         assert await bound.aget(OPEN) == TENANTS.texts[OPEN]
