@@ -128,8 +128,9 @@ class AnswerRun:
     def end(self, message: AIMessage) -> Notices:
         """Say that the answer is complete."""
         if self._run is not None:
+            run, self._run = self._run, None  # what comes after it is no failure of it
             reply = ChatGeneration(message=message)
-            yield self._run.on_llm_end(LLMResult(generations=[[reply]]))
+            yield run.on_llm_end(LLMResult(generations=[[reply]]))
 
     def fail(self, error: BaseException) -> Notices:
         """Say that it was left, or broke off."""

@@ -261,8 +261,9 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
                     yield piece
 
         chunks = self._atransform_stream_with_config(only(), run, config)  # type: ignore[arg-type]  # as above
-        async for chunk in chunks:
-            yield chunk
+        async with contextlib.aclosing(chunks):  # type: ignore[type-var]  # a generator
+            async for chunk in chunks:
+                yield chunk
 
     def _pieces(
         self, given: ChainInput, config: RunnableConfig, *, streaming: bool

@@ -159,8 +159,8 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
 
 
 def _messages(option: str, said: Any) -> list[BaseMessage]:
-    if not isinstance(said, str):
-        with suppress(TypeError, NotImplementedError):
+    if not isinstance(said, (str, Mapping)):
+        with suppress(TypeError, ValueError, KeyError, NotImplementedError):
             return convert_to_messages(said)
     raise invalid_option(option, said, "It takes a list of messages, oldest first.")
 
@@ -181,5 +181,9 @@ def _of_messages(given: Mapping[str, Any]) -> Mapping[str, Any]:
         if isinstance(message, (HumanMessage, AIMessage))
         and not getattr(message, "tool_calls", None)
     ]
-    question = text_of(messages[asked[-1]])
+    last = messages[asked[-1]]
+    blocks = last.content if isinstance(last.content, list) else []
+    others = [b for b in blocks if isinstance(b, dict) and b.get("type") != "text"]
+    if others or not (question := text_of(last)).strip():
+        return given  # a picture is no question, nor a part of one
     return {**given, "input": question, "chat_history": history}

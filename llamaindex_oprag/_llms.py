@@ -96,13 +96,13 @@ def reported_usage(response: Any) -> TokenUsage | None:
 
 def _read(usage: Any) -> TokenUsage | None:
     sent = _number(usage, "prompt_tokens", "input_tokens", "prompt_token_count")
-    if not sent:  # LlamaIndex writes 0 where nothing was reported
+    cached = _number(usage, "cache_read_input_tokens")
+    written = _number(usage, "cache_creation_input_tokens")
+    if not sent + cached + written:  # LlamaIndex writes 0 where nothing was reported
         return None
     received = _number(
         usage, "completion_tokens", "output_tokens", "candidates_token_count"
     )
-    cached = _number(usage, "cache_read_input_tokens")
-    written = _number(usage, "cache_creation_input_tokens")
     if cached or written:  # Anthropic counts these apart from the rest of the prompt
         return TokenUsage(sent + cached + written, received, cached)
     # Google bills its reasoning tokens beside those of the reply.

@@ -81,22 +81,25 @@ class SelfRouteOptions:
         prompts = {} if given["prompts"] is None else given["prompts"]
         if not isinstance(prompts, Mapping):
             prompts = dict.fromkeys(self.llms, prompts)
-        self.templates: dict[str, BasePromptTemplate] = {}
-        for name in self.llms:
-            self.replace_prompt(name, prompts.get(name, qa_prompt(self.decline)))
+        self.templates = {
+            name: self.checked_prompt(name, prompts.get(name, qa_prompt(self.decline)))
+            for name in self.llms
+        }
 
     @property
     def counter(self) -> NamedTokenCounter:
         """Counts tokens; loaded when it is first asked for."""
         return resolve_token_counter(self.context.token_counter)
 
-    def replace_prompt(self, name: str, prompt: str | BasePromptTemplate) -> None:
-        """Put a prompt in the place of a rung's, if it can be used."""
+    def checked_prompt(
+        self, name: str, prompt: str | BasePromptTemplate
+    ) -> BasePromptTemplate:
+        """Return a prompt for a rung, if it can be used."""
         if name not in self.llms:
             message = f"There is no prompt {name!r}. They are {', '.join(self.llms)}."
             raise InvalidOptionError(message, option="prompts", value=prompt)
         last = name == self.route.rungs[-1].name
-        self.templates[name] = check_template(
+        return check_template(
             prompt,
             f"prompts[{name!r}]",
             llm=self.llms[name],
@@ -216,6 +219,7 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         """
         following = copy.copy(self)
         following.before = (retriever, postprocessors)
+        following.options = copy.copy(self.options)
         following.full_texts()
         return following
 
@@ -267,8 +271,9 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         return dict(self.options.templates)
 
     def _update_prompts(self, prompts_dict: PromptDictType) -> None:
-        for name, prompt in prompts_dict.items():
-            self.options.replace_prompt(name, prompt)
+        check = self.options.checked_prompt
+        checked = {name: check(name, prompt) for name, prompt in prompts_dict.items()}
+        self.options.templates = {**self.options.templates, **checked}
 
 
 def _nodes_of(context: RungContext) -> list[NodeWithScore]:

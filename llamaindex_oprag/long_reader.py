@@ -183,14 +183,16 @@ class LongReaderSynthesizer(DrivenSynthesizer):
     def _update_prompts(
         self, prompts_dict: Mapping[str, str | BasePromptTemplate]
     ) -> None:
+        refuse_unknown(prompts_dict, _PROMPTS)
+        templates = dict(self.templates)
         for option, prompt in prompts_dict.items():
-            refuse_unknown({option: prompt}, _PROMPTS)
-            self.templates[_PROMPTS[option]] = check_template(
+            templates[_PROMPTS[option]] = check_template(
                 prompt,
                 option,
                 llm=self._llm,
                 variables=PROMPT_VARIABLES[_PROMPTS[option]],
             )
+        self.templates = templates
 
 
 class _LongReading(Answering):

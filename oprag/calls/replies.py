@@ -56,8 +56,10 @@ _REASONS = (
 """Names of the reason, in LangChain's `response_metadata` or in providers' objects."""
 _CUTS: dict[str, Literal["length", "filter"]] = {
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens"), "length"),
+    "model_context_window_exceeded": "length",
     **dict.fromkeys(("content_filter", "content_filtered", "refusal"), "filter"),
     **dict.fromkeys(("safety", "prohibited_content", "recitation"), "filter"),
+    **dict.fromkeys(("blocklist", "spii", "error_toxic"), "filter"),
     "guardrail_intervened": "filter",
 }
 

@@ -45,7 +45,7 @@ _HEADING = re.compile(
 _PARAGRAPH = re.compile(r"(?:\A|\n[ \t]*\n)\s*(?P<title>\S[^\n]*)")
 
 Named = Annotated[str, "The document's name, as citations have it."]
-From = Annotated[int, "First character."]
+From = Annotated[int | None, "First character."]
 To = Annotated[int | None, "Behind the last; left out, all the rest."]
 Page = Annotated[
     str | int | None, 'What the citation says before "characters": "3" of "page 3".'
@@ -228,7 +228,8 @@ def _part_of(
     raise InvalidOptionError(message, option="page", value=page)
 
 
-def _span_in(text: str, start: int, end: int | None) -> Span:
+def _span_in(text: str, start: int | None, end: int | None) -> Span:
+    start = start or 0
     first = as_number(start)
     last = len(text) if end is None else as_number(end)
     if first is not None and last is not None and first < last <= len(text):

@@ -7,6 +7,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import ConfigurableField
 
+from oprag.errors import InvalidOptionError
 from oprag.metadata import result_hash
 from tests.kit.openai_server import Reply, scripted_server
 from tests.kit.words import words
@@ -60,6 +61,15 @@ async def test_what_was_read_is_given_back(scripted_server):
         "oprag_exact": True,
         "oprag_hash": result_hash(BOOK),
     }
+
+
+PICTURE = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+
+
+@pytest.mark.parametrize("content", [" ", [PICTURE], ["What is it?", PICTURE]])
+def test_a_question_is_in_words_alone(scripted_server, content):
+    with pytest.raises(InvalidOptionError, match="takes a question"):
+        chain_of(scripted_server([])).invoke({"messages": [HumanMessage(content)]})
 
 
 # The window.

@@ -16,6 +16,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts import ChatPromptTemplate, PromptTemplate
 from llama_index.core.tools import QueryEngineTool
 
+from oprag.errors import InvalidOptionError
 from tests.kit.openai_server import Reply, ScriptedServer
 from tests.kit.words import words
 from tests.llamaindex.corpus import QUESTION, TEXT, index, numbers, numbers_of
@@ -126,6 +127,18 @@ async def test_prompts_can_be_shown_replaced_and_put_back(way):
     assert first.startswith("Say unanswerable or answer.\nClause")
     assert second.startswith("Read the text")
     assert third.startswith("Read the text")
+
+
+def test_prompts_are_replaced_all_or_none_and_of_one_engine():
+    own = {"full": PromptTemplate(OWN)}
+    with ScriptedServer([]) as server:
+        engine = engine_over(server)
+        before = engine.get_prompts()
+        with pytest.raises(InvalidOptionError):
+            engine.update_prompts(own | {"retrieved": PromptTemplate("No question.")})
+        engine.with_retriever(engine.retriever).update_prompts(own)
+
+    assert engine.get_prompts() == before
 
 
 @every_way

@@ -72,6 +72,8 @@ GOOGLE |= {"thoughts_token_count": 3, "cached_content_token_count": 4}
             {},
             TokenUsage(16, 2, 4),
         ),
+        # All of the prompt was in the cache.
+        ({"usage": counted(0, 2, cache_read_input_tokens=4)}, {}, TokenUsage(4, 2, 4)),
         # Google: 3 tokens of reasoning besides
         ({"usage_metadata": GOOGLE}, {}, TokenUsage(7, 5, 4)),
         (None, SPOKEN, TokenUsage(7, 2)),
