@@ -4,8 +4,11 @@
 # functions whose annotation is the class itself, and a text is none.
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from threading import Lock
 from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
@@ -41,7 +44,21 @@ class _Run:
     """The searches of one run; the store of a Context is its own in each."""
 
     answers: list[str] = field(default_factory=list)  # that no message holds yet
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    lock: Lock = field(default_factory=Lock)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for the search before, whatever event loop each is in."""
+        waits = False
+        while not self.lock.acquire(blocking=False):
+            waits = True
+            await asyncio.sleep(_PAUSE)
+        try:
+            if waits:
+                await asyncio.sleep(_PAUSE)
+            yield
+        finally:
+            self.lock.release()
 
 
 _runs: WeakKeyDictionary[Any, _Run] = WeakKeyDictionary()
@@ -180,10 +197,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
 
     async def _anext(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
         run = _runs.setdefault(ctx.store, _Run())
-        others = run.turn.locked()
-        async with run.turn:
-            if others:
-                await asyncio.sleep(_PAUSE)
+        async with run.turn():
             numbers = Numbers(await ctx.store.get(NUMBERS, default=[]))
             shown = numbers.shown_in(await _aconversation(ctx.store, run))
             reading = self._retriever._for_tool(Seen(shown.values()), numbers)  # noqa: SLF001 -- as above
@@ -212,7 +226,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
 async def numbered(ctx: Context, reading: Reading) -> Reading:
     """Number what another tool shows on, and note that it was shown."""
     run = _runs.setdefault(ctx.store, _Run())
-    async with run.turn:
+    async with run.turn():
         numbers = Numbers(await ctx.store.get(NUMBERS, default=[]))
         passages = tuple(numbers.numbered(reading.passages))
         if not passages:

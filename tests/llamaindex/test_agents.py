@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count, cycle, islice, pairwise
 from typing import Any
 
@@ -245,6 +246,17 @@ async def test_it_writes_places_and_gap_marks_and_hands_out_the_nodes(
     assert "\n\n[…]\n\n[2] lease.txt" in output.content
     assert output.tool_name == "search"
     assert output.raw_input == {"input": QUESTION}
+
+
+def test_threads_search_one_after_another_and_show_nothing_twice(lease):
+    tool = search(lease.as_retriever(similarity_top_k=6))
+    ctx = Context(agent(tool, count()))
+    with ThreadPoolExecutor(4) as pool:
+        calls = [pool.submit(tool.call, QUESTION, ctx=ctx) for _ in range(4)]
+        contents = [call.result(timeout=60).content for call in calls]
+
+    assert sum(content.startswith("[1] lease.txt") for content in contents) == 1
+    assert sum(content.startswith("[see above") for content in contents) == 3
 
 
 def test_the_model_is_told_a_name_a_description_and_one_input():
