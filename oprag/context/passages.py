@@ -324,9 +324,9 @@ def proved_source(run: Sequence[Chunk], source_text: TextByName) -> str | None:
             continue
         start, end = chunk.span
         message = (
-            f"Document {chunk.document!r}: a chunk claims characters {start}-{end}, "
-            f"and its text ({len(source)} characters) has something else there. Give "
-            "the text that was indexed, or index the document again."
+            f"Document {chunk.name or chunk.document!r}: a chunk claims characters "
+            f"{start}-{end}, and its text ({len(source)} characters) has something "
+            "else there. Give the text that was indexed, or index the document again."
         )
         raise PositionError(
             message, kind="invalid_span", document=chunk.document, start=start, end=end

@@ -311,7 +311,10 @@ class _CallableSource(DocumentSource):
         self._find = find
 
     def read(self, document_id: str) -> FullText:
-        found = self._find(document_id)
+        try:
+            found = self._find(document_id)
+        except KeyError:  # of a look-up in a mapping
+            found = None
         if inspect.isawaitable(found):
             if inspect.iscoroutine(found):
                 found.close()
@@ -323,12 +326,15 @@ class _CallableSource(DocumentSource):
         return checked_text(document_id, found, self._where)
 
     async def aread(self, document_id: str) -> FullText:
-        if inspect.iscoroutinefunction(self._find):
-            found = await self._find(document_id)
-        else:
-            found = await in_thread(partial(self._find, document_id))
-            if inspect.isawaitable(found):
-                found = await found
+        try:
+            if inspect.iscoroutinefunction(self._find):
+                found = await self._find(document_id)
+            else:
+                found = await in_thread(partial(self._find, document_id))
+                if inspect.isawaitable(found):
+                    found = await found
+        except KeyError:  # as above
+            found = None
         return checked_text(document_id, found, self._where)
 
 

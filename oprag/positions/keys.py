@@ -105,7 +105,7 @@ SCHEMES = (
     Scheme("start_index", None, PART_KEYS, characters=True),
     Scheme("", None, PART_KEYS, characters=True),
     Scheme("start_char_idx", "end_char_idx", PART_KEYS, characters=True),
-    Scheme("split_idx_start", None, PART_KEYS, characters=True),
+    Scheme("split_idx_start", None, (), characters=True),
     Scheme(CHUNK_INDEX, None, PART_KEYS, characters=False),
     Scheme("split_id", None, PART_KEYS, characters=False),
     *(Scheme(key, None, PART_KEYS, characters=False) for key in ATTRIBUTES),
@@ -304,7 +304,8 @@ def _name_for_people(metadata: Mapping[str, Any], keys: Sequence[str]) -> str:
 
 @lru_cache(maxsize=4096)
 def _without_folders(name: str) -> str:
-    """Return a name; of a whole path of a machine the last two parts."""
+    """Return a name in one line; of a whole path of a machine the last two parts."""
+    name = " ".join(name.splitlines())
     if not _WHOLE_PATH.match(name):
         return name
     return "/".join([part for part in re.split(r"[/\\]+", name) if part][-2:]) or name

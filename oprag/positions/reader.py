@@ -284,7 +284,7 @@ def _refuse_sections(
     differing = [
         key
         for key in _present(hits, SECTION_KEYS)
-        if (values := _column(hits, key)).count(values[0]) < len(values)
+        if len({*map(repr, _column(hits, key))}) > 1
     ]
     parents = {*zip(parts, _column(hits, "doc_id"), strict=True)}
     if len(parents) > len({*parts}):

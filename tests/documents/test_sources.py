@@ -25,11 +25,12 @@ async def _find(name: str) -> str | None:
     return TEXTS.get(name)
 
 
-@pytest.fixture(params=["mapping", "function", "folder", "folder name"])
+@pytest.fixture(params=["mapping", "function", "look-up", "folder", "folder name"])
 def source(request, tmp_path):
     made = {
         "mapping": TEXTS,
         "function": TEXTS.get,
+        "look-up": TEXTS.__getitem__,
         "folder": _folder(tmp_path),
         "folder name": str(tmp_path),
     }

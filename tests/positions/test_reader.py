@@ -212,6 +212,12 @@ def test_pages_may_each_have_an_id():
     assert [p.text for p in passages] == ["first", "second"]
 
 
+def test_haystacks_offsets_count_from_the_document_on_every_page():
+    (chunk,) = _read([Hit("text", {"split_idx_start": 9, "page_number": 2})])
+
+    assert (chunk.part, chunk.position) == (None, (0, 9, 13))
+
+
 def test_chunks_of_one_section_are_ordered():
     metadatas = [{"source": "s", "start_index": i, "Header 1": "A"} for i in (40, 0)]
 
