@@ -30,10 +30,10 @@ LINES = {
     "llamaindex_oprag": 5_061,  # aim: 4,700; places, refusals, cited, reading
     "oprag/routing": 1_000,  # the rule for refusals, and no grammar
     "oprag/cli": 4_773,  # reading is in the core now
-    "packages/oprag-eval": 8_492,
+    "packages/oprag-eval": 8_498,  # what a run costs, and files that are not sound
     "oprag/files": 1_021,  # came out of evaluation, Word files, says what it reads
     "oprag/scale": 446,
-    "tests": 44_905,  # aim: 42,000; places, damages, a real model, numbers
+    "tests": 45_041,  # aim: 42,000; places, damages, a real model, numbers, costs
 }
 NAMES = {"context": 40}
 """Of doors that may be larger than `OTHER_NAMES`."""

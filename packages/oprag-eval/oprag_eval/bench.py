@@ -52,6 +52,7 @@ class Bench:
         cache: Folder for what systems make of a document (trees, pages, gists);
             None: in memory.
         seed: Of everything that is drawn.
+        temperature: Of the model; None: its provider's.
         answer_style: How answers are asked for; reports read it from the run's
             settings, where it has the same name.
         wording: In which words it is asked; None: our own.
@@ -68,6 +69,7 @@ class Bench:
         max_reply: int = 1024,
         cache: Path | None = None,
         seed: int = 42,
+        temperature: float | None = None,
         answer_style: AnswerStyle = "letter",
         wording: Wording | None = None,
     ) -> None:
@@ -79,6 +81,7 @@ class Bench:
         self.max_reply = max_reply
         self.artifacts = Artifacts(cache)
         self.seed = seed
+        self.temperature = temperature
         self.answer_style = answer_style
         self.wording = wording or Wording()
         asked = (len(q.doc_ids or dataset.documents) for q in dataset.questions)

@@ -104,10 +104,6 @@ def look_up_call(question: str, gists: Sequence[str], pages: int) -> Call:
     return Call("look_up", prompt, facts)
 
 
-_NEEDED = ("gist", "summary")
-"""Kinds of replies that are read later; for others there is a way without them."""
-
-
 async def kept_reply(bench: Bench, call: Call) -> Completion:
     """Reply to a call, from the cache where the model was asked the same before.
 
@@ -116,7 +112,8 @@ async def kept_reply(bench: Bench, call: Call) -> Completion:
 
     async def make() -> Facts:
         completion = await bench.model.complete(call)
-        if call.kind in _NEEDED and not completion.text.strip():
+        # These are read later; without a page break there is another way.
+        if call.kind in {"gist", "summary"} and not completion.text.strip():
             name = bench.model.name
             message = (
                 f"The chat model {name!r} wrote an empty {call.kind}. Run it again, or "
@@ -128,7 +125,9 @@ async def kept_reply(bench: Bench, call: Call) -> Completion:
     asked = {
         "model": bench.model.name,
         "prompt": call.prompt,
-        "max_output_tokens": call.max_output_tokens,
+        "max_output_tokens": call.max_output_tokens or bench.max_reply,
+        "temperature": bench.temperature,
+        "seed": bench.seed,
     }
     made = await bench.artifacts.made(call.kind, asked, make)
     return Completion(made["text"], TokenUsage(**made["usage"]))

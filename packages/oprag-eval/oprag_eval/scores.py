@@ -82,10 +82,13 @@ def score_answers(
     names = measures_of(dataset, style)
     for answer in answers:
         question = questions[answer["question_id"]]
+        usage = {stage: TokenUsage(**used) for stage, used in answer["usage"].items()}
+        index = usage.pop("index", TokenUsage())
+        asked = sum(usage.values(), TokenUsage())
         yield {
             **answer,
             "doc_ids": list(question.doc_ids),
-            "usage": _usage(answer),
+            "usage": {"asked": asked.to_dict(), "index": index.to_dict()},
             "measures": {n: _MEASURES[n](answer, question, dataset) for n in names},
         }
 
@@ -101,14 +104,6 @@ def score(directory: RunDirectory, dataset: Dataset) -> list[dict[str, Any]]:
     lines = ({name: line[name] for name in _WRITTEN} for line in scored)
     directory.write_lines("scores.jsonl", lines)
     return scored
-
-
-def _usage(answer: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Tokens of this question's calls, and of what was made of its documents."""
-    usage = {stage: TokenUsage(**used) for stage, used in answer["usage"].items()}
-    index = usage.pop("index", TokenUsage())
-    asked = sum(usage.values(), TokenUsage())
-    return {"asked": asked.to_dict(), "index": index.to_dict()}
 
 
 Answer: TypeAlias = Mapping[str, Any]
@@ -130,7 +125,11 @@ def _choice(rules: ChoiceRules) -> Measure:
             return None
         text, letter = scored_text(answer), string.ascii_uppercase[gold]
         return metrics.choice_match(
-            text, gold_letter=letter, gold_text=options[gold], rules=rules
+            text,
+            gold_letter=letter,
+            gold_text=options[gold],
+            options=len(options),
+            rules=rules,
         )
 
     return measure

@@ -20,7 +20,8 @@ SplitUnit: TypeAlias = Literal[
 """`"tokens"`: uniform windows (OP-RAG). `"sentences"`: whole sentences up to a number
 of tokens (DOS RAG). `"words"`: blank-separated words (Self-Route). `"langchain"`: that
 framework's `RecursiveCharacterTextSplitter`, in characters. `"llamaindex"`: its
-`SentenceSplitter`, in tokens; both overlap by 200, their default."""
+`SentenceSplitter`, in tokens; both overlap by 200, their default, or by a fifth of a
+chunk where that is less."""
 
 _OVERLAP = 200
 
@@ -75,22 +76,23 @@ def _of_framework(
     unit: SplitUnit, text: str, size: int, counter: NamedTokenCounter
 ) -> list[TextChunk]:
     """The framework's own chunks, found again in the text."""
+    overlap = min(_OVERLAP, size // 5)
     if unit == "langchain":
         from langchain_text_splitters import RecursiveCharacterTextSplitter
 
         splitter: Any = RecursiveCharacterTextSplitter(
-            chunk_size=size, chunk_overlap=_OVERLAP
+            chunk_size=size, chunk_overlap=overlap
         )
     else:
         from llama_index.core.node_parser import SentenceSplitter
 
-        splitter = SentenceSplitter(chunk_size=size, chunk_overlap=_OVERLAP)
+        splitter = SentenceSplitter(chunk_size=size, chunk_overlap=overlap)
     texts = [chunk for chunk in splitter.split_text(text) if chunk.strip()]
     chunks: list[TextChunk] = []
-    begin = 0
+    begin = -1
     for chunk, location in zip(texts, locate(text, texts), strict=True):
         # Where the place is not proved the same words stand in several.
-        begin = location.span.start if location.span else text.index(chunk, begin)
+        begin = location.span.start if location.span else text.index(chunk, begin + 1)
         end = location.span.end if location.span else begin + len(chunk)
         chunks.append(TextChunk(begin, end, counter(text[begin:end])))
     return chunks

@@ -162,6 +162,15 @@ def test_answers_that_failed_leave_a_table_and_their_own_exit_code(
     assert "The one higher in the paper" in result.stdout
 
 
+def test_where_every_answer_failed_there_is_no_table(ask, articles, tmp_path):
+    out = ["--out", tmp_path / "run", "--data", articles]
+    failing = lambda _: Failure(400, "Not today.")  # noqa: E731
+    result, _ = ask(failing, "dos-rag/quality", *out, *DOS, *FEW)
+
+    assert result.exit_code == FAILED
+    assert "Not today." in result.stderr
+
+
 def test_the_dry_run_tells_calls_tokens_and_money_and_sends_nothing(
     ask, articles, tmp_path
 ):

@@ -167,6 +167,9 @@ def test_a_cap_ends_the_run_before_it_is_passed_and_a_higher_one_goes_on(ask, tm
     result, rest = ask(lambda _: "in May", *out, "--max-tokens", "100000")
     assert result.exit_code == 0
     assert len(few) + len(rest) == ANSWERS
+    result, none = ask(lambda _: "in May", *out, "--max-tokens", "2000")
+    assert (result.exit_code, none) == (0, [])
+    assert "more than the cap" not in result.stderr
 
 
 @pytest.fixture

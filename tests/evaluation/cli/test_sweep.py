@@ -189,7 +189,7 @@ BETTER = summary([SMALL, LARGE], spot(SMALL, LARGE, -0.01, -0.018, -0.002))
         (summary([LARGE], spot(LARGE, LARGE)), ["Use 4,000 tokens", "Nothing scored"]),
         (
             summary([SMALL, LARGE], spot(LARGE, LARGE)),
-            ["Nothing scored higher.", "Nothing that takes fewer tokens is shown"],
+            ["Nothing scored higher.", "Nothing that takes fewer tokens scores"],
         ),
         (summary([FAILED], spot(FAILED, FAILED)), ["7 answers of it failed."]),
         (

@@ -53,6 +53,10 @@ def test_questions_on_one_book_share_one_document(en_mc):
         ({"answer": ["Mara", "A"]}, "none of the four options"),
         ({"options": ["Mara"]}, "none of the four options"),
         ({"answer": [""]}, "none of the four options"),
+        (
+            {"answer": ["Ben", "E"], "options": [*"abcd", "Ben"]},
+            "none of the four options",
+        ),
         ({"answer": 3}, "'answer': .* tuple"),
         ({"context": None}, "'context': .* valid string"),
         ({"input": " "}, "'input': .* it is empty"),

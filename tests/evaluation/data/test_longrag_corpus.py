@@ -35,6 +35,16 @@ def loaded(write_jsonl, counts_differ) -> Dataset:
     return load("longrag/hotpot_qa/documents", folder)
 
 
+def test_articles_of_one_title_are_counted(write_jsonl, counts_differ):
+    write_jsonl("nq.jsonl", [longrag()])
+    folder = write_jsonl("nq_wiki.jsonl", [*ARTICLES, ARTICLES[0]]).parent
+    notes = load("longrag/nq/documents", folder).notes
+
+    assert notes[1:] == (
+        "articles left out, because a later one has the same title: 1",
+    )
+
+
 def scored(dataset: Dataset, spec: str, path) -> list[tuple]:
     directory = RunDirectory(path)
     directory.begin({})

@@ -40,13 +40,7 @@ def test_options_in_csv(write_csv):
 def test_questions_in_json_lines_on_texts(write_jsonl):
     rows = [
         {"question": "Who?", "document": "a.pdf", "answer": "Mara"},
-        {
-            "question": "Who?",
-            "question_id": "x",
-            "option_a": "A",
-            "option_b": "B",
-            "correct": "A",
-        },
+        {"question": "Who?", "question_id": "x", "answers": ["A", "B"]},
     ]
     found = read_own(
         write_jsonl("mine.jsonl", rows), {"a.pdf": "Mara.", "b.pdf": "Eli."}
@@ -54,10 +48,24 @@ def test_questions_in_json_lines_on_texts(write_jsonl):
 
     one, other = found.questions
     assert (one.answers, one.doc_ids[0]) == (("Mara",), "a.pdf")
-    assert (other.answers, other.gold_option, other.doc_ids) == (("A",), 0, ())
+    assert (other.answers, other.doc_ids) == (("A", "B"), ())
     assert [d.doc_id for d in found.documents_of(other)] == ["a.pdf", "b.pdf"]
     assert found.documents["b.pdf"].text == "Eli."
-    assert found.metrics == ("token_f1", "exact_match")  # only one has options
+    assert found.metrics == ("token_f1", "exact_match")
+
+
+def test_options_in_a_list(write_jsonl):
+    row = {"question": "Who?", "options": ["Eli", "Mara"], "correct": "B"}
+    (question,) = read_own(write_jsonl("mine.jsonl", [row]), TEXTS).questions
+
+    assert (question.options, question.gold_option) == (("Eli", "Mara"), 1)
+
+
+def test_questions_with_and_without_options_are_refused(write_jsonl):
+    choice = {"question": "Who?", "option_a": "A", "option_b": "B", "correct": "A"}
+    path = write_jsonl("mine.jsonl", [{"question": "Who?", "answer": "A"}, choice])
+    with pytest.raises(UnreadableFileError, match="give each kind a file"):
+        read_own(path, TEXTS)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +75,9 @@ def test_questions_in_json_lines_on_texts(write_jsonl):
         ("[1]", "has no fields"),
         ({"question": "x", "evidence": [[0, 9]], "document": "a"}, "not a span"),
         ({"question": "x", "evidence": [[1, 1]], "document": "a"}, "not a span"),
-        ({"question": "x", "evidence": [[0, 1]]}, "not a span of a text of 0"),
+        ({"question": "x", "evidence": [[0, 1]]}, "needs 'document', the file"),
+        ({"question": "x", "answer": "a", "answers": []}, "'answer' and 'answers'"),
+        ("[" * 100_000, "no JSON: maximum recursion"),
         ({"question": "x", "evidence": [4, 5]}, "'evidence.0': "),
         ({"question": "x", "evidence_kind": "some"}, "'evidence_kind': "),
         ({"question": 3.5, "question_id": [1]}, "'question_id': .* string"),
@@ -89,6 +99,7 @@ def test_a_bad_line_of_json_is_named(write_jsonl, line, reason):
         ({"question": ""}, "'question': .* it is empty"),
         ({"correct": "c"}, "'correct' is 'c'"),
         ({"correct": ""}, "'correct' is ''"),
+        ({"option_a": "", "correct": "b"}, "'option_b' and no 'option_a'"),
     ],
 )
 def test_a_bad_line_of_ones_own(write_csv, tmp_path, changes, reason):
@@ -110,6 +121,13 @@ def test_a_line_of_csv_with_other_fields_is_named(tmp_path, line):
     ) as caught:
         read_own(path, {"a": "text"})
     assert caught.value.line == 3
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("question,Answer,answer \nWho?,Mara,Eli\n")
+    with pytest.raises(UnreadableFileError, match=r"two columns .* 'answer'"):
+        read_own(path, {"a": "text"})
 
 
 def test_headings_may_have_capitals_and_spaces(tmp_path):

@@ -1,5 +1,6 @@
 """QuALITY, LongBench, LongRAG and NarrativeQA."""
 
+import json
 import zipfile
 
 import pytest
@@ -96,6 +97,24 @@ def test_longbench(write_jsonl, tmp_path, packed):
     assert found.documents[question.doc_ids[0]].text == "Passage 1:\nMara lit it."
     assert found.metrics == ("token_f1",)
     assert found.notes == ("1 questions, not 200 as in the papers",)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data.replace(b"lit it", b"LIT IT", 1),
+        # The flag of an encrypted file, in both of its headers.
+        lambda data: data.replace(b"\x14\0\0\0", b"\x14\0\x01\0"),
+    ],
+)
+def test_a_zip_that_cannot_be_unpacked_is_named(tmp_path, damage):
+    path = tmp_path / "data.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("data/hotpotqa.jsonl", json.dumps(longbench()))
+    path.write_bytes(damage(path.read_bytes()))
+
+    with pytest.raises(UnreadableFileError, match="cannot be unpacked"):
+        load("longbench/hotpotqa", path)
 
 
 def test_a_bad_line_in_a_zip_is_named(tmp_path):

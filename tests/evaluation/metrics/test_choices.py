@@ -103,6 +103,17 @@ def test_the_fixed_rules_know_letters_after_d():
     assert choose("The answer is F.", "fixed", letter="F")
 
 
+def test_which_letters_are_known_does_not_depend_on_the_right_one():
+    reply = "The answer is E rather than A."
+    chosen = [
+        gold
+        for gold in "ABCDEF"
+        if choice_match(reply, gold_letter=gold, gold_text="no such text", options=6)
+    ]
+
+    assert chosen == ["E"]
+
+
 @given(st.text(st.sampled_from("ABCDE ab:.,*([)]'-\nnotiswer"), max_size=40))
 @example("The answer is A. The answer is B.")
 def test_no_reply_is_read_as_two_letters(reply):

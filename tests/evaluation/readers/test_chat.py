@@ -11,6 +11,7 @@ from oprag.errors import ModelCallError
 from oprag_eval.models import Call, Completion
 from oprag_eval.readers.chat import ChatModel
 from oprag_eval.requests import read_reply
+from oprag_eval.running.limits import CappedModel, Spending
 from tests.kit.openai_server import (
     Failure,
     Reply,
@@ -114,3 +115,13 @@ def test_a_reply_that_was_cut_within_its_reasoning_is_an_error_and_no_refusal():
     error, _ = fail([cut])
 
     assert "reached its 30 tokens before its reply began" in error.message
+    assert error.usage["output_tokens"] > 0
+
+
+def test_a_call_that_failed_after_it_was_answered_is_paid_for():
+    spending = Spending(lambda text: len(text.split()))
+    cut = Reply("", finish_reason="length", usage=Usage(120, 30))
+    with ScriptedServer([cut]) as server, pytest.raises(ModelCallError):
+        asyncio.run(CappedModel(model(server), spending).complete(CALL))
+
+    assert spending.tokens == 150

@@ -9,7 +9,7 @@ import pytest
 from oprag.calls import Price
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.metrics import corpus_bleu
-from oprag_eval.reports.summaries import Arm, arms_of, write_reports
+from oprag_eval.reports.summaries import Arm, arms_of, token_share, write_reports
 from oprag_eval.reports.tables import tables_of
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.statistics import adjusted
@@ -145,9 +145,28 @@ def test_what_was_made_of_a_document_is_added_once():
     usage = line()["usage"] | {"index": {**made, "estimated": False}}
     on_d = [line(question_id=q, usage=usage) for q in "ab"]
     on_e = line(question_id="c", doc_ids=["e"], usage=usage)
-    arm = Arm("s", 1, (*on_d, on_e))
+    both = {name: 2 * made[name] for name in made}
+    usage = usage | {"index": {**both, "estimated": False}}
+    on_all = line(question_id="d", doc_ids=[], usage=usage)
 
-    assert (arm.index().input_tokens, arm.index().output_tokens) == (200, 14)
+    for lines in ((*on_d, on_e), (*on_d, on_e, on_all)):
+        index = Arm("s", 1, lines).index()
+        assert (index.input_tokens, index.output_tokens) == (200, 14)
+
+
+def test_the_share_of_tokens_counts_the_questions_that_both_have():
+    routed = [line(question_id=q, route="full") for q in "abc"]
+    share = token_share(
+        Arm("s", 1, (*routed,)), Arm("f", None, (line(question_id="a"),))
+    )
+
+    assert (share["token_share"].mean, share["token_share"].questions) == (1, 1)
+
+
+def test_a_measure_that_no_answer_has_gives_way_to_the_sets_own(run_of):
+    summary = write_reports(run_of, ledgers(), measure="answer_recall")
+
+    assert summary.measure == "token_f1"
 
 
 class TestACountedSet:

@@ -10,6 +10,7 @@ import pytest
 
 from oprag.calls import Price
 from oprag.errors import InvalidOptionError, ModelCallError, UnreadableFileError
+from oprag_eval.errors import SpendingCapError
 from oprag_eval.models import Call, Model
 from oprag_eval.running.limits import CappedModel, Spending
 from oprag_eval.running.run_directory import RunDirectory
@@ -229,6 +230,12 @@ class TestACap:
 
         assert isinstance(second, asyncio.CancelledError)
         assert first.text == third.text == "in May"
+
+    def test_the_tool_to_decline_by_is_counted(self):
+        model = CappedModel(Replies(), self.spending(None, max_tokens=1030))
+        asyncio.run(model.complete(Call("answer", "When?")))
+        with pytest.raises(SpendingCapError):
+            asyncio.run(model.complete(Call("answer", "When?", tool=True)))
 
     def test_a_line_that_a_kill_cut_off_does_not_count(self, tmp_path):
         path = tmp_path / "spending.jsonl"

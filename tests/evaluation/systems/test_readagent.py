@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from oprag.errors import ModelCallError
 from oprag_eval.catalogue import make_system
+from oprag_eval.readers.offline import OfflineReader
 from oprag_eval.systems.readagent import named_pages, pages_of
 from tests.evaluation.small import Replies, bench_of, set_of_one
 
@@ -147,6 +148,17 @@ def test_tokens_stand_by_stage_and_are_the_same_from_the_cache(tmp_path):
     assert attempts[0].usage["index"].input_tokens == sent
 
 
+@pytest.mark.parametrize("other", [{"max_reply": 3}, {"seed": 7}, {"temperature": 1.0}])
+def test_under_other_settings_the_model_is_asked_again(tmp_path, other):
+    for settings in ({}, other):
+        model = Replies(rule)
+        bench = bench_of(model, set_of_one(TEXT), cache=tmp_path, **settings)
+        question = bench.dataset.questions[0]
+        asyncio.run(make_system("readagent").attempt(question, None, bench))
+
+        assert [call.kind for call in model.calls].count("gist") == 3
+
+
 def test_an_empty_gist_is_an_error_and_is_not_kept(tmp_path):
     question = set_of_one(TEXT).questions[0]
     for _ in range(2):
@@ -155,8 +167,8 @@ def test_an_empty_gist_is_an_error_and_is_not_kept(tmp_path):
             asyncio.run(make_system("readagent").attempt(question, None, bench))
 
 
-def test_a_blank_document_has_no_pages():
-    model = Replies(rule)
+@pytest.mark.parametrize("model", [Replies(rule), OfflineReader()])
+def test_a_blank_document_has_no_pages(model):
     bench = bench_of(model, set_of_one("  \n"))
     system = make_system("readagent")
     attempt = asyncio.run(system.attempt(bench.dataset.questions[0], None, bench))

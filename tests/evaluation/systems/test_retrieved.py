@@ -16,6 +16,7 @@ from langchain_oprag import OffsetSentenceSplitter, OrderPreservingRetriever
 from oprag_eval.artifacts import Vectors
 from oprag_eval.bench import Bench
 from oprag_eval.catalogue import make_system
+from oprag_eval.splittings import Splitting
 from tests.evaluation.small import Replies, WordVectors, bench_of, set_of_one
 
 LONG = " ".join(f"Entry {n} tells of crate {n * 7 % 911}." for n in range(6_000))
@@ -90,6 +91,18 @@ def test_llamaindex_untouched_reads_what_llamaindex_untouched_retrieves():
 
     assert texts_of("llamaindex-default") == [each.text for each in found]
     assert len(found) == 2
+
+
+@pytest.mark.parametrize("unit", ["langchain", "llamaindex"])
+def test_equal_chunks_of_a_framework_have_places_of_their_own(unit):
+    text = "The bell of the tower rang. " * 200
+    (document,) = set_of_one(text).documents.values()
+    bench = bench_of(Replies(), set_of_one(text), token_counter=None)
+    chunks = bench.chunks(document, Splitting(unit, 100))
+    starts = [chunk.metadata["char_start"] for chunk in chunks]
+
+    assert starts == sorted(set(starts))
+    assert chunks[-1].metadata["char_end"] == len(text.rstrip())
 
 
 def test_a_question_finds_by_its_words_what_vectors_miss():

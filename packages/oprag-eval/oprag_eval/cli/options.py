@@ -95,7 +95,8 @@ class RunOptions:
     dry_run: Annotated[
         bool,
         typer.Option(
-            "--dry-run", help="Estimate tokens and cost; send and write nothing."
+            "--dry-run",
+            help="Estimate tokens and cost; ask no model. Vectors are kept.",
         ),
     ] = False
     price: Annotated[

@@ -100,7 +100,8 @@ def reproduce(
         recipe, reader, options, paths, folders=folders, spent_in=spent_in
     )
     if not options.dry_run:
-        _compare(recipe, reader, folders, folder, differs)
+        if all((each / "summary.json").exists() for each in folders):
+            _compare(recipe, reader, folders, folder, differs)
         if failed is not None:
             raise failed
     elif several:

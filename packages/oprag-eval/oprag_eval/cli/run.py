@@ -90,7 +90,7 @@ def perform(
     directory = RunDirectory(out)
     with alone_in(out):
         directory.begin(evaluation.settings)
-        if not options.offline:
+        if not options.offline and len(directory.answers()) < len(evaluation.plan):
             _show_estimate(evaluation, options)
             typer.echo("")
         # No language model, no account.
@@ -253,6 +253,7 @@ def make_evaluation(
         max_reply=options.max_reply,
         cache=cache,
         seed=options.seed,
+        temperature=options.temperature,
         answer_style=style,
         wording=wording,
     )

@@ -168,11 +168,6 @@ def _quality(_: str, path: Path | None) -> Dataset:
     return read_quality(json_rows(_file(path, _QUALITY)))
 
 
-def _passkey(variant: str, _: Path | None) -> Dataset:
-    # The name is one of DATASETS, so the variant is one of the three.
-    return make_passkey(variant)  # type: ignore[arg-type]  # checked by the caller
-
-
 _SETS = {
     "infinitebench": _Set(
         _infinitebench, "the task's .jsonl or its folder", tuple(_FILES)
@@ -186,7 +181,11 @@ _SETS = {
         _longrag, "the hub's .parquet files or their folder, or .jsonl", longrag.SETS
     ),
     "narrativeqa": _Set(_narrativeqa, "the hub's .parquet files or their folder"),
-    "passkey": _Set(_passkey, "generated", get_args(PasskeyVariant)),
+    "passkey": _Set(
+        lambda variant, _: make_passkey(variant),  # type: ignore[arg-type]  # checked
+        "generated",
+        get_args(PasskeyVariant),
+    ),
     "quality": _Set(_quality, "the authors' dev file or its folder"),
 }
 

@@ -49,7 +49,9 @@ class _Asked(Fields):
         text, letters = self.answers[0], self.answers[1:]
         golds = [index for index, option in enumerate(self.options) if option == text]
         if letters:
-            golds = [index for index in golds if "ABCD"[index] == letters[0]]
+            golds = [
+                index for index in golds if "ABCD"[index : index + 1] == letters[0]
+            ]
         return next(iter(golds), None) if len(self.options) == _OPTIONS else None
 
 

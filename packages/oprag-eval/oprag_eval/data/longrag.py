@@ -39,7 +39,7 @@ def read_longrag(name: str, rows: Rows, corpus: Rows | None = None) -> Dataset:
     authors' reading without their retrieval.
     """
     task = name.partition("/")[0]
-    documents = {} if corpus is None else _articles(corpus)
+    documents, notes = ({}, []) if corpus is None else _articles(corpus)
     questions = []
     for _, row in rows.of(_Asked):
         doc_ids: tuple[str, ...] = ()
@@ -55,13 +55,17 @@ def read_longrag(name: str, rows: Rows, corpus: Rows | None = None) -> Dataset:
         path=rows.path,
         metrics=("longrag_match", "exact_match"),
         published=_FULL[task],
+        notes=notes,
     )
 
 
-def _articles(corpus: Rows) -> dict[str, Document]:
+def _articles(corpus: Rows) -> tuple[dict[str, Document], list[str]]:
     """One document per article: 3 million of NQ, 5 million of HotpotQA."""
     rows = [row for _, row in corpus.of(_Article) if row.doc_dict.strip()]
-    return {
+    documents = {
         (name := each.title): Document(name, name, each.doc_dict, (name,), each.abs_adj)
         for each in rows
     }
+    lost = len(rows) - len(documents)
+    left = f"articles left out, because a later one has the same title: {lost:,}"
+    return documents, [left] if lost else []

@@ -8,20 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, model_validator
 
 from oprag.chunk import Span
 from oprag.files import unreadable
 from oprag_eval.data.records import Dataset, Document, Question
-from oprag_eval.data.rows import (
-    Fields,
-    Rows,
-    Text,
-    csv_rows,
-    finish,
-    json_rows,
-    malformed,
-)
+from oprag_eval.data.rows import Fields, Text, csv_rows, finish, json_rows, malformed
 from oprag_eval.metrics.contexts import EvidenceKind
 
 _ANSWER = re.compile(r"answer(_\d+)?")
@@ -34,11 +26,33 @@ class _Asked(Fields):
     question: Text
     question_id: str = ""
     document: str = ""
-    answers: tuple[str, ...]
-    options: tuple[str, ...]
+    answers: tuple[str, ...] = ()
+    options: tuple[Text, ...] = ()
     correct: str = ""
     evidence: tuple[tuple[int, int], ...] = ()
     evidence_kind: EvidenceKind = "all"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _native(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields of a line under our names, answers and options as lists."""
+        named = {"_".join(name.casefold().split()): values[name] for name in values}
+        known = {
+            k: v for k, v in named.items() if v not in (None, "") or k == "question"
+        }
+        answers = [key for key in known if _ANSWER.fullmatch(key)]
+        options = sorted(key for key in known if _OPTION.fullmatch(key))
+        for letter, key in zip(string.ascii_lowercase, options, strict=False):
+            if key != f"option_{letter}":
+                message = f"there is {key!r} and no 'option_{letter}'"
+                raise ValueError(message)
+        for name, cells in (("answers", answers), ("options", options)):
+            if cells and name in known:
+                message = f"there are {cells[0]!r} and {name!r}: give one of them"
+                raise ValueError(message)
+            if cells:
+                known[name] = [known.pop(key) for key in cells]
+        return known
 
 
 def read_own(questions: Path, documents: Mapping[str, str | Document]) -> Dataset:
@@ -53,7 +67,8 @@ def read_own(questions: Path, documents: Mapping[str, str | Document]) -> Datase
     - `answer`, and `answer_2`, `answer_3`, … for others that are right too;
     - `option_a`, `option_b`, … and `correct`, the letter of the right one;
     - `question_id`; absent: the number of the question, from 1;
-    - in JSON Lines `evidence`: spans `[start, end)` of the document's characters, in
+    - in JSON Lines also the lists `answers` and `options`, in place of these; and
+      `evidence`: spans `[start, end)` of the document's characters, in
       the text that is read, which of HTML and PDF files is the rendered one; and
       `evidence_kind`, `"any"` or `"all"`, which it is where absent.
 
@@ -67,7 +82,8 @@ def read_own(questions: Path, documents: Mapping[str, str | Document]) -> Datase
     Raises:
         UnreadableFileError: The file is not there or holds no questions, or its name
             ends in neither; or a line has no question, names a document that is not
-            there, or has no right option.
+            there, or has no right option, or one that is blank between others; or some
+            questions have options and others none.
     """
     reader = _READERS.get(questions.suffix.lower())
     if reader is None:
@@ -79,9 +95,8 @@ def read_own(questions: Path, documents: Mapping[str, str | Document]) -> Datase
     }
     names = _names(held)
     rows = reader(questions)
-    native = Rows(rows.path, ((line, _native(each)) for line, each in rows.values))
     asked, unused = [], dict[str, None]()
-    for number, (line, row) in enumerate(native.of(_Asked), 1):
+    for number, (line, row) in enumerate(rows.of(_Asked), 1):
         try:
             asked.append(_question(row, str(number), names, held))
         except ValueError as error:
@@ -89,27 +104,21 @@ def read_own(questions: Path, documents: Mapping[str, str | Document]) -> Datase
         unused |= dict.fromkeys(filter(None, row.model_extra or ()))
     if not asked:
         raise unreadable(questions, "holds no questions")
+    if len({bool(question.options) for question in asked}) > 1:
+        mixes = "has questions with and without options; give each kind a file"
+        raise unreadable(questions, mixes)
+    measures: tuple[str, ...] = ("choice_match", "bracketed_match")
+    if not asked[0].options:
+        answered = all(question.answers for question in asked)
+        measures = ("token_f1", "exact_match") if answered else ()
     return finish(
         questions.stem,
         asked,
         held,
         path=str(questions),
-        metrics=_fitting_metrics(asked),
+        metrics=measures,
         notes=[f"the field {name!r} is not used" for name in unused],
     )
-
-
-def _native(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a line under our names, answers and options as lists."""
-    named = {"_".join(name.casefold().split()): values[name] for name in values}
-    known = {k: v for k, v in named.items() if v not in (None, "") or k == "question"}
-    answers = [key for key in known if _ANSWER.fullmatch(key)]
-    options = sorted(key for key in known if _OPTION.fullmatch(key))
-    lists = {
-        "answers": [known.pop(key) for key in answers],
-        "options": [known.pop(key) for key in options],
-    }
-    return known | lists
 
 
 def _names(documents: Mapping[str, Document]) -> dict[str, str | None]:
@@ -143,6 +152,9 @@ def _question(
             message = f"'correct' is {row.correct!r}, not one of {', '.join(letters)}"
             raise ValueError(message)
         gold = letters.index(correct)
+    if row.evidence and not doc_id:
+        message = "'evidence' needs 'document', the file that its spans are of"
+        raise ValueError(message)
     length = len(documents[doc_id].text) if doc_id else 0
     for start, end in row.evidence:
         if not 0 <= start < end <= length:
@@ -158,12 +170,3 @@ def _question(
         tuple(Span(*span) for span in row.evidence),
         row.evidence_kind,
     )
-
-
-def _fitting_metrics(questions: list[Question]) -> tuple[str, ...]:
-    """Name the measures that every question has what they need for."""
-    if all(question.options for question in questions):
-        return ("choice_match", "bracketed_match")
-    if all(question.answers for question in questions):
-        return ("token_f1", "exact_match")
-    return ()

@@ -7,6 +7,7 @@ import hashlib
 import json
 import warnings
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,6 +100,9 @@ def csv_rows(path: Path) -> Rows:
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file, strict=True)
         try:
+            heads = ["_".join(n.casefold().split()) for n in reader.fieldnames or ()]
+            if twice := [head for head in heads if head and heads.count(head) > 1]:
+                raise malformed(str(path), 1, f"two columns have the name {twice[0]!r}")
             for values in reader:
                 if None in values or None in values.values():
                     reason = "it does not have as many fields as the heading"
@@ -118,17 +122,22 @@ def _check_file(path: Path | zipfile.Path) -> None:
 
 
 def _json_values(path: Path | zipfile.Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not (written := line.removeprefix(_BOM).strip()):
-                continue
-            try:
-                values = json.loads(written)
-            except ValueError as error:
-                raise malformed(str(path), number, f"no JSON: {error}") from error
-            if not isinstance(values, dict):
-                raise malformed(str(path), number, f"{written[:20]!r} has no fields")
-            yield number, values
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not (written := line.removeprefix(_BOM).strip()):
+                    continue
+                try:
+                    values = json.loads(written)
+                except (ValueError, RecursionError) as error:
+                    raise malformed(str(path), number, f"no JSON: {error}") from error
+                if not isinstance(values, dict):
+                    raise malformed(
+                        str(path), number, f"{written[:20]!r} has no fields"
+                    )
+                yield number, values
+    except (zipfile.BadZipFile, RuntimeError, zlib.error) as error:
+        raise unreadable(Path(str(path)), f"cannot be unpacked ({error})") from error
 
 
 _DIGITS = 16

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
@@ -17,7 +18,12 @@ _BLANKS = re.compile(" {2,}")
 
 
 def choice_match(
-    prediction: str, *, gold_letter: str, gold_text: str, rules: ChoiceRules = "fixed"
+    prediction: str,
+    *,
+    gold_letter: str,
+    gold_text: str,
+    options: int = 4,
+    rules: ChoiceRules = "fixed",
 ) -> bool:
     """Return whether a reply names the right option.
 
@@ -34,12 +40,28 @@ def choice_match(
     5. The first word that is a part of `ABCD` is the choice.
 
     `"fixed"` reads `(C)`, `**C**`, *Answer: C*, *Certainly: A* and the option's text
-    as a person would; its rules are those of `reads_as`. Report both side by side.
+    as a person would; report both side by side. Markdown marks (`* _ # >` and
+    backquotes) and blanks around do not count. The first rule that applies decides:
+
+    1. The reply is the option's text (case, punctuation and articles aside): right.
+    2. The last statement of an answer (*answer is …*, *Answer: …*, *correct option
+       would be …*) decides: what follows begins with the letter or the option's
+       text, or names that letter alone in its first clause (*the answer: it's C*).
+       The last, because a reply that reasons decides at its end.
+    3. A letter at the beginning, bare or in brackets or quotes, is the choice.
+    4. The reply begins with the option's text, followed by its end, by punctuation
+       or by a reason: right.
+    5. If one letter alone occurs as a word, it is the choice; several are none.
+
+    Letters are capitals from A to the last option's, D at least, that stand alone and
+    are not denied (*not C*). `A` before a word in lower case is the article, except
+    before a reason (*A because …*).
 
     Args:
         prediction: What the reader answered.
         gold_letter: The right option's letter: `A` to `D`; up to `Z` for `"fixed"`.
         gold_text: The right option's text, not empty.
+        options: How many options there are, for `"fixed"`.
         rules: See above.
 
     Source:
@@ -47,7 +69,8 @@ def choice_match(
     """
     if rules == "official":
         return _official(prediction.strip(), gold_letter, gold_text)
-    return reads_as(prediction, letter=gold_letter, text=gold_text)
+    last = max("D", gold_letter, string.ascii_uppercase[:options][-1])
+    return _fixed(prediction, gold_letter, gold_text, last)
 
 
 def _official(reply: str, letter: str, text: str) -> bool:
@@ -118,38 +141,17 @@ _AFTER_TEXT = re.compile(r"\s*(?:$|[.,;:!?)\]}\"'”’(\n–—-]|\b(?:because|
 _REASON = re.compile(r"according|and|as|based|because|due|for|from|given|since|which")
 
 
-def reads_as(reply: str, *, letter: str, text: str) -> bool:
-    """Return whether a reply chooses the option of this letter and text.
-
-    Markdown marks (`* _ # >` and backquotes) and blanks around do not count. The
-    first rule that applies decides:
-
-    1. The reply is the option's text (case, punctuation and articles aside): right.
-    2. The last statement of an answer (*answer is …*, *Answer: …*, *correct option
-       would be …*) decides: what follows begins with the letter or the option's
-       text, or names that letter alone in its first clause (*the answer: it's C*).
-       The last, because a reply that reasons decides at its end.
-    3. A letter at the beginning, bare or in brackets or quotes, is the choice.
-    4. The reply begins with the option's text, followed by its end, by punctuation
-       or by a reason: right.
-    5. If one letter alone occurs as a word, it is the choice; several are none.
-
-    Letters are capitals from A to D, or to `letter` where that is later, that stand
-    alone and are not denied (*not C*). `A` before a word in lower case is the
-    article, except before a reason (*A because …*).
-
-    Args:
-        reply: What the reader answered.
-        letter: The right option's letter, a capital.
-        text: The right option's text, not empty.
-    """
+def _fixed(reply: str, letter: str, text: str, last: str) -> bool:
     reply, text = _bare(reply), _bare(text)
     words = answer_words(text)
     if answer_words(reply) == words if words else reply == text:
         return True
-    last = max(letter, "D")
     if stated := list(_STATEMENT.finditer(reply)):
-        return _states(reply[stated[-1].end() :], letter, text, last)
+        rest = reply[stated[-1].end() :]
+        if first := _leading_letter(rest, last):
+            return first == letter
+        clause = _CLAUSE_END.split(rest, maxsplit=1)[0]
+        return _begins_with_text(rest, text) or _only_letter(clause, last) == letter
     if first := _leading_letter(reply, last):
         return first == letter
     if _begins_with_text(reply, text):
@@ -159,14 +161,6 @@ def reads_as(reply: str, *, letter: str, text: str) -> bool:
 
 def _bare(text: str) -> str:
     return _MARKS.sub("", text).strip() or text.strip()
-
-
-def _states(rest: str, letter: str, text: str, last: str) -> bool:
-    """Whether what follows a statement of an answer is this option."""
-    if first := _leading_letter(rest, last):
-        return first == letter
-    clause = _CLAUSE_END.split(rest, maxsplit=1)[0]
-    return _begins_with_text(rest, text) or _only_letter(clause, last) == letter
 
 
 def _only_letter(reply: str, last: str) -> str | None:

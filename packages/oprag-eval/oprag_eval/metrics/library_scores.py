@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 from oprag.errors import UnreadableFileError
@@ -101,19 +102,12 @@ def rouge_l(prediction: str, references: Sequence[str]) -> float:
     return float(score)
 
 
-class _RougeWords:
-    """The tokenizer that the scorer asks for."""
-
-    @staticmethod
-    def tokenize(text: str) -> list[str]:
-        return _ROUGE_WORD.findall(text.lower())
-
-
 @cache
 def _rouge_scorer() -> Any:
     from rouge_score.rouge_scorer import RougeScorer
 
-    return RougeScorer(["rougeL"], tokenizer=_RougeWords())
+    words = SimpleNamespace(tokenize=lambda text: _ROUGE_WORD.findall(text.lower()))
+    return RougeScorer(["rougeL"], tokenizer=words)
 
 
 def meteor(prediction: str, references: Sequence[str], *, wordnet: Any = None) -> float:

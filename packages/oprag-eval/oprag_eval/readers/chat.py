@@ -78,6 +78,7 @@ class ChatModel(Model):
                 f"{most or 'greatest number of'} tokens before its reply began. Allow "
                 "it longer replies.",
                 model=self.name,
+                usage=usage.to_dict(),
             )
         called = tuple(each["name"] for each in message.tool_calls)
         return Completion(text, usage, called)

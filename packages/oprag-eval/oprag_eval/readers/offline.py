@@ -75,7 +75,8 @@ class OfflineReader(Model):
             pages = [
                 _nearness(_sentences(g), facts["question"]) for g in facts["gists"]
             ]
-            return f"[{best_first([max(page, default=0) for page in pages])[0] + 1}]"
+            near = [max(page, default=0) for page in pages] or [0]  # a blank document
+            return f"[{best_first(near)[0] + 1}]"
         if call.kind in ("summary", "gist"):
             return self._beginning(facts["text"], call.max_output_tokens)
         if call.kind in ("choice", "explained_choice"):

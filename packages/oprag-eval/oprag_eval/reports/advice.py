@@ -48,22 +48,15 @@ def advice_of(summary: Summary) -> tuple[str, ...]:
     if best.measures[summary.measure].mean <= 0:
         return (_ALL_ZERO.format(measure=title_of(summary.measure)),)
     if spot.chosen is None:
-        return _cannot_tell(summary, spot, best)
+        return (
+            "Cannot tell: it takes more questions, on more documents.",
+            f"No setting is shown to be {_AS_GOOD}.",
+            (
+                f"Highest so far: {best.label}, with {_scored(summary, best)}. It may "
+                f"be {100 * spot.at_most_behind:.1f} points below another."
+            ),
+        )
     return _use(summary, spot, arms[spot.chosen], best)
-
-
-def _cannot_tell(
-    summary: Summary, spot: SweetSpot, best: ArmSummary
-) -> tuple[str, ...]:
-    highest = (
-        f"Highest so far: {best.label}, with {_scored(summary, best)}. It may be "
-        f"{100 * spot.at_most_behind:.1f} points below another."
-    )
-    return (
-        "Cannot tell: it takes more questions, on more documents.",
-        f"No setting is shown to be {_AS_GOOD}.",
-        highest,
-    )
 
 
 def _use(
@@ -87,8 +80,11 @@ def _use(
             f"{points[2]:+.1f}]; worse on {behind.worse:,}, better on "
             f"{behind.better:,} of {behind.questions:,}."
         )
-    if any(arm.tokens * AS_CHEAP < chosen.tokens for arm in summary.arms):
-        why.append("Nothing that takes fewer tokens is shown to be as good.")
+    measure = summary.measure
+    cheaper = [arm for arm in summary.arms if arm.tokens * AS_CHEAP < chosen.tokens]
+    means = [arm.measures[measure].mean for arm in cheaper if measure in arm.measures]
+    if means and max(means) < chosen.measures[measure].mean:
+        why.append("Nothing that takes fewer tokens scores as high.")
     if chosen.missing:
         why.append(f"{number_of(chosen.missing, 'answer')} of it failed.")
     return (use, *why)

@@ -63,13 +63,14 @@ class Arm:
     def index(self) -> TokenUsage:
         """Return the tokens of what was made of the documents, each made once.
 
-        Questions on the same documents carry the same figure; it is added once.
+        Questions on the same documents carry the same figure; it is added once. That
+        of a question on all documents holds the others'.
         """
         by_documents = {
             tuple(line["doc_ids"]): TokenUsage(**line["usage"]["index"])
             for line in self.lines
         }
-        return sum(by_documents.values(), TokenUsage())
+        return by_documents.get(()) or sum(by_documents.values(), TokenUsage())
 
 
 def arms_of(scores: Iterable[Mapping[str, Any]]) -> list[Arm]:
@@ -163,7 +164,8 @@ def token_share(arm: Arm, full: Arm | None) -> dict[str, Figure]:
     if not whole:
         return {}
     share = sum(map(_input, known)) / whole
-    return {"token_share": Figure(share, None, None, arm.count_questions())}
+    questions = len({line["question_id"] for line in known})
+    return {"token_share": Figure(share, None, None, questions)}
 
 
 def _asked(line: Mapping[str, Any]) -> tuple[int, str]:
@@ -265,7 +267,7 @@ def write_reports(
         dataset: The set that they answer.
         price: Per million tokens; None: no cost is shown.
         measure: What arms are compared by, a name in `scores.jsonl`; empty: the
-            set's own.
+            set's own, which it is too where no answer has it.
         planned: Names of systems that are compared; empty: each with vanilla RAG.
         stopped: Whether a cap ended the run: some arms may then have had easier
             questions, and nothing is advised.
@@ -291,7 +293,8 @@ def write_reports(
         for name, value in line["measures"].items()
         if value is not None
     }
-    measure = measure or main_measure(dataset, measures)
+    if measure not in measures:
+        measure = main_measure(dataset, measures)
     arms = arms_of(scores)
     full = next((arm for arm in arms if arm.system.startswith(_FULL)), None)
     expected = len(ids) * len({line["run"] for line in [*scores, *errors]})

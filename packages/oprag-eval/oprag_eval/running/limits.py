@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from oprag.calls import Price, TokenUsage
+from oprag.calls import DECLINE_TOOL, Price, TokenUsage
+from oprag.errors import ModelCallError
 from oprag.tokens import TokenCounter
 from oprag_eval.errors import SpendingCapError
 from oprag_eval.models import Call, Completion, Model
@@ -125,7 +127,8 @@ class CappedModel(Model):
             longest = self._longest_reply
             call = replace(call, max_output_tokens=longest)
         spending = self._spending
-        held = TokenUsage(spending.count(call.prompt), longest)
+        tool = json.dumps(DECLINE_TOOL) if call.tool else ""
+        held = TokenUsage(spending.count(call.prompt + tool), longest)
         while spending.passed([*spending.under_way, held]) is not None:
             if (error := spending.passed([held])) is not None:
                 raise error
@@ -135,6 +138,9 @@ class CappedModel(Model):
         try:
             completion = await self._model.complete(call)
             used = completion.usage
+        except ModelCallError as error:
+            used = TokenUsage(**error.usage)
+            raise
         finally:
             spending.under_way.remove(held)
             spending.settle(used)

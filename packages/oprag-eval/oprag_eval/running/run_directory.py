@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from oprag.errors import InvalidOptionError, UnreadableFileError
-from oprag.files import write_whole
+from oprag.files import unreadable, write_whole
 
 _LOCK = "run.lock"
 
@@ -161,10 +161,7 @@ class RunDirectory:
         try:
             read: dict[str, Any] = json.loads(path.read_text("utf-8"))
         except (OSError, ValueError) as error:
-            message = f"{self.path} holds no run: {_SETTINGS} cannot be read."
-            raise UnreadableFileError(
-                message, path=str(path), reason="cannot be read"
-            ) from error
+            raise unreadable(path, "cannot be read: there is no run") from error
         written = read.pop(_VERSION, 1) if isinstance(read, dict) else FORMAT
         if written != FORMAT:
             reason = f"is of version {written} of a run's files"

@@ -134,7 +134,10 @@ async def run(
             except SpendingCapError:
                 raise
             except Exception as error:  # noqa: BLE001 -- no text may end a paid run
-                failure = {"error": type(error).__name__, "message": _message(error)}
+                message = f"{type(error).__name__}: {said_by(error)}"
+                if isinstance(error, OpragError):
+                    message = without_secrets(error.message)
+                failure = {"error": type(error).__name__, "message": message}
                 report.errors.append({**key, **failure})
                 return
             file.add({**key, **_as_json(made)})
@@ -150,12 +153,6 @@ async def run(
     directory.write_errors(report.errors)
     directory.arrange(keys)
     return report
-
-
-def _message(error: Exception) -> str:
-    if isinstance(error, OpragError):
-        return without_secrets(error.message)
-    return f"{type(error).__name__}: {said_by(error)}"
 
 
 def _as_json(attempt: Attempt) -> dict[str, Any]:

@@ -83,7 +83,10 @@ class LongRag(System):
         """
         context = self.context(question, bench)
         ledger = Ledger()
-        calls = functools.partial(_call, question, bench, _titles(context, bench))
+        documents = bench.dataset.documents
+        read = dict.fromkeys(piece.document for piece in context.pieces)
+        titles = ", ".join(documents[name].title or name for name in read)
+        calls = functools.partial(_call, question, bench, titles)
         said = bench.wording.said
         model = BenchModel(question, bench, calls, said=said)
         reading_long = read_long(
@@ -106,14 +109,10 @@ class LongRag(System):
     def context(self, question: Question, bench: Bench) -> Context:
         """Choose units and order them; no model is asked."""
         alone = self.links == "none"
-        splitting, k = (
-            Splitting("tokens", self.chunk_size),
-            _SEARCHED if alone else None,
-        )
-        hits = bench.ranked(question, splitting, k=k)
+        splitting = Splitting("tokens", self.chunk_size)
+        hits = bench.ranked(question, splitting, k=_SEARCHED if alone else None)
         names = question.doc_ids
         if alone:  # each document is a unit: a corpus has very many
-            hits = hits[:_SEARCHED]
             names = tuple(dict.fromkeys(hit.metadata["doc_uri"] for hit in hits))
         kind = "long units", self.max_tokens, self.links, self.compat
         grouped, index = bench.kept(kind, names, lambda: self._grouped(names, bench))
@@ -176,9 +175,3 @@ def _call(
         return Call("answer", DIRECT_PROMPT.format(**values), values)
     filled = bench.wording.of_units("short").format(**values)
     return Call("short_answer", filled, values)
-
-
-def _titles(context: Context, bench: Bench) -> str:
-    """The titles of what is read, in its order."""
-    read = dict.fromkeys(piece.document for piece in context.pieces)
-    return ", ".join(bench.dataset.documents[name].title or name for name in read)

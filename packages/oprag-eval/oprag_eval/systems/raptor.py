@@ -103,7 +103,7 @@ class Raptor(System):
         """Return the summaries of a document layer by layer from below, and their cost.
 
         The tree is kept by content and settings: the text, the splitting, the counter,
-        both models, the seed. Tokens are those of all calls for it, made now or before.
+        both models, seed, temperature. Tokens are those of all calls, now or before.
         """
         of = {
             "text": document.text,
@@ -113,6 +113,7 @@ class Raptor(System):
             "embeddings": bench.vectors.name,
             "prompt": summary_call("", self.summary_tokens).prompt,
             "seed": bench.seed,
+            "temperature": bench.temperature,
         }
         make = partial(self._built, document, bench)
         made = await bench.artifacts.made("raptor-tree", of, make)

@@ -68,7 +68,10 @@ class SelfRoute(System):
             named=False,  # as in the papers
         )
         alone = self.rungs == ("full",)
-        hits = _whole(question, bench) if alone else self._best(question, bench)
+        if alone:
+            hits = _whole(question, bench)
+        else:
+            hits = bench.ranked(question, Splitting(self.unit, self.size))[: self.k]
         routing, decline = self.rungs[:-1], self.decline
         model = BenchModel(question, bench, routing=routing, decline=decline)
         steps = route(hits, options, model, ledger=ledger)
@@ -84,9 +87,6 @@ class SelfRoute(System):
             whole=routed.context.whole if routed.context.excerpts else None,
             usage={"answer": ledger.usage},
         )
-
-    def _best(self, question: Question, bench: Bench) -> list[Hit]:
-        return bench.ranked(question, Splitting(self.unit, self.size))[: self.k]
 
 
 def _whole(question: Question, bench: Bench) -> list[Hit]:
