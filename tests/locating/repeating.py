@@ -33,7 +33,10 @@ def cut_text(rng: random.Random) -> Cut:
     start = 0
     while not spans or spans[-1][1] < len(source):
         end = min(start + (rng.randint(1, size) if varied else size), len(source))
-        if not spans or end > spans[-1][1]:
+        # No splitter makes a chunk that adds nothing but white space to the one before.
+        last = spans[-1][1] if spans else 0
+        adds = source[last:end].strip() or not source[start:end].strip()
+        if not spans or (end > last and adds):
             spans.append((start, end))
         start = max(start + 1, end - overlap)
     return Cut(source, spans)
