@@ -151,7 +151,7 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
     if not isinstance(text, str):
         message = (
             f'{component} takes a question, {{"input": question}} or {{"messages": '
-            f"[…]}} with a message of the user, and was given {named(given)}."
+            f"[…]}} with a user's message in words, and was given {named(given)}."
         )
         raise InvalidOptionError(message, option="input", value=given)
     said = _messages("chat_history", given.get("chat_history") or [])

@@ -284,7 +284,7 @@ def _refuse_sections(
     differing = [
         key
         for key in _present(hits, SECTION_KEYS)
-        if len({*map(repr, _column(hits, key))}) > 1
+        if len({*map(_comparable, _column(hits, key))}) > 1
     ]
     parents = {*zip(parts, _column(hits, "doc_id"), strict=True)}
     if len(parents) > len({*parts}):
@@ -293,6 +293,12 @@ def _refuse_sections(
         origin = "a parent" if differing == ["doc_id"] else "a section"
         origin += f" (the chunks differ in {', '.join(differing)})"
         raise unscoped(document, "start_index", origin, tuple(differing))
+
+
+def _comparable(value: Any) -> int | str:
+    """Return the same for values that some stores make of one another: 2 and 2.0."""
+    number = as_number(value)
+    return repr(value) if number is None else number
 
 
 def _refuse_frames(

@@ -166,6 +166,7 @@ WRONG: list[tuple[list[tuple[str, dict[str, Any]]], type[Exception]]] = [
     ([("text", NAMED), ("text", NAMED)], InvalidOptionError),
     ([("a", NAMED), ("b", {"source": "b"}), ("a", NAMED)], InvalidOptionError),
     ([("text", {**NAMED, "chunk_index": 0})], PositionError),
+    ([("text", {**NAMED, "oprag_hash": "0"})], PositionError),
 ]
 REFUSED: list[tuple[dict[str, Any], type[Exception]]] = [
     ({"page_label": "iv"}, MissingPositionError),

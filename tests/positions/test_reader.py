@@ -212,6 +212,16 @@ def test_pages_may_each_have_an_id():
     assert [p.text for p in passages] == ["first", "second"]
 
 
+@pytest.mark.parametrize("other", [2, 2.0, "2", np.int64(2)])
+def test_one_section_is_one_however_a_store_writes_its_number(other):
+    metadatas = [
+        {"source": "s", "start_index": start, "section": section}
+        for start, section in ((0, 2), (400, other))
+    ]
+
+    assert len(order_context(["a", "b"], metadatas)) == 2
+
+
 def test_haystacks_offsets_count_from_the_document_on_every_page():
     (chunk,) = _read([Hit("text", {"split_idx_start": 9, "page_number": 2})])
 
