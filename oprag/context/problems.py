@@ -54,7 +54,7 @@ class Problems:
             message = (
                 f" kept the order as retrieved ({problem.kind}). {problem.message}"
             )
-            self._warn(problem.kind, message + problem.message, problem)
+            self._warn(problem.kind, message, problem)
         if lacking is not None:
             message = f" read nothing beside what was found. {lacking.message}"
             self._warn("unwidened", message, lacking)

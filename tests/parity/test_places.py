@@ -207,7 +207,7 @@ def test_a_budget_an_option_and_a_document_are_no_problems_of_order(component):
         component(TEXTS, sound, on_problem="warn", merge=True, documents=damaged)
 
 
-def test_a_warning_names_the_users_line():
+def test_a_warning_names_the_users_line_and_says_the_problem_once():
     given = ["a", "b"], [{"source": "a"}] * 2
     compressor = langchain_oprag.OrderPreservingCompressor(on_problem="warn")
     postprocessor = llamaindex_oprag.OrderPreservingPostprocessor(on_problem="warn")
@@ -221,3 +221,5 @@ def test_a_warning_names_the_users_line():
         with pytest.warns(PositionWarning) as caught:
             call()
         assert [warning.filename for warning in caught] == [__file__]
+        said = caught[0].message
+        assert str(said).count(said.__cause__.message) == 1
