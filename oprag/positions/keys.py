@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from numbers import Number
 from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit
@@ -120,25 +120,24 @@ alone (page, row, record) orders the chunks."""
 def as_number(value: Any) -> int | None:
     """The position that a metadata value gives, or None when it is not one.
 
-    Non-negative integers of 63 bits, floats without a fraction (stores turn integers
-    into floats) and strings of up to 15 ASCII digits are positions. Booleans, -1,
-    NaN, infinities, roman numerals and hashes are not.
+    Non-negative integers of 63 bits, floats and decimals without a fraction (stores
+    turn integers into them) and strings of up to 15 ASCII digits are positions.
+    Booleans, -1, NaN, infinities, roman numerals and hashes are not.
     """
     if type(value) is int:
         return value if 0 <= value <= HIGHEST else None
     if value is None or isinstance(value, bool):
         return None
-    if isinstance(value, float):
-        return int(value) if value.is_integer() and 0 <= value <= HIGHEST else None
     if isinstance(value, str):
         digits = value.strip()
         fits = len(digits) <= _LONGEST_NUMBER and digits.isascii()
         return int(digits) if fits and digits.isdigit() else None
-    try:
-        number = operator.index(value)
-    except TypeError:
+    try:  # NumPy's numbers and decimals, too
+        number = int(value) if issubclass(type(value), Number) else None
+    except (OverflowError, TypeError, ValueError):  # an infinity, complex, NaN
         return None
-    return number if 0 <= number <= HIGHEST else None
+    whole = number is not None and number == value and 0 <= number <= HIGHEST
+    return number if whole else None
 
 
 def look_up(metadata: Mapping[str, Any], subject: Any, key: Any) -> Any:

@@ -264,7 +264,7 @@ def _parts(hits: Sequence[Hit], keys: Sequence[str]) -> Sequence[int | None] | N
     named = False
     for key in _present(hits, keys):
         values = _column(hits, key)
-        named = named or values.count(None) < len(values)
+        named = named or any(value is not None for value in values)
         numbers = [*map(as_number, values)]
         if None not in numbers:
             return numbers
@@ -286,7 +286,8 @@ def _refuse_sections(
         for key in _present(hits, SECTION_KEYS)
         if len({*map(_comparable, _column(hits, key))}) > 1
     ]
-    parents = {*zip(parts, _column(hits, "doc_id"), strict=True)}
+    ids = map(_comparable, _column(hits, "doc_id"))
+    parents = {*zip(parts, ids, strict=True)}
     if len(parents) > len({*parts}):
         differing.append("doc_id")
     if differing:

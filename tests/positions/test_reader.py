@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from types import SimpleNamespace
 
 import numpy as np
@@ -39,6 +40,11 @@ def _positions(metadatas, **options):
         ("7", 7),
         (" 10 ", 10),
         (np.int64(7), 7),
+        (np.float32(7), 7),
+        (Decimal(7), 7),
+        (Decimal("NaN"), None),
+        (7j, None),
+        (np.array([7]), None),
         (-1, None),
         (-1.0, None),
         ("-1", None),
@@ -220,6 +226,19 @@ def test_one_section_is_one_however_a_store_writes_its_number(other):
     ]
 
     assert len(order_context(["a", "b"], metadatas)) == 2
+
+
+@pytest.mark.parametrize("key", ["doc_id", "page", "page_label"])
+@pytest.mark.parametrize("value", [[1, 2], np.array([1, 2])])
+def test_a_list_is_no_page_and_no_parent(key, value):
+    metadatas = [{"source": "s", "start_index": at, key: value} for at in (40, 0)]
+    keys = {} if key == "doc_id" else {"position_keys": "start_index"}
+
+    passages = order_context(["late", "early"], metadatas, **keys)
+    assert [p.text for p in passages] == ["early", "late"]
+    if keys:
+        with pytest.raises(MissingPositionError):
+            order_context(["late", "early"], metadatas)
 
 
 def test_haystacks_offsets_count_from_the_document_on_every_page():
