@@ -147,7 +147,7 @@ class LongUnitRetriever(WrappingRetriever):
     def _verification(self) -> Verification:
         name, fetch = type(self).__name__, self._fetch({}, {}, self.k)
         stores = verified_stores(name, self.base_retriever)
-        find = partial(self._chosen, self.k)
+        find = lambda *found: self._chosen(self.k, *found).documents()  # noqa: E731 -- as short as that
         return Verification(name, stores, self._context(fetch), full=True, find=find)
 
     def _fetch(
@@ -172,7 +172,7 @@ class LongUnitRetriever(WrappingRetriever):
             more = fetch.wants_more(found, used_all=chosen.too_few)
         if chosen.chunks is not None:
             return chosen.chunks.made(document_of)
-        read = yield from read_units(chosen.units, options)
+        read = yield from read_units(chosen, options)
         units = [Document(text, id=u.unit.id, metadata=m) for u, text, m in read]
         return Arranged(units, used_all=False)
 

@@ -126,7 +126,8 @@ class LongUnitRetriever(WrappingRetriever):
         name = type(self).__name__
         stores = verified_stores(name, self.base_retriever)
         options = self._bound_options()
-        return Verification(name, stores, options, full=True, find=self._chosen)
+        find = lambda *found: self._chosen(*found).documents()  # noqa: E731 -- as short as that
+        return Verification(name, stores, options, full=True, find=find)
 
     def _bound_options(self) -> ContextOptions:
         """The options, with full texts only as far as the search's filter admits."""
@@ -144,9 +145,7 @@ class LongUnitRetriever(WrappingRetriever):
         if chosen.chunks is not None:
             return chosen.chunks.made(node_of)
         nodes = []
-        for (unit, chunk), text, metadata in (
-            yield from read_units(chosen.units, options)
-        ):
+        for (unit, chunk), text, metadata in (yield from read_units(chosen, options)):
             one = chunk if len(unit.documents) == 1 else None
             node = new_node(unit.id, text, metadata, [*metadata], one)
             nodes.append(NodeWithScore(node=node, score=chunk.score))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -64,6 +65,7 @@ class Verifiable:
 _Found: TypeAlias = tuple[Diagnosis, int, list[OpragError], list[OpragError]]
 """What is there, the number of documents, and the errors of those that cannot be read,
 and of those that cannot be put in order."""
+_Find: TypeAlias = Callable[[Sequence[Hit], ContextOptions], Iterable[str]]
 _Asked: TypeAlias = Callable[[ContextOptions], object]
 """The work of a question on a document's chunks, with the errors it would raise."""
 
@@ -79,9 +81,9 @@ class Verification(NamedTuple):
     """Its own, with full texts through that filter, too."""
     full: bool = False
     """Whether it reads full documents."""
-    find: Callable[[Sequence[Hit], ContextOptions], object] | None = None
-    """Finds what is read by the chunks of a document, where it is not the chunks that
-    are put in order; raises what a question would."""
+    find: _Find | None = None
+    """Names the documents that are read for chunks of one, where it is not the chunks
+    that are put in order; raises what a question would."""
 
     def steps(self, sample: int | None) -> Steps[_Found]:
         """Examine the store."""
@@ -120,6 +122,7 @@ class Verification(NamedTuple):
             hits = [chunks[i] for i in group.members]
             if self.find is not None:
                 yield False, partial(self.find, hits)
+                yield True, partial(_read_found, self.find, hits)
             elif not self.full or self.options.documents is None:
                 yield False, partial(_order, hits)
             else:  # what cannot be named cannot be read in full
@@ -163,6 +166,14 @@ class Verification(NamedTuple):
             problems = [replace(each, serious=False) for each in diagnosis.problems]
             return replace(diagnosis, verdict="ordered", problems=tuple(problems))
         return diagnosis
+
+
+def _read_found(find: _Find, hits: Sequence[Hit], options: ContextOptions) -> None:
+    names: Iterable[str] = ()
+    with suppress(OpragError):  # another question says it
+        names = find(hits, options)
+    for name in names:
+        _read(name, options)
 
 
 def _read(name: str, options: ContextOptions) -> None:

@@ -60,6 +60,11 @@ class ChosenUnits(NamedTuple):
     chunks: Arranged[Passage] | None = None
     """The chunks returned in the place of units, with the problem; else None."""
 
+    def documents(self) -> list[str]:
+        """Return the names of the units' documents, each once."""
+        names = [name for found in self.units for name in found.unit.documents]
+        return list(dict.fromkeys(names))
+
 
 def chunks_for_units(k: int) -> int:
     """Return how many chunks to ask for first: 8 for each unit, 16 at least."""
@@ -75,14 +80,8 @@ def choose_units(
         The units; or, with `on_problem="warn"` where they are not known, as many
         chunks as units are looked for by first.
     """
-    texts = options.source_text()
     try:
-        ranked = index.find(
-            hits,
-            document_key=options.document_key,
-            position_keys=options.position_keys,
-            full_text=None if texts is None else texts.read,
-        )
+        ranked = index.find(hits, options)
     except (MissingDocumentError, DocumentNotFoundError, PositionError) as problem:
         if options.on_problem == "error":
             raise
@@ -91,16 +90,14 @@ def choose_units(
         marked = [_marked(passage, problem) for passage in kept.passages]
         kept = replace(kept, passages=marked, problems=(problem,))
         return ChosenUnits((), too_few=False, chunks=kept)
-    units = reading_order(
-        ranked, k, order=options.order, document_order=options.document_order
-    )
+    units = reading_order(ranked, k, options)
     return ChosenUnits(units, too_few=len(ranked) < k)
 
 
 def read_units(
-    found: Sequence[FoundUnit], options: ContextOptions
+    chosen: ChosenUnits, options: ContextOptions
 ) -> Steps[list[tuple[FoundUnit, str, dict[str, Any]]]]:
-    """Return units with their texts and their metadata.
+    """Return the units with their texts and their metadata.
 
     Raises:
         BudgetTooSmallError: Not even the best unit fits the budget.
@@ -109,13 +106,13 @@ def read_units(
         PositionError: It is shorter than it was.
     """
     source: Any = options.documents
-    names = list(dict.fromkeys(name for each in found for name in each.unit.documents))
+    names = chosen.documents()
     texts = yield Do(
         lambda: list(map(source.read, names)), partial(source.aread_all, names)
     )
     exact = {n: exact_text(n, text) for n, text in zip(names, texts, strict=True)}
     read = []
-    for each in found:
+    for each in chosen.units:
         text = each.unit.text(exact.__getitem__, options.separator)
         read.append((each, text, unit_metadata(each, text, exact.__getitem__)))
     if (budget := options.token_budget) is not None and read:

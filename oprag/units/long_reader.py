@@ -99,7 +99,7 @@ def _called(
     """Have a call made; return the text of its reply."""
 
     def failed(how: str) -> ModelCallError:
-        kept = "" if long_answer is None else "The long answer is long_answer; "
+        kept = "" if long_answer is None else "the long answer is in long_answer; "
         return ModelCallError(
             f"The model {how}, on the {prompt!r} call of the long reader. The "
             f"question is not answered; {kept}what was spent is in usage.",

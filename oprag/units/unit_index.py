@@ -10,21 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from oprag.chunk import Chunk, FullText, Hit, Passage, Span, named_characters
-from oprag.context import Order, find_places, place_metadata
+from oprag.chunk import Chunk, Hit, Passage, Span, named_characters
+from oprag.context import ContextOptions, find_places, place_metadata
 from oprag.documents import check_entries
 from oprag.errors import DocumentNotFoundError, MissingPositionError, OpragError
 from oprag.metadata import DOC_KEY, DOC_URI, document_key
-from oprag.ordering import DocumentOrder
-from oprag.ordering import document_order as in_document_order
-from oprag.positions import (
-    DocumentKey,
-    PositionKeys,
-    document_name,
-    known_document,
-    read_chunks,
-    read_documents,
-)
+from oprag.ordering import document_order
+from oprag.positions import document_name, known_document, read_chunks, read_documents
 from oprag.units.document_groups import LongUnit
 
 
@@ -45,14 +37,7 @@ class UnitIndex:
             for name in unit.documents:
                 self._of.setdefault(name, []).append(unit)
 
-    def find(
-        self,
-        hits: Sequence[Hit],
-        *,
-        document_key: DocumentKey | None = None,
-        position_keys: PositionKeys | None = None,
-        full_text: Callable[[str], FullText | None] | None = None,
-    ) -> list[FoundUnit]:
+    def find(self, hits: Sequence[Hit], options: ContextOptions) -> list[FoundUnit]:
         """Return the units that chunks are in, each with its best chunk.
 
         Returns:
@@ -65,11 +50,10 @@ class UnitIndex:
             PositionError: Its document is in several, and its characters are not
                 known or are not in it.
         """
-        documents = read_documents(hits, document_key=document_key)
+        documents = read_documents(hits, document_key=options.document_key)
         problems: dict[str, OpragError] = {}
-        chunks = read_chunks(
-            hits, documents, position_keys=position_keys, problems=problems
-        )
+        keys = options.position_keys
+        chunks = read_chunks(hits, documents, position_keys=keys, problems=problems)
         units = []
         for chunk in chunks:
             file = document_name(chunk.metadata) or ""
@@ -84,8 +68,10 @@ class UnitIndex:
             units.append(of)
             if len(of) == 1:
                 problems.pop(chunk.document, None)  # it needs no place
-        if full_text is not None:
-            chunks = find_places(chunks, full_text, problems, compared=False)
+            elif chunk.span is None:  # a number does not say which unit
+                problems.setdefault(chunk.document, _nowhere(chunk, of))
+        if texts := options.source_text():
+            chunks = find_places(chunks, texts.read, problems, compared=False)
         for problem in problems.values():
             raise problem
         found: dict[LongUnit, FoundUnit] = {}
@@ -99,7 +85,7 @@ def _unit_of(chunk: Chunk, units: Sequence[LongUnit]) -> LongUnit:
     """The unit that has most of a chunk, of the units of its document."""
     if len(units) == 1:
         return units[0]
-    name, span = chunk.uri, chunk.span
+    span = chunk.span
     if span is not None and chunk.part is None:
         places = [unit.span or Span(0, 0) for unit in units]
         shared, best = max(
@@ -108,31 +94,31 @@ def _unit_of(chunk: Chunk, units: Sequence[LongUnit]) -> LongUnit:
         )
         if shared > 0:
             return units[-best]
+    raise _nowhere(chunk, units)
+
+
+def _nowhere(chunk: Chunk, units: Sequence[LongUnit]) -> MissingPositionError:
+    name = chunk.uri
     message = (
         f"Document {name!r} is in {len(units)} units, and the chunk at rank "
-        f"{chunk.rank} has no characters ({span}) of any of them. Group the documents "
-        "again, and index them with index_documents."
+        f"{chunk.rank} has no characters of any of them. Group the documents again, "
+        "and index them with index_documents."
     )
     keys = tuple(sorted(map(str, chunk.metadata)))
-    raise MissingPositionError(message, document=name, rank=chunk.rank, keys=keys)
+    return MissingPositionError(message, document=name, rank=chunk.rank, keys=keys)
 
 
 def reading_order(
-    found: Sequence[FoundUnit],
-    k: int,
-    *,
-    order: Order = "document",
-    document_order: DocumentOrder = "best_rank",
+    found: Sequence[FoundUnit], k: int, options: ContextOptions
 ) -> list[FoundUnit]:
-    """Return the best units in reading order."""
-    best = {
-        unit: chunk._replace(document=unit.name, position=(unit.part or 0,))
+    """Return the best units in reading order, or best first, as options say."""
+    units = {chunk.rank: unit for unit, chunk in found[:k]}
+    chunks = [
+        chunk._replace(document=unit.name, position=(unit.part or 0,))
         for unit, chunk in found[:k]
-    }
-    units = {chunk.rank: unit for unit, chunk in best.items()}
-    chunks = list(best.values())
-    if order == "document":
-        chunks = in_document_order(chunks, document_order=document_order)
+    ]
+    if options.order == "document":
+        chunks = document_order(chunks, document_order=options.document_order)
     return [FoundUnit(units[chunk.rank], chunk) for chunk in chunks]
 
 

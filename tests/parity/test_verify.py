@@ -217,6 +217,13 @@ def test_chunks_of_which_the_unit_is_not_known_are_refused(chunks, why):
             component.verify()
 
 
+@pytest.mark.parametrize("on_problem", ["error", "warn"])
+def test_documents_of_units_that_cannot_be_read_are_refused(on_problem):
+    options = {"documents": {"note": "Ann built it."}, "on_problem": on_problem}
+    message = refused(unit_retrievers(NOTED + YEARS, **options))
+    assert "1 of 2 documents are refused: There is no document 'book'" in message
+
+
 def test_functions_as_keys_are_given_what_has_the_chunks_metadata():
     chunks = [(f"text {n}", {"file": "a.txt", "at": 10 * n}) for n in range(9)]
     keys = {

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.chunk import Hit, Span
+from oprag.context import ContextOptions
 from oprag.errors import (
     DocumentNotFoundError,
     InvalidOptionError,
@@ -35,7 +36,7 @@ def hit(document: str, start: int | None = None, length: int = 20, **more) -> Hi
 
 
 def units_of(*hits, units=UNITS, **options):
-    return UnitIndex(units).find(hits, **options)
+    return UnitIndex(units).find(hits, ContextOptions(**options))
 
 
 def test_a_unit_is_as_good_as_its_best_chunk():
@@ -114,11 +115,12 @@ def test_of_a_document_in_two_units_none_is_guessed(second):
     index = UnitIndex([LongUnit(("b", "c"), 5), second])
 
     with pytest.raises(PositionError):
-        index.find([Hit("x", {"source": "c"})])
+        index.find([Hit("x", {"source": "c"})], ContextOptions())
 
 
 def in_order(*hits, k=10, **options):
-    return [each.unit for each in reading_order(units_of(*hits), k, **options)]
+    options = ContextOptions(**options)
+    return [each.unit for each in reading_order(units_of(*hits), k, options)]
 
 
 HITS = (hit("long", 190), hit("b"), hit("long", 10), hit("c"), hit("long", 120))
@@ -149,7 +151,9 @@ def test_units_follow_a_function_of_their_best_chunks():
 
 def test_metadata_say_what_a_unit_holds():
     texts = {"a": "12345", "b": "é", "long": "y" * 260}
-    pair, part = reading_order(units_of(hit("b", score=0.5), hit("long", 130)), 2)
+    pair, part = reading_order(
+        units_of(hit("b", score=0.5), hit("long", 130)), 2, ContextOptions()
+    )
 
     assert unit_metadata(part, "y" * 80, texts.__getitem__) == {
         "doc_key": document_key("long"),
@@ -179,7 +183,7 @@ def test_metadata_say_what_a_unit_holds():
 def test_units_are_named_as_chunks_are():
     one, two = "/home/ann/docs/2024/a.md", "/home/ann/docs/b.md"
     index = UnitIndex([LongUnit((one, two), 2)])
-    (found,) = index.find([Hit("a", {"source": one})])
+    (found,) = index.find([Hit("a", {"source": one})], ContextOptions())
     metadata = unit_metadata(found, "a\n\nb", dict.fromkeys((one, two), "a").get)
 
     assert metadata["oprag_document"] == '["2024/a.md", "docs/b.md"]'
@@ -204,5 +208,5 @@ def test_every_chunk_is_in_a_unit_and_every_unit_comes_once(names, start, k):
     assert ranks == sorted(ranks)
     for name in names:
         assert any(name in unit.documents for unit in units)
-    kept = reading_order(found, k)
+    kept = reading_order(found, k, ContextOptions())
     assert {each.unit for each in kept} == set(units[:k])

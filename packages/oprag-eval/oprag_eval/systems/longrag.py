@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from oprag.calls import Ledger
+from oprag.context import ContextOptions
 from oprag.errors import InvalidOptionError
 from oprag.units import (
     DIRECT_PROMPT,
@@ -29,7 +30,7 @@ Links: TypeAlias = Literal["found", "none"]
 """`"found"`: those that the set lists, or in the texts, else neighbours in a folder
 (`oprag.units`). `"none"`: every document is a unit, as where a set gives units."""
 
-_SEPARATOR = "\n\n"
+_OPTIONS = ContextOptions()
 _SEARCHED = 200
 """Chunks that are searched for units; the authors' depth."""
 
@@ -118,13 +119,12 @@ class LongRag(System):
         grouped, index = bench.kept(kind, names, lambda: self._grouped(names, bench))
         # Official grouping has lost some documents.
         hits = [hit for hit in hits if hit.metadata["doc_uri"] in grouped]
-        ranked = index.find(hits[:_SEARCHED])
-        placed = reading_order(ranked, self.k)
+        placed = reading_order(index.find(hits[:_SEARCHED], _OPTIONS), self.k, _OPTIONS)
 
         def read(name: str) -> str:
             return bench.dataset.documents[name].text
 
-        text = _SEPARATOR.join(each.unit.text(read) for each in placed)
+        text = _OPTIONS.separator.join(each.unit.text(read) for each in placed)
         pieces = [
             Piece(name, *span)
             for each in placed
