@@ -15,11 +15,11 @@ from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
 from tests.kit.openai_server import (
+    CONTEXT_OVERFLOW,
     Failure,
     Reply,
     ScriptedServer,
     Usage,
-    context_overflow,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -152,7 +152,7 @@ def test_a_missing_key_is_told_before_anything_is_read(monkeypatch, tmp_path):
     [
         (Failure(401, "Wrong key.", "invalid_api_key"), "Wrong key. Check the prov"),
         (Failure(404, "No such model."), "No such model. Check the model's name"),
-        (context_overflow(), "5000 tokens. Give a smaller --token-budget."),
+        (CONTEXT_OVERFLOW, "5000 tokens. Give a smaller --token-budget."),
     ],
 )
 def test_a_model_that_refuses_is_one_line_and_nothing_on_stdout(ask, answer, message):

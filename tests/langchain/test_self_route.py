@@ -1,5 +1,6 @@
 """Self-Route in LangChain: every way of asking, through the real client."""
 
+import contextlib
 import itertools
 
 import pytest
@@ -9,7 +10,7 @@ from langchain_core.runnables import ConfigurableField
 
 from oprag.errors import InvalidOptionError
 from oprag.metadata import result_hash
-from tests.kit.openai_server import Reply, scripted_server
+from tests.kit.openai_server import Reply, ScriptedServer
 from tests.kit.words import words
 from tests.langchain.compat import needs_1x
 from tests.langchain.corpus import RecordingStore
@@ -28,7 +29,12 @@ from tests.langchain.routes import (
     text_in,
 )
 
-__all__ = ["scripted_server"]
+
+@pytest.fixture
+def scripted_server():
+    with contextlib.ExitStack() as started:
+        yield lambda script: started.enter_context(ScriptedServer(script))
+
 
 CONVERSATION = [HumanMessage("Who built the bridge?"), AIMessage("Ann.")]
 

@@ -13,7 +13,7 @@ import pytest
 from oprag.calls import without_reasoning
 from oprag.errors import ModelCallError
 from oprag.routing import declines
-from tests.kit.openai_server import Reply, ScriptedServer, Usage, server_error
+from tests.kit.openai_server import SERVER_ERROR, Reply, ScriptedServer, Usage
 from tests.kit.words import words
 from tests.langchain import routes
 from tests.langchain.compat import IS_1X
@@ -100,7 +100,7 @@ async def test_each_rung_can_have_a_model_and_reports_its_tokens_or_they_are_cou
 @EVERY_WAY
 async def test_a_failure_of_the_last_rung_carries_what_came_before(framework, way):
     with (
-        ScriptedServer([REFUSAL, server_error()]) as server,
+        ScriptedServer([REFUSAL, SERVER_ERROR]) as server,
         pytest.raises(ModelCallError, match="refusing at 'retrieved'") as caught,
     ):
         await asked(framework, way, server)

@@ -13,13 +13,12 @@ from oprag_eval.readers.chat import ChatModel
 from oprag_eval.requests import read_reply
 from oprag_eval.running.limits import CappedModel, Spending
 from tests.kit.openai_server import (
+    CONTEXT_OVERFLOW,
+    SERVER_ERROR,
     Failure,
     Reply,
     ScriptedServer,
     Usage,
-    context_overflow,
-    rate_limited,
-    server_error,
 )
 
 KEY = "sk-this-is-a-secret-key"
@@ -68,11 +67,11 @@ def test_what_is_not_reported_is_counted_and_said_to_be():
 
 
 def test_what_fails_in_passing_is_for_the_client_to_ask_again():
-    completion, requests = ask([server_error(), "In May."], retries=1)
+    completion, requests = ask([SERVER_ERROR, "In May."], retries=1)
 
     assert completion.text == "In May."
     assert len(requests) == 2
-    error, requests = fail([rate_limited()])
+    error, requests = fail([Failure(429, "Rate limit reached.")])
     assert len(requests) == 1
     assert error.model == "openai:m"
     assert "'openai:m' did not answer. Rate limit reached." in error.message
@@ -82,7 +81,7 @@ def test_what_fails_in_passing_is_for_the_client_to_ask_again():
 @pytest.mark.parametrize(
     ("failure", "message"),
     [
-        (context_overflow(), "too long for its window"),
+        (CONTEXT_OVERFLOW, "too long for its window"),
         (Failure(401, "Wrong key.", "invalid_api_key"), "Check the provider's key"),
         (Failure(404, "No such model."), "Check the model's name"),
         (Failure(429, "You are out of money.", "insufficient_quota"), "out of money"),
