@@ -74,11 +74,6 @@ def problem(diagnosis: Diagnosis, kind: str):
     return found
 
 
-def test_what_was_indexed_whole_has_no_problem():
-    assert diagnose(stored()).problems == ()
-    assert diagnose(stored()).healthy
-
-
 def test_a_text_that_was_altered_at_its_length_is_damage():
     chunks = stored()
     chunks[2] = chunks[2]._replace(text=chunks[2].text.swapcase())

@@ -168,26 +168,17 @@ def test_ids_of_a_search_bind_it_too():
 
 
 @pytest.mark.parametrize("counts", [True, False])
-def test_a_chunk_that_was_deleted_never_comes_back(counts):
+@pytest.mark.parametrize("text", ["", "nothing of the kind"])
+def test_a_chunk_that_was_deleted_or_changed_is_ranked_as_it_is_now(counts, text):
     store = Texts(dict(TEXTS), counts=counts)
     bm25 = Bm25(store)
     assert fused(store, "rent", bm25=bm25) == ["c", "b"]
 
     del store.texts["c"]
+    store.texts |= {"c": text} if text else {}
 
     assert fused(store, "rent", bm25=bm25) == ["b"]
     assert store.scans == 2
-
-
-@pytest.mark.parametrize("counts", [True, False])
-def test_a_chunk_that_was_changed_is_ranked_by_its_new_text(counts):
-    store = Texts(dict(TEXTS), counts=counts)
-    bm25 = Bm25(store)
-    fused(store, "rent", bm25=bm25)
-
-    store.texts["c"] = "nothing of the kind"
-
-    assert fused(store, "rent", bm25=bm25) == ["b"]
 
 
 @pytest.mark.parametrize("counts", [True, False])

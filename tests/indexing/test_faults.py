@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
@@ -16,7 +15,6 @@ from oprag.errors import (
     IndexingError,
     InvalidOptionError,
     OpragWarning,
-    PositionWarning,
     UnreadableFileError,
 )
 from oprag.indexing import (
@@ -31,6 +29,8 @@ from tests.documents.fake_store import FakeStore, FakeWriter
 from tests.indexing.test_update import document, expected, full, stored
 from tests.kit.effort import cases
 from tests.kit.interrupted import content
+
+pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.OpragWarning")
 
 
 class OutageError(Exception):
@@ -89,18 +89,14 @@ def attempt(
     documents: Sequence[WantedDocument], store: FakeStore, writer: FakeWriter, **options
 ) -> IndexingReport:
     """The output of a run, whether it comes to its end or is stopped."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OpragWarning)
-        try:
-            return update_index(iter(documents), store, writer, **options)
-        except IndexingError as error:
-            return error.report
+    try:
+        return update_index(iter(documents), store, writer, **options)
+    except IndexingError as error:
+        return error.report
 
 
 def text_of(store: FakeStore, name: str) -> str:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PositionWarning)
-        return rebuild(name, store.rows).text
+    return rebuild(name, store.rows).text
 
 
 NAMES = [f"{letter}.txt" for letter in "abcdefgh"]
@@ -227,7 +223,6 @@ def scoped(wanted: WantedDocument, scope: str) -> WantedDocument:
 NO_TEXT = UnreadableFileError("no text", path="Thumbs.db", reason="no text")
 
 
-@pytest.mark.filterwarnings("ignore:Nothing was indexed")
 @pytest.mark.parametrize(
     ("given_documents", "gone"),
     [
@@ -386,11 +381,9 @@ def skipped(name: str, *, is_read: bool) -> UnreadableFileError:
     return error
 
 
-WARNED = pytest.mark.filterwarnings("ignore::oprag.errors.OpragWarning")
 UNSTORED = [BAD, REFUSED, skipped("z", is_read=False)]
 
 
-@WARNED
 @pytest.mark.parametrize("new", UNSTORED, ids=["failed", "refused", "unread"])
 def test_nothing_is_removed_while_a_document_is_not_in_the_store(new):
     store = FakeStore(list(filled("abcd")))
@@ -405,7 +398,6 @@ def test_nothing_is_removed_while_a_document_is_not_in_the_store(new):
     assert (again.added, again.removed, again.kept) == (("z",), ("a",), ())
 
 
-@WARNED
 def test_all_that_is_missing_or_empty_goes_if_all_may():
     store = FakeStore(list(filled("abcd")))
     documents = [BAD, *empty("b"), *full("cd")]

@@ -16,14 +16,7 @@ from langchain_oprag import (
 )
 from oprag.errors import InvalidOptionError
 from tests.kit.words import words
-from tests.langchain.corpus import (
-    QUERY,
-    ListRetriever,
-    RecordingStore,
-    book,
-    chunk,
-    numbers,
-)
+from tests.langchain.corpus import QUERY, ListRetriever, RecordingStore, book, numbers
 
 CALL = {"name": "search_documents", "args": {"query": QUERY}, "id": "1"}
 
@@ -42,19 +35,6 @@ def in_order(documents):
 
 
 # What the model reads
-
-
-def test_the_model_reads_places_and_gap_marks_in_document_order():
-    chunks = [chunk(7), chunk(2), chunk(3)]
-
-    made = create_retrieval_tool(ListRetriever(documents=chunks))
-
-    assert made.invoke({"query": QUERY}) == (
-        "[1] book.txt, characters 36-72\n"
-        "chunk 002 says x. chunk 003 says x. \n\n[…]\n\n"
-        "[2] book.txt, characters 126-144\n"
-        "chunk 007 says x. "
-    )
 
 
 @pytest.mark.parametrize(

@@ -78,13 +78,6 @@ def of_b(document: Document) -> bool:
 FILTERED = {"k": 20, "filter": of_a}
 
 
-class Loud(VectorStoreRetriever):
-    """A subclass that searches as its base does."""
-
-    def loudness(self) -> int:
-        return 11
-
-
 class Quiet(VectorStoreRetriever):
     """A subclass that filters, and nobody can see by what."""
 
@@ -109,7 +102,6 @@ def both(*retrievers: Any) -> Any:
 
 SEEN = {
     "as it is": asked,
-    "a subclass": lambda h: Loud(vectorstore=h.store, search_kwargs=FILTERED),
     "with a config": lambda h: asked(h).with_config(tags=["x"]).with_retry(),
     "bound arguments": lambda h: asked(h, k=20).bind(filter=of_a),
     "a configured field": lambda h: configurable(h).with_config(
@@ -150,13 +142,6 @@ def asking(held: Held, tenant: str = "a", **given: Any) -> Any:
     return held.search(20, of(tenant), **given)
 
 
-class LoudNodes(VectorIndexRetriever):
-    """A subclass that searches as its base does."""
-
-    def loudness(self) -> int:
-        return 11
-
-
 class QuietNodes(VectorIndexRetriever):
     """A subclass that filters, and nobody can see by what."""
 
@@ -187,9 +172,6 @@ def nested(held: Held) -> Any:
 
 SEEN_NODES = {
     "as it is": asking,
-    "a subclass": lambda h: LoudNodes(
-        h.documents, similarity_top_k=20, filters=of("a")
-    ),
     "put in order": lambda h: h.ordered(asking(h)),
     "fused": lambda h: fusion(asking(h), asking(h)),
     "behind a transform": lambda h: TransformRetriever(

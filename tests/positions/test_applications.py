@@ -5,10 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from llama_index.core.schema import NodeWithScore, TextNode
-from pydantic import ConfigDict
 
-from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag import order_context
 from oprag.chunk import Hit
 from oprag.positions import read_chunks, read_documents
@@ -75,25 +72,9 @@ def test_two_files_of_one_name_are_two_documents():
     assert [p.document for p in passages] == ["0", "1"]
 
 
-class FrozenNode(TextNode):
-    """As PrivateGPT's: it cannot be written to, and says itself where it stands."""
-
-    model_config = ConfigDict(frozen=True)
-
-    abs_idx: int
-    artifact_id: str = "a-1"
-
-
-def test_attributes_are_looked_at_too():
-    nodes = [
-        NodeWithScore(node=FrozenNode(text=f"chunk {n}", abs_idx=n)) for n in MIXED
-    ]
-
-    found = OrderPreservingPostprocessor().postprocess_nodes(nodes)
-    assert [n.node.text for n in found] == IN_ORDER
-
-
-@pytest.mark.parametrize("key", ["chunk_order", "chunk_order_int", "sort_order"])
+@pytest.mark.parametrize(
+    "key", ["abs_idx", "chunk_order", "chunk_order_int", "sort_order"]
+)
 def test_every_new_key_may_be_an_attribute(key):
     hits = [Hit(f"{n}", {}, subject=SimpleNamespace(**{key: n})) for n in (10, 9)]
 

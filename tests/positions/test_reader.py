@@ -146,23 +146,6 @@ def test_a_page_on_only_some_chunks_leaves_the_offsets_without_scope():
         _positions([{"start_index": 5, "page": 0}, {"start_index": 9}])
 
 
-def test_pages_of_one_pdf_are_one_document_in_page_order():
-    texts = ["p10", "p2 late", "p2 early"]
-    metadatas = [
-        {"source": "a.pdf", "page": 10, "start_index": 0, "doc_id": "x"},
-        {"source": "a.pdf", "page": 2, "start_index": 300, "doc_id": "y"},
-        {"source": "a.pdf", "page": 2, "start_index": 0, "doc_id": "y"},
-    ]
-
-    passages = order_context(texts, metadatas, merge=True)
-    assert [p.text for p in passages] == ["p2 early", "p2 late", "p10"]
-    assert [p.citation for p in passages] == [
-        "a.pdf, page 3, characters 0-8",
-        "a.pdf, page 3, characters 300-307",
-        "a.pdf, page 11, characters 0-3",
-    ]
-
-
 def test_two_chunks_of_a_page_without_offset_have_no_known_order():
     metadatas = [{"source": "a.pdf", "page": 2}, {"source": "a.pdf", "page": 2}]
 

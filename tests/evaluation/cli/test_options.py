@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from oprag.calls import Price
-from oprag_eval.cli.data import data_facts, own_documents, restrict
+from oprag_eval.cli.data import data_facts, restrict
 from oprag_eval.cli.options import (
     RunOptions,
     read_budgets,
@@ -16,7 +16,6 @@ from oprag_eval.cli.options import (
     read_specs,
     read_temperature,
 )
-from oprag_eval.data import read_own
 from tests.evaluation.small import set_of_four
 
 
@@ -76,22 +75,6 @@ def test_what_is_no_price_is_refused(written):
 
 def test_a_temperature_may_be_left_to_the_provider():
     assert (read_temperature("0.7"), read_temperature("default")) == (0.7, None)
-
-
-def test_files_are_named_by_their_path_in_their_folder(tmp_path):
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "a.txt").write_text("one")
-    (tmp_path / "in" / "b.html").write_text("<p>two</p>")
-    (tmp_path / "c.txt").write_text("three")
-    (tmp_path / "q.csv").write_text("question,document\nWhat?,b\nWhy?,c.txt\n")
-
-    questions = tmp_path / "q.csv"
-    read = own_documents([tmp_path / "in", tmp_path / "c.txt"], questions)
-    own = read_own(questions, read)
-
-    assert list(own.documents) == ["a.txt", "b.html", "c.txt"]
-    assert [question.doc_ids[0] for question in own.questions] == ["b.html", "c.txt"]
-    assert own.documents["b.html"].text.strip() == "two"
 
 
 def test_another_set_has_other_facts():

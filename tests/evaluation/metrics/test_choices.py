@@ -20,28 +20,21 @@ def choose(reply, rules, letter="C", text=TEXT):
         ("C. Oliver Twist", True, True),
         ("  Oliver Twist\n", True, True),
         ("The answer is C.", True, True),
-        ("the answer is: C", True, True),
         ("The answer is Oliver Twist.", True, True),
-        ('"C"', True, True),
         ("The answer: B? No, the answer is: C", True, True),
         # What the official rules get wrong:
         ("Answer: C", False, True),
         ("(C)", False, True),
         ("**C**", False, True),
-        ("[C]", False, True),
         ("The correct answer is (C) Oliver Twist", False, True),
         ("Certainly: A", True, False),
         ("Definitely not A but C", False, True),
         ("oliver twist", False, True),
         ("Oliver Twist, because he asks for more.", False, True),
-        ("Based on the text: C", False, True),
         # Wrong by both:
         ("", False, False),
-        ("A", False, False),
-        ("Answer: B", False, False),
         ("The answer is not C", False, False),
         ("I cannot say.", False, False),
-        ("The answer is", False, False),
     ],
 )
 def test_a_reply_by_both_rules(reply, official, fixed):
@@ -53,21 +46,16 @@ def test_a_reply_by_both_rules(reply, official, fixed):
     ("reply", "letter"),
     [
         ("Answer: A because he left.", "A"),
-        ("A because he left.", "A"),
-        ("A", "A"),
         ("A: the first", "A"),
         ("B) is right", "B"),
-        ("Option D", "D"),
         ("I would choose option D.", "D"),
         ("First I thought the answer is A. But the answer is B.", "B"),
         ("Answer: **D**\n\nOption A is wrong since he stayed.", "D"),
         ("The best choice would be: C", "C"),
         ("The answer should be option (B)", "B"),
-        ("C\nAnswer:", "C"),
         ("The answer: it's C", "C"),
         ("The answer is not C but B.", "B"),
         ("Not option B, and it isn't (A): C", "C"),
-        ("C is the answer", "C"),
     ],
 )
 def test_the_fixed_rules_read_a_letter(reply, letter):
@@ -80,13 +68,10 @@ def test_the_fixed_rules_read_a_letter(reply, letter):
     "reply",
     [
         "A man was there.",  # an article
-        "The answer is a man.",
         "Either B or C",
         "Neither B nor C",
-        "It is not C.",
         "D'Artagnan",
         "An A-team",
-        "E",
         "Alice",
     ],
 )
