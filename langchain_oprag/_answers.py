@@ -112,9 +112,12 @@ class Answering(routing.Answering[AddableDict]):
 
     def model(self, prompt: str) -> str | None:
         """Name the model as the user does, or as it has a price."""
-        name, reported = self._facts(prompt).name, self.reported.get(prompt)
+        names, reported = self._facts(prompt).names, self.reported.get(prompt)
+        if len(names) > 1:  # of fallbacks the reply says which one answered
+            names = {name for name in names if (reported or "").startswith(name)}
+        name = max(names, key=len, default="")
         prices = self._chain.prices or {}
-        return reported if name is None or reported in prices else name
+        return reported if not name or reported in prices else name
 
     def known_limits(self, prompt: str) -> tuple[int | None, int | None]:
         """Return the window and the longest answer of the model."""
@@ -131,22 +134,19 @@ class ModelCall(routing.ModelCall):
     """A call of a chat model."""
 
     def __init__(self, answering: Answering, request: CallModel) -> None:
-        tags = [f"{answering.kind}:{request.prompt}"]
-        answering.run.tags = tags
+        answering.run.tags = [f"{answering.kind}:{request.prompt}"]
         self._reported = partial(answering.reported.__setitem__, request.prompt)
         self._usage: UsageMetadata | None = None
         messages = answering.messages(request.prompt, request.values)
         # Not `merge_configs`, which brings back the callbacks of the run around it.
         config = answering.run.config
-        tags = [*(config.get("tags") or []), *tags]
+        tags = [*(config.get("tags") or []), *answering.run.tags]
         model: Any = answering.llm(request.prompt)
         if answering.decline == "tool":
             model = with_tool(model, config)
         ways = (model.invoke, model.ainvoke, model.stream, model.astream)
-        settings = {**config, "tags": tags}
-        super().__init__(
-            answering, request, (partial(way, messages, settings) for way in ways)
-        )
+        calls = (partial(way, messages, {**config, "tags": tags}) for way in ways)
+        super().__init__(answering, request, calls)
 
     def read(self, piece: Any, *, whole: bool) -> str:
         """Return the text of a reply or a piece; take note of what it reports."""
@@ -360,8 +360,8 @@ _ANSWER_LIMITS = (
 class ModelFacts(NamedTuple):
     """Facts about a model that are known without a call."""
 
-    name: str | None
-    """As the user named it."""
+    names: set[str]
+    """As the user named it and its fallbacks; empty for one without a name."""
     window: int | None
     """Tokens that it takes at most, by its profile (LangChain 1.x)."""
     answer_tokens: int | None
@@ -372,15 +372,17 @@ def facts_of(model: Runnable[Any, Any], config: RunnableConfig) -> ModelFacts:
     """Look at the model inside `bind`, `with_retry`, `with_fallbacks` and the like.
 
     Args:
-        model: The runnable that is called. Of fallbacks the first counts, of a
-            sequence the first step that is a model.
+        model: The runnable that is called. Of fallbacks the first counts, and the
+            names of all; of a sequence the first step that is a model.
         config: It decides configurable fields.
     """
     bound: dict[str, Any] = {}
+    others: set[str] = set()
     while True:
         model, config, more = unwrapped(model, config)
         bound = {**more, **bound}
         if isinstance(model, RunnableWithFallbacks):
+            others.update(*(facts_of(each, config).names for each in model.fallbacks))
             model = model.runnable
         elif isinstance(model, RunnableSequence):
             named = (step for step in model.steps if _said(step, _NAMES, str))
@@ -390,7 +392,7 @@ def facts_of(model: Runnable[Any, Any], config: RunnableConfig) -> ModelFacts:
     profile = getattr(model, "profile", None)
     window = profile.get("max_input_tokens") if isinstance(profile, Mapping) else None
     return ModelFacts(
-        _said(bound, ("model",), str) or _said(model, _NAMES, str),
+        {_said(bound, ("model",), str) or _said(model, _NAMES, str) or "", *others},
         window if _is_said(window, int) else None,
         _said(bound, _ANSWER_LIMITS, int) or _said(model, _ANSWER_LIMITS, int),
     )

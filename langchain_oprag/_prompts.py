@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.messages.utils import convert_to_messages
 from langchain_core.prompts import BasePromptTemplate
 
@@ -92,10 +92,6 @@ def _checked(
     return prompt
 
 
-_SPEAKERS: tuple[tuple[type[BaseMessage], str], ...] = (
-    (HumanMessage, "User"),
-    (AIMessage, "Assistant"),
-)
 _CONVERSATION = (
     "(the last of the following conversation, whose earlier part only shows what the "
     "question is about)"
@@ -118,14 +114,19 @@ class Question(NamedTuple):
     def in_conversation(self) -> str:
         """The question after what was said before, as one text."""
         said = [
-            f"{speaker}: {text_of(message)}"
+            f"{'User' if isinstance(message, HumanMessage) else 'Assistant'}: {text}"
             for message in self.history
-            for kind, speaker in _SPEAKERS
-            if isinstance(message, kind) and text_of(message)
+            if isinstance(message, (HumanMessage, AIMessage))
+            and (text := text_of(message))
         ]
         if not said:
             return self.text
         return "\n".join([_CONVERSATION, *said, f"User: {self.text}"])
+
+    def after_system(self, prompt: list[BaseMessage]) -> list[BaseMessage]:
+        """Put the system's messages of the conversation before a prompt."""
+        system = [m for m in self.history if isinstance(m, SystemMessage)]
+        return [*system, *prompt]
 
 
 def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
@@ -175,12 +176,8 @@ def _of_messages(given: Mapping[str, Any]) -> Mapping[str, Any]:
     asked = [n for n, m in enumerate(messages) if isinstance(m, HumanMessage)]
     if not asked:
         return given
-    history = [
-        message
-        for message in messages[: asked[-1]]
-        if isinstance(message, (HumanMessage, AIMessage))
-        and not getattr(message, "tool_calls", None)
-    ]
+    before = messages[: asked[-1]]
+    history = [m for m in before if not getattr(m, "tool_calls", None)]
     last = messages[asked[-1]]
     blocks = last.content if isinstance(last.content, list) else []
     others = [b for b in blocks if isinstance(b, dict) and b.get("type") != "text"]

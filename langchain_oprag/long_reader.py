@@ -159,7 +159,7 @@ class _LongReading(Answering):
 
     def messages(self, prompt: str, values: Mapping[str, str]) -> list[BaseMessage]:
         """Fill the prompt of a call in."""
-        return fill(self._prompts[prompt], values)
+        return self.question.after_system(fill(self._prompts[prompt], values))
 
     def output(self, request: CallModel, text: str) -> Iterator[AddableDict]:
         """Return a piece of a reply under the key that it is output by."""

@@ -275,7 +275,8 @@ class _SelfRouting(Answering):
         same for every question on a document.
         """
         question = self.question.in_conversation
-        return fill(self._prompts[prompt], {**values, "question": question})
+        filled = fill(self._prompts[prompt], {**values, "question": question})
+        return self.question.after_system(filled)
 
     def begin(self, request: CallModel) -> ModelCall:
         """Begin a call of a model; what it reads is output with its answer."""

@@ -118,6 +118,27 @@ async def test_prices_name_the_model_as_the_user_or_the_provider_does(
     assert usage["cost"] is not None
 
 
+class DownModel(NamedModel):
+    def reply(self, messages):
+        raise ConnectionError
+
+
+@pytest.mark.parametrize("name", ["short-lived", None])
+async def test_of_fallbacks_the_one_that_answered_has_its_price(scripted_server, name):
+    reported = {"model_name": name and f"{name}-2026-11-01"}
+    other = NamedModel(
+        model_name="short-lived",
+        replies=[AIMessage("In 1912.", response_metadata=reported)],
+    )
+    chain = chain_of(scripted_server([]), llm=DownModel().with_fallbacks([other]))
+    chain.prices = {"short": (1.0, 1.0, 1.0), "short-lived": (0.0, 0.0, 0.0)}
+
+    usage = (await ask(chain))["usage"]
+
+    assert usage["rungs"][0]["model"] == name
+    assert usage["cost"] == (0 if name else None)
+
+
 # Prompts and conversations.
 
 
@@ -154,6 +175,19 @@ async def test_a_conversation_comes_behind_the_text(scripted_server, history):
     assert explained.endswith(said)
     same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(explained, alone))  # noqa: B905 -- the shorter ends it
     assert len([*same]) > explained.index("Question:")
+
+
+@pytest.mark.parametrize("key", ["messages", "chat_history"])
+async def test_what_the_system_says_comes_before_the_prompt(scripted_server, key):
+    server = scripted_server(["In 1912."])
+    said = [("system", "Be brief."), *CONVERSATION, HumanMessage("When?")]
+    given = {key: said} if key == "messages" else {key: said[:-1], "input": "When?"}
+
+    await ask(chain_of(server), given)
+
+    system, user = server.requests[0].messages
+    assert system == {"content": "Be brief.", "role": "system"}
+    assert user["content"].endswith("Assistant: Ann.\nUser: When?\nAnswer:")
 
 
 def test_the_pieces_come_in_the_order_of_the_output(scripted_server):

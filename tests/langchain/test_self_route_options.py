@@ -42,7 +42,7 @@ def named(**settings) -> NamedModel:
 def test_a_model_is_found_in_what_is_wrapped_around_it(wrap):
     facts = facts_of(wrap(named(max_tokens=70)), {})
 
-    assert (facts.name, facts.answer_tokens) == ("named", 70)
+    assert (facts.names - {""}, facts.answer_tokens) == ({"named"}, 70)
     assert facts.window is None
 
 
@@ -52,7 +52,7 @@ def test_what_is_bound_or_configured_goes_first():
         max_tokens=ConfigurableField("answer")
     )
 
-    assert facts_of(bound, {})[0::2] == ("other", 30)
+    assert facts_of(bound, {})[0::2] == ({"other"}, 30)
     assert facts_of(configurable, {"configurable": {"answer": 40}}).answer_tokens == 40
 
 
@@ -62,4 +62,4 @@ def test_no_limit_is_none(limit):
 
 
 def test_a_model_that_says_nothing_has_no_facts():
-    assert facts_of(RunnableLambda(lambda messages: "a"), {}) == (None, None, None)
+    assert facts_of(RunnableLambda(lambda messages: "a"), {}) == ({""}, None, None)
