@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from oprag.calls.client_errors import is_window_overflow, said_by
-from oprag.calls.ledger import Ledger, RungDecision, TokenUsage
+from oprag.calls.ledger import UNKNOWN_TOKENS, Ledger, RungDecision, TokenUsage
 from oprag.calls.prompts import DECLINE_TOOL, Decline
 from oprag.calls.replies import Finish
 from oprag.errors import ContextWindowError, OpragError
@@ -168,8 +168,8 @@ def ask(
     try:
         reply: Reply = yield call
     except Exception as error:  # models share no error class; all go up again
-        called = model.model(name)
-        ledger.record(name, "failed", model=called, note=note)
+        facts: Any = {"model": model.model(name), "note": note}
+        ledger.record(name, "failed", usage=UNKNOWN_TOKENS, **facts)
         if isinstance(error, OpragError):
             raise
         said = said_by(error)

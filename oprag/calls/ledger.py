@@ -86,6 +86,8 @@ def as_prices(prices: Mapping[str, Sequence[float]] | None) -> dict[str, Price]:
 
 
 _NO_TOKENS = TokenUsage()
+UNKNOWN_TOKENS = TokenUsage(estimated=True)
+"""Of a call that failed."""
 
 RungDecision: TypeAlias = Literal["answered", "declined", "skipped", "failed"]
 
@@ -133,7 +135,7 @@ class Ledger:
         Returns:
             `rungs` (a list), the totals `input_tokens`, `cached_tokens`,
             `output_tokens`, `estimated`, `model_calls` (retries by the client not
-            included), `seconds`, `cost` (None when the price of a model is not known).
+            included), `seconds`, `cost` (None if a price is unknown, or a call failed).
         """
         rungs = [*map(self._row, self.entries)]
         costs = [row["cost"] for row in rungs if row["model_calls"]]
@@ -149,10 +151,7 @@ class Ledger:
         row = asdict(entry)
         usage, called = row.pop("usage"), entry.decision != "skipped"
         price = self._prices.get(entry.model or "")
-        cost = price.cost(entry.usage) if price else None
-        return {
-            **row,
-            **usage,
-            "model_calls": int(called),
-            "cost": cost if called else 0.0,
-        }
+        known = entry.usage != UNKNOWN_TOKENS
+        cost = price.cost(entry.usage) if price and known else None
+        counted = {"model_calls": int(called), "cost": cost if called else 0.0}
+        return {**row, **usage, **counted}

@@ -97,7 +97,7 @@ def check_prompt(
         takes = f"With {', '.join(variables)} it cannot be filled: {error!r}."
         raise invalid_option(option, prompt, takes) from error
     if missing := [f"{{{name}}}" for name in variables if probes[name] not in text]:
-        takes = f"It lacks {', '.join(missing)}."
+        takes = f"It lacks {', '.join(missing)}, or escapes it."
         raise invalid_option(option, prompt, takes)
     if must_decline and SENTINEL not in text.casefold():
         takes = (

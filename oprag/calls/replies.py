@@ -17,7 +17,7 @@ _REASONING = re.compile(r"\s*<(think|thinking)>")
 
 def text_of(reply: Any) -> str:
     """Return the text of a client's message or of a plain completion."""
-    text = reply if isinstance(reply, str) else getattr(reply, "text", "")
+    text = reply if isinstance(reply, str) else reply.text
     # A method in LangChain 0.3, a string in 1.x.
     return str(text if isinstance(text, str) else text())
 

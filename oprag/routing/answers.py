@@ -156,10 +156,8 @@ def _context(
 
 
 def _failed(rung: Rung, ledger: Ledger, what: str) -> ModelCallError:
-    declined = [e.rung for e in ledger.entries if e.decision == "declined"]
-    before = f" after refusing at {', '.join(map(repr, declined))}" if declined else ""
     message = (
-        f"The model failed at step {rung.name!r}{before}: {what}. The question is not "
+        f"The model failed at step {rung.name!r}: {what}. The question is not "
         "answered; what was spent is in usage."
     )
     return ModelCallError(message, call=rung.name, usage=ledger.to_dict())

@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection
-from typing import Any
 
 from oprag.calls import (
     DECLINE_TOOL,
@@ -21,6 +20,7 @@ from oprag.calls import (
     without_reasoning,
 )
 from oprag.chunk import OTHER_ENDS
+from oprag.errors import invalid_option
 
 LONGEST_OPENING = 200
 _SENTENCE_END = re.compile(
@@ -95,7 +95,10 @@ def declines(
         return DECLINE_TOOL["name"] in called and not text.strip()
     if decline == "word":
         return says_word(text, cut=cut)
-    return not cut and bool(decline(text))
+    try:
+        return not cut and bool(decline(text))
+    except Exception as error:
+        raise invalid_option("decline", decline, f"It failed: {error!r}.") from error
 
 
 class DeclineDetector:
@@ -148,8 +151,7 @@ class DeclineDetector:
             called: Names of the tools that it calls.
         """
         if self.declined is None:
-            facts: Any = {"cut": cut, "called": called}
-            self.declined = declines(self.text, self._decline, **facts)
+            self.declined = declines(self.text, self._decline, cut=cut, called=called)
             if self.declined and self._decline == "tool":
                 self._reply = SENTINEL
         return self._fresh(self.text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -123,7 +124,8 @@ def check_route(
         InvalidOptionError: As `as_rungs`; or one is not possible.
     """
     made = as_rungs(rungs)
-    if decline not in ("word", "tool") and not callable(decline):
+    sync = callable(decline) and not inspect.iscoroutinefunction(decline)
+    if decline not in ("word", "tool") and not sync:
         takes = 'It takes "word", "tool", or a function of the reply to a bool.'
         raise invalid_option("decline", decline, takes)
     as_prices(prices)

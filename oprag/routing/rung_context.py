@@ -185,12 +185,10 @@ def chunks_of_documents(hits: Sequence[Hit], options: ContextOptions) -> list[Ch
     Raises:
         MissingDocumentError: A hit does not say which document it is from.
     """
-    keys: Any = {
-        "document_key": options.document_key,
-        "position_keys": options.position_keys,
-    }
-    read_documents(hits, **keys)  # what cannot be named cannot be read
-    lenient = ContextOptions(order="score", on_problem="warn", **keys)
+    key, places = options.document_key, options.position_keys
+    # What cannot be named cannot be read.
+    read_documents(hits, document_key=key, position_keys=places)
+    lenient = replace(options, order="score", on_problem="warn")
     passages = arrange(hits, lenient).passages
     chunks = [passage.chunks[0] for passage in passages]
     named = [chunk for chunk in chunks if not chunk.document.startswith(UNNAMED)]

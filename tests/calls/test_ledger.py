@@ -8,6 +8,7 @@ from math import nan
 import pytest
 
 from oprag.calls import Ledger, Price, TokenUsage, as_prices
+from oprag.calls.ledger import UNKNOWN_TOKENS
 from oprag.errors import InvalidOptionError
 
 PRICES = {"small": (1.0, 0.5, 4.0), "large": (10.0, 1.0, 40.0)}
@@ -42,9 +43,12 @@ def test_costs_follow_the_prices():
     assert ledger.to_dict()["cost"] == pytest.approx((small + large) / 1e6)
 
 
-def test_one_unknown_price_makes_the_cost_unknown():
+@pytest.mark.parametrize(
+    ("usage", "model"), [(TokenUsage(1, 1), "other"), (UNKNOWN_TOKENS, "large")]
+)
+def test_one_unknown_price_or_failed_call_makes_the_cost_unknown(usage, model):
     ledger = routed()
-    ledger.record("more", "answered", usage=TokenUsage(1, 1), model="other")
+    ledger.record("more", "answered", usage=usage, model=model)
 
     assert ledger.to_dict()["cost"] is None
     assert ledger.to_dict()["rungs"][2]["cost"] is None

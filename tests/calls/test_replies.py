@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from oprag.calls import StreamEnd, without_reasoning
+from oprag.calls import StreamEnd, text_of, without_reasoning
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,11 @@ from oprag.calls import StreamEnd, without_reasoning
 )
 def test_only_blocks_at_the_start_go(reply, left):
     assert without_reasoning(reply) == left
+
+
+def test_a_reply_that_is_no_text_is_not_taken_for_an_empty_one():
+    with pytest.raises(AttributeError, match="'text'"):
+        text_of({"answer": "In May."})
 
 
 def message(**metadata):

@@ -126,17 +126,14 @@ class DownModel(NamedModel):
 @pytest.mark.parametrize("name", ["short-lived", None])
 async def test_of_fallbacks_the_one_that_answered_has_its_price(scripted_server, name):
     reported = {"model_name": name and f"{name}-2026-11-01"}
-    other = NamedModel(
-        model_name="short-lived",
-        replies=[AIMessage("In 1912.", response_metadata=reported)],
-    )
+    replies = [AIMessage("In 1912.", response_metadata=reported)]
+    other = NamedModel(model_name="short-lived", replies=replies)
     chain = chain_of(scripted_server([]), llm=DownModel().with_fallbacks([other]))
     chain.prices = {"short": (1.0, 1.0, 1.0), "short-lived": (0.0, 0.0, 0.0)}
 
     usage = (await ask(chain))["usage"]
 
-    assert usage["rungs"][0]["model"] == name
-    assert usage["cost"] == (0 if name else None)
+    assert (usage["rungs"][0]["model"], usage["cost"]) == (name, 0 if name else None)
 
 
 # Prompts and conversations.

@@ -101,7 +101,7 @@ async def test_each_rung_can_have_a_model_and_reports_its_tokens_or_they_are_cou
 async def test_a_failure_of_the_last_rung_carries_what_came_before(framework, way):
     with (
         ScriptedServer([REFUSAL, SERVER_ERROR]) as server,
-        pytest.raises(ModelCallError, match="refusing at 'retrieved'") as caught,
+        pytest.raises(ModelCallError, match="failed at step 'full'") as caught,
     ):
         await asked(framework, way, server)
 

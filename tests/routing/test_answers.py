@@ -221,13 +221,14 @@ def test_a_reply_that_was_cut_is_an_answer_and_says_so():
 
 
 def test_a_failure_carries_what_went_before():
-    with pytest.raises(ModelCallError, match="after refusing at 'retrieved'") as error:
+    with pytest.raises(ModelCallError, match="failed at step 'full'") as error:
         Driven([REFUSAL, TimeoutError("too slow")], hit(0, 1))
 
     assert isinstance(error.value.__cause__, TimeoutError)
     rungs = error.value.usage["rungs"]
     assert [rung["decision"] for rung in rungs] == ["declined", "failed"]
     assert rungs[1]["model"] == "long"
+    assert rungs[1]["estimated"]
 
 
 def test_a_failure_of_the_window_names_the_option():

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.calls import without_reasoning
+from oprag.errors import InvalidOptionError
 from oprag.routing import declines, word_in_reply
 from oprag.routing.decline import DeclineDetector
 from tests.routing.replies import ANSWERS, REFUSALS
@@ -135,6 +136,8 @@ def test_a_function_is_asked_for_whole_replies_and_no_others():
     assert not declines("unanswerable", lambda reply: "Nicht" in reply)
     assert declines("<think>a</think>b", lambda reply: reply == "b")
     assert not declines("Nicht d", never, cut=True)
+    with pytest.raises(InvalidOptionError, match=r"decline=.* It failed: Assert"):
+        declines("", never)
 
 
 def test_a_call_instead_of_text_declines_and_text_is_an_answer():

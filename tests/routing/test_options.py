@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import SimpleNamespace
 
 import pytest
@@ -72,6 +73,7 @@ SOUND = {
         ("rung_llms", 7, "by the name of the rung"),
         ("prompts", {"fool": "{context} {question}"}, "rungs= only"),
         ("decline", "lenient", 'takes "word", "tool", or a function'),
+        ("decline", asyncio.sleep, "or a function of the reply to a bool"),
         ("max_context_tokens", 0, "from 1 on"),
         ("max_context_tokens", {"full": -1}, "from 1 on"),
         ("max_context_tokens", {"fool": 100}, "rungs= only"),
