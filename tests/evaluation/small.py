@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from langchain_core.embeddings import Embeddings
 
@@ -14,7 +16,10 @@ from oprag_eval.bench import Bench
 from oprag_eval.catalogue import make_system
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.models import Call, Completion, Model
-from oprag_eval.system import System
+from oprag_eval.running.run_directory import RunDirectory
+from oprag_eval.running.runner import Plan, run
+from oprag_eval.system import Attempt, System
+from tests.kit.words import words
 
 HARBOUR = (
     "The harbour opened in May. Its first ship carried salt. The keeper was Anna "
@@ -85,16 +90,42 @@ def set_of_one(text: str, question: str = "When did the harbour open?") -> Datas
     return Dataset("one", (Question("q", ("d",), question, ("in May",)),), documents)
 
 
-def words(text: str) -> int:
-    """Count words, in place of tokens."""
-    return len(text.split())
-
-
 def bench_of(model: Model, dataset: Dataset | None = None, **options: object) -> Bench:
     """A bench over a set, the small one by default; tokens are words."""
     vectors = Vectors(WordVectors(), name="words")
     settings = {"token_counter": words, **options}
     return Bench(dataset or set_of_four(), model, vectors, **settings)  # type: ignore[arg-type]
+
+
+def attempt(
+    spec: str,
+    model: Model | None = None,
+    dataset: Dataset | None = None,
+    *,
+    budget: int | None = None,
+    question: int = 0,
+    **options: object,
+) -> Attempt:
+    """Ask one question of a set by one system."""
+    bench = bench_of(model or Replies(), dataset, **options)
+    asked = bench.dataset.questions[question]
+    return asyncio.run(make_system(spec).attempt(asked, budget, bench))
+
+
+def ran(
+    path: Path,
+    systems: Sequence[System],
+    budgets: Sequence[int],
+    bench: Bench,
+    **settings: object,
+) -> RunDirectory:
+    """Carry out a run on all questions of the bench's set."""
+    directory = RunDirectory(path)
+    directory.begin(settings)
+    plan = Plan(systems, budgets, bench.dataset.questions)
+    report = asyncio.run(run(plan, bench, directory))
+    assert report.complete, report.errors
+    return directory
 
 
 def system(name: str, settings: str = "") -> System:

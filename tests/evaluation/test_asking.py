@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 
 import pytest
@@ -15,9 +14,10 @@ from oprag_eval.data import Question
 from oprag_eval.metrics import bracketed_match
 from oprag_eval.question_words import Wording
 from oprag_eval.requests import answer_call, list_options, read_reply
-from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
+from tests.evaluation.small import HARBOUR, Replies, attempt, set_of_four
 
 OPEN, CHOICE = set_of_four().questions[0], set_of_four().questions[2]
+BRACKETS = {"question": 2, "answer_style": "brackets"}
 own = Wording().template
 MAKING = {"page_break": "<1>", "look_up": "[1]", "gist": "gist", "summary": "summary"}
 
@@ -47,16 +47,14 @@ def test_the_prompts_of_published_figures_are_what_they_were():
 @pytest.mark.parametrize("reply", ["The wheel was of oak. [[2]]", "unanswerable"])
 def test_every_system_asks_in_the_style_of_the_run(name, reply):
     model = Replies(lambda call: MAKING.get(call.kind, reply))
-    bench = bench_of(model, answer_style="brackets")
-    system = make_system(name)
-    budget = 130 if system.budgeted else None
+    budget = 130 if make_system(name).budgeted else None
 
-    attempt = asyncio.run(system.attempt(CHOICE, budget, bench))
+    found = attempt(name, model, budget=budget, **BRACKETS)
 
     asked = [call for call in model.calls if call.kind not in MAKING]
     assert {call.kind for call in asked} == {"explained_choice"}
-    assert attempt.reply == reply
-    assert attempt.prediction == (reply if reply != "unanswerable" else "")
+    assert found.reply == reply
+    assert found.prediction == (reply if reply != "unanswerable" else "")
 
 
 @pytest.mark.parametrize(
@@ -69,20 +67,17 @@ def test_every_system_asks_in_the_style_of_the_run(name, reply):
 def test_self_route_climbs_where_a_refusal_stands_first(first, route):
     replies = iter([first, "[[2]]"])
     model = Replies(lambda _: next(replies))
-    system = make_system("self-route:unit=words,size=10,k=1")
-    bench = bench_of(model, answer_style="brackets")
 
-    attempt = asyncio.run(system.attempt(CHOICE, None, bench))
+    found = attempt("self-route:unit=words,size=10,k=1", model, **BRACKETS)
 
-    assert attempt.route == route
-    assert bracketed_match(attempt.prediction, gold_option=1)
+    assert found.route == route
+    assert bracketed_match(found.prediction, gold_option=1)
     assert {call.kind for call in model.calls} == {"explained_choice"}
 
 
 def test_a_look_up_numbers_pages_and_letters_options():
     model = Replies(lambda call: MAKING.get(call.kind, "[[2]]"))
-    bench = bench_of(model, answer_style="brackets")
-    asyncio.run(make_system("readagent").attempt(CHOICE, None, bench))
+    attempt("readagent", model, **BRACKETS)
     (look_up,) = [call for call in model.calls if call.kind == "look_up"]
 
     assert "A. iron\nB. oak" in look_up.prompt
@@ -93,11 +88,8 @@ def test_a_look_up_numbers_pages_and_letters_options():
     [
         ("The text names oak. [[2]]", True),
         ("[[2]]", True),
-        ("unanswerable", False),
-        ("**Unanswerable.** The text names no wood.", False),
         ("Unanswerable: neither [[1]] nor [[2]] is named.", False),
         ("[[unanswerable]]", False),
-        ("The text does not say: unanswerable.", False),
         # One sentence that mentions the word and goes on to an option.
         ("This is unanswerable from the first page, but the last has oak: [[2]]", True),
         ("It seems unanswerable at first. Then oak is named. [[2]]", True),

@@ -11,11 +11,7 @@ from oprag_eval.bench import Bench
 from oprag_eval.catalogue import make_system
 from oprag_eval.estimate import RunEstimate, estimate_run
 from oprag_eval.running.runner import Plan
-from tests.evaluation.small import Replies, WordVectors, set_of_four, words
-
-
-def vectors() -> Vectors:
-    return Vectors(WordVectors(), name="words")
+from tests.evaluation.small import Replies, WordVectors, bench_of, set_of_four, words
 
 
 def plan(*specs: str, **options) -> Plan:
@@ -24,14 +20,13 @@ def plan(*specs: str, **options) -> Plan:
 
 
 def estimated(asked: Plan, *, sample: int = 10, **options) -> RunEstimate:
-    model = Replies()
-    bench = Bench(set_of_four(), model, vectors(), token_counter=words, **options)
+    bench = bench_of(Replies(), **options)
     return asyncio.run(estimate_run(asked, bench, sample=sample))
 
 
 def sent(asked: Plan, reply: str, **options) -> int:
     model = Replies(lambda _: reply)
-    bench = Bench(set_of_four(), model, vectors(), token_counter=words, **options)
+    bench = bench_of(model, **options)
 
     async def ask() -> None:
         for question in asked.questions:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 from oprag.chunk import Span
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.running.run_directory import RunDirectory
-from oprag_eval.running.runner import Plan, run
 from oprag_eval.scores import measures_of, score, score_answers
-from tests.evaluation.small import Replies, bench_of, set_of_four, system
+from tests.evaluation.small import Replies, bench_of, ran, set_of_four, system
 
 
 def answer(question_id="q", prediction="", *, pieces=(), **fields):
@@ -168,11 +166,8 @@ def test_tokens_of_a_question_and_of_what_was_made_beforehand():
 
 def scored_run(folder) -> tuple[list[dict], RunDirectory]:
     """A run of two systems at two budgets, scored."""
-    directory = RunDirectory(folder)
-    directory.begin({})
     systems = [system("vanilla-rag", "size=20"), system("dos-rag", "size=20")]
-    plan = Plan(systems, [40, 80], set_of_four().questions)
-    assert asyncio.run(run(plan, bench_of(Replies()), directory)).complete
+    directory = ran(folder, systems, [40, 80], bench_of(Replies()))
     return score(directory, set_of_four()), directory
 
 

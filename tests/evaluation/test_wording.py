@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 
 import pytest
 
 from oprag.calls import SENTINEL
-from oprag_eval.catalogue import make_system
 from oprag_eval.data import DATASETS, Dataset, Document, Question
 from oprag_eval.question_words import TASKS, Wording, wording_for
 from oprag_eval.requests import answer_call
-from tests.evaluation.small import Replies, bench_of, set_of_four
+from tests.evaluation.small import Replies, attempt, set_of_four
 
 OPEN, CHOICE = set_of_four().questions[0], set_of_four().questions[2]
 
@@ -82,12 +80,11 @@ def test_no_prompt_lets_decline_where_that_is_not_wanted(question, style, source
 
 def test_self_route_may_go_on_and_must_then_answer():
     model = Replies(lambda call: "unanswerable" if SENTINEL in call.prompt else "May")
-    bench = bench_of(model, wording=Wording(decline=False))
-    system = make_system("self-route:unit=words,size=10,k=1")
-    attempt = asyncio.run(system.attempt(OPEN, None, bench))
+    options = {"wording": Wording(decline=False)}
+    found = attempt("self-route:unit=words,size=10,k=1", model, **options)
 
     assert [SENTINEL in call.prompt for call in model.calls] == [True, False]
-    assert (attempt.route, attempt.prediction) == ("full", "May")
+    assert (found.route, found.prediction) == ("full", "May")
 
 
 @pytest.mark.parametrize(
@@ -104,12 +101,10 @@ def test_the_papers_words_of_longrag_tell_titles_task_and_all_answers(name, aske
     sent = {}
     for source in ("own", "paper"):
         model = Replies(lambda _: "Here is\nthe Answer: a thing.\nIt is large.")
-        bench = bench_of(
-            model, dataset, wording=wording_for(dataset, source), token_counter=None
-        )
-        system = make_system("longrag:links=none,max_tokens=2000,k=2")
-        attempt = asyncio.run(system.attempt(asked, None, bench))
-        sent[source] = [call.prompt for call in model.calls], attempt.prediction
+        options = {"wording": wording_for(dataset, source), "token_counter": None}
+        spec = "longrag:links=none,max_tokens=2000,k=2"
+        found = attempt(spec, model, dataset, **options)
+        sent[source] = [call.prompt for call in model.calls], found.prediction
     (long, short), answer = sent["paper"]
 
     assert "Title of a, Title of b" in long

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import warnings
 from contextlib import suppress
 from typing import Any
 
@@ -14,12 +13,13 @@ from llama_index.core.vector_stores import SimpleVectorStore
 from pydantic import PrivateAttr
 
 from llamaindex_oprag import chunk_store, document_source, index_documents
-from oprag.errors import IndexingError, OpragWarning
+from oprag.errors import IndexingError
 from oprag.indexing import IndexingReport
 from tests.kit.effort import FAULT_STEP
 from tests.kit.frameworks import InLlamaIndex
 from tests.kit.interrupted import content
 
+pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.OpragWarning")
 BEFORE = {name: f"The old text of {name}. " * 3 for name in ("a", "b", "c", "d")}
 AFTER = {"a": BEFORE["a"], "b": "A new text of b. " * 3, "c": "New.", "e": "Added."}
 
@@ -102,12 +102,10 @@ class Stored:
         return content(chunk_store(self.index)), names, {*self.docstore.docs}, ids
 
     def attempt(self) -> IndexingReport:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", OpragWarning)
-            try:
-                return self.run(AFTER)
-            except IndexingError as error:
-                return error.report
+        try:
+            return self.run(AFTER)
+        except IndexingError as error:
+            return error.report
 
 
 def chroma() -> Any:
@@ -151,9 +149,7 @@ def test_from_whenever_on_the_docstore_fails_the_next_run_leaves_a_clean_index(
         stored.docstore.failing = range(0)
         read = document_source(stored.index)
         for name in BEFORE.keys() & AFTER.keys():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", OpragWarning)
-                assert read.get(name) in {BEFORE[name], AFTER[name]}
+            assert read.get(name) in {BEFORE[name], AFTER[name]}
         stored.run(AFTER)
         assert stored.state() == state, number
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -22,13 +21,7 @@ from pydantic import Field
 import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import ChunkStore, StoredChunk, rebuild
-from oprag.errors import (
-    DocumentNotFoundError,
-    IncompleteDocumentError,
-    IndexingError,
-    OpragWarning,
-    PositionWarning,
-)
+from oprag.errors import DocumentNotFoundError, IncompleteDocumentError, IndexingError
 from oprag.indexing import IndexingReport, WantedChunk, WantedDocument, update_index
 from oprag.metadata import document_key
 from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
@@ -37,6 +30,8 @@ from tests.kit.frameworks import Held, InLangChain, InLlamaIndex
 from tests.kit.interrupted import content
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
+
+pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.OpragWarning")
 
 
 class Outages:
@@ -160,23 +155,19 @@ GOES, COMES = "d", "f"
 def readable(chunks: ChunkStore) -> dict[str, str]:
     texts = {}
     for name in sorted({*BEFORE, *AFTER}):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PositionWarning)
-            own = list(chunks.read({document_key(name): None}))
-            try:
-                texts[name] = rebuild(name, own).text
-            except (DocumentNotFoundError, IncompleteDocumentError):
-                assert name in {GOES, COMES}
+        own = list(chunks.read({document_key(name): None}))
+        try:
+            texts[name] = rebuild(name, own).text
+        except (DocumentNotFoundError, IncompleteDocumentError):
+            assert name in {GOES, COMES}
     return texts
 
 
 def attempt(index: Callable[..., IndexingReport], **options: Any) -> IndexingReport:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OpragWarning)
-        try:
-            return index(AFTER, batch_size=4, remove_missing=True, **options)
-        except IndexingError as error:
-            return error.report
+    try:
+        return index(AFTER, batch_size=4, remove_missing=True, **options)
+    except IndexingError as error:
+        return error.report
 
 
 @pytest.mark.slow
@@ -270,9 +261,7 @@ def test_pages_that_come_or_go_leave_one_whole_version_at_every_row(old, new, ch
         with suppress(Stopped):
             writer = FakeWriter(store, rows=number)
             update_index([wanted], store, writer, batch_size=1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PositionWarning)
-            assert rebuild("a.pdf", store.rows).parts in texts
+        assert rebuild("a.pdf", store.rows).parts in texts
 
 
 NAMED = {"source": "a.pdf"}

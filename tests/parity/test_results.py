@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,6 +24,7 @@ from tests.laws import generated_contexts
 from tests.laws.generated_contexts import Case, documents_of, nodes_of
 from tests.llamaindex.components import Retrieved
 
+pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.OpragWarning")
 COUNT = resolve_token_counter("cl100k_base")
 
 
@@ -50,9 +50,7 @@ def in_both(case: Case, **more: Any) -> tuple[list[Document], list[NodeWithScore
 def by_langchain(found: list[Document], options: dict[str, Any]) -> list[Document]:
     compressor = in_langchain.OrderPreservingCompressor(**options)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return compressor.compress_documents(found, "?")
+        return compressor.compress_documents(found, "?")
     except OpragError:
         return []
 
@@ -62,9 +60,7 @@ def by_llamaindex(
 ) -> list[NodeWithScore]:
     postprocessor = in_llamaindex.OrderPreservingPostprocessor(**options)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return postprocessor.postprocess_nodes(found)
+        return postprocessor.postprocess_nodes(found)
     except OpragError:
         return []
 
@@ -173,9 +169,7 @@ def test_the_tools_of_both_answer_the_same_bytes_or_the_same_error():
 
 def answer_or_error(ask: Callable[[Any], object], given: Any) -> str | type:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return str(ask(given))
+        return str(ask(given))
     except OpragError as error:
         return type(error)
 

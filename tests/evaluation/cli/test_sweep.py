@@ -68,10 +68,6 @@ def test_without_a_model_it_ends_with_tokens_and_why(shared, tmp_path):
     assert settings["budgets"] == [250, 500]
 
 
-def figure(mean: float, low: float, high: float, questions: int = 60) -> Figure:
-    return Figure(mean, low, high, questions)
-
-
 def arm(system: str, budget: int | None, tokens: float, measured: Figure) -> ArmSummary:
     return ArmSummary(
         system=system,
@@ -135,9 +131,9 @@ def spot(
     return SweetSpot(label, best.label, behind, compared)
 
 
-SMALL = arm("op-rag", 1000, 1100.0, figure(0.92, 0.88, 0.96))
-LARGE = arm("dos-rag", 4000, 4100.0, figure(0.93, 0.9, 0.96))
-WHOLE = arm("full-document", None, 9000.0, figure(0.93, 0.9, 0.96))
+SMALL = arm("op-rag", 1000, 1100.0, Figure(0.92, 0.88, 0.96, 60))
+LARGE = arm("dos-rag", 4000, 4100.0, Figure(0.93, 0.9, 0.96, 60))
+WHOLE = arm("full-document", None, 9000.0, Figure(0.93, 0.9, 0.96, 60))
 
 
 def lines_of(held: Summary) -> list[str]:
@@ -178,7 +174,7 @@ questions about 12 documents. It may be 7.1 points below another."""
     )
 
 
-NONE = arm("dos-rag", 500, 600.0, figure(0.0, 0.0, 0.0))
+NONE = arm("dos-rag", 500, 600.0, Figure(0.0, 0.0, 0.0, 60))
 FAILED = dataclasses.replace(LARGE, missing=7)
 BETTER = summary([SMALL, LARGE], spot(SMALL, LARGE, -0.01, -0.018, -0.002))
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from oprag_eval.catalogue import make_system
 from oprag_eval.data import Dataset, load
-from oprag_eval.running.run_directory import RunDirectory
-from oprag_eval.running.runner import Plan, run
 from oprag_eval.scores import score
 from tests.evaluation.data.test_papers import longrag
-from tests.evaluation.small import Replies, bench_of
+from tests.evaluation.small import Replies, bench_of, ran
 
 ARTICLES = [
     {"title": "Lamp", "doc_dict": "Mara lit the lamp.", "abs_adj": ["Mara", "Sea"]},
@@ -46,12 +42,7 @@ def test_articles_of_one_title_are_counted(write_jsonl, counts_differ):
 
 
 def scored(dataset: Dataset, spec: str, path) -> list[tuple]:
-    directory = RunDirectory(path)
-    directory.begin({})
-    plan = Plan([make_system(spec)], [8], dataset.questions)
-    bench = bench_of(Replies(), dataset)
-    report = asyncio.run(run(plan, bench, directory))
-    assert report.complete, report.errors
+    directory = ran(path, [make_system(spec)], [8], bench_of(Replies(), dataset))
     found = [line["measures"] for line in score(directory, dataset)]
     return [(each["answer_recall"], each["title_recall"]) for each in found]
 

@@ -17,7 +17,7 @@ PRICE = Price(2.5, 1.25, 10.0)
 @pytest.fixture(scope="session")
 def answered(tmp_path_factory):
     """The folder of a run with its answers and no report."""
-    return ask(tmp_path_factory.mktemp("answered") / "run")[0].path
+    return ask(tmp_path_factory.mktemp("answered") / "run").path
 
 
 @pytest.fixture(scope="session")

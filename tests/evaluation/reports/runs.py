@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import zlib
 from pathlib import Path
 
 from oprag.chunk import Span
-from oprag_eval.artifacts import Vectors
-from oprag_eval.bench import Bench
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.models import Call
 from oprag_eval.running.run_directory import RunDirectory
-from oprag_eval.running.runner import Plan, run
-from oprag_eval.system import System
-from tests.evaluation.small import Replies, WordVectors, system, words
+from tests.evaluation.small import Replies, bench_of, ran, system
 
 HOSTILE = "</script><script>document.title = 'taken'</script><b>&amp; bold</b>"
 """Text that a careless page would run or show as markup."""
@@ -68,31 +63,14 @@ def read(dataset: Dataset):
     return rule
 
 
-def ask(
-    path: Path,
-    systems: list[System] | None = None,
-    *,
-    dataset: Dataset | None = None,
-    budgets: tuple[int, ...] = (30, 90),
-    runs: int = 1,
-) -> tuple[RunDirectory, Dataset]:
+def ask(path: Path) -> RunDirectory:
     """Carry out a run; tokens are words."""
-    dataset = dataset or ledgers()
-    directory = RunDirectory(path)
-    directory.begin({"model": "replies", "seed": 42, "note": HOSTILE})
-    systems = systems or [
+    systems = [
         system("vanilla-rag", "size=15"),
         system("dos-rag", "size=15"),
         system("full-document"),
         system("self-route", "k=2,size=20"),
     ]
-    bench = Bench(
-        dataset,
-        Replies(read(dataset)),
-        Vectors(WordVectors(), name="words"),
-        token_counter=words,
-    )
-    plan = Plan(systems, budgets, dataset.questions, runs=runs)
-    report = asyncio.run(run(plan, bench, directory))
-    assert report.complete
-    return directory, dataset
+    settings = {"model": "replies", "seed": 42, "note": HOSTILE}
+    bench = bench_of(Replies(read(ledgers())), ledgers())
+    return ran(path, systems, [30, 90], bench, **settings)

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from oprag_eval.reports import write_reports
 from oprag_eval.reports.tables import tables_of
-from oprag_eval.running.run_directory import RunDirectory
-from oprag_eval.running.runner import Plan, run
-from tests.evaluation.small import Replies, bench_of, set_of_four, system
+from tests.evaluation.small import Replies, bench_of, ran, set_of_four, system
 
 
 def summarized(path, systems, dataset, budget, **options):
-    directory = RunDirectory(path)
-    directory.begin({})
-    plan = Plan(systems, [budget], dataset.questions)
     bench = bench_of(Replies(lambda _: "unanswerable"), dataset, **options)
-    report = asyncio.run(run(plan, bench, directory))
-    assert report.complete, report.errors[:1]
-    return write_reports(directory, dataset)
+    return write_reports(ran(path, systems, [budget], bench), dataset)
 
 
 def test_a_row_says_that_it_was_cut_and_how_often(tmp_path):

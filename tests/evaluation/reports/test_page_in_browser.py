@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from oprag_eval.reports import write_reports
-from oprag_eval.running.run_directory import RunDirectory
-from oprag_eval.running.runner import Plan, run
 from tests.evaluation.reports.browsers import opened_browser
 from tests.evaluation.reports.runs import HOSTILE
-from tests.evaluation.small import Replies, bench_of, set_of_four, system
+from tests.evaluation.small import Replies, bench_of, ran, set_of_four, system
 
 pytestmark = pytest.mark.browser
 
@@ -163,12 +160,10 @@ def test_a_narrow_screen_scrolls_tables_and_not_the_page(page):
 def test_options_are_named_as_they_were_asked_for(browser, tmp_path, style, names):
     dataset = set_of_four()
     asked = dataclasses.replace(dataset, questions=(dataset.questions[2],))
-    directory = RunDirectory(tmp_path)
-    directory.begin({"answer_style": style})
-    plan = Plan([system("dos-rag", "size=20")], [80], asked.questions)
     bench = bench_of(Replies(lambda _: "[[2]]"), asked, answer_style=style)
+    given = tmp_path, [system("dos-rag", "size=20")], [80], bench
     with ThreadPoolExecutor() as pool:  # the browser has this thread's event loop
-        assert pool.submit(asyncio.run, run(plan, bench, directory)).result().complete
+        directory = pool.submit(ran, *given, answer_style=style).result()
     write_reports(directory, asked)
     page = browser.new_page()
     page.goto((tmp_path / "report.html").as_uri())

@@ -9,8 +9,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from oprag_eval.reports.plots import _curves, plots_of
-from oprag_eval.reports.summary import ArmSummary, Summary
 from oprag_eval.statistics import Figure as Mean
+from tests.evaluation.cli.test_sweep import arm, summary
 
 
 @pytest.mark.slow
@@ -23,43 +23,18 @@ def test_images_are_whole_and_hold_no_date(reported):
         assert b'href="http' not in svg
 
 
-def _arms(*systems):
+def _summary(*systems):
     mean = Mean(0.5, 0.4, 0.6, 9, 3)
-    return tuple(
-        ArmSummary(
-            system,
-            budget,
-            9,
-            9,
-            0,
-            0,
-            {"token_f1": mean},
-            float(budget),
-            float(budget),
-            1.0,
-            0,
-            estimated=False,
-            cost=None,
-            index_cost=None,
-        )
-        for system in systems
-        for budget in (100, 200)
-    )
-
-
-def _summary(arms):
-    return Summary(
-        "s", 9, 3, "token_f1", ("token_f1",), "documents", 3, {}, tuple(arms)
-    )
+    return summary([arm(s, n, float(n), mean) for s in systems for n in (100, 200)])
 
 
 def test_without_figures_nothing_is_drawn():
-    assert plots_of(dataclasses.replace(_summary(()), measure="")) == []
+    assert plots_of(dataclasses.replace(_summary(), measure="")) == []
 
 
 def test_every_system_is_a_line_with_its_intervals():
     axes = Figure().add_subplot()
-    _curves(axes, _summary(_arms("vanilla-rag", "dos-rag")), lambda arm: arm.tokens)
+    _curves(axes, _summary("vanilla-rag", "dos-rag"), lambda arm: arm.tokens)
     own, other = axes.containers
 
     assert [own.get_label(), other.get_label()] == ["vanilla-rag", "dos-rag"]

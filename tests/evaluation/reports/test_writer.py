@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import json
 import os
@@ -13,13 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from oprag_eval.artifacts import Vectors
-from oprag_eval.bench import Bench
 from oprag_eval.reports import write_reports
 from oprag_eval.running.run_directory import RunDirectory
-from oprag_eval.running.runner import Plan, run
 from tests.evaluation.reports.runs import ledgers
-from tests.evaluation.small import Replies, WordVectors, system
+from tests.evaluation.small import Replies, bench_of, ran, system
 
 ROOT = Path(__file__).parents[3]
 
@@ -103,14 +99,10 @@ def test_a_set_that_nothing_fits_still_gets_its_tables_and_page(tmp_path):
         dataclasses.replace(question, answers=(), evidence=())
         for question in dataset.questions[:2]
     )
-    directory = RunDirectory(tmp_path)
-    directory.begin({})
-    plan = Plan([system("dos-rag", "size=15")], [30], bare)
     dataset = dataclasses.replace(dataset, questions=bare, metrics=())
-    vectors = Vectors(WordVectors(), name="words")
-    asyncio.run(run(plan, Bench(dataset, Replies(), vectors), directory))
+    systems, bench = [system("dos-rag", "size=15")], bench_of(Replies(), dataset)
 
-    summary = write_reports(directory, dataset)
+    summary = write_reports(ran(tmp_path, systems, [30], bench), dataset)
 
     assert (summary.measure, summary.measures) == ("", ("wrong_order",))
     assert list((tmp_path / "plots").iterdir()) == []

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from oprag.errors import InvalidOptionError
 from oprag_eval.catalogue import SYSTEMS, make_system
-from oprag_eval.running.run_directory import RunDirectory
-from oprag_eval.running.runner import Plan, run
-from tests.evaluation.small import Replies, bench_of, set_of_four
+from tests.evaluation.small import Replies, bench_of, ran
 
 NAMES = {
     *("vanilla-rag", "op-rag", "dos-rag", "full-document", "self-route", "longrag"),
@@ -76,14 +72,10 @@ def test_every_system_answers_every_question_of_a_small_set(tmp_path):
     replies = {"page_break": "<1>", "look_up": "[1]"}
     model = Replies(lambda call: replies.get(call.kind, "in May"))
     systems = [make_system(name) for name in sorted(NAMES)]
-    directory = RunDirectory(tmp_path)
-    directory.begin({})
+    bench = bench_of(model, cache=tmp_path / "made")
 
-    plan = Plan(systems, [130, 200], set_of_four().questions)
-    report = asyncio.run(run(plan, bench_of(model, cache=tmp_path / "made"), directory))
+    answers = ran(tmp_path, systems, [130, 200], bench).answers()
 
-    assert report.complete, report.errors
-    answers = directory.answers()
     assert {answer["system"] for answer in answers} == NAMES
     for answer in answers:
         assert answer["prediction"] == "in May"

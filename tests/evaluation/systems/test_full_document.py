@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-import asyncio
-
-from oprag_eval.catalogue import make_system
 from oprag_eval.requests import answer_call
-from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
+from tests.evaluation.small import HARBOUR, Replies, attempt, set_of_four
 
 WINDOW = 220
 RESERVED = 40
 
 
-def read(question: int = 1, window: int | None = WINDOW):
+def read(window: int | None = WINDOW):
     model = Replies()
-    bench = bench_of(model, window=window, max_reply=RESERVED)
-    system = make_system("full-document")
-    asked = set_of_four().questions[question]
-    return asyncio.run(system.attempt(asked, None, bench)), model.calls[0]
+    options = {"question": 1, "window": window, "max_reply": RESERVED}
+    return attempt("full-document", model, **options), model.calls[0]
 
 
 def test_without_a_known_window_everything_is_read():
-    attempt, call = read(window=None)
+    found, call = read(window=None)
 
     assert call.facts["context"] == HARBOUR
-    (piece,) = attempt.pieces
+    (piece,) = found.pieces
     assert (piece.document, piece.start, piece.end) == ("harbour", 0, len(HARBOUR))
-    assert attempt.usage["answer"].input_tokens == len(call.prompt.split())
+    assert found.usage["answer"].input_tokens == len(call.prompt.split())
 
 
 def test_a_document_over_the_window_is_cut_to_it():
     empty = len(answer_call(set_of_four().questions[1], "").prompt.split())
     assert empty + len(HARBOUR.split()) + RESERVED > WINDOW
-    attempt, call = read()
+    found, call = read()
 
     assert len(call.prompt.split()) + RESERVED <= WINDOW
-    assert attempt.context_tokens > 20
-    starts = [piece.start for piece in attempt.pieces]
+    assert found.context_tokens > 20
+    starts = [piece.start for piece in found.pieces]
     assert starts == sorted(starts)
 
 

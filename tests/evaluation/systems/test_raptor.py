@@ -6,7 +6,6 @@ a real client and a server.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pydoc_data.topics import topics
 
@@ -18,10 +17,8 @@ from oprag.calls import TokenUsage
 from oprag.errors import BudgetTooSmallError
 from oprag_eval.catalogue import make_system
 from oprag_eval.readers.chat import ChatModel
-from oprag_eval.running.run_directory import RunDirectory
-from oprag_eval.running.runner import Plan, run
 from oprag_eval.systems.raptor import soft_clusters
-from tests.evaluation.small import Replies, bench_of, set_of_one
+from tests.evaluation.small import Replies, attempt, bench_of, ran, set_of_one
 from tests.kit.fresh_interpreter import run as run_fresh
 from tests.kit.openai_server import ScriptedServer
 
@@ -56,11 +53,8 @@ def test_by_the_authors_rules_it_reads_as_vanilla_rag_does():
             "raptor:compat=official,size=5",
         ):
             model = Replies()
-            bench = bench_of(model, set_of_one(text))
-            system = make_system(spec)
-            question = bench.dataset.questions[0]
-            attempt = asyncio.run(system.attempt(question, budget, bench))
-            read.append((model.calls[-1].prompt, attempt.pieces))
+            found = attempt(spec, model, set_of_one(text), budget=budget)
+            read.append((model.calls[-1].prompt, found.pieces))
         assert read[0] == read[1]
         assert len(read[0][1]) >= budget // 60
 
@@ -69,31 +63,26 @@ def test_by_the_authors_rules_it_reads_as_vanilla_rag_does():
 def test_a_document_of_a_few_chunks_is_read_without_a_tree(chunks):
     text = "The harbour opened in May, they say. " * chunks
     model = Replies()
-    bench = bench_of(model, set_of_one(text.strip()))
-    system = make_system("raptor:size=7")
-    attempt = asyncio.run(system.attempt(bench.dataset.questions[0], 100, bench))
+    found = attempt("raptor:size=7", model, set_of_one(text.strip()), budget=100)
 
-    assert len(attempt.pieces) == chunks
+    assert len(found.pieces) == chunks
     assert [call.kind for call in model.calls] == ["answer"]
-    assert attempt.usage["index"] == TokenUsage()
+    assert found.usage["index"] == TokenUsage()
 
 
 def test_the_best_nodes_come_first_and_stop_at_the_budget():
     text = "A mill. The harbour opened in May. Its crane broke in June, they say."
-    model = Replies()
-    bench = bench_of(model, set_of_one(text))
-    system = make_system("raptor:size=7")
-    question = bench.dataset.questions[0]
-    attempt = asyncio.run(system.attempt(question, 10, bench))
+    model, dataset = Replies(), set_of_one(text)
+    found = attempt("raptor:size=7", model, dataset, budget=10)
 
     # 2 + 5 words, then 7: the second has "harbour" and "opened", and is a chunk with
     # the first. Its 7 and the other 7 are over 10.
     assert model.calls[0].facts["context"].strip() == (
         "A mill. The harbour opened in May."
     )
-    assert attempt.context_tokens == 7
+    assert found.context_tokens == 7
     with pytest.raises(BudgetTooSmallError):
-        asyncio.run(system.attempt(question, 6, bench))
+        attempt("raptor:size=7", model, dataset, budget=6)
 
 
 @pytest.mark.slow
@@ -123,7 +112,6 @@ def reply(request) -> str:
 def test_trees_and_pages_of_a_real_document_are_made_once(tmp_path):
     dataset = set_of_one(REAL, "What does a class definition define?")
     systems = [make_system("raptor"), make_system("readagent")]
-    plan = Plan(systems, [400, 1200], dataset.questions)
 
     def ask(server: ScriptedServer, folder: str, cache: str = "made"):
         client = ChatOpenAI(base_url=server.base_url, api_key="none", model="m")
@@ -133,10 +121,7 @@ def test_trees_and_pages_of_a_real_document_are_made_once(tmp_path):
             token_counter=None,
             cache=tmp_path / cache,
         )
-        directory = RunDirectory(tmp_path / folder)
-        directory.begin({})
-        report = asyncio.run(run(plan, bench, directory, concurrency=2))
-        assert report.complete, report.errors
+        directory = ran(tmp_path / folder, systems, [400, 1200], bench)
         return (directory.path / "answers.jsonl").read_bytes(), bench
 
     with ScriptedServer(reply) as server:

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.errors import ModelCallError
-from oprag_eval.catalogue import make_system
 from oprag_eval.readers.offline import OfflineReader
 from oprag_eval.systems.readagent import named_pages, pages_of
-from tests.evaluation.small import Replies, bench_of, set_of_one
+from tests.evaluation.small import Replies, attempt, bench_of, set_of_one
 
 WORDS = 180
 """Of a sentence: four reach a page of 600, and two are no short rest."""
@@ -114,31 +113,26 @@ def rule(call) -> str:
 
 def test_looked_up_pages_stand_in_place_of_their_gists():
     model = Replies(rule)
-    bench = bench_of(model, set_of_one(TEXT))
-    attempt = asyncio.run(
-        make_system("readagent").attempt(bench.dataset.questions[0], None, bench)
-    )
+    found = attempt("readagent", model, set_of_one(TEXT))
 
     # Places behind the second to the sixth sentence: <5> is behind the sixth.
     middle = TEXT[TEXT.index("S6") : TEXT.index("S12")].strip()
     context = model.calls[-1].facts["context"]
     assert context == f"gist of S0\n\n{middle}\n\ngist of S12"
-    assert [(p.start, p.end, p.note) for p in attempt.pieces] == [
+    assert [(p.start, p.end, p.note) for p in found.pieces] == [
         (None, None, "gist"),
         (TEXT.index("S6"), TEXT.index("S12"), ""),
         (None, None, "gist"),
     ]
-    assert attempt.prediction == "in May"
+    assert found.prediction == "in May"
 
 
 def test_tokens_stand_by_stage_and_are_the_same_from_the_cache(tmp_path):
     first, again = Replies(rule), Replies(rule)
-    attempts = []
-    for model in (first, again):
-        bench = bench_of(model, set_of_one(TEXT), cache=tmp_path)
-        question = bench.dataset.questions[0]
-        system = make_system("readagent")
-        attempts.append(asyncio.run(system.attempt(question, None, bench)))
+    attempts = [
+        attempt("readagent", model, set_of_one(TEXT), cache=tmp_path)
+        for model in (first, again)
+    ]
 
     kinds = [call.kind for call in first.calls]
     assert kinds == [*["page_break"] * 2, *["gist"] * 3, "look_up", "answer"]
@@ -152,26 +146,21 @@ def test_tokens_stand_by_stage_and_are_the_same_from_the_cache(tmp_path):
 def test_under_other_settings_the_model_is_asked_again(tmp_path, other):
     for settings in ({}, other):
         model = Replies(rule)
-        bench = bench_of(model, set_of_one(TEXT), cache=tmp_path, **settings)
-        question = bench.dataset.questions[0]
-        asyncio.run(make_system("readagent").attempt(question, None, bench))
+        attempt("readagent", model, set_of_one(TEXT), cache=tmp_path, **settings)
 
         assert [call.kind for call in model.calls].count("gist") == 3
 
 
 def test_an_empty_gist_is_an_error_and_is_not_kept(tmp_path):
-    question = set_of_one(TEXT).questions[0]
+    blank = Replies(lambda _: " ")
     for _ in range(2):
-        bench = bench_of(Replies(lambda _: " "), set_of_one(TEXT), cache=tmp_path)
         with pytest.raises(ModelCallError, match="empty gist"):
-            asyncio.run(make_system("readagent").attempt(question, None, bench))
+            attempt("readagent", blank, set_of_one(TEXT), cache=tmp_path)
 
 
 @pytest.mark.parametrize("model", [Replies(rule), OfflineReader()])
 def test_a_blank_document_has_no_pages(model):
-    bench = bench_of(model, set_of_one("  \n"))
-    system = make_system("readagent")
-    attempt = asyncio.run(system.attempt(bench.dataset.questions[0], None, bench))
+    found = attempt("readagent", model, set_of_one("  \n"))
 
-    assert attempt.pieces == ()
-    assert attempt.usage["index"].input_tokens == 0
+    assert found.pieces == ()
+    assert found.usage["index"].input_tokens == 0

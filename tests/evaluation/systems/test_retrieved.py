@@ -17,29 +17,27 @@ from oprag_eval.artifacts import Vectors
 from oprag_eval.bench import Bench
 from oprag_eval.catalogue import make_system
 from oprag_eval.splittings import Splitting
-from tests.evaluation.small import Replies, WordVectors, bench_of, set_of_one
+from tests.evaluation.small import Replies, WordVectors, attempt, bench_of, set_of_one
 
 LONG = " ".join(f"Entry {n} tells of crate {n * 7 % 911}." for n in range(6_000))
 DATASET = set_of_one(LONG, "What is told of crate 77?")
 
 
-def attempt(spec: str, budget: int | None = None):
-    bench = bench_of(Replies(), DATASET, token_counter=None)
-    system = make_system(spec)
-    return asyncio.run(system.attempt(DATASET.questions[0], budget, bench))
+def counted(spec: str, budget: int | None = None):
+    return attempt(spec, dataset=DATASET, budget=budget, token_counter=None)
 
 
 @pytest.mark.parametrize(("budget", "windows"), [(16_000, 128), (48_000, 384)])
 def test_the_papers_number_of_windows_is_read_and_not_what_a_budget_holds(
     budget, windows
 ):
-    counted = attempt(f"op-rag:top_n={windows}")
+    found = counted(f"op-rag:top_n={windows}")
 
-    assert len(counted.pieces) == windows
-    assert windows * 128 <= counted.context_tokens <= windows * 132
-    assert len(attempt("op-rag", budget).pieces) < windows
-    by_score = attempt(f"vanilla-rag:unit=tokens,size=128,top_n={windows}")
-    assert set(by_score.pieces) == set(counted.pieces)
+    assert len(found.pieces) == windows
+    assert windows * 128 <= found.context_tokens <= windows * 132
+    assert len(counted("op-rag", budget).pieces) < windows
+    by_score = counted(f"vanilla-rag:unit=tokens,size=128,top_n={windows}")
+    assert set(by_score.pieces) == set(found.pieces)
 
 
 BELLS = " ".join(
@@ -56,10 +54,8 @@ def texts_of(
     spec: str, budget: int | None = None, embeddings: Embeddings = WORDS
 ) -> list[str]:
     bench = Bench(BELL_SET, Replies(), Vectors(embeddings, name="any"))
-    attempt = asyncio.run(
-        make_system(spec).attempt(BELL_SET.questions[0], budget, bench)
-    )
-    return [BELLS[piece.start : piece.end] for piece in attempt.pieces]
+    asked = make_system(spec).attempt(BELL_SET.questions[0], budget, bench)
+    return [BELLS[p.start : p.end] for p in asyncio.run(asked).pieces]
 
 
 def test_langchain_untouched_reads_what_langchain_untouched_retrieves():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from langchain_openai import ChatOpenAI
 
@@ -16,55 +14,42 @@ from tests.evaluation.small import (
     HARBOUR,
     Replies,
     WordVectors,
-    bench_of,
+    attempt,
     set_of_four,
     words,
 )
 from tests.kit.openai_server import Reply, ScriptedServer, ToolCall
 
-QUESTION = set_of_four().questions[0]
 SPEC = "self-route:unit=words,size=10,k=2"
 
 
-def attempt_of(replies: list[str], spec: str = SPEC, budget: int | None = None):
+def attempt_of(replies: list[str], spec: str = SPEC):
     left = iter(replies)
     model = Replies(lambda _: next(left))
-    system = make_system(spec)
-    attempt = asyncio.run(system.attempt(QUESTION, budget, bench_of(model)))
-    return attempt, [call.facts["context"] for call in model.calls], model
+    found = attempt(spec, model)
+    return found, [call.facts["context"] for call in model.calls], model
 
 
 def test_a_refusal_has_the_whole_document_read():
-    attempt, contexts, model = attempt_of(["Unanswerable. It is not told.", "in May"])
+    found, contexts, model = attempt_of(["Unanswerable. It is not told.", "in May"])
 
-    assert attempt.route == "full"
-    assert attempt.prediction
+    assert found.route == "full"
+    assert found.prediction
     assert contexts[1] == HARBOUR
-    assert [(piece.start, piece.end) for piece in attempt.pieces] == [(0, len(HARBOUR))]
-    assert attempt.usage["answer"].input_tokens == sum(
+    assert [(piece.start, piece.end) for piece in found.pieces] == [(0, len(HARBOUR))]
+    assert found.usage["answer"].input_tokens == sum(
         words(call.prompt) for call in model.calls
     )
-
-
-def test_the_last_reply_is_final_even_if_it_declines():
-    attempt, contexts, _ = attempt_of(["unanswerable", "unanswerable"])
-
-    assert len(contexts) == 2
-    assert attempt.prediction == ""
-    assert attempt.reply == "unanswerable"
-    assert attempt.route == "full"
 
 
 def test_a_call_of_the_tool_declines_and_any_text_answers():
     replies = iter([Reply("", tool_calls=[ToolCall("decline")]), "It is unanswerable."])
     with ScriptedServer(replies) as server:
         client = ChatOpenAI(base_url=server.base_url, api_key="none", model="m")
-        bench = bench_of(ChatModel(client, "openai:m"))
-        system = make_system(f"{SPEC},decline=tool")
-        attempt = asyncio.run(system.attempt(QUESTION, None, bench))
+        found = attempt(f"{SPEC},decline=tool", ChatModel(client, "openai:m"))
 
-    assert (attempt.route, attempt.prediction) == ("full", "It is unanswerable.")
-    assert [step.declined for step in attempt.steps] == [True, False]
+    assert (found.route, found.prediction) == ("full", "It is unanswerable.")
+    assert [step.declined for step in found.steps] == [True, False]
     for request in server.requests:
         assert request.body["tools"][0]["function"]["name"] == "decline"
         assert "call the tool decline" in request.prompt
@@ -78,10 +63,10 @@ def test_a_model_without_tools_is_refused_before_anything_is_asked():
 
 
 def test_in_score_order_each_chunk_stands_behind_its_number():
-    attempt, (context,), _ = attempt_of(["in May"], f"{SPEC},order=score")
-    texts = [HARBOUR[piece.start : piece.end] for piece in attempt.pieces]
+    found, (context,), _ = attempt_of(["in May"], f"{SPEC},order=score")
+    texts = [HARBOUR[piece.start : piece.end] for piece in found.pieces]
     # Of 10 words each, so a chunk's number is that of the words before it by ten.
-    numbers = [words(HARBOUR[: piece.start]) // 10 for piece in attempt.pieces]
+    numbers = [words(HARBOUR[: piece.start]) // 10 for piece in found.pieces]
 
     assert context == "\n\n".join(
         f"[Chunk {number}] {text}" for number, text in zip(numbers, texts, strict=True)

@@ -142,18 +142,18 @@ def ingredients(*, oprag: bool) -> dict[str, Any]:
         **_hierarchy(),
         "OrderPreservingPostprocessor": OrderPreservingPostprocessor
         if oprag
-        else _AsTheyCome,
+        else _Doing,
         "OrderPreservingRetriever": wrap,
         "annotator": PositionAnnotator([document(text=_sections())]),
-        "by_score": _ByScore(),
-        "falling_scores": _FallingScores(),
+        "by_score": _Doing(does=_by_score),
+        "falling_scores": _Doing(does=_falling_scores),
         "engine": RetrieverQueryEngine.from_args(ordered, llm=llm),
         "index": lease,
         "llm": llm,
         "ordered": ordered,
         "other": _Found(lease.as_retriever(similarity_top_k=30)),
         "question": QUESTION,
-        "reranker": _ByChecksum(),
+        "reranker": _Doing(does=_by_checksum),
         "retriever": retriever,
         "retriever_over": _retriever_over,
         "sections": [document(text=_sections())],
@@ -219,45 +219,32 @@ class _Found(BaseRetriever):
         return self._base.retrieve(query_bundle)[5::4]
 
 
-class _ByChecksum(BaseNodePostprocessor):
+class _Doing(BaseNodePostprocessor):
+    """Hands on what a function makes of the nodes; by default the nodes."""
+
+    does: Any = list
+
+    def _postprocess_nodes(self, nodes: Any, query_bundle: Any = None) -> Any:
+        return self.does(nodes)
+
+
+def _by_checksum(nodes: list[NodeWithScore]) -> list[NodeWithScore]:
     """Scores that have nothing to do with the order, and are always the same."""
-
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: Any = None
-    ) -> list[NodeWithScore]:
-        scored = [
-            NodeWithScore(node=n.node, score=zlib.crc32(n.text.encode())) for n in nodes
-        ]
-        return sorted(scored, key=NodeWithScore.get_score, reverse=True)[:5]
+    scored = [
+        NodeWithScore(node=n.node, score=zlib.crc32(n.text.encode())) for n in nodes
+    ]
+    return _by_score(scored)[:5]
 
 
-class _ByScore(BaseNodePostprocessor):
-    """Sorts by the scores that it finds."""
-
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: Any = None
-    ) -> list[NodeWithScore]:
-        return sorted(nodes, key=NodeWithScore.get_score, reverse=True)
+def _by_score(nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+    return sorted(nodes, key=NodeWithScore.get_score, reverse=True)
 
 
-class _FallingScores(BaseNodePostprocessor):
+def _falling_scores(nodes: list[NodeWithScore]) -> list[NodeWithScore]:
     """Write scores that fall in reading order, as `docs/apps.md` shows."""
-
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: Any = None
-    ) -> list[NodeWithScore]:
-        for place, scored in enumerate(nodes):
-            scored.score = 1 - place / len(nodes)
-        return nodes
-
-
-class _AsTheyCome(BaseNodePostprocessor):
-    """The identity, in the place of the postprocessor."""
-
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: Any = None
-    ) -> list[NodeWithScore]:
-        return nodes
+    for place, scored in enumerate(nodes):
+        scored.score = 1 - place / len(nodes)
+    return nodes
 
 
 def _what_is_wrapped(
