@@ -65,8 +65,6 @@ class Answering(routing.Answering[str]):
     ) -> None:
         super().__init__(options, options.counter)
         self.retrieved = nodes
-        self.call: ModelCall | None = None
-        """The last one that was begun."""
         self._additional = additional
 
     @abstractmethod
@@ -112,8 +110,7 @@ class Answering(routing.Answering[str]):
 
     def begin(self, request: CallModel) -> ModelCall:
         """Begin a call of a model."""
-        self.call = ModelCall(self, request)
-        return self.call
+        return ModelCall(self, request)
 
     def output(self, request: CallModel, text: str) -> Iterable[str]:
         """Return a piece of the answer; a draft is none."""

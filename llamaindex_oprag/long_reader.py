@@ -14,16 +14,11 @@ from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 from llama_index.core.types import RESPONSE_TEXT_TYPE
 
-from llamaindex_oprag._answers import (
-    EMPTY_RESPONSE,
-    Answering,
-    DrivenSynthesizer,
-    ModelCall,
-)
+from llamaindex_oprag._answers import EMPTY_RESPONSE, Answering, DrivenSynthesizer
 from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag.results import as_nodes, as_passages
-from oprag.calls import CallModel, Dialogue
+from oprag.calls import Dialogue
 from oprag.errors import refuse_unknown
 from oprag.routing import aanswer, answer
 from oprag.tokens import (
@@ -240,14 +235,9 @@ class _LongReading(Answering):
         """The prompt of a call."""
         return self._reader.templates[prompt]
 
-    def begin(self, request: CallModel) -> ModelCall:
-        """Begin a call; the second one has the long answer before it."""
-        if request.prompt == "short" and self.call is not None:
-            self._long_answer = self.call.text
-        return super().begin(request)
-
     def end(self, result: Reading) -> Iterable[str]:
         """Return LlamaIndex's words where there was nothing to read."""
+        self._long_answer = result.long_answer
         return (EMPTY_RESPONSE,) if result.answer is None else ()
 
     def nodes_read(self) -> list[NodeWithScore]:

@@ -25,10 +25,10 @@ OUTER = ("cli", "files", "scale")
 LINES = {
     # Aims: 26,600 for the core and both adapters, and 2,600 for what came since: places
     # that people know, evidence and numbers of agents, reading, hostile files.
-    "core": 18_134,  # aim: 17,500; places, parents and pages, refusals, numbers, why
+    "core": 18_129,  # aim: 17,500; places, parents and pages, refusals, numbers, why
     "langchain_oprag": 4_559,  # aim: 4,400; known places, refusals by a call, cited
-    "llamaindex_oprag": 5_060,  # aim: 4,700; places, refusals, cited, reading
-    "oprag/routing": 1_000,  # the rule for refusals, and no grammar
+    "llamaindex_oprag": 5_047,  # aim: 4,700; places, refusals, cited, reading
+    "oprag/routing": 995,  # the rule for refusals, and no grammar
     "oprag/cli": 4_773,  # reading is in the core now
     "packages/oprag-eval": 8_498,  # what a run costs, and files that are not sound
     "oprag/files": 1_021,  # came out of evaluation, Word files, says what it reads

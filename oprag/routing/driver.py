@@ -77,11 +77,6 @@ class ModelCall(ABC):
     def read(self, piece: Any, *, whole: bool) -> str:
         """Return the text of a reply or a piece; take note of what it reports."""
 
-    @property
-    def text(self) -> str:
-        """The reply up to now, a refusal included, without reasoning."""
-        return self._detector.text
-
     def outputs(self, *, streaming: bool) -> Generator[Any, None, None]:
         """Call the model; yield what is output of its reply."""
         streaming &= self._may_stream
@@ -124,7 +119,7 @@ class ModelCall(ABC):
     def reply(self) -> Reply:
         """Return the whole reply, after the last text."""
         seconds, usage = time.perf_counter() - self._began, self.usage
-        answering, request, text = self._answering, self._request, self.text
+        answering, request, text = self._answering, self._request, self._detector.text
         if usage is None:
             sent = answering.size(request.prompt).tokens(request.values)
             usage = TokenUsage(sent, answering.counter(text), estimated=True)
