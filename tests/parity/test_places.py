@@ -221,5 +221,4 @@ def test_a_warning_names_the_users_line_and_says_the_problem_once():
         with pytest.warns(PositionWarning) as caught:
             call()
         assert [warning.filename for warning in caught] == [__file__]
-        said = caught[0].message
-        assert str(said).count(said.__cause__.message) == 1
+        assert str(said := caught[0].message).count(said.__cause__.message) == 1
