@@ -104,6 +104,13 @@ def assert_hidden(files, *said: str) -> None:
         assert not [s for s in SECRETS if s in text or s[4:] in text], text[:2000]
 
 
+def assert_masked(files, capfd) -> None:
+    """That what was printed says that a secret was there, and not which."""
+    out, err = capfd.readouterr()
+    assert "***" in err
+    assert_hidden(files, out, err)
+
+
 SCRIPTS = (in_the_error, in_the_error_after_a_refusal, in_a_window_overflow)
 KEPT = ("ask, as JSON", "ask by Self-Route, as JSON", "sweep")
 """Commands that write whole replies; a stream is shown as it comes."""
@@ -187,9 +194,8 @@ async def test_serve_tells_no_secret(librarian, files, given, capfd):
         )
 
     assert (answer.status_code, wrong.status_code) == (500, 404)
-    out, err = capfd.readouterr()
-    assert "***" in err
-    assert_hidden(files, answer.text, wrong.text, out, err)
+    assert_hidden(files, answer.text, wrong.text)
+    assert_masked(files, capfd)
 
 
 def test_documents_that_cannot_be_opened_tell_no_secret(files, capfd):
@@ -200,9 +206,7 @@ def test_documents_that_cannot_be_opened_tell_no_secret(files, capfd):
     librarian.start()
     librarian._opening.join()
 
-    out, err = capfd.readouterr()
-    assert "***" in err
-    assert_hidden(files, out, err)
+    assert_masked(files, capfd)
 
 
 def test_play_shows_no_secret(files, capfd):
@@ -222,9 +226,7 @@ def test_play_shows_no_secret(files, capfd):
     answering._work(session.step)
 
     assert answering.problem == "*** is wrong."
-    out, err = capfd.readouterr()
-    assert "***" in err
-    assert_hidden(files, out, err)
+    assert_masked(files, capfd)
 
 
 def test_nor_where_its_search_fails(files, tmp_path, capfd):
@@ -233,9 +235,7 @@ def test_nor_where_its_search_fails(files, tmp_path, capfd):
     session.ask("Who?")
 
     assert session.problem == "It failed; the terminal says why."
-    out, err = capfd.readouterr()
-    assert "***" in err
-    assert_hidden(files, out, err)
+    assert_masked(files, capfd)
 
 
 def raised(error: Exception):

@@ -15,16 +15,14 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.docs.blocks import blocks_of
 
 ROOT = Path(__file__).parents[2]
-README = ROOT / "README.md"
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 ALONE = {
@@ -40,6 +38,29 @@ TOO_LARGE = re.compile(r"\b(?:demo|eval|embeddings|all)\b")
 PIP = (sys.executable, "-m", "pip", "--quiet")
 
 
+class Run(NamedTuple):
+    """A page, or the blocks of it that are of a framework."""
+
+    page: Path
+    needs: tuple[str, ...]
+    framework: str = ""
+
+    @property
+    def environment(self) -> str:
+        return next((k for k, own in ALONE.items() if own == self.needs), "llamaindex")
+
+
+def runs() -> list[Run]:
+    """All runs; those that need one framework or none come first."""
+    readme = [Run(ROOT / "README.md", needs, name) for name, needs in ALONE.items()]
+    pages = [
+        Run(page, needs(page))
+        for page in PAGES
+        if any(language == "python" for language, _ in blocks_of(page))
+    ]
+    return sorted(readme + pages, key=lambda run: run.needs not in ALONE.values())
+
+
 def needs(page: Path) -> tuple[str, ...]:
     """Return what the page's introduction installs first; empty if it names nothing."""
     introduction = page.read_text(encoding="utf-8").partition("\n## ")[0]
@@ -47,13 +68,32 @@ def needs(page: Path) -> tuple[str, ...]:
     return tuple(shlex.split(command[1])) if command else ()
 
 
-def pages_to_run() -> dict[Path, tuple[str, ...]]:
-    """The pages that hold Python, and what they name."""
-    return {
-        page: needs(page)
-        for page in PAGES
-        if any(language == "python" for language, _ in blocks_of(page))
-    }
+def carry_out(run: Run, python: Path, wheel: Path) -> bool:
+    """Install what a page names, run its blocks, and say how it went."""
+    if TOO_LARGE.search(" ".join(run.needs)):
+        return tell(f"left out {run.page.name}: {' '.join(run.needs)} brings torch")
+    if not run.needs:
+        return not tell(f"FAILED {run.page.name}: it names nothing to install")
+    found = [re.sub(r"^oprag\b", str(wheel), each) for each in run.needs]
+    # Compiled when imported: most of it never is.
+    command = [*PIP, "--python", python, "install", "--no-compile", *found]
+    subprocess.run(command, check=True)
+    script = ROOT / "tests" / "docs" / "blocks.py"
+    command = [python, "-I", script, run.page, *filter(None, [run.framework])]
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            command,
+            check=False,
+            cwd=folder,
+            env={**os.environ, "TIKTOKEN_CACHE_DIR": str(encodings())},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+    said = done.stdout if done.returncode else done.stdout.splitlines()[-1]
+    went = "FAILED" if done.returncode else "ran"
+    tell(f"{went} {run.page.name} {run.framework}: {said}")
+    return not done.returncode
 
 
 def encodings() -> Path:
@@ -64,101 +104,11 @@ def encodings() -> Path:
     return Path(core.origin).parent / "_static" / "tiktoken_cache"
 
 
-class Environment:
-    """A virtual environment, empty at first.
-
-    Args:
-        folder: Where it is made.
-        python: The interpreter that it is made with.
-        wheel: What `oprag` means to it.
-    """
-
-    def __init__(self, folder: Path, python: str, wheel: Path) -> None:
-        subprocess.run([python, "-m", "venv", "--without-pip", folder], check=True)
-        self._python = folder / "bin" / "python"
-        self._wheel = wheel
-        self._installed: set[tuple[str, ...]] = set()
-
-    def install(self, requirements: tuple[str, ...]) -> None:
-        if requirements in self._installed:
-            return
-        self._installed.add(requirements)
-        found = [re.sub(r"^oprag\b", str(self._wheel), one) for one in requirements]
-        # Compiled when imported: most of it never is.
-        command = [*PIP, "--python", self._python, "install", "--no-compile", *found]
-        subprocess.run(command, check=True)
-
-    def run(self, page: Path, framework: str | None = None) -> bool:
-        """Run a page's blocks, those of one framework if told; say how it went."""
-        script = ROOT / "tests" / "docs" / "blocks.py"
-        command = [self._python, "-I", script, page, *filter(None, [framework])]
-        begun = time.monotonic()
-        with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run(
-                command,
-                check=False,
-                cwd=folder,
-                env={**os.environ, "TIKTOKEN_CACHE_DIR": str(encodings())},
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-        seconds = time.monotonic() - begun
-        failed = bool(done.returncode)
-        said = done.stdout if failed else done.stdout.splitlines()[-1]
-        of = f"{page.name}{f' ({framework})' if framework else ''}"
-        tell(f"{'FAILED' if failed else 'ran'} {of}: {said}, in {seconds:.0f} s")
-        return not failed
-
-
-def tell(line: str) -> None:
+def tell(line: str) -> bool:
     """Write a line at once; several environments do."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
-
-
-def run_alone(name: str, environment: Environment) -> int:
-    """Run what one environment is enough for; return how many pages failed."""
-    environment.install(ALONE[name])
-    pages = [page for page, wants in pages_to_run().items() if wants == ALONE[name]]
-    ran = [environment.run(README, name), *map(environment.run, pages)]
-    tell(f"with {ALONE[name][0]} alone: {sum(ran)} of {len(ran)} ran")
-    return ran.count(False)
-
-
-def run_others(
-    pages: Iterable[tuple[Path, tuple[str, ...]]], environment: Environment
-) -> int:
-    """Run each with what it names installed besides; return how many failed."""
-    failed = 0
-    for page, wants in pages:
-        if not wants:
-            tell(f"FAILED {page.name}: its introduction names nothing to install")
-            failed += 1
-        elif TOO_LARGE.search(" ".join(wants)):
-            tell(f"left out {page.name}: {' '.join(wants)} brings torch")
-        else:
-            environment.install(wants)
-            failed += not environment.run(page)
-    return failed
-
-
-def run_all(environments: Mapping[str, Environment]) -> int:
-    """Run everything, environments side by side; return how many pages failed."""
-    others = [
-        (page, wants)
-        for page, wants in pages_to_run().items()
-        if wants not in ALONE.values()
-    ]
-
-    def everything_in(name: str) -> int:
-        failed = run_alone(name, environments[name])
-        if name == "llamaindex":
-            failed += run_others(others, environments[name])
-        return failed
-
-    with ThreadPoolExecutor() as threads:
-        return sum(threads.map(everything_in, environments))
+    return True
 
 
 def main() -> int:
@@ -172,10 +122,16 @@ def main() -> int:
         build = [*PIP, "wheel", "--no-deps", "--wheel-dir", place, ROOT]
         subprocess.run(build, check=True)
         wheel = next(place.glob("*.whl"))
-        environments = {
-            name: Environment(place / name, python, wheel) for name in ALONE
-        }
-        failed = run_all(environments)
+
+        def failures(name: str) -> int:
+            made = [python, "-m", "venv", "--without-pip", place / name]
+            subprocess.run(made, check=True)
+            program = place / name / "bin" / "python"
+            own = [run for run in runs() if run.environment == name]
+            return sum(not carry_out(run, program, wheel) for run in own)
+
+        with ThreadPoolExecutor() as threads:
+            failed = sum(threads.map(failures, ALONE))
     tell(f"{failed} pages failed" if failed else "All pages ran.")
     return int(failed > 0)
 

@@ -12,10 +12,6 @@ from langchain_core.stores import InMemoryStore
 from langchain_core.vectorstores import InMemoryVectorStore
 from llama_index.core import Document as Source
 from llama_index.core import MockEmbedding, VectorStoreIndex
-from llama_index.core.agent.workflow import FunctionAgent
-from llama_index.core.base.llms.types import ToolCallBlock
-from llama_index.core.llms import ChatMessage, MockFunctionCallingLLM
-from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.storage.docstore import SimpleDocumentStore
 
 import langchain_oprag
@@ -186,41 +182,3 @@ def test_names_are_relative_or_end_where_they_differ():
         "notes/a/b.md": "a/b.md",
     }
     assert shown_names({"etc./b.md": "etc./b.md"}, ".") == {"etc./b.md": "etc./b.md"}
-
-
-SHORT = "The rent is 900 a month. Either side may end it with six months of notice."
-
-
-async def test_an_agent_of_llamaindex_answers_so_and_is_not_shown_it_again():
-    source = Source(text=SHORT, id_="lease.txt")
-    start = Source(text=SHORT[:24], id_="lease.txt")
-    index = VectorStoreIndex.from_documents([start], embed_model=MockEmbedding(8))
-    whole = VectorStoreIndex.from_documents([source], embed_model=MockEmbedding(8))
-    searches = [
-        llamaindex_oprag.OrderPreservingRetrieverTool.from_defaults(
-            each, name=name, show="unseen"
-        )
-        for each, name in ((index, "search"), (whole, "search_all"))
-    ]
-
-    def scripted(messages, **_):
-        answers = [m.content for m in messages if m.role == "tool"]
-        calls = [
-            ("search", {"input": "rent"}),
-            ("read", {"document": "lease.txt", "start": 24}),
-            ("search_all", {"input": "end"}),
-        ]
-        if len(answers) == len(calls):
-            return ChatMessage("\n".join(answers[1:]), role="assistant")
-        name, given = calls[len(answers)]
-        block = ToolCallBlock(tool_name=name, tool_kwargs=given)
-        return ChatMessage(role="assistant", blocks=[block])
-
-    llm = MockFunctionCallingLLM(response_generator=scripted)
-    reading = llamaindex_oprag.create_reading_tools([source])
-    agent = FunctionAgent(tools=[*searches, *reading], llm=llm)
-    memory = ChatMemoryBuffer.from_defaults(token_limit=8_000)
-    said = str(await agent.run("How does it end?", memory=memory))
-    assert said.count(SHORT[25:]) == 1
-    assert said.startswith("[2] lease.txt, characters 24-74")
-    assert said.endswith("[see above: [1], [2]]")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from pathlib import Path
 
@@ -235,27 +234,3 @@ def test_the_papers_prompts_are_sent(ask, options_of_the_mill, tmp_path):
     result, prompts = sent("other", "--prompts", "paper")
     assert (result.exit_code, prompts) == (1, set())
     assert "no paper asks the questions of 'choice'" in result.stderr
-
-
-@pytest.mark.slow
-def test_gists_have_a_cost_of_their_own_and_are_written_once(ask, tmp_path):
-    def answer(request):
-        return Reply("unanswerable", usage=Usage(1000, 10))
-
-    cold = ["--cache", tmp_path / "cache", "--out", tmp_path / "run"]
-    options = [*cold, "--price", "2,10", "--max-cost", "1"]
-    result, requests = ask(answer, *options, systems=["--systems", "readagent"])
-    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
-    (arm,) = summary["arms"]
-
-    assert result.exit_code == 0, result.output
-    # A gist of each of two documents; of four questions look-up and answer.
-    assert len(requests) == 2 + 8
-    assert arm["cost"] == pytest.approx(2 * (1000 * 2 + 10 * 10) / 1e6)
-    assert arm["index_cost"] == pytest.approx(2 * (1000 * 2 + 10 * 10) / 1e6)
-    spent = 10 * 2100 / 1e6
-    assert f"cost {spent:.4f}" in result.stdout
-
-    result, again = ask(answer, *options, systems=["--systems", "readagent"])
-    assert (result.exit_code, again) == (0, [])
-    assert f"cost {spent:.4f}" in result.stdout

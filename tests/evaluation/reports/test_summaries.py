@@ -231,12 +231,15 @@ class TestACountedSet:
 
     def test_cost_is_by_the_users_prices(self, directory, dataset):
         answers = directory.answers()
-        used = {"output_tokens": 50, "cached_tokens": 400, "estimated": True}
+        used = {"input_tokens": 1_000, "output_tokens": 50, "cached_tokens": 400}
         for answer in answers:
-            answer["usage"] = {"answer": {"input_tokens": 1_000, **used}}
+            answer["usage"] = {
+                key: used | {"estimated": True} for key in ("answer", "index")
+            }
         directory.write_lines("answers.jsonl", answers)
         summary = write_reports(directory, dataset, price=Price(2.0, 1.0, 10.0))
 
         # 600 fresh at 2, 400 cached at 1, 50 out at 10, per million.
-        assert summary.arms[0].cost == pytest.approx((1_200 + 400 + 500) / 1e6)
+        (arm,) = summary.arms
+        assert arm.cost == arm.index_cost == pytest.approx((1_200 + 400 + 500) / 1e6)
         assert any("counted here" in note for note in summary.notes)
