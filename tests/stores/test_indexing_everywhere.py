@@ -11,8 +11,8 @@ from oprag.documents import rebuild
 from oprag.metadata import document_key
 from tests.kit.frameworks import Held
 from tests.kit.interrupted import content
-from tests.kit.killed_indexing import KINDS, killed_runs, said_by_two
 from tests.stores.everywhere import everywhere, opened
+from tests.stores.killed_indexing import KINDS, Store, killed_runs, said_by_two
 from tests.stores.langchain_places import AWKWARD_NAMES
 
 pytestmark = pytest.mark.filterwarnings(
@@ -84,12 +84,12 @@ FORKED = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forke
 FRAMEWORKS = pytest.mark.parametrize("framework", ["langchain", "llamaindex"])
 
 
-def places(request, kind: str, folder: Path) -> tuple[str, str]:
-    """Two empty folders, or databases."""
+def stores(request, framework: str, kind: str, folder: Path) -> list[Store]:
+    """Two empty ones."""
+    places = [str(folder / "store"), str(folder / "clean")]
     if kind == "postgres":
-        make = request.getfixturevalue("new_database")
-        return make(), make()
-    return str(folder / "store"), str(folder / "clean")
+        places = [request.getfixturevalue("new_database")() for _ in places]
+    return [Store(framework, kind, place) for place in places]
 
 
 @FORKED
@@ -98,17 +98,17 @@ def places(request, kind: str, folder: Path) -> tuple[str, str]:
 def test_killed_at_any_moment_every_document_is_old_or_new(
     request, framework, kind, tmp_path
 ):
-    stores = places(request, kind, tmp_path)
-    assert killed_runs(framework, kind, stores, tmp_path / "texts", KILLS) >= 1
+    both = stores(request, framework, kind, tmp_path)
+    assert killed_runs(*both, tmp_path / "texts", KILLS) >= 1
 
 
 @FORKED
 @FRAMEWORKS
 @pytest.mark.parametrize("kind", ["chroma", "postgres"])
 def test_two_processes_leave_what_one_does(request, framework, kind, tmp_path):
-    stores = places(request, kind, tmp_path)
-    said = said_by_two(framework, kind, stores, tmp_path / "texts")
+    both = stores(request, framework, kind, tmp_path)
+    said = said_by_two(*both, tmp_path / "texts")
 
-    both = {"did all", "found it done"}
-    assert [{*said[:2]}, {*said[3:5]}] == [both] * 2
+    once = {"did all", "found it done"}
+    assert [{*said[:2]}, {*said[3:5]}] == [once] * 2
     assert said[2::3] == ["as clean"] * 2

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import os
 import random
 import re
 import shutil
 import signal
+import sys
 import time
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
+from oprag.cli import main
 from tests.cli.conftest import tiny_model
 from tests.evaluation.small import HARBOUR
-from tests.kit.forked_commands import Commands
+from tests.kit.forks import FORKS
 from tests.kit.openai_server import Reply, ScriptedServer
 
 __all__ = ["tiny_model"]
@@ -25,10 +30,54 @@ QUESTIONS = 24
 LASTING = {"answers.jsonl", "report.html", "run.json", "scores.jsonl", "summary.json"}
 
 
-@pytest.fixture(scope="module")
-def commands(tmp_path_factory):
-    with Commands(tmp_path_factory.mktemp("said")) as forked:
-        yield forked
+class Ended(NamedTuple):
+    code: int
+    """The exit code; less than 0: the signal that killed it."""
+    out: str
+    err: str
+
+
+class Command:
+    """A command of `oprag` that has begun in a process of its own."""
+
+    number = itertools.count()
+
+    def __init__(self, server: ScriptedServer, arguments: list[str], folder: Path):
+        said = folder / f"said-{next(self.number)}"
+        self._said = [f"{said}-{place}" for place in (1, 2)]
+        keys = {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": server.base_url}
+        for path in self._said:
+            Path(path).touch()
+        began = FORKS.Event()
+        given = (arguments, keys, self._said, began)
+        self._process = FORKS.Process(target=run_command, args=given)
+        self._process.start()
+        assert began.wait(60)
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.is_alive()
+
+    def send(self, number: int) -> Ended:
+        with contextlib.suppress(ProcessLookupError):  # it has ended
+            os.kill(self._process.pid, number)
+        return self.end()
+
+    def end(self) -> Ended:
+        self._process.join()
+        said = [Path(path).read_text() for path in self._said]
+        return Ended(self._process.exitcode, *said)
+
+
+def run_command(
+    arguments: list[str], environment: dict[str, str], said: list[str], began: Any
+) -> None:
+    os.environ.update(environment)
+    for place, path in enumerate(said, 1):
+        os.dup2(os.open(path, os.O_WRONLY), place)
+    sys.argv = ["oprag", *arguments]
+    began.set()
+    main()
 
 
 @pytest.fixture
@@ -54,10 +103,6 @@ def given(files, tiny_model):
     return arguments
 
 
-def environment(server: ScriptedServer) -> dict[str, str]:
-    return {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": server.base_url}
-
-
 def number(request) -> str:
     return re.findall(r"What about number (\d+)", request.prompt)[-1]
 
@@ -75,9 +120,7 @@ def lasting(folder: Path) -> dict[str, bytes]:
     return {name: found[name] for name in LASTING}
 
 
-def test_a_run_that_is_killed_again_and_again_asks_only_what_is_not_there(
-    commands, given, files
-):
+def test_a_run_that_is_killed_again_and_again_asks_only_what_is_not_there(given, files):
     run, asked_again = files / "run", []
 
     def answer(request):
@@ -88,20 +131,19 @@ def test_a_run_that_is_killed_again_and_again_asks_only_what_is_not_there(
     drawn, kills, moments = random.Random(7), KILLS, []  # noqa: S311 -- no secret
     with ScriptedServer(answer) as server:
         began = time.perf_counter()
-        assert commands.run(given("run"), **environment(server)).code == 0
+        assert Command(server, given("run"), files).end().code == 0
         seconds = time.perf_counter() - began
         whole = lasting(run)
         shutil.rmtree(run)
         while kills:
-            process = commands.start(given("run"), **environment(server))
+            process = Command(server, given("run"), files)
             # Before the first answer, at any answer, or while the report is written.
             answers = drawn.randint(-9, QUESTIONS + 9)
             while len(recorded(run)) < min(answers, QUESTIONS):
-                assert commands.works(process), commands.wait(process).err
+                assert process.is_alive, process.end().err
                 time.sleep(0.002)
             time.sleep(0.05 if 0 < answers < QUESTIONS else drawn.uniform(0, seconds))
-            os.kill(process, signal.SIGKILL)
-            ended = commands.wait(process)
+            ended = process.send(signal.SIGKILL)
             assert ended.code in {0, -signal.SIGKILL}, ended.err
             kills -= ended.code != 0
             moments.append(len(recorded(run)))
@@ -109,7 +151,7 @@ def test_a_run_that_is_killed_again_and_again_asks_only_what_is_not_there(
                 assert lasting(run) == whole
             if len(recorded(run)) == QUESTIONS and drawn.random() < 0.7:
                 shutil.rmtree(run)
-        last = commands.run(given("run"), **environment(server))
+        last = Command(server, given("run"), files).end()
 
     assert last.code == 0, last.err
     assert asked_again == []
@@ -118,18 +160,15 @@ def test_a_run_that_is_killed_again_and_again_asks_only_what_is_not_there(
     print(f"Answers that were there after each kill: {moments}")  # noqa: T201
 
 
-def test_of_two_runs_in_one_folder_one_asks_and_the_other_is_told(
-    commands, given, files
-):
+def test_of_two_runs_in_one_folder_one_asks_and_the_other_is_told(given, files):
     with ScriptedServer(lambda _: Reply("in May", delay=0.3)) as server:
-        both = [commands.start(given("run"), **environment(server)) for _ in range(2)]
-        ended = {process: commands.wait(process) for process in both}
+        both = [Command(server, given("run"), files) for _ in range(2)]
+        first, second = sorted(process.end() for process in both)
 
     assert len(server.requests) == QUESTIONS
-    first, second = sorted(both, key=lambda process: ended[process].code)
-    assert [ended[first].code, ended[second].code] == [0, 1]
-    assert ended[second].out == ""
-    assert ended[second].err.endswith(
+    assert [first.code, second.code] == [0, 1]
+    assert second.out == ""
+    assert second.err.endswith(
         f"Error: Another command is writing to {files / 'run'}, and nothing was "
         "asked. Wait until it has ended and give this command again: it goes on from "
         "there.\n"
@@ -137,16 +176,15 @@ def test_of_two_runs_in_one_folder_one_asks_and_the_other_is_told(
     assert len(recorded(files / "run")) == QUESTIONS
 
 
-def test_what_a_killed_run_spent_counts_towards_the_cap(commands, given, files):
+def test_what_a_killed_run_spent_counts_towards_the_cap(given, files):
     cap = ["--price", "1000,1000", "--max-cost", "3", "--max-reply", "10"]
     with ScriptedServer(lambda _: Reply("in May", delay=0.05)) as server:
-        process = commands.start(given("run", *cap), **environment(server))
+        process = Command(server, given("run", *cap), files)
         while len(recorded(files / "run")) < 4:
-            assert commands.works(process), commands.wait(process).err
+            assert process.is_alive, process.end().err
             time.sleep(0.01)
-        os.kill(process, signal.SIGKILL)
-        assert commands.wait(process).code == -signal.SIGKILL
-        ended = commands.run(given("run", *cap), **environment(server))
+        assert process.send(signal.SIGKILL).code == -signal.SIGKILL
+        ended = Command(server, given("run", *cap), files).end()
 
     assert ended.code == 4, ended.err
     entries = (files / "run" / "spending.jsonl").read_text().splitlines()
@@ -158,7 +196,7 @@ def test_what_a_killed_run_spent_counts_towards_the_cap(commands, given, files):
 
 @pytest.mark.parametrize("kind", ["sweep", "ask"])
 def test_ctrl_c_ends_in_one_line_at_any_moment_and_keeps_what_is_there(
-    commands, given, files, tiny_model, kind
+    given, files, tiny_model, kind
 ):
     arguments = given("run")
     if kind == "ask":
@@ -168,10 +206,9 @@ def test_ctrl_c_ends_in_one_line_at_any_moment_and_keeps_what_is_there(
     drawn = random.Random(3)  # noqa: S311 -- no secret
     with ScriptedServer(lambda _: Reply("in May", delay=0.2)) as server:
         for wait in (0.05, 0.4, drawn.uniform(0.5, 2)):
-            process = commands.start(arguments, **environment(server))
+            process = Command(server, arguments, files)
             time.sleep(wait)
-            os.kill(process, signal.SIGINT)
-            ended = commands.wait(process)
+            ended = process.send(signal.SIGINT)
             assert ended.code in {0, 130}, ended.err
             assert "Traceback" not in ended.err
             assert "Exception" not in ended.err
