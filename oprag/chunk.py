@@ -159,8 +159,9 @@ class Passage(NamedTuple):
             named = named_characters(*at) if pages is None else _on_pages(*at, pages)
             place.append(named)
         elif first.position is not None and len(first.position) > 1:
-            places = ".".join(str(number) for number in first.position[1:])
-            place.append(f"chunk {places}")
+            skip = first.part is not None or first.position[0] == 0  # said, or 0 always
+            numbers = first.position[1:] if skip else first.position
+            place.append(f"chunk {'.'.join(map(str, numbers))}")
         return ", ".join(filter(None, place)) or UNKNOWN_DOCUMENT
 
 
