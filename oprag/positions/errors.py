@@ -7,6 +7,7 @@ from typing import Any
 
 from oprag.chunk import Chunk, Hit
 from oprag.errors import ConflictingPositionsError, MissingPositionError, PositionError
+from oprag.metadata import uri_of
 from oprag.positions.keys import as_number, known_positions
 
 _WAY_OUT = "Give the full texts as documents=, and each chunk is found in its text."
@@ -37,8 +38,9 @@ def no_position(
     elif useless:
         why = f" Not usable for every chunk of the document: {', '.join(useless)}."
     message = (
-        f"Document {document!r}: the chunk at rank {rank} has no position that can be "
-        f"used. Metadata keys found: {', '.join(keys) or 'none'}.{why} {_WAY_OUT}"
+        f"Document {uri_of(hit.metadata, document)!r}: the chunk at rank {rank} has no "
+        "position that can be used. Metadata keys found: "
+        f"{', '.join(keys) or 'none'}.{why} {_WAY_OUT}"
     )
     return MissingPositionError(message, document=document, rank=rank, keys=keys)
 
@@ -69,7 +71,7 @@ def not_located(
         what = f"{of} have no position that can be used, and documents= has no exact "
         what += f"text by the name {name!r}"
         do = f"Give its text under that name: documents={{{name!r}: text}}."
-    message = f"Document {first.document!r}: {what}. {do}"
+    message = f"Document {first.name or first.document!r}: {what}. {do}"
     keys = tuple(sorted(map(str, first.metadata)))
     return MissingPositionError(
         message, document=first.document, rank=first.rank, keys=keys
@@ -112,7 +114,7 @@ def contradiction(first: Chunk, second: Chunk) -> ConflictingPositionsError:
         why = "their order is not known"
         facts["kind"] = "ambiguous_position"
     message = (
-        f"Document {first.document!r}: the chunks at ranks {ranks[0]} and {ranks[1]} "
-        f"{what}: {why}. {_WAY_OUT}"
+        f"Document {first.name or first.document!r}: the chunks at ranks {ranks[0]} "
+        f"and {ranks[1]} {what}: {why}. {_WAY_OUT}"
     )
     return ConflictingPositionsError(message, document=first.document, **facts)

@@ -46,6 +46,13 @@ def test_the_same_span_with_different_text_is_an_error():
     assert caught.value.spans == ((0, 3), (0, 3))
 
 
+def test_a_conflict_names_the_document_as_people_do():
+    place = {"doc_key": "18b7cb", "doc_uri": "a.txt", "char_start": 0, "char_end": 3}
+
+    with pytest.raises(ConflictingPositionsError, match=r"^Document 'a\.txt': "):
+        order_context(["abc", "xyz"], [place, place])
+
+
 def test_the_same_start_in_two_parts_is_no_conflict():
     chunks = [_at(0, 5, part=0), _at(0, 5, rank=1, text="other", part=1)]
 
