@@ -81,16 +81,6 @@ def test_of_files_and_a_question_the_missing_one_is_named(word, missing):
     )
 
 
-def test_python_runs_the_package_as_the_command():
-    command = [sys.executable, "-m", "oprag", "--help"]
-
-    result = subprocess.run(
-        command, capture_output=True, text=True, check=True, cwd=ROOT
-    )
-
-    assert result.stdout.startswith("Usage: oprag ")
-
-
 def command_that(does) -> typer.Typer:
     """An application of our kind whose one command does this."""
     made = typer.Typer(cls=_OneLineErrors, pretty_exceptions_enable=False)

@@ -18,7 +18,6 @@ def accepted(texts: list[str], metadatas: list[dict[str, object]]) -> list[Passa
 def refused(texts: list[str]) -> None:
     order_context(texts, token_bugdet=8_000)  # type: ignore[call-arg]
     order_context(texts, k=3)  # type: ignore[call-arg]
-    order_context(texts, preset="recall")  # type: ignore[call-arg]
     order_context(texts, selection="best")  # type: ignore[arg-type]
     order_context(texts, token_budget="8000")  # type: ignore[arg-type]
     order_context(texts, merge="yes")  # type: ignore[arg-type]

@@ -53,12 +53,9 @@ def accepted(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> list[Do
 def refused(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> None:
     OrderPreservingRetriever(vectorstore=s, token_bugdet=1)  # type: ignore[call-arg]
     OrderPreservingRetriever(vectorstore=s, top_n=3)  # type: ignore[call-arg]
-    OrderPreservingRetriever(vectorstore=s, preset="recall")  # type: ignore[call-arg]
     OrderPreservingRetriever(vectorstore=s, k="3")  # type: ignore[arg-type]
     OrderPreservingRetriever(vectorstore=s, widen="all")  # type: ignore[arg-type]
     OrderPreservingCompressor(widen=1)  # type: ignore[call-arg]
-    OrderPreservingRetriever(vectorstore=s, bm25="yes")  # type: ignore[arg-type]
-    OrderPreservingRetriever(vectorstore=s, order="best")  # type: ignore[arg-type]
     OrderPreservingRetriever(r)  # type: ignore[call-arg]
     compressor = OrderPreservingCompressor(token_bugdet=1)  # type: ignore[call-arg]
     OrderPreservingCompressor(k=3)  # type: ignore[call-arg]

@@ -41,9 +41,7 @@ def accepted(r: BaseRetriever, units: list[LongUnit]) -> list[NodeWithScore]:
 def refused(r: BaseRetriever, units: list[LongUnit]) -> None:
     OrderPreservingRetriever(r, token_bugdet=1)  # type: ignore[call-arg]
     OrderPreservingRetriever(r, top_n=3)  # type: ignore[call-arg]
-    OrderPreservingRetriever(r, preset="recall")  # type: ignore[call-arg]
     OrderPreservingRetriever(r, similarity_top_k="3")  # type: ignore[arg-type]
-    OrderPreservingRetriever(r, order="best")  # type: ignore[arg-type]
     OrderPreservingRetriever(r, widen="all")  # type: ignore[arg-type]
     postprocessor = OrderPreservingPostprocessor(
         token_bugdet=1  # type: ignore[call-arg]

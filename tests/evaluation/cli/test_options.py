@@ -77,18 +77,7 @@ def test_a_temperature_may_be_left_to_the_provider():
     assert (read_temperature("0.7"), read_temperature("default")) == (0.7, None)
 
 
-def test_another_set_has_other_facts():
-    whole, part = set_of_four(), restrict(set_of_four(), 3)
-
-    assert len(part.questions) == 3
-    assert restrict(whole, 9).questions == whole.questions
-    assert data_facts(whole) == data_facts(set_of_four())
-    facts, of_part = data_facts(whole), data_facts(part)
-    different = {key for key in facts if facts[key] != of_part[key]}
-    assert different == {"questions", "questions_sha256"}
-
-
-def test_another_text_and_another_kind_of_evidence_are_another_set():
+def test_another_set_another_text_and_another_kind_of_evidence_have_other_facts():
     whole = set_of_four()
     facts = data_facts(whole)
     documents = {
@@ -97,12 +86,14 @@ def test_another_text_and_another_kind_of_evidence_are_another_set():
     }
     first, *rest = whole.questions
     kind = dataclasses.replace(first, evidence_kind="any")
-    changed = {
-        "documents_sha256": dataclasses.replace(whole, documents=documents),
-        "questions_sha256": dataclasses.replace(whole, questions=(kind, *rest)),
-    }
 
     assert first.evidence_kind == "all"
-    for name, other in changed.items():
+    assert restrict(whole, 9).questions == whole.questions
+    assert len(restrict(whole, 3).questions) == 3
+    for changed, other in (
+        ({"questions", "questions_sha256"}, restrict(whole, 3)),
+        ({"documents_sha256"}, dataclasses.replace(whole, documents=documents)),
+        ({"questions_sha256"}, dataclasses.replace(whole, questions=(kind, *rest))),
+    ):
         of_other = data_facts(other)
-        assert {key for key in facts if facts[key] != of_other[key]} == {name}
+        assert {key for key in facts if facts[key] != of_other[key]} == changed
