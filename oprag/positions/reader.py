@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Span
@@ -210,7 +211,9 @@ def _by_scheme(
         return None
     parts = _parts(hits, scheme.parts)
     if parts is None:
-        return None
+        if scheme.start or any(hit.document != document for hit in hits):
+            return None
+        parts = [None] * len(hits)  # offsets in the one text that all are of
     if scheme.start == "start_index":
         _refuse_sections(document, hits, parts)
     if not scheme.start:
@@ -364,6 +367,7 @@ def _user_numbers(value: Any) -> list[float | None]:
     """Numbers of a user's value: fractions (seconds of a video) are fine here."""
     if isinstance(value, (tuple, list)):
         return [number for item in value for number in _user_numbers(item)] or [None]
-    if isinstance(value, float) and math.isfinite(value) and value >= 0:
-        return [value]
+    real = isinstance(value, Real) and not isinstance(value, Integral)
+    if real and 0 <= value < math.inf:  # NumPy's, too
+        return [float(value)]
     return [as_number(value)]

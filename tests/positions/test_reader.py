@@ -224,6 +224,18 @@ def test_a_list_is_no_page_and_no_parent(key, value):
             order_context(["late", "early"], metadatas)
 
 
+@pytest.mark.parametrize("metadata", [{"page": "Pricing"}, {"row": "A"}])
+def test_offsets_in_the_one_text_of_all_chunks_need_no_number_of_a_page(metadata):
+    hits = [
+        Hit(f"tx{at:02}", metadata, document="d", offsets=(at, at + 4))
+        for at in (40, 0)
+    ]
+
+    assert [chunk.position for chunk in _read(hits)] == [(0, 40, 44), (0, 0, 4)]
+    with pytest.raises(MissingPositionError):  # or pages of a file
+        read_chunks(hits, [("a.pdf", "a.pdf")] * 2)
+
+
 def test_haystacks_offsets_count_from_the_document_on_every_page():
     (chunk,) = _read([Hit("text", {"split_idx_start": 9, "page_number": 2})])
 
@@ -366,10 +378,9 @@ def test_named_numbers_are_not_mixed_with_the_characters_of_a_result():
     assert [passage.text for passage in read] == ["Two.", "One."]
 
 
-def test_fractions_are_positions_where_the_user_names_the_key():
-    assert _positions([{"start_seconds": 12.5}], position_keys="start_seconds") == [
-        (12.5,)
-    ]
+@pytest.mark.parametrize("value", [12.5, np.float32(12.5)])
+def test_fractions_are_positions_where_the_user_names_the_key(value):
+    assert _positions([{"seconds": value}], position_keys="seconds") == [(12.5,)]
 
 
 def test_a_fraction_is_no_character():
