@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
-from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from tests.kit.words import DIMENSIONS, word_vector
+from tests.llamaindex.recording import WordEmbedding
 
 FRAMEWORKS = ("langchain", "llamaindex")
 
@@ -41,23 +41,14 @@ class WordEmbeddings(Embeddings):
         return word_vector(text)
 
 
-class WordEmbedding(BaseEmbedding):
-    """The same for LlamaIndex."""
+class SlowEmbedding(WordEmbedding):
+    """Word vectors for LlamaIndex."""
 
     seconds: float = 0
-    counted: Path | None = None
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        return WordEmbeddings(self.seconds, self.counted).embed_documents(texts)
-
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return self._get_text_embeddings([text])[0]
-
-    def _get_query_embedding(self, query: str) -> list[float]:
-        return word_vector(query)
-
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return word_vector(query)
+        time.sleep(self.seconds)
+        return super()._get_text_embeddings(texts)
 
 
 @dataclass(frozen=True)
@@ -77,7 +68,7 @@ class Table:
     def embeddings(self) -> Any:
         if self.framework == "langchain":
             return WordEmbeddings(self.seconds, self.counted)
-        return WordEmbedding(seconds=self.seconds, counted=self.counted)
+        return SlowEmbedding(seconds=self.seconds)
 
     def opened(self, embeddings: Any) -> Any:
         if self.framework == "langchain":
