@@ -169,7 +169,10 @@ def ask(
         reply: Reply = yield call
     except Exception as error:  # models share no error class; all go up again
         facts: Any = {"model": model.model(name), "note": note}
-        ledger.record(name, "failed", usage=UNKNOWN_TOKENS, **facts)
+        came: Any = ledger.under_way and ledger.under_way()
+        begun = came and (came.text or not came.usage.estimated)
+        usage = came.usage if begun else UNKNOWN_TOKENS
+        ledger.record(name, "failed", usage=usage, **facts)
         if isinstance(error, OpragError):
             raise
         said = said_by(error)

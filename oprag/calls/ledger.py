@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import inf
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -87,7 +87,7 @@ def as_prices(prices: Mapping[str, Sequence[float]] | None) -> dict[str, Price]:
 
 _NO_TOKENS = TokenUsage()
 UNKNOWN_TOKENS = TokenUsage(estimated=True)
-"""Of a call that failed."""
+"""Of a call that failed before any of its reply came."""
 
 RungDecision: TypeAlias = Literal["answered", "declined", "skipped", "failed"]
 
@@ -119,10 +119,13 @@ class Ledger:
         self._prices = as_prices(prices)
         self.entries: list[RungEntry] = []
         """The steps so far, in the order in which they were tried."""
+        self.under_way: Callable[[], Any] | None = None
+        """Gives the reply of the call that is under way, as far as it came."""
 
     def record(self, rung: str, decision: RungDecision, **facts: Any) -> None:
         """Add what happened at a step; see `RungEntry`."""
         self.entries.append(RungEntry(rung, decision, **facts))
+        self.under_way = None
 
     @property
     def usage(self) -> TokenUsage:

@@ -282,9 +282,10 @@ _KEYS = (
 _SWITCH = _is_switch, "True or False"
 _CHECKED: dict[str, _Check] = {
     **dict.fromkeys(("top_n", "k", "similarity_top_k"), _COUNT),
+    "token_budget": (_COUNT[0], "a whole number from 1 on, or None for no limit"),
     **dict.fromkeys(
-        ("token_budget", "max_context_tokens", "answer_tokens"),
-        (_COUNT[0], "a whole number from 1 on, or None for no limit"),
+        ("max_context_tokens", "answer_tokens"),
+        (_COUNT[0], "a whole number from 1 on, or None for the model's own limit"),
     ),
     "one_call_below": (
         lambda value: type(value) is int and value >= 0,

@@ -72,6 +72,7 @@ class ModelCall(ABC):
         final = request.purpose != "attempt"
         self._detector = DeclineDetector(answering.decline, final=final)
         self._began = time.perf_counter()
+        answering.ledger.under_way = self.reply
 
     @abstractmethod
     def read(self, piece: Any, *, whole: bool) -> str:

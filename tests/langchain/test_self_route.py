@@ -118,17 +118,14 @@ async def test_prices_name_the_model_as_the_user_or_the_provider_does(
     assert usage["cost"] is not None
 
 
-class DownModel(NamedModel):
-    def reply(self, messages):
-        raise ConnectionError
-
-
 @pytest.mark.parametrize("name", ["short-lived", None])
 async def test_of_fallbacks_the_one_that_answered_has_its_price(scripted_server, name):
     reported = {"model_name": name and f"{name}-2026-11-01"}
     replies = [AIMessage("In 1912.", response_metadata=reported)]
     other = NamedModel(model_name="short-lived", replies=replies)
-    chain = chain_of(scripted_server([]), llm=DownModel().with_fallbacks([other]))
+    chain = chain_of(
+        scripted_server([]), llm=NamedModel(replies=[]).with_fallbacks([other])
+    )
     chain.prices = {"short": (1.0, 1.0, 1.0), "short-lived": (0.0, 0.0, 0.0)}
 
     usage = (await ask(chain))["usage"]
