@@ -19,6 +19,7 @@ from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag.results import as_nodes, as_passages
 from oprag.calls import Dialogue
+from oprag.documents import check_entries
 from oprag.errors import refuse_unknown
 from oprag.routing import aanswer, answer
 from oprag.tokens import (
@@ -167,9 +168,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         nodes: Sequence[NodeWithScore],
         additional: Sequence[NodeWithScore],
     ) -> _LongReading:
-        texts = [
-            each.node.get_content(metadata_mode=MetadataMode.LLM) for each in nodes
-        ]
+        texts = [n.node.get_content(metadata_mode=MetadataMode.LLM) for n in nodes]
         return _LongReading(self, query.query_str, texts, nodes, additional)
 
     def _get_prompts(self) -> PromptDictType:
@@ -210,6 +209,7 @@ class _LongReading(Answering):
         additional: Sequence[NodeWithScore] = (),
     ) -> None:
         super().__init__(reader, nodes, additional)
+        check_entries("text_chunks", texts, str)
         self._reader = reader
         self._query = query
         self._text = reader.separator.join(texts)

@@ -186,8 +186,7 @@ def chunks_of_documents(hits: Sequence[Hit], options: ContextOptions) -> list[Ch
         MissingDocumentError: A hit does not say which document it is from.
     """
     key, places = options.document_key, options.position_keys
-    # What cannot be named cannot be read.
-    read_documents(hits, document_key=key, position_keys=places)
+    read_documents(hits, document_key=key, position_keys=places)  # or refuses them
     lenient = replace(options, order="score", on_problem="warn")
     passages = arrange(hits, lenient).passages
     chunks = [passage.chunks[0] for passage in passages]

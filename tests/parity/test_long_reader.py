@@ -13,7 +13,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from langchain_oprag import LongReader
 from llamaindex_oprag import LongReaderSynthesizer
-from oprag.errors import ModelCallError
+from oprag.errors import InvalidOptionError, ModelCallError
 from tests.kit.openai_server import Reply, ScriptedServer
 from tests.kit.words import words
 from tests.langchain.recording import RecordingChatModel
@@ -122,5 +122,7 @@ def test_each_prompt_of_llamaindex_can_be_replaced():
 
     assert reader.get_response("q?", ["a b c"]) == "S"
     assert reader.get_response("q?", ["a"]) == "D"
+    with pytest.raises(InvalidOptionError, match="text_chunks takes a list of texts"):
+        reader.get_response("q?", "a b c")
     assert llm.prompts == ["a b c|q?", "q?|L", "q?|a|direct"]
     assert {*reader.get_prompts()} == {"long_prompt", "short_prompt", "direct_prompt"}
