@@ -88,8 +88,8 @@ class LongUnitRetriever(WrappingRetriever):
             exist or cannot have this value, `documents` as a store that cannot be read
             through the search's filter among them.
         OpragError: When invoked: a chunk is of no unit, or does not say where it is
-            (not with `on_problem="warn"`); `documents` lacks a document; it is shorter
-            than it was; or not even the best unit fits the budget.
+            (not with `on_problem="warn"`); `documents` lacks a document, or has
+            another text of one that was cut; or not even the best unit fits the budget.
 
     Warns:
         PositionWarning: Where units are not known, with `on_problem="warn"`: the

@@ -72,8 +72,8 @@ class LongUnitRetriever(WrappingRetriever):
             `documents` as a store that cannot be read through the search's filter
             among them.
         OpragError: When retrieving: a node is of no unit, or does not say where it is
-            (not with `on_problem="warn"`); `documents` lacks a document; it is shorter
-            than it was; or not even the best unit fits the budget.
+            (not with `on_problem="warn"`); `documents` lacks a document, or has
+            another text of one that was cut; or not even the best unit fits the budget.
 
     Warns:
         PositionWarning: Where units are not known, with `on_problem="warn"`: the

@@ -103,7 +103,7 @@ def read_units(
         BudgetTooSmallError: Not even the best unit fits the budget.
         DocumentNotFoundError: There is no text of a document.
         InvalidOptionError: It is not exact.
-        PositionError: It is shorter than it was.
+        PositionError: One that was cut has another text.
     """
     source: Any = options.documents
     names = chosen.documents()

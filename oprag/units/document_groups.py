@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from oprag.chunk import Span
 from oprag.documents import document_source
 from oprag.errors import InvalidOptionError, PositionError, invalid_option, named
-from oprag.metadata import named_id
+from oprag.metadata import named_id, result_hash
 from oprag.splitting import split_sentences
 from oprag.tokens import TokenizerSpec, resolve_token_counter
 from oprag.units.links import find_links, neighbour_links
@@ -91,6 +91,7 @@ def group_documents(
     for group in groups:
         unit = LongUnit(tuple([names[member] for member in group.members]), group.size)
         if unit.tokens > max_tokens and compat is None:
+            hashed = result_hash(texts[unit.name])
             pieces = split_sentences(
                 texts[unit.name],
                 chunk_size=max_tokens,
@@ -98,7 +99,7 @@ def group_documents(
                 sentence_spans=lambda t: [line.span() for line in _LINES.finditer(t)],
             )
             units += [
-                LongUnit(unit.documents, tokens, Span(start, end), part)
+                LongUnit(unit.documents, tokens, Span(start, end), part, hashed)
                 for part, (start, end, tokens) in enumerate(pieces)
             ]
         else:
@@ -209,6 +210,8 @@ class LongUnit:
     """Characters of its one document; None when it holds whole documents."""
     part: int | None = None
     """Number of the part, from 0; None when it holds whole documents."""
+    text_hash: str = ""
+    """Hash of its one document's text; empty when it holds whole documents."""
 
     @property
     def name(self) -> str:
@@ -230,7 +233,7 @@ class LongUnit:
             separator: Put between documents; empty ones are left out.
 
         Raises:
-            PositionError: A document is shorter than it was.
+            PositionError: A document of which it is a part was changed.
         """
         spans = self.spans(read)
         texts = [
@@ -247,11 +250,8 @@ class LongUnit:
         if self.span is None:
             return [Span(0, len(read(name))) for name in self.documents]
         (name,) = self.documents
-        if self.span.end > len(read(name)):
-            message = (
-                f"Document {name!r} has {len(read(name))} characters, and a unit of it "
-                f"ends at {self.span.end}. It was changed since; group again."
-            )
+        if result_hash(read(name)) != self.text_hash:
+            message = f"Document {name!r} was changed after grouping: group again."
             raise PositionError(
                 message,
                 kind="invalid_span",

@@ -83,11 +83,12 @@ class TestLongDocuments:
         if len(units) > 1:
             assert all(-(-len(part.encode()) // 4) <= limit for part in texts)
 
-    def test_a_text_that_became_shorter_is_an_error(self):
+    @pytest.mark.parametrize("text", ["a", "a b c d e g"])
+    def test_another_text_than_the_one_that_was_cut_is_an_error(self, text):
         (first, *_) = group_documents({"d": "a b c d e f"}, [], 2, words)
 
         with pytest.raises(PositionError, match="group again"):
-            first.text(lambda _: "a")
+            first.text(lambda _: text)
 
 
 @pytest.mark.slow

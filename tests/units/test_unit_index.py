@@ -20,10 +20,10 @@ from oprag.units.unit_index import unit_metadata
 
 PAIR = LongUnit(("a", "b"), 5)
 ALONE = LongUnit(("c",), 2)
+LONG = "y" * 260
 PARTS = [
-    LongUnit(("long",), 10, Span(0, 100), 0),
-    LongUnit(("long",), 10, Span(100, 180), 1),
-    LongUnit(("long",), 10, Span(180, 260), 2),
+    LongUnit(("long",), 10, Span(*ends), part, result_hash(LONG))
+    for part, ends in enumerate([(0, 100), (100, 180), (180, 260)])
 ]
 UNITS = [PAIR, *PARTS, ALONE]
 
@@ -150,7 +150,7 @@ def test_units_follow_a_function_of_their_best_chunks():
 
 
 def test_metadata_say_what_a_unit_holds():
-    texts = {"a": "12345", "b": "é", "long": "y" * 260}
+    texts = {"a": "12345", "b": "é", "long": LONG}
     pair, part = reading_order(
         units_of(hit("b", score=0.5), hit("long", 130)), 2, ContextOptions()
     )
