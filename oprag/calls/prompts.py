@@ -56,9 +56,8 @@ _BY_WORD = re.compile(rf"write( the following and nothing more)?: {SENTINEL}")
 
 def by_call(prompt: str) -> str:
     """Return a prompt that asks for a call of the tool instead of for the word."""
-    return _BY_WORD.sub(
-        f"call the tool {DECLINE_TOOL['name']} and write nothing.", prompt
-    )
+    called = f"call the tool {DECLINE_TOOL['name']} and write nothing."
+    return _BY_WORD.sub(called, prompt)
 
 
 def qa_prompt(decline: Decline) -> str:
@@ -101,8 +100,7 @@ def check_prompt(
         raise invalid_option(option, prompt, takes)
     if must_decline and SENTINEL not in text.casefold():
         takes = (
-            f"It does not tell the model to write {SENTINEL!r} when the text does not "
-            "hold the answer, so no question could ever be routed on. Add that to it."
+            f"It has to ask for {SENTINEL!r} where the text does not hold the answer."
         )
         raise invalid_option(option, prompt, takes)
     return text

@@ -51,10 +51,8 @@ class Problems:
                 the budget, decided how much is read.
         """
         for problem in problems:
-            message = (
-                f" kept the order as retrieved ({problem.kind}). {problem.message}"
-            )
-            self._warn(problem.kind, message, problem)
+            said = f" kept the order as retrieved ({problem.kind}). {problem.message}"
+            self._warn(problem.kind, said, problem)
         if lacking is not None:
             message = f" read nothing beside what was found. {lacking.message}"
             self._warn("unwidened", message, lacking)

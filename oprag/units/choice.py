@@ -39,11 +39,9 @@ class UnitKeywords(OrderingKeywords, total=False):
 
 UNIT_DESCRIPTIONS = {
     **{name: DESCRIPTIONS[name] for name in OrderingKeywords.__annotations__},
-    "on_problem": (
-        'Where the unit of a chunk is not known: `"error"`; or `"warn"`: once for '
-        "each kind of problem, and the chunks themselves are returned as they were "
-        "retrieved, with `oprag_problem` in their metadata."
-    ),
+    "on_problem": 'If the unit of a chunk is not known: `"error"`; or `"warn"`: once '
+    "for each kind of problem, and the chunks themselves are returned as they were "
+    "retrieved, with `oprag_problem` in their metadata.",
     "token_budget": "Tokens of all units as they are sent; None for no limit.",
     "token_counter": DESCRIPTIONS["token_counter"],
 }
@@ -62,8 +60,7 @@ class ChosenUnits(NamedTuple):
 
     def documents(self) -> list[str]:
         """Return the names of the units' documents, each once."""
-        names = [name for found in self.units for name in found.unit.documents]
-        return list(dict.fromkeys(names))
+        return [*dict.fromkeys(n for found in self.units for n in found.unit.documents)]
 
 
 def chunks_for_units(k: int) -> int:

@@ -179,9 +179,8 @@ async def test_what_the_system_says_comes_before_the_prompt(scripted_server, key
 
     await ask(chain_of(server), given)
 
-    system, user = server.requests[0].messages
+    system, _ = server.requests[0].messages
     assert system == {"content": "Be brief.", "role": "system"}
-    assert user["content"].endswith("Assistant: Ann.\nUser: When?\nAnswer:")
 
 
 def test_the_pieces_come_in_the_order_of_the_output(scripted_server):
