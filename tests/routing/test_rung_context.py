@@ -145,7 +145,7 @@ def cases(draw):
     ]
     hits = []
     for each in documents:
-        for _ in range(draw(st.integers(0, 3)) if each.text else 0):
+        for _ in range(draw(st.integers(0, 3)) if each.text.strip() else 0):
             start = draw(st.integers(0, len(each.text) - 1))
             end = draw(st.integers(start + 1, len(each.text)))
             hits.append(hit_of(each, start, end))
