@@ -17,7 +17,7 @@ __all__ = ["database", "new_database", "postgres_port"]
 REQUIRED = bool(os.environ.get("OPRAG_REQUIRE_SERVERS"))
 """Whether a missing package fails the tests instead of skipping them."""
 
-PACKAGES = ("langchain_postgres", "llama_index.ingestion.ray", "psycopg", "ray")
+PACKAGES = ("langchain_postgres", "llama_index.ingestion", "psycopg", "ray")
 """Packages without which tests are skipped, unless they are required."""
 
 RAYS_OWN = "ignore:`use_\\w+` is deprecated:DeprecationWarning"
@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test of this folder, so that `-m "not scale"` leaves it out."""
-    missing = [name for name in PACKAGES if not _is_installed(name)]
+    missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing and REQUIRED:
         raise pytest.UsageError(f"Not installed: {', '.join(missing)}")
     for item in items:
@@ -39,13 +39,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.filterwarnings(RAYS_OWN))
             if missing:
                 item.add_marker(pytest.mark.skip(f"without {', '.join(missing)}"))
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        return find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False
 
 
 @pytest.fixture(scope="module")
