@@ -247,14 +247,14 @@ class _SelfRouting(Answering):
         """
         tokens = tokens_to_retrieve(self._options.rungs)
         plan = None if tokens is None else FetchPlan(tokens)
-        retriever = self._chain.retriever
+        retriever = ranking = self._chain.retriever
         if isinstance(retriever, OrderPreservingRetriever):
             limited = retriever.k is not None or retriever.token_budget is not None
-            if limited or retriever.widen is not None or retriever.bm25:
-                retriever = retriever.best_first(None if limited else tokens)
-            else:
-                retriever = retriever.base_retriever
+            more = retriever.widen is not None or retriever.bm25
+            ranking = retriever.best_first(tokens if more and not limited else None)
+            retriever = ranking if more or limited else retriever.base_retriever
         fetch = Fetch(retriever, self.config, {}, plan=plan)
+        fetch.search = ranking, self.config, {}
         found = yield fetch.asking(self.question.text)
         self._hits = hits_of(found, "retriever")
         self._options = replace(self._options, fills=fetch.fills)

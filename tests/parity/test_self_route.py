@@ -189,3 +189,12 @@ def test_of_what_comes_in_order_the_best_is_read_where_there_is_room_for_one(
     read = read_first(held, make(held), rungs=[12, "full"], **options)
 
     assert read == [best.text]
+
+
+@pytest.mark.parametrize("framework", [InLangChain, InLlamaIndex])
+def test_what_a_retriever_around_a_store_finds_out_is_kept(framework):
+    held, book = framework(), "".join(CHUNKS[:9])
+    rows = enumerate(CHUNKS[:9])
+    held.add([StoredChunk(text, {"source": "book"}, str(n)) for n, text in rows])
+
+    assert read_first(held, over(documents={"book": book})(held)) == CHUNKS[:9]

@@ -68,25 +68,14 @@ def test_of_a_long_document_the_part_that_has_more_of_the_chunk(start, length, p
     assert each.unit == PARTS[part]
 
 
-def test_positions_are_needed_only_where_a_document_is_cut():
-    assert units_of(hit("a"), hit("c"))
-    with pytest.raises(MissingPositionError, match="long"):
-        units_of(hit("a"), hit("long"))
-
-
-def test_chunks_of_pages_do_not_say_where_in_the_document_they_are():
-    with pytest.raises(MissingPositionError, match="has no characters"):
-        units_of(hit("long", 5, page=2))
-
-
-def test_ordinals_are_no_places_in_the_text():
-    with pytest.raises(MissingPositionError, match="3 units"):
-        units_of(Hit("x", {"source": "long", "chunk_index": 3}))
-
-
-def test_a_chunk_behind_the_end_of_its_document_is_an_error():
-    with pytest.raises(PositionError, match="has no characters"):
-        units_of(hit("long", 260))
+@pytest.mark.parametrize(
+    "place",
+    [{}, {"chunk_index": 3}, {"start_index": 5, "page": 2}, {"start_index": 260}],
+)
+def test_characters_are_needed_only_where_a_document_is_cut(place):
+    assert units_of(hit("a", **place))
+    with pytest.raises(MissingPositionError, match=r"3 units.* has no characters"):
+        units_of(hit("long", **place))
 
 
 def test_a_chunk_without_a_unit_is_an_error_that_names_it():
