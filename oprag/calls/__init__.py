@@ -11,7 +11,6 @@ from oprag.calls.dialogue import (
     Reply,
     ask,
     frame_tokens,
-    tool_tokens,
 )
 from oprag.calls.ledger import Ledger, Price, TokenUsage, as_prices
 from oprag.calls.prompts import (
@@ -67,7 +66,6 @@ __all__ = [
     "qa_prompt",
     "said_by",
     "text_of",
-    "tool_tokens",
     "well_formed",
     "without_reasoning",
     "without_secrets",

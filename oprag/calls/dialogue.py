@@ -8,17 +8,14 @@ and returns its result. So sync and async code, streaming or not, take the same 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from oprag.calls.client_errors import is_window_overflow, said_by
 from oprag.calls.ledger import UNKNOWN_TOKENS, Ledger, RungDecision, TokenUsage
-from oprag.calls.prompts import DECLINE_TOOL, Decline
 from oprag.calls.replies import Finish
 from oprag.errors import ContextWindowError, OpragError
-from oprag.tokens import NamedTokenCounter
 
 ResultT = TypeVar("ResultT")
 
@@ -127,11 +124,6 @@ def frame_tokens(messages: int) -> int:
         4 for each message, and 3 with which the reply begins, in the common formats.
     """
     return 4 * messages + 3 if messages else 0
-
-
-def tool_tokens(decline: Decline, counter: NamedTokenCounter) -> int:
-    """Count what the tool adds to a prompt; 0 for another rule."""
-    return counter(json.dumps(DECLINE_TOOL)) if decline == "tool" else 0
 
 
 class PromptedModel(Protocol):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import colorsys
-import hashlib
-import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,11 +10,8 @@ from itertools import pairwise
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-import typer
-
 from oprag.cli.options import (
     DEFAULT_EMBEDDING_MODEL,
-    AsJson,
     Directory,
     EmbeddingModel,
     MostChunks,
@@ -27,7 +22,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from oprag.chunk import Chunk, Span
-    from oprag.cli.index import Index
     from oprag.cli.search import Retrieved
 
 
@@ -67,7 +61,6 @@ def demo(
     k: MostChunks = None,
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
     directory: Directory = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show what document order changes, on Python's reference.
 
@@ -100,10 +93,7 @@ def demo(
     tell_index(index, notes)
     options = SearchOptions(token_budget=token_budget, k=k)
     found = [retrieve(index.vectorstore, question, options) for question in QUESTIONS]
-    if as_json:
-        typer.echo(to_json(text, index, found))
-    else:
-        show(text, found, token_budget=token_budget)
+    show(text, found, token_budget=token_budget)
 
 
 def show(text: str, found: Sequence[Retrieved], *, token_budget: int) -> None:
@@ -175,22 +165,6 @@ def _colour(share: float) -> str:
     """
     red, green, blue = colorsys.hls_to_rgb((0.6 + share * 0.55) % 1, 0.6, 0.8)
     return f"rgb({red * 255:.0f},{green * 255:.0f},{blue * 255:.0f})"
-
-
-def to_json(text: str, index: Index, found: Sequence[Retrieved]) -> str:
-    """The same as one JSON object, in ASCII."""
-    from oprag.cli.search import retrieved_values
-
-    values = {
-        "document": {
-            "name": REFERENCE_NAME,
-            "characters": len(text),
-            "sha256": hashlib.sha256(text.encode()).hexdigest(),
-        },
-        "index": {"chunks": index.chunks, "reused": index.reused},
-        "questions": [retrieved_values(retrieved) for retrieved in found],
-    }
-    return json.dumps(values, indent=2)
 
 
 REFERENCE_NAME = "Python {}.{} language reference".format(*sys.version_info)

@@ -171,7 +171,12 @@ def ordered_passages(
 
 
 def search_values(found: Search) -> dict[str, Any]:
-    """Return a search as plain JSON values."""
+    """Return a search as plain JSON values.
+
+    Spans are `[start, end]` in characters of the document or, where there are pages, of
+    the page, end exclusive; ranks count from 0, the best.
+    """
+    retrieved = found.retrieved
     return {
         "files": found.files.names,
         "skipped": [
@@ -179,20 +184,6 @@ def search_values(found: Search) -> dict[str, Any]:
             for error in found.files.skipped
         ],
         "index": {"chunks": found.index.chunks, "reused": found.index.reused},
-        **retrieved_values(found.retrieved),
-        "context": found.retrieved.context,
-    }
-
-
-def retrieved_values(retrieved: Retrieved) -> dict[str, Any]:
-    """Return a question, its chunks by score, and its passages in reading order.
-
-    Returns:
-        Strings, integers, None, and lists and mappings of them. Spans are
-        `[start, end]` in characters of the document or, where there are pages, of
-        the page, end exclusive; ranks count from 0, the best.
-    """
-    return {
         "question": retrieved.question,
         "tokens": retrieved.tokens,
         "by_score": [
@@ -219,4 +210,5 @@ def retrieved_values(retrieved: Retrieved) -> dict[str, Any]:
                 retrieved.passages, retrieved.passage_tokens, strict=True
             )
         ],
+        "context": retrieved.context,
     }

@@ -108,6 +108,7 @@ class Verification(NamedTuple):
     def _strict(self) -> ContextOptions:
         return replace(
             self.options.best_first(),
+            merge=self.options.merge or self.options.selection == "recall",
             selection="budget",
             token_budget=None,
             top_n=None,
@@ -187,6 +188,8 @@ def _order(
     if alone:  # without full texts
         options = replace(options, documents=None)
     arrange(hits, options)
+    if options.merge and options.documents is not None:  # gaps are to be filled
+        arrange(hits[::2], options)
     if options.documents is None:  # only some of them may be retrieved
         read = read_group(hits, "", options.position_keys)
         if isinstance(read, PositionError):

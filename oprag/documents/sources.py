@@ -368,12 +368,16 @@ class _FolderSource(DocumentSource):
         if not inside:
             raise not_found(document_id, f"the folder {self._folder}")
         # Not read_text: it would turn CRLF into LF and shift every offset.
+        data = path.read_bytes()
+        reason = "is a PDF; give its text" if data.startswith(b"%PDF-") else ""
         try:
-            return FullText(path.read_bytes().decode("utf-8"))
+            text = data.decode("utf-8")  # which some PDFs are
         except UnicodeDecodeError as error:
-            reason = f"is not UTF-8 text (byte {error.start})"
+            reason = reason or f"is not UTF-8 text (byte {error.start})"
+        if reason:
             message = f"The file {path} {reason}."
-            raise UnreadableFileError(message, path=str(path), reason=reason) from error
+            raise UnreadableFileError(message, path=str(path), reason=reason)
+        return FullText(text)
 
 
 def _closed(error: OSError) -> None:

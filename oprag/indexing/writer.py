@@ -19,7 +19,7 @@ T = TypeVar("T")
 class ChunkWriter(ABC):
     """Writes to one vector store."""
 
-    written: object = None
+    written: object
     """The framework's object that is written to."""
     cannot_delete: str = ""
     """The reason that nothing can be deleted from it; empty where it can."""

@@ -6,6 +6,7 @@ What a framework adds is how its models are called and what its output looks lik
 from __future__ import annotations
 
 import inspect
+import json
 import math
 import time
 from abc import ABC, abstractmethod
@@ -22,6 +23,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from oprag.calls import (
+    DECLINE_TOOL,
     CallModel,
     Decline,
     Dialogue,
@@ -32,7 +34,6 @@ from oprag.calls import (
     Reply,
     StreamEnd,
     TokenUsage,
-    tool_tokens,
 )
 from oprag.documents import DocumentSource
 from oprag.routing.decline import DeclineDetector
@@ -190,13 +191,12 @@ class Answering(ABC, Generic[OutT]):
         window, answer = self.known_limits(prompt)
         given = self._limits.max_context_tokens
         window = (given.get(prompt) if isinstance(given, Mapping) else given) or window
-        answer = self._limits.answer_tokens or answer
         usual = min(_ANSWER_TOKENS, (window or math.inf) // _SHARE_OF_WINDOW)
-        tool = tool_tokens(self.decline, self.counter)
+        tool = self.counter(json.dumps(DECLINE_TOOL)) if self.decline == "tool" else 0
         return PromptSize(
             lambda values: self.tokens(prompt, values) + tool,
             window,
-            answer or int(usual),
+            self._limits.answer_tokens or answer or int(usual),
         )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
 import subprocess
@@ -15,7 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
-from oprag.cli.demo import QUESTIONS, REFERENCE_NAME, language_reference
+from oprag.cli.demo import QUESTIONS, language_reference
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,61 +24,23 @@ def run(options: list[str], *more: str) -> Result:
 
 @pytest.fixture(scope="module")
 def first(options) -> Result:
-    return run(options, "--json")
-
-
-@pytest.fixture(scope="module")
-def report(first):
-    return json.loads(first.stdout)
+    return run(options)
 
 
 @pytest.mark.slow
-def test_the_first_run_says_that_it_makes_the_index(first, options, report):
+def test_the_first_run_makes_the_index_and_the_second_uses_it_again(first, options):
     assert first.exit_code == 0, first.output
     assert f"chunks, now kept in {options[-1]}" in first.stderr
     assert f"Embedding model: {options[1]}, from that folder" in first.stderr
-    assert report["index"]["reused"] is False
-    assert report["index"]["chunks"] > 800
 
+    second = run(options)
 
-def test_the_second_run_uses_it_again_and_finds_the_same(first, options, report):
-    second = run(options, "--json")
-
-    again = json.loads(second.stdout)
     assert f"chunks, used again from {options[-1]}" in second.stderr
-    assert again["index"].pop("reused") is True
-    assert again == {**report, "index": {"chunks": report["index"]["chunks"]}}
+    assert second.stdout == first.stdout
 
 
-def test_the_json_names_the_text_that_its_spans_count_in(report):
-    text = language_reference()
-
-    assert report["document"] == {
-        "name": REFERENCE_NAME,
-        "characters": len(text),
-        "sha256": hashlib.sha256(text.encode()).hexdigest(),
-    }
-
-
-@pytest.mark.parametrize("number", range(3))
-def test_every_span_is_its_slice_and_every_chunk_is_in_one_passage(report, number):
-    text = language_reference()
-    answer = report["questions"][number]
-
-    assert answer["question"] == QUESTIONS[number]
-    assert 0 < answer["tokens"] <= 600
-    for passage in answer["passages"]:
-        ((start, end),) = passage["spans"]
-        assert text[start:end] == passage["text"]
-        assert passage["citation"] == f"{REFERENCE_NAME}, characters {start}-{end}"
-    spans = [span for passage in answer["passages"] for span in passage["spans"]]
-    assert spans == sorted(spans)
-    ranks = [rank for passage in answer["passages"] for rank in passage["ranks"]]
-    assert sorted(ranks) == [chunk["rank"] for chunk in answer["by_score"]]
-
-
-def test_people_see_both_orders_of_the_same_chunks(first, options):
-    shown = run(options).stdout
+def test_people_see_both_orders_of_the_same_chunks(first):
+    shown = first.stdout
 
     for number, question in enumerate(QUESTIONS, start=1):
         assert f"-\n{number} of 3: {question}\n" in shown

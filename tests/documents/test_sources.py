@@ -107,8 +107,11 @@ def test_an_absolute_name_inside_the_folder_is_read(tmp_path):
     assert document_source(folder).get(str(folder / "a.txt")) == TEXTS["a.txt"]
 
 
-def test_a_file_that_is_not_text_is_an_error(tmp_path):
-    (tmp_path / "a.bin").write_bytes(b"\xff\xfe\x00")
+@pytest.mark.parametrize(
+    ("data", "why"), [(b"\xff\xfe\x00", "not UTF-8"), (b"%PDF-1.4 ASCII", "a PDF")]
+)
+def test_a_file_that_is_not_text_is_an_error(data, why, tmp_path):
+    (tmp_path / "a.bin").write_bytes(data)
 
-    with pytest.raises(UnreadableFileError, match=r"a\.bin is not UTF-8"):
+    with pytest.raises(UnreadableFileError, match=rf"a\.bin is {why}"):
         document_source(tmp_path).get("a.bin")

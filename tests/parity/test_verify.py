@@ -110,6 +110,19 @@ def test_with_warn_it_is_a_warning():
             asyncio.run(component.averify())
 
 
+@pytest.mark.parametrize("options", [{"merge": True}, {"selection": "recall"}])
+def test_full_texts_that_gaps_are_filled_from_are_read(options):
+    texts = {"a.txt": " ".join(text for text, _ in SOUND)}.get
+    others = {"a.txt": "something else " * 20}.get
+    options = {"token_budget": 40, **options}
+    sound, wrong = (retrievers(SOUND, documents=f, **options) for f in (texts, others))
+
+    assert all(component.verify().verdict == "ordered" for component in sound)
+    assert "has something else there" in refused(wrong)
+    for component in retrievers(SOUND, documents=others):  # they are not read
+        assert component.verify().verdict == "ordered"
+
+
 def test_with_locate_the_full_texts_are_looked_into():
     text = " ".join(f"word{n} is said." for n in range(40))
     chunks = [(f"word{n} is said.", {"source": "a"}) for n in range(0, 40, 3)]

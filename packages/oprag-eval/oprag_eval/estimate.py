@@ -128,7 +128,7 @@ async def estimate_run(
                 failed = await _ask(first_runs, question, trial) | failed
                 if not declines:  # the second time nothing is embedded
                     advanced(len(systems) * count + place, steps)
-            usage = _times(counting.asked, asked) + _times(counting.made, documents)
+            usage = times(counting.asked, asked) + times(counting.made, documents)
             calls = counting.calls[False] * asked + counting.calls[True] * documents
             bounds.append(Taken(usage, round(calls)))
         systems[name] = (bounds[0], bounds[1])
@@ -153,7 +153,7 @@ class _Counting(Model):
         most = call.max_output_tokens
         said = max(self.count(text), _REPLY_TOKENS.get(call.kind, _OTHER_REPLY))
         said = said if most is None else min(said, most)
-        usage = TokenUsage(self.count(call.prompt), said, estimated=True)
+        usage = TokenUsage(self.count(call.sent), said, estimated=True)
         if making := call.kind in _OF_DOCUMENTS:
             self.made += usage
         else:
@@ -178,7 +178,8 @@ class _Counting(Model):
         return SENTINEL if self._declines else "A"
 
 
-def _times(usage: TokenUsage, factor: float) -> TokenUsage:
+def times(usage: TokenUsage, factor: float) -> TokenUsage:
+    """Return a multiple, or a part, of an estimate."""
     return TokenUsage(
         round(usage.input_tokens * factor),
         round(usage.output_tokens * factor),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from oprag.calls import TokenUsage
+from oprag.calls import DECLINE_TOOL, TokenUsage
 
 OFFLINE = "offline"
 """Name of the reader that is no language model."""
@@ -56,6 +57,11 @@ class Call:
     """Whether the model is given the tool to decline by."""
     max_output_tokens: int | None = None
     """Longest reply, in tokens; None for the model's own limit."""
+
+    @property
+    def sent(self) -> str:
+        """All text that is sent, and counted: the prompt, and the tool."""
+        return self.prompt + json.dumps(DECLINE_TOOL) * self.tool
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,7 @@ def test_questions_with_and_without_options_are_refused(write_jsonl):
         ({"question": "x", "evidence": [[1, 1]], "document": "a"}, "not a span"),
         ({"question": "x", "evidence": [[0, 1]]}, "needs 'document', the file"),
         ({"question": "x", "answer": "a", "answers": []}, "'answer' and 'answers'"),
+        ({"question": "x", "Answer": "a", "answer": "b"}, "two fields have one name"),
         ("[" * 100_000, "no JSON: maximum recursion"),
         ({"question": "x", "evidence": [4, 5]}, "'evidence.0': "),
         ({"question": "x", "evidence_kind": "some"}, "'evidence_kind': "),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from langchain_openai import ChatOpenAI
@@ -60,7 +61,9 @@ def test_the_reply_and_what_the_provider_reports():
 @pytest.mark.slow
 def test_what_is_not_reported_is_counted_and_said_to_be():
     completion, _ = ask([Reply("In May.", reports_usage=False)])
+    declining, _ = ask([Reply("", reports_usage=False)], replace(CALL, tool=True))
 
+    assert declining.usage.input_tokens > completion.usage.input_tokens + 20
     assert completion.usage.estimated
     assert completion.usage.input_tokens == 5  # When| did| it| open|?
     assert completion.usage.output_tokens == 3  # In| May|.

@@ -154,8 +154,7 @@ def _row(row: Compared) -> tuple[str, ...]:
     if paper is not None:
         figure = Figure(paper.value, None, None, 0, paper.deviation)
         shown = figure_text(figure)
-    figures = figure_text(row.ours), shown
-    return (row.arm, title_of(row.measure), *figures)
+    return (row.arm, title_of(row.measure), figure_text(row.ours), shown)
 
 
 def _pair(pair: Pair) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from oprag_eval.cli.data import data_facts
 from oprag_eval.cli.display import advice_lines, estimate_lines, result_lines
 from oprag_eval.cli.options import RunOptions
 from oprag_eval.data import Dataset
-from oprag_eval.estimate import RunEstimate, estimate_run
+from oprag_eval.estimate import RunEstimate, estimate_run, times
 from oprag_eval.models import Model
 from oprag_eval.question_words import wording_for
 from oprag_eval.readers.chat import ChatModel
@@ -86,16 +86,17 @@ def perform(
     embeddings = load_model(options.embedding_model, make_console(stderr=True))
     evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
     if options.dry_run:
-        return _show_estimate(evaluation, options)
+        return _show_estimate(evaluation, options, _account(options))
     directory = RunDirectory(out)
     with alone_in(out):
         directory.begin(evaluation.settings)
-        if not options.offline and len(directory.answers()) < len(evaluation.plan):
-            _show_estimate(evaluation, options)
-            typer.echo("")
         # No language model, no account.
         record = spent_in or out / "spending.jsonl"
         spending = None if options.offline else _account(options, record)
+        left = 1 - len(directory.answers()) / len(evaluation.plan)
+        if spending is not None and left:
+            _show_estimate(evaluation, options, spending, left)
+            typer.echo("")
         try:
             report = _asked(evaluation, options, directory, spending)
             spent = [] if spending is None else ["", f"Spent: {spending}"]
@@ -123,14 +124,17 @@ def perform(
     return None
 
 
-def _show_estimate(evaluation: Evaluation, options: RunOptions) -> RunEstimate:
+def _show_estimate(
+    evaluation: Evaluation, options: RunOptions, spending: Spending, left: float = 1
+) -> RunEstimate:
+    """Show what the whole run takes; say so if the share that is left passes a cap."""
     console = make_console(stderr=True)
     with progress_bar(console, "Embedding a sample for the estimate") as bar:
         estimating = estimate_run(evaluation.plan, evaluation.bench, advanced=bar)
         estimate = asyncio.run(estimating)
     for line in estimate_lines(estimate, options.price):
         typer.echo(line)
-    if _account(options).passed([estimate.low.usage]) is not None:
+    if spending.passed([times(estimate.low.usage, left)]) is not None:
         note(
             "That is more than the cap: the run will stop there, and can be continued."
         )

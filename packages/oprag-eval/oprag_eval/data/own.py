@@ -37,6 +37,9 @@ class _Asked(Fields):
     def _native(cls, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the fields of a line under our names, answers and options as lists."""
         named = {"_".join(name.casefold().split()): values[name] for name in values}
+        if len(named) < len(values):
+            message = "two fields have one name, but for capitals and blanks"
+            raise ValueError(message)
         known = {
             k: v for k, v in named.items() if v not in (None, "") or k == "question"
         }

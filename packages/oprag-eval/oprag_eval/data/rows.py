@@ -132,9 +132,7 @@ def _json_values(path: Path | zipfile.Path) -> Iterator[tuple[int, Mapping[str, 
                 except (ValueError, RecursionError) as error:
                     raise malformed(str(path), number, f"no JSON: {error}") from error
                 if not isinstance(values, dict):
-                    raise malformed(
-                        str(path), number, f"{written[:20]!r} has no fields"
-                    )
+                    raise malformed(str(path), number, "it has no fields")
                 yield number, values
     except (zipfile.BadZipFile, RuntimeError, zlib.error) as error:
         raise unreadable(Path(str(path)), f"cannot be unpacked ({error})") from error

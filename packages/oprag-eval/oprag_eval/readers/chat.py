@@ -67,7 +67,7 @@ class ChatModel(Model):
         if reported := message.usage_metadata:
             usage = TokenUsage.reported(reported)
         else:
-            tokens = self._count(call.prompt), self._count(text)
+            tokens = self._count(call.sent), self._count(text)
             usage = TokenUsage(*tokens, estimated=True)
         text = without_reasoning(text)
         end = StreamEnd()

@@ -222,9 +222,8 @@ def _of_answers(
     if missing:
         listed = "; ".join(f"{label}: {number:,}" for label, number in missing.items())
         yield (
-            f"Answers are missing ({len(errors):,} failed, see errors.jsonl); means "
-            f"are over those that are there: {listed}. Comparisons take the questions "
-            "that both have."
+            f"Answers are missing ({len(errors):,} failed); means are over those that "
+            f"are there: {listed}. Comparisons take the questions that both have."
         )
     if cut := [row for row in rows if row.cut]:
         counts = "; ".join(

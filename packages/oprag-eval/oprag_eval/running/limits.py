@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from oprag.calls import DECLINE_TOOL, Price, TokenUsage
+from oprag.calls import Price, TokenUsage
 from oprag.errors import ModelCallError
 from oprag.tokens import TokenCounter
 from oprag_eval.errors import SpendingCapError
@@ -57,13 +56,8 @@ class Spending:
         """Tokens spent."""
         return _tokens(self.used)
 
-    @property
-    def cost(self) -> float | None:
-        """Money spent; None without a price."""
-        return self._cost(self.used)
-
     def __str__(self) -> str:
-        cost = self.cost
+        cost = self._cost(self.used)
         tokens = f"{self.tokens:,} tokens"
         return tokens if cost is None else f"{tokens}, cost {cost:,.4f}"
 
@@ -127,8 +121,7 @@ class CappedModel(Model):
             longest = self._longest_reply
             call = replace(call, max_output_tokens=longest)
         spending = self._spending
-        tool = json.dumps(DECLINE_TOOL) if call.tool else ""
-        held = TokenUsage(spending.count(call.prompt + tool), longest)
+        held = TokenUsage(spending.count(call.sent), longest)
         while spending.passed([*spending.under_way, held]) is not None:
             if (error := spending.passed([held])) is not None:
                 raise error

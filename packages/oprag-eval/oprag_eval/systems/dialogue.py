@@ -13,7 +13,6 @@ from oprag.calls import (
     PromptSize,
     ReadDocuments,
     Reply,
-    tool_tokens,
 )
 from oprag.chunk import FullText
 from oprag.routing import declines
@@ -65,9 +64,7 @@ class BenchModel(PromptedModel):
         """Say how long a prompt is, and may be."""
 
         def tokens(values: Mapping[str, str]) -> int:
-            call = self._call(prompt, values)
-            tool = tool_tokens("tool" if call.tool else "word", self._bench.counter)
-            return self._bench.counter(call.prompt) + tool
+            return self._bench.counter(self._call(prompt, values).sent)
 
         return PromptSize(tokens, self._bench.window, self._bench.max_reply)
 
