@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Self, TypeAlias
 
 from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.base import RunnableBindingBase
+from langchain_core.runnables.base import RunnableBindingBase, coerce_to_runnable
 from langchain_core.runnables.config import merge_configs
 from pydantic import (
     BaseModel,
@@ -34,6 +34,8 @@ _RUNNABLES = {"llm": A_MODEL, "retriever": _A_RETRIEVER, "base_retriever": _A_RE
 Model: TypeAlias = Annotated[Runnable[Any, Any], WithJsonSchema({})]
 Retriever: TypeAlias = Annotated[RetrieverLike, WithJsonSchema({})]
 """Fields that hold a runnable: it has no JSON schema, and anything may be there."""
+AnyRetriever: TypeAlias = RetrieverLike | Callable[[str], Any]
+"""What an argument takes: a function, too, which may be async."""
 
 
 def option_field(
@@ -142,6 +144,8 @@ class CheckedOptions(OwnErrors, BaseModel):
         if option == "documents":
             document_source(value).within(cls._known_filter)
         elif option in _RUNNABLES:
+            if option != "llm" and callable(value):
+                value = coerce_to_runnable(value)
             check_runnable(option, value, _RUNNABLES[option])
         check_option(option, value)
         return value

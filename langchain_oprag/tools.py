@@ -7,16 +7,18 @@ from typing import Any, Unpack
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import RetrieverLike
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, ensure_config
+from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.vectorstores import VectorStore
 from pydantic import BaseModel, Field
 
+from langchain_oprag._options import unwrapped
 from langchain_oprag.results import format_documents
 from langchain_oprag.retrievers import OrderPreservingRetriever, SearchKeywords
 from langchain_oprag.vector_stores import OrderPreservingVectorStore
 from oprag.context import NOTHING_FOUND, search_description
-from oprag.errors import InvalidOptionError, invalid_option, named, refuse_unknown
+from oprag.errors import invalid_option, refuse_unknown, wrong_object
 from oprag.tokens import in_thread
 
 
@@ -48,8 +50,9 @@ def create_retrieval_tool(
     Args:
         searched: A vector store or a retriever, which is wrapped in an
             `OrderPreservingRetriever` that merges neighbours. Of an
-            `OrderPreservingRetriever` or `OrderPreservingVectorStore` the own options
-            hold, as they are now; its budget leaves room for the places too.
+            `OrderPreservingRetriever`, also in `with_config` and the like, and of an
+            `OrderPreservingVectorStore` the own options hold, as they are now; the
+            budget leaves room for the places too.
         name: What the model calls the tool.
         description: Its description for the model; None for what is said above.
         k: Hits to read, of the best; None for as many as the retriever or the store
@@ -95,33 +98,37 @@ def create_retrieval_tool(
     )
 
 
-def _ordered(searched: Any, options: SearchKeywords) -> OrderPreservingRetriever:
+def _ordered(searched: Any, options: SearchKeywords) -> Any:
     """Return the tool's retriever: its budget has room for all that is written."""
     if isinstance(searched, OrderPreservingVectorStore):
         searched = searched._ordered  # noqa: SLF001 -- of this package
-    if isinstance(searched, OrderPreservingRetriever):
+    if isinstance(unwrapped(searched, {})[0], OrderPreservingRetriever):
         for option, value in options.items():
             if value is not None:
                 takes = "Set it on the OrderPreservingRetriever."
                 raise invalid_option(option, value, takes)
-        return searched._with(citations=True)  # noqa: SLF001 -- as above
+        return _with_places(searched)
     given: Any = {"merge": True, "citations": True, **options}
     if isinstance(searched, VectorStore):
         return OrderPreservingRetriever(vectorstore=searched, **given)
     if isinstance(searched, Runnable) and not isinstance(searched, BaseTool):
         return OrderPreservingRetriever(base_retriever=searched, **given)
-    message = (
-        f"create_retrieval_tool was given {named(searched)}. It takes a vector store "
-        f"or a retriever of LangChain."
-    )
-    raise InvalidOptionError(message, option="searched", value=searched)
+    raise wrong_object("searched", searched, "a vector store or a retriever")
 
 
-def _read(
-    retriever: OrderPreservingRetriever, found: list[Document]
-) -> tuple[str, list[Document]]:
+def _with_places(searched: Any) -> Any:
+    """Copy an ordered retriever and what wraps it; its budget has room for places."""
+    if isinstance(searched, OrderPreservingRetriever):
+        return searched._with(citations=True)  # noqa: SLF001 -- of this package
+    inner = "bound" if isinstance(searched, RunnableBindingBase) else "default"
+    placed = _with_places(getattr(searched, inner))
+    return searched.model_copy(update={inner: placed})
+
+
+def _read(retriever: Any, found: list[Document]) -> tuple[str, list[Document]]:
     """The text that the model reads, and the documents in it."""
-    text = format_documents(found, separator=retriever.separator)
+    called, *_ = unwrapped(retriever, ensure_config())
+    text = format_documents(found, separator=called.separator)
     # A class of the user's may be unknown to what stores a conversation.
     plain = [
         Document(each.page_content, id=each.id, metadata=each.metadata)

@@ -26,7 +26,7 @@ LINES = {
     # Aims: 26,600 for the core and both adapters, and 2,600 for what came since: places
     # that people know, evidence and numbers of agents, reading, hostile files.
     "core": 18_168,  # aim: 17,500; places, parents and pages, refusals, numbers, why
-    "langchain_oprag": 4_559,  # aim: 4,400; known places, refusals by a call, cited
+    "langchain_oprag": 4_568,  # aim: 4,400; places, refusals, cited, wrapped retrievers
     "llamaindex_oprag": 5_047,  # aim: 4,700; places, refusals, cited, reading
     "oprag/routing": 995,  # the rule for refusals, and no grammar
     "oprag/cli": 4_739,  # reading is in the core now

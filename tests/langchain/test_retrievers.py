@@ -1,7 +1,6 @@
 """`OrderPreservingRetriever`: what comes back, in which order, what is asked for."""
 
 import pytest
-from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import ConfigurableField
 
 from langchain_oprag import OrderPreservingCompressor, OrderPreservingRetriever
@@ -108,20 +107,15 @@ def test_a_budget_that_everything_fits_into_is_reported_once(caplog):
     assert caplog.text.count("all 5 retrieved chunks fit") == 2
 
 
-# Async
+# Functions
 
 
-class AsyncOnly(BaseRetriever):
-    """Refuses to be called synchronously."""
-
-    def _get_relevant_documents(self, query, *, run_manager):
-        raise AssertionError
-
-    async def _aget_relevant_documents(self, query, *, run_manager):
+async def test_a_function_is_a_retriever_and_an_async_one_is_awaited():
+    async def found(query):
         return [chunk(2), chunk(1)]
 
+    retriever = OrderPreservingRetriever(base_retriever=lambda _: [chunk(4), chunk(3)])
+    assert numbers(retriever.invoke(QUERY)) == [3, 4]
 
-async def test_the_wrapped_retriever_is_awaited():
-    retriever = OrderPreservingRetriever(base_retriever=AsyncOnly())
-
+    retriever.base_retriever = found
     assert numbers(await retriever.ainvoke(QUERY)) == [1, 2]

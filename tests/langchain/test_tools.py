@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import ToolMessage
+from langchain_core.runnables import ConfigurableField
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import ConfigDict
 
@@ -40,28 +41,30 @@ def in_order(documents):
 @pytest.mark.parametrize(
     "given",
     [
-        lambda store: (store, {"token_budget": 120}),
-        lambda store: (store.as_retriever(), {"token_budget": 120}),
-        lambda store: (OrderPreservingRetriever(vectorstore=store, **SMALL), {}),
+        lambda store: (store, SMALL),
+        lambda store: (store.as_retriever(), SMALL),
+        lambda store: (ordered(store), {}),
         lambda store: (OrderPreservingVectorStore(store, **SMALL), {}),
+        lambda store: (ordered(store).with_config(tags=["x"]), {}),
+        lambda store: (ordered(store).with_retry(), {}),
+        lambda store: (ordered(store).configurable_fields(k=FIELD), {}),
     ],
-    ids=["store", "retriever", "ordered retriever", "ordered store"],
 )
 def test_the_budget_has_room_for_all_that_is_written_and_is_used(given, store):
     searched, options = given(store)
-    counter = {} if isinstance(searched, OrderPreservingRetriever) else COUNTED
-    if not options:
-        counter = {}
-
-    message = called(create_retrieval_tool(searched, **options, **counter))
+    message = called(create_retrieval_tool(searched, **options))
 
     assert 90 < words(message.content) <= 120
     assert message.content == format_documents(message.artifact)
     assert in_order(message.artifact)
 
 
-COUNTED = {"token_counter": words}
-SMALL = {"token_budget": 120, **COUNTED}
+SMALL = {"token_budget": 120, "token_counter": words}
+FIELD = ConfigurableField("k")
+
+
+def ordered(store):
+    return OrderPreservingRetriever(vectorstore=store, **SMALL)
 
 
 def test_the_options_of_an_ordered_retriever_hold_and_it_is_not_changed(store):
