@@ -5,9 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("bm25s", reason="the benchmark ranks with it")
-
-
 from benchmarks.recall import arms
 from benchmarks.recall.books import SETS, Book, Question
 from benchmarks.recall.choosing import interval, left_out

@@ -6,9 +6,11 @@ from functools import lru_cache
 from pathlib import Path
 from pydoc_data.topics import topics
 
+import nltk.data
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nltk.tokenize import punkt
 
 from oprag.chunk import OTHER_ENDS
 from oprag.errors import TokenizerError
@@ -19,21 +21,12 @@ from tests.kit.effort import cases
 from tests.kit.fresh_interpreter import run
 from tests.kit.strategies import awkward_texts
 
-punkt = pytest.importorskip("nltk.tokenize.punkt", reason="its spans are the oracle")
-nltk_data = pytest.importorskip("nltk.data", reason="reads the oracle's models")
-
 SAMPLE = (
     "Mr. Smith met Dr. Jones at 5 p.m. in Washington D.C. on Jan. 5.  He left at once!"
     '\r\n\r\n"Did he?" asked J. K. Rowling... No. 7 was late; it never came. 🙂 End'
 )
-
-
-def bundled_data():
-    """The folder of nltk data that llama-index-core carries."""
-    folder = bundled_folder("llama_index.core", "_static", "nltk_cache")
-    if folder is None:
-        pytest.skip("llama-index-core is not installed; it carries the oracle's data")
-    return folder
+DATA = str(bundled_folder("llama_index.core", "_static", "nltk_cache"))
+"""The folder of nltk data that llama-index-core carries."""
 
 
 def sentences(text, **options):
@@ -108,9 +101,8 @@ def test_the_spans_of_long_real_texts_are_those_of_nltk(language):
 
 @lru_cache
 def nltk_model(language):
-    folder = bundled_data()
-    if str(folder) not in nltk_data.path:  # nltk reads nothing elsewhere
-        nltk_data.path.append(str(folder))
+    if DATA not in nltk.data.path:  # nltk reads nothing elsewhere
+        nltk.data.path.append(DATA)
     return punkt.PunktTokenizer(language)
 
 
@@ -120,7 +112,7 @@ def nltk_spans(text, language="english"):
 
 def test_the_english_model_is_nltks_to_the_byte():
     ours = Path(sentences_module.__file__).with_name("punkt_english")
-    theirs = bundled_data() / "tokenizers" / "punkt_tab" / "english"
+    theirs = Path(DATA, "tokenizers", "punkt_tab", "english")
     names = {path.name for path in ours.iterdir()}
 
     assert names == {path.name for path in theirs.iterdir()} | {"NOTICE"}
@@ -167,9 +159,8 @@ def test_english_needs_no_other_package(tmp_path):
 def test_other_models_are_found_in_llama_index_and_where_nltk_looks(tmp_path):
     code = SPANS.format(languages=OTHERS, text=SAMPLE * 3)
     by_bundle = json.loads(run(code, without=["nltk"]))
-    data = str(bundled_data())
-    by_variable = json.loads(run(code, without=["nltk", "llama_index"], NLTK_DATA=data))
-    (tmp_path / "nltk_data").symlink_to(data, target_is_directory=True)
+    by_variable = json.loads(run(code, without=["nltk", "llama_index"], NLTK_DATA=DATA))
+    (tmp_path / "nltk_data").symlink_to(DATA, target_is_directory=True)
     by_home = json.loads(run(code, without=["llama_index"], HOME=str(tmp_path)))
 
     assert by_bundle == by_variable == by_home
@@ -180,7 +171,7 @@ def test_other_models_are_found_in_llama_index_and_where_nltk_looks(tmp_path):
 
 def test_a_folder_that_a_program_told_nltk_is_found(monkeypatch):
     text, expected = SAMPLE, nltk_spans(SAMPLE, "danish")
-    monkeypatch.setattr(nltk_data, "path", [str(bundled_data())])
+    monkeypatch.setattr(nltk.data, "path", [DATA])
     for hidden in ("llama_index", "llama_index.core"):
         monkeypatch.setitem(sys.modules, hidden, None)
 

@@ -4,6 +4,7 @@ import itertools
 import re
 
 import pytest
+import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,8 +19,6 @@ from tests.kit.strategies import (
     slices,
 )
 from tests.kit.words import words
-
-regex = pytest.importorskip("regex", reason="defines the graphemes")
 
 SOME = settings(max_examples=60, deadline=None)
 sizes = st.integers(1, 12)

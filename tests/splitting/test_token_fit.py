@@ -3,14 +3,12 @@
 import itertools
 import time
 
-import pytest
+import regex
 from hypothesis import given
 
 from oprag.splitting.token_fit import boundary_after, boundary_at_or_before
 from tests.kit.fresh_interpreter import run
 from tests.kit.strategies import awkward_texts
-
-regex = pytest.importorskip("regex", reason="defines the graphemes")
 
 
 @given(awkward_texts)

