@@ -80,8 +80,9 @@ def _checked(
     if not isinstance(prompt, (str, BasePromptTemplate)):
         takes = "It takes a format string or a prompt template."
         raise invalid_option(option, prompt, takes)
-    foreign = {*getattr(prompt, "input_variables", ())} - {*variables}
-    if foreign:
+    kinds = "input_variables", "optional_variables"
+    wanted = {name for kind in kinds for name in getattr(prompt, kind, ())}
+    if foreign := wanted - {*variables}:
         takes = f"Nothing fills in {', '.join(sorted(foreign))}."
         raise invalid_option(option, prompt, takes)
 
@@ -176,9 +177,8 @@ def _of_messages(given: Mapping[str, Any]) -> Mapping[str, Any]:
     asked = [n for n, m in enumerate(messages) if isinstance(m, HumanMessage)]
     if not asked:
         return given
-    before = messages[: asked[-1]]
+    *before, last = messages[: asked[-1] + 1]
     history = [m for m in before if not getattr(m, "tool_calls", None)]
-    last = messages[asked[-1]]
     blocks = last.content if isinstance(last.content, list) else []
     others = [b for b in blocks if isinstance(b, dict) and b.get("type") != "text"]
     if others or not (question := text_of(last)).strip():
