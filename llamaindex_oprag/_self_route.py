@@ -130,7 +130,10 @@ class SelfRouting(Answering):
 
     def dialogue(self) -> Dialogue[Routed]:
         """Self-Route, rung by rung."""
-        return route(hits_of(self.retrieved), self._route, self, ledger=self.ledger)
+        hits = hits_of(self.retrieved)
+        if self.source is not None:
+            hits = self.source.by_file(hits)
+        return route(hits, self._route, self, ledger=self.ledger)
 
     def llm(self, prompt: str) -> LLM:
         """The model of a rung."""

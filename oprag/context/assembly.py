@@ -74,7 +74,8 @@ def arrange(
             retrieved hit is left out for them.
         numbers: The passage numbers of the conversation so far; not changed.
     """
-    texts = options.source_text()
+    if (texts := options.source_text()) is not None:
+        hits = texts.source.by_file(hits)
     chunks, problems = _checked_chunks(hits, options, texts)
     while True:
         try:

@@ -63,6 +63,9 @@ class _Texts(DocumentSource):
     def names(self) -> Iterable[str]:
         return self._source.names()
 
+    def has(self, document_id: str) -> bool:
+        return self._source.has(document_id)
+
     async def fetch(self) -> None:
         for name in self.asked:
             try:

@@ -155,13 +155,13 @@ class TextsByName:
     """
 
     def __init__(self, source: DocumentSource) -> None:
-        self._source = source
+        self.source = source
         self._asked: dict[str, bool] = {}
 
     @property
     def at_hand(self) -> bool:
         """Whether the texts are in memory."""
-        return self._source.at_hand
+        return self.source.at_hand
 
     def __call__(self, name: str) -> str | None:
         """Return the exact text of a document; None where there is none."""
@@ -171,7 +171,7 @@ class TextsByName:
     def read(self, name: str) -> FullText | None:
         """Return the exact text with all that is known of it."""
         try:
-            found = self._source.read(name)
+            found = self.source.read(name)
         except DocumentNotFoundError:
             self._asked[name] = False
             return None
@@ -184,7 +184,7 @@ class TextsByName:
         Raises:
             DocumentNotFoundError: As `oprag.documents.refuse_strangers`.
         """
-        refuse_strangers(self._asked, self._source)
+        refuse_strangers(self._asked, self.source)
 
 
 DEFAULTS: dict[str, Any] = {f.name: f.default for f in fields(ContextOptions)}

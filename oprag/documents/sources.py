@@ -24,7 +24,7 @@ from oprag.errors import (
     named,
 )
 from oprag.metadata import CHAR_START, CHUNK_INDEX, HASH, PART_INDEX
-from oprag.positions import Part, SourceText, group_parts, known_document
+from oprag.positions import Part, SourceText, document_name, group_parts, known_document
 from oprag.tokens import in_thread
 
 PART_SEPARATOR = "\n\n"
@@ -79,6 +79,23 @@ class DocumentSource(ABC):
     def names(self) -> Iterable[str]:
         """Return the names of the documents; none where they cannot be listed."""
         return ()
+
+    def has(self, document_id: str) -> bool:  # noqa: ARG002 -- see Returns
+        """Return whether the document is there; False where only reading it tells."""
+        return False
+
+    def by_file(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Return the hits, those of a document that is here by its file as of that.
+
+        LlamaIndex's readers make ids up, and a folder has the texts by their paths.
+        """
+        named = []
+        for hit in hits:
+            file = document_name(hit.metadata)
+            if hit.document and file and self.has(file) and not self.has(hit.document):
+                hit = hit._replace(document=file)  # noqa: PLW2901 -- the same hit
+            named.append(hit)
+        return named
 
     def called(self) -> Mapping[str, str]:
         """Return what citations call the documents, by their names, where known."""
@@ -303,6 +320,9 @@ class _MappingSource(DocumentSource):
     def names(self) -> Iterable[str]:
         return self._texts
 
+    def has(self, document_id: str) -> bool:
+        return document_id in self._texts
+
 
 class _CallableSource(DocumentSource):
     _where = "what the function given as documents= finds"
@@ -355,18 +375,21 @@ class _FolderSource(DocumentSource):
                 if not file.startswith("."):
                     yield Path(parent, file).relative_to(self._folder).as_posix()
 
-    def read(self, document_id: str) -> FullText:
+    def has(self, document_id: str) -> bool:
         # An absolute name is accepted where it lies inside the folder: indexers
         # often store those. Nothing outside is read, whatever a name says.
         try:
             path = (self._folder / document_id).resolve()
             within = path.relative_to(self._folder)  # fails outside
-            inside = path.is_file() and "/." not in f"/{within.as_posix()}"
+            return path.is_file() and "/." not in f"/{within.as_posix()}"
         except (OSError, ValueError, RuntimeError):
             # Too long; a NUL character; before Python 3.13 a link to itself.
-            inside = False
-        if not inside:
+            return False
+
+    def read(self, document_id: str) -> FullText:
+        if not self.has(document_id):
             raise not_found(document_id, f"the folder {self._folder}")
+        path = (self._folder / document_id).resolve()
         # Not read_text: it would turn CRLF into LF and shift every offset.
         data = path.read_bytes()
         reason = "is a PDF; give its text" if data.startswith(b"%PDF-") else ""

@@ -10,9 +10,10 @@ from llama_index.core import (
     VectorStoreIndex,
 )
 from llama_index.core.llms import MockLLM
+from llama_index.core.node_parser import HierarchicalNodeParser, get_leaf_nodes
 from llama_index.core.readers.base import BaseReader
 
-from llamaindex_oprag import OrderPreservingPostprocessor
+from llamaindex_oprag import OrderPreservingPostprocessor, SelfRouteQueryEngine
 from oprag import place_of
 
 
@@ -74,3 +75,35 @@ def test_a_chat_cites_files_and_pages_where_their_text_is(folder, by_path):
         "deeds/notes.md",
         f"{folder.name}/north.txt",
     }
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_a_file_has_the_text_of_documents_with_made_up_ids(tmp_path, in_memory):
+    lines = [f"Line {number} says {number * number}.\n" for number in range(60)]
+    (tmp_path / "lines.txt").write_text("".join(lines))
+    documents = SimpleDirectoryReader(tmp_path).load_data()
+    [text], [path] = (
+        {d.text for d in documents},
+        {d.metadata["file_path"] for d in documents},
+    )
+    halves = ["".join(lines[:30]), "".join(lines[30:])]  # as of a reader of Markdown
+    documents += [Document(text=half, metadata={"file_path": path}) for half in halves]
+    parser = HierarchicalNodeParser.from_defaults(chunk_sizes=[256, 64])
+    index = VectorStoreIndex(
+        get_leaf_nodes(parser.get_nodes_from_documents(documents)),
+        embed_model=MockEmbedding(embed_dim=8),
+    )
+    retriever = index.as_retriever(similarity_top_k=99)
+    sources = {path: text} if in_memory else tmp_path
+
+    for options in {}, {"selection": "recall", "token_budget": 500}:
+        ordering = OrderPreservingPostprocessor(documents=sources, **options)
+        for found in ordering.postprocess_nodes(retriever.retrieve("?")):
+            place = place_of(found)
+            assert place.citation.startswith(f"{tmp_path.name}/lines.txt, characters")
+            assert text[place.start : place.end] == found.node.text
+
+    route = SelfRouteQueryEngine.from_args(
+        retriever, MockLLM(), documents=sources, rungs=["full"]
+    )
+    assert [each.node.text for each in route.query("?").source_nodes] == [text]
