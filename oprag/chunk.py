@@ -40,9 +40,8 @@ class Chunk(NamedTuple):
     position: tuple[float, ...] | None = None
     """Sort key inside the document, None when unknown.
 
-    The length is the same for all chunks of one document: `(part, start, end)`
-    for character offsets, `(part, ordinal)` for counted chunks, `(part,)` where
-    only a page or row is known, or whatever the user's own keys give.
+    `(part, start, end)` for character offsets, `(part, ordinal)` for counted chunks,
+    `(part,)` where only a page or row is known, or whatever the user's own keys give.
     """
     span: Span | None = None
     """Characters in the source (of the part, where there are parts), or None. Empty

@@ -8,6 +8,7 @@ used, so a document never mixes characters with ordinals.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, TypeAlias
@@ -157,7 +158,6 @@ def _places(
     else:
         if _NOWHERE not in places:
             return places
-        places = _read(document, hits, position_keys, partly=True)
         rows = zip(hits, ranks, places, strict=True)
         lacking = [(hit, rank) for hit, rank, place in rows if place == _NOWHERE]
         problem = no_position(lacking, document, position_keys)
@@ -180,22 +180,24 @@ def _read(
     *,
     partly: bool = False,
 ) -> list[_Place]:
-    """Places of all chunks, or `partly` of those that have one."""
+    """Places of all chunks by one scheme, or by their pages; else, of some."""
     if position_keys is not None:
         return [_named_place(hit, as_list(position_keys)) for hit in hits]
-    uncounted = any(HASH in h.metadata and START not in h.metadata for h in hits)
+    unfit = [h for h in hits if HASH in h.metadata and START not in h.metadata]
     for scheme in SCHEMES:
-        if uncounted and scheme.characters:
+        if scheme.characters and {*_numbers(unfit, scheme.start)} - {None}:
             continue  # with more of the document, oprag found these keys unfit
         try:
             places = _by_scheme(document, hits, scheme, partly=partly)
         except PositionError:
             if not partly:
                 raise
-        else:
-            if places is not None:
-                return places
+            continue
+        if places is not None:
+            return places
     parts = _parts(hits, PART_KEYS) or [None] * len(hits)
+    if not partly and len({*parts}) < len(hits):  # pages alone are no order
+        return _read(document, hits, None, partly=True)
     return [_NOWHERE if part is None else ((part,), None, part) for part in parts]
 
 
@@ -205,10 +207,10 @@ def _by_scheme(
     """Places by one scheme; None unless all chunks (`partly`: any) follow it."""
     if not partly and _numbers(hits[:1], scheme.start) == [None]:
         return None
-    starts = _numbers(hits, scheme.start)
-    lacking = starts.count(None)
-    if lacking == len(starts) or (lacking and not partly):
-        return None
+    numbers = _numbers(hits, scheme.start)
+    starts = [number for number in numbers if number is not None]
+    if len(starts) < len(hits):
+        return _some_by_scheme(document, hits, numbers, scheme) if partly else None
     parts = _parts(hits, scheme.parts)
     if parts is None:
         if scheme.start or any(hit.document != document for hit in hits):
@@ -218,9 +220,38 @@ def _by_scheme(
         _refuse_sections(document, hits, parts)
     if not scheme.start:
         _refuse_frames(document, hits, starts, parts)
+    rows = zip(hits, starts, parts, strict=True)
+    return [_place(hit, scheme, start, part) for hit, start, part in rows]
+
+
+def _some_by_scheme(
+    document: str, hits: Sequence[Hit], starts: Sequence[int | None], scheme: Scheme
+) -> list[_Place] | None:
+    """Places of the chunks that follow the scheme; of others, their pages.
+
+    A table without offsets is at the beginning of its page, if no other chunk without
+    them is there, nor one with them that was cut out of the same text.
+    """
+    there = [hit for hit, start in zip(hits, starts, strict=True) if start is not None]
+    read = there and _by_scheme(document, there, scheme, partly=False)
+    if not read:
+        return None
+    parts = _parts(hits, scheme.parts) or [None] * len(hits)
+    rows = [*zip(parts, hits, starts, strict=True)]
+    located = {(part, hit.document) for part, hit, start in rows if start is not None}
+    alone = Counter(part for part, _ in {(p, h.text) for p, h, n in rows if n is None})
+    other_key = {part for part, _ in located} != {part for _, _, part in read}
+    left = iter(read)
     return [
-        _NOWHERE if start is None else _place(hit, scheme, start, part)
-        for hit, start, part in zip(hits, starts, parts, strict=True)
+        next(left)
+        if start is not None
+        else _NOWHERE
+        if part is None
+        or other_key
+        or alone[part] > 1
+        or (part, hit.document) in located
+        else ((part,), None, part)
+        for part, hit, start in rows
     ]
 
 
@@ -308,14 +339,14 @@ def _comparable(value: Any) -> int | str:
 def _refuse_frames(
     document: str,
     hits: Sequence[Hit],
-    starts: Sequence[int | None],
+    starts: Sequence[int],
     parts: Sequence[int | None],
 ) -> None:
     """Refuse framework offsets that do not count from the document or its part.
 
     Each part is a text of its own, with its own last chunk.
     """
-    groups: dict[int | None, list[tuple[Hit, int | None]]] = {}
+    groups: dict[int | None, list[tuple[Hit, int]]] = {}
     for hit, start, part in zip(hits, starts, parts, strict=True):
         groups.setdefault(part, []).append((hit, start))
     for part, members in groups.items():
@@ -328,7 +359,7 @@ def _refuse_frames(
         raise unscoped(document, "start_char_idx", origin, ("start_char_idx",))
 
 
-def _has_wrong_frame(members: Sequence[tuple[Hit, int | None]]) -> bool:
+def _has_wrong_frame(members: Sequence[tuple[Hit, int]]) -> bool:
     """Whether the chunks cannot all come from one split of one text.
 
     One split leaves one "last" chunk, the furthest, and no "only" chunk beside it.
@@ -338,7 +369,7 @@ def _has_wrong_frame(members: Sequence[tuple[Hit, int | None]]) -> bool:
     if "parent" in frames or "last" not in frames:
         return "parent" in frames
     last = {start for hit, start in members if hit.frame == "last"}
-    furthest = max(start for _, start in members if start is not None)
+    furthest = max(start for _, start in members)
     return "only" in frames or last != {furthest}
 
 

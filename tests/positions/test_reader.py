@@ -18,6 +18,7 @@ from oprag.errors import (
     PositionError,
     PositionWarning,
 )
+from oprag.ordering import document_order
 from oprag.positions import as_number, read_chunks
 
 
@@ -156,6 +157,41 @@ def test_two_chunks_of_a_page_without_offset_have_no_known_order():
     with pytest.warns(PositionWarning, match="ambiguous_position"):
         passages = order_context(["one", "two"], metadatas, on_problem="warn")
     assert [p.text for p in passages] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("page", "document", "expected"),
+    [
+        (3, None, [(1, 20, 24), (2, 0, 4), (2, 30, 34), (3,)]),
+        (2, None, [(1, 20, 24), (2,), (2, 0, 4), (2, 30, 34)]),
+        (2, "cut", [(1, 20, 24), (2, 0, 4), (2, 30, 34), None]),
+        (None, None, [(1, 20, 24), (2, 0, 4), (2, 30, 34), None]),
+    ],
+)
+def test_a_chunk_without_offsets_stands_at_its_page_or_behind_the_others(
+    page, document, expected
+):
+    rows = [(30, 2), (0, 2), (20, 1)]
+    hits = [
+        Hit("text", {"page": page}, document="cut", offsets=(start, start + 4))
+        for start, page in rows
+    ]
+    hits.insert(1, Hit("table", {"page": page}, document=document))
+    problems = {}
+
+    chunks = _read(hits, problems=problems)
+    assert [chunk.position for chunk in document_order(chunks)] == expected
+    assert bool(problems) == (None in expected)
+
+
+def test_two_tables_of_a_page_have_no_known_order():
+    hits = [Hit(text, {"page": 2}) for text in ("table", "other")]
+    hits.append(Hit("text", {"page": 1, "start_index": 0}))
+    problems = {}
+
+    read = _read(hits, problems=problems)
+    assert [chunk.position for chunk in read] == [None, None, (1, 0, 4)]
+    assert problems["d"].kind == "missing_position"
 
 
 def test_an_index_that_restarts_without_its_scope_is_an_error():
