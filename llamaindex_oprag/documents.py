@@ -104,7 +104,7 @@ class _IndexSource(DocumentSource):
             return await asyncio.to_thread(self._named, document_id, error)
 
     def called(self) -> Mapping[str, str]:
-        """What citations call the documents: whole ones, and those of the chunks."""
+        """The full names of the documents: whole ones, and those of the chunks."""
         names = {}
         for each in self._documents():
             name = document_name(each.metadata) or each.node_id

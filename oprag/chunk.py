@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
@@ -173,6 +176,37 @@ space between chunks."""
 
 UNKNOWN_DOCUMENT = "unknown document"
 """The citation of what has neither a name nor a place."""
+
+
+_WHOLE_PATH = re.compile(r"(file://)?([/~]|[A-Za-z]:[/\\]|\\\\)")
+
+
+def distinct_names(documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Return what people call documents, by key and full name.
+
+    Of a whole path these are its last two parts, and more where others end alike.
+    """
+    parts, names = 2, {each: _last_parts(each[1], 2) for each in documents}
+    while True:
+        times = Counter(name for _, name in {(each[0], names[each]) for each in names})
+        parts += 1
+        longer = {
+            each: name if times[name] == 1 else _last_parts(each[1], parts)
+            for each, name in names.items()
+        }
+        if longer == names:
+            return names
+        names = longer
+
+
+@lru_cache(maxsize=4096)
+def _last_parts(name: str, count: int) -> str:
+    """Return a name in one line; of a whole path of a machine the last parts."""
+    name = " ".join(name.splitlines())
+    if not _WHOLE_PATH.match(name):
+        return name
+    parts = [part for part in re.split(r"[/\\]+", name) if part]
+    return "/".join(parts[-count:]) or name
 
 
 def named_characters(start: int, end: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from oprag.chunk import Chunk, Hit, Span
+from oprag.chunk import Chunk, Hit, Span, distinct_names
 from oprag.diagnosing.report import Findings
 from oprag.documents import StoredChunk, stored_hit
 from oprag.errors import (
@@ -71,9 +71,11 @@ def group_chunks(
 ) -> list[Group]:
     """Group the chunks by document, in the order in which the documents appear."""
     groups: dict[str, Group] = {}
-    for index, chunk in enumerate(chunks):
-        key, name = known_document(chunk, document_key) or ("", "")
-        groups.setdefault(key, Group(key, name, [])).members.append(index)
+    documents = [known_document(chunk, document_key) or ("", "") for chunk in chunks]
+    names = distinct_names(documents)
+    for index, document in enumerate(documents):
+        group = Group(document[0], names[document], [])
+        groups.setdefault(group.key, group).members.append(index)
     return list(groups.values())
 
 

@@ -98,7 +98,7 @@ class DocumentSource(ABC):
         return named
 
     def called(self) -> Mapping[str, str]:
-        """Return what citations call the documents, by their names, where known."""
+        """Return the full names of the documents for people, by their own names."""
         return {name: name for name in map(str, self.names())}
 
     def within(self, search: SearchFilter) -> DocumentSource:  # noqa: ARG002 -- see Returns
@@ -119,7 +119,7 @@ class DocumentSource(ABC):
 
 
 def called(metadata: Mapping[str, Any], name: str) -> str:
-    """Return what citations call a document, by the metadata of one of its texts."""
+    """Return a document's full name for people, by the metadata of one of its texts."""
     return (known_document(Hit("", metadata, document=name)) or (name, name))[1]
 
 

@@ -68,7 +68,7 @@ class StoreSource(DocumentSource):
         return await acarry_out(self._rebuilt(document_id))
 
     def called(self) -> dict[str, str]:
-        """Return what citations call the documents that a search may find."""
+        """Return the full names of the documents that a search may find."""
         named: dict[str, str] = {}
         for chunk in self._chunks.everything():
             if (name := document_name(chunk.metadata)) is not None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from numbers import Number
 from typing import Any, NamedTuple, TypeAlias
 
-from oprag.chunk import Hit
+from oprag.chunk import Hit, distinct_names
 from oprag.errors import MissingDocumentError, OpragError
 from oprag.metadata import (
     CHAR_END,
@@ -68,7 +67,6 @@ _ID_KEYS = (
 )
 _NAMES = (DOC_URI, *_FILE_KEYS, "original_file_name", "file_name", "url", "title")
 """Keys of what people call a document, the most telling first."""
-_WHOLE_PATH = re.compile(r"(file://)?([/~]|[A-Za-z]:[/\\]|\\\\)")
 _RANDOM = re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$")
 """An id that a framework made up: what a document without a file is indexed by."""
 _ID_ATTRIBUTES = ("document_id", "file_id", "artifact_id")
@@ -229,9 +227,9 @@ def read_documents(
             and not of a document of its own.
 
     Returns:
-        One `(key, name)` per hit. The name is what people know: `doc_uri`, else the
-        file, URL or title that the metadata names, else the key; of a whole path its
-        last two parts. With `document_key` it is `doc_uri`, else the key.
+        One `(key, name)` per hit. The name is what people know, as `distinct_names`
+        gives it: of `doc_uri`, else the file, URL or title that the metadata names,
+        else the key. With `document_key` it is `doc_uri`, else the key.
 
     Raises:
         MissingDocumentError: No hit names a document, or one that does not has a
@@ -244,9 +242,11 @@ def read_documents(
             if problems is None:
                 raise error
             problems.setdefault(_unnamed(hit)[0], error)
-    return [
+    documents = [
         document or _unnamed(hit) for document, hit in zip(found, hits, strict=True)
     ]
+    names = distinct_names(documents)
+    return [(document[0], names[document]) for document in documents]
 
 
 def _unnamed(hit: Hit) -> tuple[str, str]:
@@ -271,7 +271,7 @@ def is_of_a_parent(hit: Hit) -> bool:
 def known_document(
     hit: Hit, document_key: DocumentKey | None = None, *, by_file: bool = False
 ) -> tuple[str, str] | None:
-    """Key and name of the document of one hit, as `read_documents`; None without."""
+    """Key and full name of the document of one hit; None without."""
     metadata = hit.metadata
     if document_key is None:
         by_file = by_file and is_of_a_parent(hit)
@@ -286,7 +286,7 @@ def known_document(
     if HASH in metadata and DOCUMENT in metadata:
         return key, str(metadata[DOCUMENT])
     keys = _NAMES if document_key is None else (DOC_URI,)
-    return key, _without_folders(_name_for_people(metadata, keys) or key)
+    return key, _name_for_people(metadata, keys) or key
 
 
 def _name_for_people(metadata: Mapping[str, Any], keys: Sequence[str]) -> str:
@@ -299,15 +299,6 @@ def _name_for_people(metadata: Mapping[str, Any], keys: Sequence[str]) -> str:
                 return name
             made_up = made_up or name
     return made_up
-
-
-@lru_cache(maxsize=4096)
-def _without_folders(name: str) -> str:
-    """Return a name in one line; of a whole path of a machine the last two parts."""
-    name = " ".join(name.splitlines())
-    if not _WHOLE_PATH.match(name):
-        return name
-    return "/".join([part for part in re.split(r"[/\\]+", name) if part][-2:]) or name
 
 
 def _written_key(metadata: Mapping[str, Any]) -> str | None:

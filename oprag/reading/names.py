@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from oprag.chunk import distinct_names
 from oprag.errors import DocumentNotFoundError, did_you_mean
 
 _BETWEEN = re.compile(r"[/\\]+")
-_ABSOLUTE = re.compile(r"[/\\]|[A-Za-z]:[/\\]")
 _LONGEST = 200
 """Characters of a name that an answer repeats."""
 _COMPARED = 1_000
@@ -19,20 +19,12 @@ _LISTED = 5
 def shown_names(called: Mapping[str, str], folder: str = "") -> dict[str, str]:
     """Return what documents are called to a reader, by their own names.
 
-    That is the path relative to the folder; else, of an absolute path, the last two
-    parts, and more where two would be called the same.
+    That is the path relative to the folder; else as citations have it.
     """
     inside = re.compile(rf"\A{re.escape(folder)}[/\\]+" if folder else r"(?!)")
-    shown = {name: inside.sub("", called[name], count=1) for name in sorted(called)}
-    taken = [each for each in shown.values() if not _ABSOLUTE.match(each)]
-    for name, path in shown.items():
-        if _ABSOLUTE.match(path):
-            parts, count = [part for part in _BETWEEN.split(path) if part], 2
-            while (short := "/".join(parts[-count:])) in taken and count < len(parts):
-                count += 1
-            shown[name] = short
-            taken.append(short)
-    return shown
+    paths = {name: inside.sub("", each, count=1) for name, each in called.items()}
+    shown = distinct_names(paths.items())
+    return {name: shown[name, path] for name, path in paths.items()}
 
 
 def meant(name: str, shown: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from oprag.chunk import Hit, Passage
+from oprag.chunk import Hit, Passage, distinct_names
 from oprag.context import (
     DESCRIPTIONS,
     Arranged,
@@ -108,10 +108,11 @@ def read_units(
         lambda: list(map(source.read, names)), partial(source.aread_all, names)
     )
     exact = {n: exact_text(n, text) for n, text in zip(names, texts, strict=True)}
+    shown = distinct_names((name, name) for name in names)
     read = []
     for each in chosen.units:
         text = each.unit.text(exact.__getitem__, options.separator)
-        read.append((each, text, unit_metadata(each, text, exact.__getitem__)))
+        read.append((each, text, unit_metadata(each, text, exact.__getitem__, shown)))
     if (budget := options.token_budget) is not None and read:
         texts = [(each.chunk.rank, text) for each, text, _ in read]
         work = partial(_last_that_fits, texts, budget, options)

@@ -6,7 +6,7 @@ tokens says little about them, those of its chunks say more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from oprag.documents import check_entries
 from oprag.errors import DocumentNotFoundError, MissingPositionError, OpragError
 from oprag.metadata import DOC_KEY, DOC_URI, document_key
 from oprag.ordering import document_order
-from oprag.positions import document_name, known_document, read_chunks, read_documents
+from oprag.positions import document_name, read_chunks, read_documents
 from oprag.units.document_groups import LongUnit
 
 
@@ -123,9 +123,12 @@ def reading_order(
 
 
 def unit_metadata(
-    found: FoundUnit, text: str, read: Callable[[str], str]
+    found: FoundUnit,
+    text: str,
+    read: Callable[[str], str],
+    names: Mapping[tuple[str, str], str],
 ) -> dict[str, Any]:
-    """Return the metadata of a unit.
+    """Return the metadata of a unit, its documents by what people call them.
 
     Returns:
         `doc_key`, `doc_uri`; `unit_documents` (names of its documents), `unit_spans`
@@ -150,8 +153,7 @@ def unit_metadata(
     }
     if chunk.score is not None:
         metadata["unit_score"] = chunk.score
-    known = [known_document(Hit("", {}, document=name)) for name in unit.documents]
-    shown = tuple([each[1] for each in known if each])
+    shown = tuple([names[name, name] for name in unit.documents])
     places = [
         f"{name}, {named_characters(*span)}"
         for name, span in zip(shown, spans, strict=True)

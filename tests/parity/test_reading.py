@@ -17,6 +17,7 @@ from llama_index.core.storage.docstore import SimpleDocumentStore
 import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import SearchFilter, document_source
+from oprag.errors import DocumentNotFoundError
 from oprag.positions import place_of
 from oprag.reading import DocumentReader, shown_names
 from oprag.tokens import carry_out, resolve_token_counter
@@ -172,11 +173,23 @@ def test_a_filter_binds_what_is_read_and_listed():
     assert "no document 'b'" in read.invoke({"document": "b"})
 
 
+def test_documents_whose_paths_end_alike_are_listed_and_read_apart():
+    paths = ["/d/2023/q1/a.txt", "/d/2024/q1/a.txt"]
+    documents = [Document(f"Of {path}.", metadata={"source": path}) for path in paths]
+    for source in (documents, {path: f"Of {path}." for path in paths}):
+        reader = DocumentReader(document_source(source))
+        listed = carry_out(reader.documents()).text
+        assert re.findall(r"(?m)^.+(?=:)", listed) == ["2023/q1/a.txt", "2024/q1/a.txt"]
+        assert "Of /d/2024" in carry_out(reader.read("2024/q1/a.txt")).text
+        with pytest.raises(DocumentNotFoundError, match="Several end so: 2023/q1/a"):
+            carry_out(reader.read("q1/a.txt"))
+
+
 def test_names_are_relative_or_end_where_they_differ():
     windows = "C:\\Users\\ann\\x\\y\\a.md"
     names = ["/h/1/y/a.md", windows, "b.md", "notes/a/b.md"]
     assert shown_names({name: name for name in names}, "notes") == {
-        "/h/1/y/a.md": "y/a.md",
+        "/h/1/y/a.md": "1/y/a.md",
         windows: "x/y/a.md",
         "b.md": "b.md",
         "notes/a/b.md": "a/b.md",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.chunk import Hit, Span
+from oprag.chunk import Hit, Span, distinct_names
 from oprag.context import ContextOptions
 from oprag.errors import (
     DocumentNotFoundError,
@@ -144,7 +144,9 @@ def test_metadata_say_what_a_unit_holds():
         units_of(hit("b", score=0.5), hit("long", 130)), 2, ContextOptions()
     )
 
-    assert unit_metadata(part, "y" * 80, texts.__getitem__) == {
+    names = {(name, name): name for name in texts}
+
+    assert unit_metadata(part, "y" * 80, texts.__getitem__, names) == {
         "doc_key": document_key("long"),
         "doc_uri": "long",
         "unit_documents": ["long"],
@@ -159,7 +161,7 @@ def test_metadata_say_what_a_unit_holds():
         "oprag_exact": True,
         "oprag_hash": result_hash("y" * 80),
     }
-    metadata = unit_metadata(pair, "12345\n\né", texts.__getitem__)
+    metadata = unit_metadata(pair, "12345\n\né", texts.__getitem__, names)
     assert metadata["doc_uri"] == '["a", "b"]'
     assert metadata["unit_documents"] == ["a", "b"]
     assert metadata["unit_spans"] == [[0, 5], [0, 1]]
@@ -173,7 +175,9 @@ def test_units_are_named_as_chunks_are():
     one, two = "/home/ann/docs/2024/a.md", "/home/ann/docs/b.md"
     index = UnitIndex([LongUnit((one, two), 2)])
     (found,) = index.find([Hit("a", {"source": one})], ContextOptions())
-    metadata = unit_metadata(found, "a\n\nb", dict.fromkeys((one, two), "a").get)
+    texts = dict.fromkeys((one, two), "a")
+    names = distinct_names((name, name) for name in texts)
+    metadata = unit_metadata(found, "a\n\nb", texts.get, names)
 
     assert metadata["oprag_document"] == '["2024/a.md", "docs/b.md"]'
     assert metadata["oprag_citation"] == (
