@@ -48,7 +48,8 @@ class _OneLineErrors(TyperGroup):
                 raise stop(wrong, 2) from error
             if ends or hasattr(error, "exit_code"):  # the reader had enough, or Typer
                 raise
-            raise stop(_message(error, ctx.invoked_subcommand)) from error
+            message = _message(error, ctx.invoked_subcommand)
+            raise stop(_as_typed(message, ctx)) from error
 
 
 _OF_EVAL = {
@@ -104,6 +105,14 @@ def _message(error: Exception, command: str | None) -> str:
         f"{Path(place.filename).name}, line {place.lineno}: {said_by(error)} Please "
         "report it, with the command."
     )
+
+
+def _as_typed(message: str, ctx: Any) -> str:
+    """Write options as they are typed: `--token-budget 3` for `token_budget=3`."""
+    command = ctx.command.get_command(ctx, ctx.invoked_subcommand or "")
+    for option in command.params if command else ():
+        message = re.sub(rf"\b{option.name}=", f"{option.opts[0]} ", message)
+    return message
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from oprag.cli.options import (
     DEFAULT_EMBEDDING_MODEL,
     Directory,
     EmbeddingModel,
-    MostChunks,
     TokenBudget,
 )
 
@@ -58,7 +57,6 @@ In your own code one line changes:
 def demo(
     *,
     token_budget: TokenBudget = 600,
-    k: MostChunks = None,
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
     directory: Directory = None,
 ) -> None:
@@ -91,7 +89,7 @@ def demo(
             show_progress=progress,
         )
     tell_index(index, notes)
-    options = SearchOptions(token_budget=token_budget, k=k)
+    options = SearchOptions(token_budget=token_budget)
     found = [retrieve(index.vectorstore, question, options) for question in QUESTIONS]
     show(text, found, token_budget=token_budget)
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 import anyio
 import typer
 
-from oprag.cli.chroma_directory import DATABASE
+from oprag.cli.chroma_directory import DATABASE, chosen_collection
 from oprag.cli.display import make_console
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings, load_model
 from oprag.cli.library import Library, open_library
@@ -93,13 +93,14 @@ def librarian_of(path: Path, options: ServeOptions, *, patience: float) -> Libra
     A call waits for it so many seconds as `patience` says.
 
     Raises:
-        typer.Exit: With code 2: it is not there, or no Chroma directory and a
-            collection is named.
+        typer.Exit: With code 2: it is not there, or the collection is not.
     """
     if not path.exists():
         raise stop(f"{str(path)!r} does not exist.", 2)
     collection = options.collection
-    if collection and not (path / DATABASE).is_file():
+    if (path / DATABASE).is_file():
+        collection = chosen_collection(path, collection)
+    elif collection:
         raise stop(f"--collection is of a Chroma directory, and {path} is none.", 2)
 
     @functools.cache

@@ -49,7 +49,7 @@ def test_the_version_is_the_installed_one():
     [
         (["dmeo"], "'demo'"),
         (["demo", "--tokens", "5"], "--tokens"),
-        (["demo", "--k", "0"], "--k"),
+        (["context", "a", "b", "--k", "0"], "--k"),
         (
             ["demo", "--token-budget", "many"],
             "--token-budget': Input should be a valid",

@@ -11,6 +11,7 @@ from threading import Event
 
 import httpx
 import pytest
+from chromadb import PersistentClient
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from typer.testing import CliRunner
 
@@ -293,6 +294,7 @@ async def test_a_client_that_goes_away_is_no_failure(library, capsys):
             for command in ("mcp", "serve")
             for given, said in (
                 (["nowhere"], "Error: 'nowhere' does not exist."),
+                (["index", "--collection", "a"], "index has no collection 'a'."),
                 ([".", "--collection", "notes"], "of a Chroma directory, and . is"),
                 ([".", "--widen", "all"], "from 1 on, or fill."),
                 ([".", "--token-budget", "0"], "Invalid value for '--token-budget'"),
@@ -303,6 +305,8 @@ async def test_a_client_that_goes_away_is_no_failure(library, capsys):
 def test_a_mistake_of_the_command_line_is_told(given, key, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPRAG_API_KEY", key)
+    if "index" in given:
+        PersistentClient(tmp_path / "index")
 
     result = CliRunner().invoke(app, given)
 

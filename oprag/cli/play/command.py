@@ -72,6 +72,7 @@ def play(
     from oprag.cli.play.server import make_app
     from oprag.cli.play.session import Workshop
 
+    listener = listen(_HOST, port, "Give another --port, or 0 for any that is free.")
     workshop = Workshop(
         paths=files or [],
         embedding_model=embedding_model,
@@ -80,7 +81,6 @@ def play(
         max_context_tokens=max_context_tokens,
         decline=decline,
     )
-    listener = listen(_HOST, port, "Give another --port, or 0 for any that is free.")
     port = listener.getsockname()[1]
     address = f"http://{_HOST}:{port}"
     typer.echo(f"The page: {address} (Ctrl-C ends it)", err=True)
