@@ -147,7 +147,7 @@ class LongUnitRetriever(WrappingRetriever):
         name, fetch = type(self).__name__, self._fetch({}, {}, self.k)
         stores = verified_stores(name, self.base_retriever)
         find = lambda *found: self._chosen(self.k, *found).documents()  # noqa: E731 -- as short as that
-        return Verification(name, stores, self._context(fetch), full=True, find=find)
+        return Verification(name, stores, self._context(fetch), find=find)
 
     def _fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None

@@ -197,14 +197,11 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
 
     def _verification(self) -> Verification:
         route, _ = self._read()
-        context = route.context
-        if self.documents is not None:
-            search = search_filter(self.retriever, {}, {})
-            context = replace(context, documents=self._full_texts().within(search))
-        full = any(rung.full for rung in route.rungs)
-        name = type(self).__name__
-        stores = verified_stores(name, self.retriever)
-        return Verification(name, stores, context, full)
+        name, inside, full = type(self).__name__, self.retriever, None
+        if any(rung.full for rung in route.rungs):
+            full = self._full_texts().within(search_filter(inside, {}, {}))
+        stores = verified_stores(name, inside)
+        return Verification(name, stores, route.context, full, inside=inside)
 
     def _inside(self) -> list[Runnable[Any, Any]]:
         return [self.retriever, self.llm, *(self.rung_llms or {}).values()]

@@ -127,7 +127,7 @@ class LongUnitRetriever(WrappingRetriever):
         stores = verified_stores(name, self.base_retriever)
         options = self._bound_options()
         find = lambda *found: self._chosen(*found).documents()  # noqa: E731 -- as short as that
-        return Verification(name, stores, options, full=True, find=find)
+        return Verification(name, stores, options, find=find)
 
     def _bound_options(self) -> ContextOptions:
         """The options, with full texts only as far as the search's filter admits."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Self, TypeAlias
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -212,12 +211,12 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         )
 
     def _verification(self) -> Verification:
-        route = self._self_route
-        options = replace(route.options.context, documents=route.full_texts())
+        route, name = self._self_route, type(self).__name__
         full = any(rung.full for rung in route.options.route.rungs)
-        name = type(self).__name__
-        stores = verified_stores(name, self._retriever)
-        return Verification(name, stores, options, full)
+        source = route.full_texts() if full else None
+        inside, context = self._retriever, route.options.context
+        stores = verified_stores(name, inside)
+        return Verification(name, stores, context, source, inside=inside)
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Retrieve and postprocess; the nodes are best first, as the retriever's."""

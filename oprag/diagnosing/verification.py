@@ -15,9 +15,9 @@ from oprag.diagnosing.checks import Group, group_chunks, read_group
 from oprag.diagnosing.doctor import Examination
 from oprag.diagnosing.report import Diagnosis
 from oprag.diagnosing.sample import take_sample
-from oprag.documents import ChunkStore, document_source
+from oprag.documents import ChunkStore, DocumentSource, document_source
 from oprag.errors import InvalidOptionError, OpragError, PositionError, UnfitIndexError
-from oprag.tokens import Steps, acarry_out, carry_out
+from oprag.tokens import Do, Steps, acarry_out, carry_out
 
 _LISTED = 3
 """Errors that are shown."""
@@ -66,8 +66,6 @@ _Found: TypeAlias = tuple[Diagnosis, int, list[OpragError], list[OpragError]]
 """What is there, the number of documents, and the errors of those that cannot be read,
 and of those that cannot be put in order."""
 _Find: TypeAlias = Callable[[Sequence[Hit], ContextOptions], Iterable[str]]
-_Asked: TypeAlias = Callable[[ContextOptions], object]
-"""The work of a question on a document's chunks, with the errors it would raise."""
 
 
 class Verification(NamedTuple):
@@ -78,12 +76,14 @@ class Verification(NamedTuple):
     stores: Sequence[ChunkStore]
     """The stores that it searches, read through its search's filter."""
     options: ContextOptions
-    """Its own, with full texts through that filter, too."""
-    full: bool = False
-    """Whether it reads full documents."""
+    """Its own, with the full texts in which it finds places, through that filter."""
+    full: DocumentSource | None = None
+    """Where it reads full documents, through that filter."""
     find: _Find | None = None
     """Names the documents that are read for chunks of one, where it is not the chunks
     that are put in order; raises what a question would."""
+    inside: object = None
+    """What it asks: a component of oprag finds places in texts of its own."""
 
     def steps(self, sample: int | None) -> Steps[_Found]:
         """Examine the store."""
@@ -95,9 +95,9 @@ class Verification(NamedTuple):
         diagnosis = Examination(taken, None, *keys).diagnosis
         groups = group_chunks(taken.chunks, keys[1])
         unread, refused = list[OpragError](), list[OpragError]()
-        for fails, ask in self._questions(groups, taken.chunks):
+        for fails, question in self._questions(groups, taken.chunks):
             try:
-                yield with_texts(self._strict, ask)
+                yield question
             except InvalidOptionError:  # what is wrong with an option
                 raise
             except OpragError as error:
@@ -106,8 +106,12 @@ class Verification(NamedTuple):
 
     @property
     def _strict(self) -> ContextOptions:
+        options = self.options
+        if isinstance(self.inside, Verifiable):
+            texts = self.inside._verification().options.documents  # noqa: SLF001 -- above
+            options = replace(options, documents=texts)
         return replace(
-            self.options.best_first(),
+            options.best_first(),
             merge=self.options.merge or self.options.selection == "recall",
             selection="budget",
             token_budget=None,
@@ -117,19 +121,18 @@ class Verification(NamedTuple):
 
     def _questions(
         self, groups: Sequence[Group], chunks: Sequence[Hit]
-    ) -> Iterator[tuple[bool, _Asked]]:
+    ) -> Iterator[tuple[bool, Do]]:
         """Yield the work on each document, and whether it fails even with `"warn"`."""
+        strict, full = self._strict, self.full is not None
+        reading = replace(strict, documents=self.full)
         for group in groups:
             hits = [chunks[i] for i in group.members]
             if self.find is not None:
-                yield False, partial(self.find, hits)
-                yield True, partial(_read_found, self.find, hits)
-            elif not self.full or self.options.documents is None:
-                yield False, partial(_order, hits)
-            else:  # what cannot be named cannot be read in full
-                if group.key:
-                    yield True, partial(_read, group.name)
-                yield not group.key, partial(_order, hits, alone=True)
+                yield True, with_texts(strict, partial(_read_found, self.find, hits))
+            elif full and group.key:
+                yield True, with_texts(reading, partial(_read, group.name))
+            fails = full and not group.key  # what has no name cannot be read in full
+            yield fails, with_texts(strict, partial(self.find or _order, hits))
 
     def reported(
         self,
@@ -181,12 +184,8 @@ def _read(name: str, options: ContextOptions) -> None:
     document_source(options.documents or {}).read(name)
 
 
-def _order(
-    hits: Sequence[Hit], options: ContextOptions, *, alone: bool = False
-) -> None:
+def _order(hits: Sequence[Hit], options: ContextOptions) -> None:
     """Put the chunks of a document in order, or raise what a question would."""
-    if alone:  # without full texts
-        options = replace(options, documents=None)
     arrange(hits, options)
     if options.merge and options.documents is not None:  # gaps are to be filled
         arrange(hits[::2], options)

@@ -179,6 +179,15 @@ def test_self_route_names_texts_that_are_not_there(tmp_path: Path):
         component.verify()
 
 
+def test_self_route_finds_places_where_the_retriever_in_it_does():
+    texts = {"a.txt": " ".join(text for text, _ in SOUND)}
+    for held in stored([(text, {"source": "a.txt"}) for text, _ in SOUND]):
+        with pytest.raises(UnfitIndexError, match="no position"):
+            held.routed(held.search(4), documents=texts).verify()
+        inside = held.ordered(held.search(4), documents=texts)
+        assert held.routed(inside, documents=texts).verify().chunks == 9
+
+
 def test_only_what_the_filter_admits_is_looked_at():
     chunks = [(t, {**m, "tenant": "x"}) for t, m in PARTLY]
     chunks += [(t, {**m, "tenant": "y"}) for t, m in SOUND]

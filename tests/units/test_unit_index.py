@@ -8,12 +8,7 @@ from hypothesis import strategies as st
 
 from oprag.chunk import Hit, Span, distinct_names
 from oprag.context import ContextOptions
-from oprag.errors import (
-    DocumentNotFoundError,
-    InvalidOptionError,
-    MissingPositionError,
-    PositionError,
-)
+from oprag.errors import InvalidOptionError, MissingPositionError, PositionError
 from oprag.metadata import document_key, result_hash
 from oprag.units import LongUnit, UnitIndex, reading_order
 from oprag.units.unit_index import unit_metadata
@@ -76,13 +71,6 @@ def test_characters_are_needed_only_where_a_document_is_cut(place):
     assert units_of(hit("a", **place))
     with pytest.raises(MissingPositionError, match=r"3 units.* has no characters"):
         units_of(hit("long", **place))
-
-
-def test_a_chunk_without_a_unit_is_an_error_that_names_it():
-    with pytest.raises(DocumentNotFoundError, match="'elsewhere'") as caught:
-        units_of(hit("a"), hit("elsewhere"))
-
-    assert caught.value.document == "elsewhere"
 
 
 def test_units_of_a_hashed_key_are_found_by_the_documents_own_name():
