@@ -49,10 +49,10 @@ def create_retrieval_tool(
 
     Args:
         searched: A vector store or a retriever, which is wrapped in an
-            `OrderPreservingRetriever` that merges neighbours. Of an
-            `OrderPreservingRetriever`, also in `with_config` and the like, and of an
-            `OrderPreservingVectorStore` the own options hold, as they are now; the
-            budget leaves room for the places too.
+            `OrderPreservingRetriever` that merges neighbours. A budget inside it alone
+            has no room for places: none are written. Of an `OrderPreservingRetriever`,
+            also in `with_config` and the like, and of an `OrderPreservingVectorStore`
+            the own options hold, as they are now; the budget has room for the places.
         name: What the model calls the tool.
         description: Its description for the model; None for what is said above.
         k: Hits to read, of the best; None for as many as the retriever or the store
@@ -108,7 +108,8 @@ def _ordered(searched: Any, options: SearchKeywords) -> Any:
                 takes = "Set it on the OrderPreservingRetriever."
                 raise invalid_option(option, value, takes)
         return _with_places(searched)
-    given: Any = {"merge": True, "citations": True, **options}
+    given: Any = {"merge": True, **options}
+    given["citations"] = given.get("token_budget") is not None
     if isinstance(searched, VectorStore):
         return OrderPreservingRetriever(vectorstore=searched, **given)
     if isinstance(searched, Runnable) and not isinstance(searched, BaseTool):
@@ -121,8 +122,7 @@ def _with_places(searched: Any) -> Any:
     if isinstance(searched, OrderPreservingRetriever):
         return searched._with(citations=True)  # noqa: SLF001 -- of this package
     inner = "bound" if isinstance(searched, RunnableBindingBase) else "default"
-    placed = _with_places(getattr(searched, inner))
-    return searched.model_copy(update={inner: placed})
+    return searched.model_copy(update={inner: _with_places(getattr(searched, inner))})
 
 
 def _read(retriever: Any, found: list[Document]) -> tuple[str, list[Document]]:

@@ -75,7 +75,7 @@ def result_metadata(
         metadata[IDS] = ids
     bare = HASH in first and BARE in first
     if options is not None:
-        bare = options.token_budget is not None and not options.citations
+        bare = (bare or options.token_budget is not None) and not options.citations
     if bare:
         metadata[BARE] = True
     return metadata

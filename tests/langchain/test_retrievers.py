@@ -107,9 +107,6 @@ def test_a_budget_that_everything_fits_into_is_reported_once(caplog):
     assert caplog.text.count("all 5 retrieved chunks fit") == 2
 
 
-# Functions
-
-
 async def test_a_function_is_a_retriever_and_an_async_one_is_awaited():
     async def found(query):
         return [chunk(2), chunk(1)]

@@ -10,6 +10,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import ConfigDict
 
 from langchain_oprag import (
+    OrderPreservingCompressor,
     OrderPreservingRetriever,
     OrderPreservingVectorStore,
     create_retrieval_tool,
@@ -48,6 +49,7 @@ def in_order(documents):
         lambda store: (ordered(store).with_config(tags=["x"]), {}),
         lambda store: (ordered(store).with_retry(), {}),
         lambda store: (ordered(store).configurable_fields(k=FIELD), {}),
+        lambda store: (ordered(store) | OrderPreservingCompressor(), {}),
     ],
 )
 def test_the_budget_has_room_for_all_that_is_written_and_is_used(given, store):
@@ -59,8 +61,8 @@ def test_the_budget_has_room_for_all_that_is_written_and_is_used(given, store):
     assert in_order(message.artifact)
 
 
-SMALL = {"token_budget": 120, "token_counter": words}
 FIELD = ConfigurableField("k")
+SMALL = {"token_budget": 120, "token_counter": words}
 
 
 def ordered(store):

@@ -110,10 +110,10 @@ def test_what_was_reserved_is_never_exceeded():
             marks = {}  # what nobody left room for is not written unasked
         marks["separator"] = case.options.get("separator", "\n\n")
         if number % 2:
-            made = by_langchain(documents_of(case), options)
+            made = by_langchain(by_langchain(documents_of(case), options), {})
             text = in_langchain.format_documents(made, **marks)
         else:
-            nodes = by_llamaindex(nodes_of(case), options)
+            nodes = by_llamaindex(by_llamaindex(nodes_of(case), options), {})
             text = in_llamaindex.format_nodes(nodes, **marks)
         assert COUNT(text) <= budget, number
         written += bool(text)
