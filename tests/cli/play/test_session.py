@@ -21,7 +21,6 @@ from tests.files.mixed_files import LEASE, make_folder, pdf
 from tests.kit.openai_server import Reply, ScriptedServer, Usage
 
 QUESTION = "Who pays for repairs?"
-HOSTILE = "<img src=x onerror=alert(1)>.txt"
 
 
 @pytest.fixture
@@ -197,18 +196,6 @@ def test_passages_stand_at_their_places_in_the_whole_document(folder, workshop):
 
     assert texts == [passage.text for passage in session.step.retrieved.passages]
     assert document["length"] == len(whole)
-
-
-def test_names_full_of_markup_stay_as_they_are(tmp_path, workshop):
-    file = tmp_path / HOSTILE
-    file.write_text("<script>alert(2)</script> is what it says.")
-
-    session = dropped(Session(workshop), file)
-    session.ask("<b>what</b>?")
-
-    assert files_view(session)["files"] == [[HOSTILE, False]]
-    assert step_view(session.step)["passages"][0]["place"].startswith(HOSTILE)
-    assert session.step.retrieved.context == file.read_text()
 
 
 def test_a_file_that_is_removed_is_no_longer_read(folder, workshop):
