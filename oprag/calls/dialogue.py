@@ -102,7 +102,7 @@ class PromptSize:
         message = (
             f"A window of {self.window} tokens has no room for any text: the prompt "
             f"alone takes {overhead}, and {self.reserved} are kept for the answer. "
-            "Give a larger max_context_tokens."
+            "Give a larger window, max_context_tokens=."
         )
         raise ContextWindowError(message, window=self.window, needed=None)
 

@@ -108,10 +108,10 @@ def _message(error: Exception, command: str | None) -> str:
 
 
 def _as_typed(message: str, ctx: Any) -> str:
-    """Write options as they are typed: `--token-budget 3` for `token_budget=3`."""
+    """Write options as they are typed: `--token-budget=3` for `token_budget=3`."""
     command = ctx.command.get_command(ctx, ctx.invoked_subcommand or "")
     for option in command.params if command else ():
-        message = re.sub(rf"\b{option.name}=", f"{option.opts[0]} ", message)
+        message = re.sub(rf"\b{option.name}(?==)", option.opts[0], message)
     return message
 
 

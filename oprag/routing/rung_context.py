@@ -224,7 +224,7 @@ def context_of_documents(
             message = (
                 f"Nothing of the documents fits a window of {size.window} tokens, of "
                 f"which {size.reserved} are kept for the answer. Give a larger "
-                "max_context_tokens."
+                "window, max_context_tokens=."
             )
             raise ContextWindowError(message, window=size.window, needed=None)
     text, is_whole = joined(kept, options), kept is whole

@@ -85,7 +85,7 @@ def test_a_folder_that_is_empty_now_can_be_emptied(run, tmp_path):
     assert "can be read" in run("index", notes, "--chroma", place).output
     kept = run("index", notes, "--chroma", place, "--remove-missing", "yes")
     assert kept.exit_code == 1
-    assert 'pass --remove-missing "all".' in kept.output
+    assert 'pass --remove-missing="all".' in kept.output
     gone = run("index", notes, "--chroma", place, "--remove-missing", "all", "--json")
     assert gone.exit_code == 0
     assert json.loads(gone.stdout)["chunks"] == 0
