@@ -9,7 +9,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
-from oprag.metadata import EXACT, HASH, PAGES, uri_of
+from oprag.metadata import EXACT, HASH, PAGES, PART_INDEX, uri_of
 
 _RANK = attrgetter("rank")
 _NO_METADATA: Mapping[str, Any] = {}
@@ -146,8 +146,8 @@ class Passage(NamedTuple):
 
         `contract.txt, page 3, characters 120-480`. Characters are end
         exclusive. A page is named as the reader of the document knows it: by its
-        label, its `page_number`, or its `page`, which counts from 0, plus 1. Without
-        any of it: `unknown document`.
+        label, its `page_number`, or its `page`, which counts from 0, plus 1; of several
+        parts on it also the part. Without any of it: `unknown document`.
         """
         if self.cited is not None:
             return self.cited
@@ -239,7 +239,7 @@ _PART_NAMES = (
 
 
 def named_part(metadata: Mapping[str, Any], part: int) -> str:
-    """Name a part for people: `page 3`, or by its number, where nothing names it."""
+    """Name a part for people: `page 3`; `page 3 (part 7)`, of several; or `part 7`."""
     for key, noun in _PART_NAMES:
         value = metadata.get(key)
         if value is None and key == "loc.pageNumber":
@@ -251,6 +251,9 @@ def named_part(metadata: Mapping[str, Any], part: int) -> str:
             value = int(value)  # some stores make floats of integers
         if key == "page" and type(value) is int:
             value += 1  # only here readers count from 0; a text is a printed label
+        counted = PART_INDEX in metadata and key != "page_label" and type(value) is int
+        if counted and part != value - (key != "row"):  # others of this page are before
+            return f"{noun} {value} (part {part})"
         return f"{noun} {value}"
     return f"part {part}"
 

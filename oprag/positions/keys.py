@@ -291,14 +291,9 @@ def known_document(
 
 def _name_for_people(metadata: Mapping[str, Any], keys: Sequence[str]) -> str:
     """The first text that is no id; else the first; an empty one for none."""
-    made_up = ""
-    for key in keys:
-        name = metadata.get(key)
-        if isinstance(name, str) and name not in NO_NAME:
-            if not _RANDOM.match(name):
-                return name
-            made_up = made_up or name
-    return made_up
+    values = map(metadata.get, keys)
+    names = [name for name in values if isinstance(name, str) and name not in NO_NAME]
+    return next((name for name in names if not _RANDOM.match(name)), [*names, ""][0])
 
 
 def _written_key(metadata: Mapping[str, Any]) -> str | None:

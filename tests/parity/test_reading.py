@@ -90,6 +90,24 @@ def test_pages_of_a_document_follow_one_another_without_a_gap_within_the_budget(
     assert read == LEASE
 
 
+def test_of_elements_on_one_page_each_has_a_citation_by_which_it_is_read():
+    texts = [f"Element {number}." for number in range(3)]
+    given = [Document(t, metadata={"source": "a.pdf", "page_number": 1}) for t in texts]
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
+    langchain_oprag.index_documents(given, store)
+    indexed = langchain_oprag.OrderPreservingRetriever(vectorstore=store).invoke("Of")
+    compressor = langchain_oprag.OrderPreservingCompressor(documents=given)
+    reader = DocumentReader(document_source(given))
+
+    for results in (indexed, compressor(given)):
+        assert [each.page_content for each in results] == texts
+        for each in results:
+            _, page, _ = each.metadata["oprag_citation"].split(", ")
+            (read,) = carry_out(reader.read("a.pdf", page=page)).passages
+            assert (read.text, read.part) == (each.page_content, texts.index(read.text))
+            assert read.citation == each.metadata["oprag_citation"]
+
+
 def test_every_section_of_an_outline_can_be_read():
     reader = DocumentReader(document_source(TEXTS))
     for line in carry_out(reader.outline("a/lease.txt")).text.splitlines():
