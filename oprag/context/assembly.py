@@ -39,6 +39,7 @@ from oprag.positions import (
     UNNAMED,
     as_number,
     check_positions,
+    divided_files,
     read_chunks,
     read_documents,
     within_one_version,
@@ -98,6 +99,8 @@ def arrange(
             if same := count - sum(chunk.rank < count for chunk in chunks):
                 why["duplicates"] = same
             bad = tuple(problems.values())
+            if options.document_key is None:
+                bad += (*divided_files(hits, by_file=texts is not None),)
             return Arranged(passages, used_all, read, bad, neighbours.lacking, why=why)
 
 

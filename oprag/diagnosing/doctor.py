@@ -30,7 +30,7 @@ from oprag.diagnosing.sample import Sample, take_sample
 from oprag.diagnosing.sources import Sources
 from oprag.diagnosing.wholeness import check_documents
 from oprag.documents import SourceLike, StoredChunk
-from oprag.positions import DocumentKey, PositionKeys
+from oprag.positions import DocumentKey, PositionKeys, divided_files
 
 _PROBLEMS = {
     "moved": "wrong_position",
@@ -157,7 +157,11 @@ class Examination:
         """Return each chunk's start in its source, where that is proved; else -1."""
         proofs = None if sources is None else self._compare(sources)
         groups = group_chunks(chunks, document_key)
-        ordered = bool(chunks)
+        divided = [] if document_key else divided_files(chunks)
+        for error in divided:
+            for number in error.ranks:
+                self._findings.add(error.kind, number, error.document)
+        ordered = bool(chunks) and not divided
         for group in groups:
             ordered = self._is_ordered(group) and ordered
         self.damaged = check_documents(chunks, self._findings, sampled=not taken.is_all)

@@ -103,6 +103,9 @@ MESSAGES = {
     "empty": "There are no chunks: index the documents, or examine the collection that "
     "holds them.",
     "missing_document": "Nothing says which document these chunks are from.",
+    "divided_file": "Chunks of one file belong to several documents by their ids: how "
+    "these follow one another is not known. Where the file is one document, give its "
+    "key as document_key=.",
     "missing_position": "These chunks have no position that can be used.",
     "unscoped_position": "Offsets count from the start of a section or a parent, so "
     "they do not order the document.",

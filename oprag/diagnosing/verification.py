@@ -166,8 +166,16 @@ class Verification(NamedTuple):
                 raise unfit
             warn(message, unfit)
         elif diagnosis.verdict == "not ordered":
-            # But for the options of the component, which put it in order.
-            problems = [replace(each, serious=False) for each in diagnosis.problems]
+            # But for the options of the component, which put documents in order.
+            problems = [
+                replace(each, serious=each.kind == "divided_file")
+                for each in diagnosis.problems
+            ]
+            for each in problems:
+                if each.serious:
+                    error = PositionError(each.message, kind=each.kind)
+                    warn(f"{self.component}: {each.message}", error)
+                    return diagnosis
             return replace(diagnosis, verdict="ordered", problems=tuple(problems))
         return diagnosis
 

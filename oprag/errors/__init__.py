@@ -127,8 +127,9 @@ class ConflictingPositionsError(PositionError):
     """Places of a document's chunks cannot all be true.
 
     `kind` is `"ambiguous_position"` (different texts at one position),
-    `"conflicting_text"` (overlapping spans whose texts differ there), or
-    `"inconsistent_chunks"` (chunks that are not all of one text).
+    `"conflicting_text"` (overlapping spans whose texts differ there),
+    `"inconsistent_chunks"` (chunks that are not all of one text), or `"divided_file"`
+    (chunks of one file that belong to several documents; only as a warning).
     """
 
     position: tuple[float, ...] = ()

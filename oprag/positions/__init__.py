@@ -32,6 +32,7 @@ from oprag.positions.stamps import (
 )
 from oprag.positions.validity import (
     check_positions,
+    divided_files,
     within_one_version,
     without_duplicates,
     without_place,
@@ -49,6 +50,7 @@ __all__ = [
     "Stamp",
     "as_number",
     "check_positions",
+    "divided_files",
     "document_metadata",
     "document_name",
     "group_parts",

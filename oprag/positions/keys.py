@@ -59,15 +59,15 @@ SECTION_KEYS = (
 )
 """Keys of splitters that cut a document into sections first."""
 
-_FILE_KEYS = ("file_path", "source")
+FILE_KEYS = ("file_path", "source")
 """Keys of readers that name a file, the most telling first."""
-_ID_KEYS = (
+ID_KEYS = (
     *("ref_doc_id", "document_id", "doc_id", "file_id", "artifact_id"),
     *("source", "file_path", "original_file_name", "url"),
 )
-_NAMES = (DOC_URI, *_FILE_KEYS, "original_file_name", "file_name", "url", "title")
+_NAMES = (DOC_URI, *FILE_KEYS, "original_file_name", "file_name", "url", "title")
 """Keys of what people call a document, the most telling first."""
-_RANDOM = re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$")
+MADE_UP = re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$")
 """An id that a framework made up: what a document without a file is indexed by."""
 _ID_ATTRIBUTES = ("document_id", "file_id", "artifact_id")
 """Attributes of applications' own chunks that name a document. Not `doc_id`, which on
@@ -262,7 +262,7 @@ def is_of_a_parent(hit: Hit) -> bool:
     parent = hit.metadata.get("doc_id")
     return (
         isinstance(parent, str)
-        and _RANDOM.match(parent) is not None
+        and MADE_UP.match(parent) is not None
         and "start_index" in hit.metadata
         and hit.metadata.keys().isdisjoint((DOC_KEY, HASH))
     )
@@ -275,11 +275,11 @@ def known_document(
     metadata = hit.metadata
     if document_key is None:
         by_file = by_file and is_of_a_parent(hit)
-        key = _first_name(map(metadata.get, _FILE_KEYS)) if by_file else None
-        key = key or _known_key(hit)
+        key = first_name(map(metadata.get, FILE_KEYS)) if by_file else None
+        key = key or known_key(hit)
     else:
         keys = as_list(document_key)
-        key = _first_name(look_up(metadata, hit.subject, each) for each in keys)
+        key = first_name(look_up(metadata, hit.subject, each) for each in keys)
         key = _written_key(metadata) if key is None else key
     if key is None:
         return None
@@ -293,7 +293,7 @@ def _name_for_people(metadata: Mapping[str, Any], keys: Sequence[str]) -> str:
     """The first text that is no id; else the first; an empty one for none."""
     values = map(metadata.get, keys)
     names = [name for name in values if isinstance(name, str) and name not in NO_NAME]
-    return next((name for name in names if not _RANDOM.match(name)), [*names, ""][0])
+    return next((name for name in names if not MADE_UP.match(name)), [*names, ""][0])
 
 
 def _written_key(metadata: Mapping[str, Any]) -> str | None:
@@ -308,8 +308,8 @@ def document_name(metadata: Mapping[str, Any]) -> str | None:
     `doc_uri` or `doc_key`; then the file, because the ids of a framework may be of one
     page, or of one run; then ids. None where the metadata has none of them.
     """
-    keys = (DOC_URI, DOC_KEY, *_FILE_KEYS, *_ID_KEYS)
-    return _first_name(metadata.get(key) for key in keys)
+    keys = (DOC_URI, DOC_KEY, *FILE_KEYS, *ID_KEYS)
+    return first_name(metadata.get(key) for key in keys)
 
 
 def as_list(keys: DocumentKey | PositionKeys) -> Sequence[Any]:
@@ -317,20 +317,21 @@ def as_list(keys: DocumentKey | PositionKeys) -> Sequence[Any]:
     return [keys] if isinstance(keys, str) or callable(keys) else keys
 
 
-def _known_key(hit: Hit) -> str | None:
+def known_key(hit: Hit) -> str | None:
+    """Return the key of a hit's document by the known keys; None without."""
     metadata = hit.metadata
     own = _written_key(metadata) or metadata.get(DOC_KEY)
     if type(own) is str and own not in NO_NAME:
         return own
     if not _SPLIT_KEYS.isdisjoint(metadata) or metadata.get("loc") is not None:
-        key = _first_name(metadata.get(name) for name in _FILE_KEYS)
+        key = first_name(metadata.get(name) for name in FILE_KEYS)
         if key is not None:
             return key
     if hit.document is not None and hit.document not in NO_NAME:
         return hit.document
-    name = _first_name(metadata.get(key) for key in _ID_KEYS)
+    name = first_name(metadata.get(key) for key in ID_KEYS)
     if name is None and hit.subject is not None:
-        name = _first_name(getattr(hit.subject, key, None) for key in _ID_ATTRIBUTES)
+        name = first_name(getattr(hit.subject, key, None) for key in _ID_ATTRIBUTES)
     return name
 
 
@@ -342,7 +343,8 @@ def _is_placed(hit: Hit, position_keys: PositionKeys | None) -> bool:
     return any(as_number(value) is not None for value in known_positions(hit).values())
 
 
-def _first_name(values: Any) -> str | None:
+def first_name(values: Any) -> str | None:
+    """Return the first value that is a name, as a string; None without."""
     for value in values:
         no_number = isinstance(value, float) and math.isnan(value)  # pandas: nothing
         if value is not None and not no_number and (name := str(value)) not in NO_NAME:

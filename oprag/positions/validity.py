@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Iterable, Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, takewhile
 from operator import attrgetter
 from typing import Any
 
-from oprag.chunk import Chunk, Span
-from oprag.errors import OpragError, PositionWarning, users_level
-from oprag.metadata import DOC_KEY, DOC_VERSION, version_text
+from oprag.chunk import Chunk, Hit, Span
+from oprag.errors import (
+    ConflictingPositionsError,
+    OpragError,
+    PositionWarning,
+    users_level,
+)
+from oprag.metadata import DOC_KEY, DOC_VERSION, HASH, version_text
 from oprag.ordering import group_by_document
 from oprag.positions.errors import contradiction
+from oprag.positions.keys import (
+    FILE_KEYS,
+    ID_KEYS,
+    MADE_UP,
+    first_name,
+    is_of_a_parent,
+    known_key,
+    known_positions,
+)
+
+_A_FILE = re.compile(r"[./\\]")
+"""In the name of a file or an address; a system ("confluence") is no file."""
+_FEW = 3
+"""Fewer documents of one chunk each may be so by chance."""
 
 
 def without_duplicates(chunks: Iterable[Chunk]) -> list[Chunk]:
@@ -185,3 +205,68 @@ def _behind(chunk: Chunk, length: int) -> Chunk:
     """The chunk without so many characters at its beginning, where it began."""
     end = chunk.span.end if chunk.span else 0
     return _ending_at(chunk, end - length)._replace(text=chunk.text[length:])
+
+
+def divided_files(
+    hits: Sequence[Hit], *, by_file: bool = False
+) -> list[ConflictingPositionsError]:
+    """Return an error for each file whose chunks belong to several documents.
+
+    Frameworks make an id up for each text that a reader returns: of a section, of a
+    page that has no number, of a file that is read again. Some applications give each
+    chunk an id under a document's key. How such documents follow one another in the
+    file is not known.
+
+    Args:
+        hits: Grouped by the known keys.
+        by_file: As of `read_documents`.
+    """
+    files: dict[str, dict[str, list[int]]] = {}
+    for number, hit in enumerate(hits):
+        if DOC_KEY in hit.metadata or HASH in hit.metadata:
+            continue
+        file = first_name(map(hit.metadata.get, FILE_KEYS))
+        if file and _A_FILE.search(file) and not (by_file and is_of_a_parent(hit)):
+            key = known_key(hit) or file
+            files.setdefault(file, {}).setdefault(key, []).append(number)
+    return [
+        _divided(file, hits, sorted(chain.from_iterable(documents.values())))
+        for file, documents in files.items()
+        if _is_divided(file, documents, hits)
+    ]
+
+
+def _is_divided(
+    file: str, documents: Mapping[str, Sequence[int]], hits: Sequence[Hit]
+) -> bool:
+    """Whether documents of one file may be parts of one text."""
+    if sum(key.startswith(file) or bool(MADE_UP.match(key)) for key in documents) > 1:
+        return True
+    # Else an application chose the ids; it may well have several documents in a file.
+    places = {repr(known_positions(hits[numbers[0]])) for numbers in documents.values()}
+    each_one = all(len(numbers) == 1 for numbers in documents.values())
+    return each_one and _FEW <= len(documents) == len(places)
+
+
+def _divided(
+    file: str, hits: Sequence[Hit], numbers: Sequence[int]
+) -> ConflictingPositionsError:
+    hit = hits[numbers[0]]
+    by, key = (
+        next(name for name in FILE_KEYS if hit.metadata.get(name)),
+        known_key(hit),
+    )
+    ids = (name for name in ID_KEYS if str(hit.metadata.get(name)) == key)
+    own = "ref_doc_id" if hit.document else next(ids, by)
+    start = next(iter(known_positions(hit)), None)
+    counts = f", and {start!r} counts from its beginning," if start else ","
+    give = f"position_keys={start!r}" if start else "the text as documents="
+    message = (
+        f"{len(numbers)} chunks of {file!r} belong to several documents by {own!r}: "
+        "how these follow one another is not known, so they are in the order as "
+        f"retrieved. If the file is one document{counts} give document_key={by!r} "
+        f"and {give}; if not, document_key={own!r}."
+    )
+    return ConflictingPositionsError(
+        message, kind="divided_file", document=file, ranks=tuple(numbers)
+    )

@@ -68,6 +68,18 @@ def test_an_index_that_is_only_partly_positioned_is_told_in_numbers():
     assert "add_start_index" not in message  # it was set
 
 
+def test_a_file_of_several_documents_is_not_ordered():
+    chunks = [(t, {**m, "doc_id": f"chunk {n}"}) for n, (t, m) in enumerate(SOUND)]
+
+    for component in retrievers(chunks):
+        with pytest.warns(PositionWarning, match="document_key="):
+            diagnosis = component.verify()
+        assert (diagnosis.verdict, diagnosis.healthy) == ("not ordered", False)
+    keys = {"document_key": "source", "position_keys": "start_index"}
+    for component in retrievers(chunks, **keys):
+        assert component.verify().healthy
+
+
 def test_a_sound_index_gives_what_the_doctor_found():
     for component in retrievers(SOUND):
         assert component.verify().verdict == "ordered"

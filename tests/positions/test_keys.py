@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
 
+from oprag import order_context
 from oprag.chunk import Hit
-from oprag.errors import MissingDocumentError
+from oprag.errors import MissingDocumentError, PositionWarning
 from oprag.positions import UNNAMED, read_documents
 from oprag.positions.keys import look_up
 
@@ -104,6 +106,35 @@ def test_a_text_without_identity_and_position_is_a_document_of_its_own():
     assert (other, no_name) == ("", "")
     with pytest.raises(MissingDocumentError):
         read_documents([hits[0], hits[2]])
+
+
+_IDS = [f"{n:08}-0000-0000-0000-000000000000" for n in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("ids", "source", "several"),
+    [
+        (_IDS, "a.txt", True),  # a reader's sections, or a file that was read again
+        ([_IDS[0]] * 3, "a.txt", False),
+        (["a.txt_part_0", "a.txt_part_1", "a.txt_part_1"], "a.txt", True),
+        (["c0", "c1", "c2"], "a.txt", True),  # an id for each chunk
+        (["d0", "d1", "d1"], "pages.jsonl", False),  # documents in one file
+        (_IDS, "confluence", False),  # a system, no file
+    ],
+)
+def test_documents_of_one_file_are_warned_of(ids, source, several):
+    metadatas = [
+        {"source": source, "doc_id": own, "start_index": 9 * n}
+        for n, own in reversed([*enumerate(ids)])
+    ]
+    keys = {"document_key": "source", "position_keys": "start_index"}
+
+    with pytest.warns(PositionWarning) if several else nullcontext() as warned:
+        order_context(["c", "b", "a"], metadatas)
+    if several:
+        assert all(f"{key}={value!r}" in str(warned[0]) for key, value in keys.items())
+        passages = order_context(["c", "b", "a"], metadatas, **keys)
+        assert "".join(passage.text for passage in passages) == "abc"
 
 
 def test_look_up_follows_dots_and_prefers_the_flat_key():
