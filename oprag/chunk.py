@@ -308,6 +308,16 @@ class FullText(NamedTuple):
     pages: tuple[tuple[Mapping[str, Any], Span], ...] = ()
     """Of numbered parts: the metadata of each, and its span in the text."""
 
+    def page_names(self) -> list[str]:
+        """Name the parts for people, each by a name of its own."""
+        parts = [(metadata, int(metadata[PART_INDEX])) for metadata, _ in self.pages]
+        names = [named_part(*part) for part in parts]
+        times = Counter(names)
+        return [
+            f"{name} (part {number})" if times[name] > 1 else name
+            for name, (_, number) in zip(names, parts, strict=True)
+        ]
+
 
 def best_of_each(found: Any) -> Any:
     """Return the results of several searches as one list, the best of each first.

@@ -6,18 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
 
-from oprag.chunk import Chunk, FullText, Span, named_part
+from oprag.chunk import Chunk, FullText, Span
 from oprag.errors import OpragError
 from oprag.locating import Location, place_some, starts_of
-from oprag.metadata import (
-    CHUNK_INDEX,
-    DOC_KEY,
-    EXACT,
-    N_CHUNKS,
-    PAGES,
-    PART_INDEX,
-    SPANS,
-)
+from oprag.metadata import CHUNK_INDEX, DOC_KEY, EXACT, N_CHUNKS, PAGES, SPANS
 from oprag.ordering import group_by_document
 from oprag.positions import as_number, not_located, parts_named
 
@@ -118,8 +110,8 @@ def _with_pages(chunks: list[Chunk], full: FullText) -> list[Chunk]:
 
     Those of which no place in it is known stay as they are.
     """
-    pages = [(named_part(page, page[PART_INDEX]), span) for page, span in full.pages]
-    own = {PAGES: pages} if pages else {}
+    spans = [span for _, span in full.pages]
+    own = {PAGES: [*zip(full.page_names(), spans, strict=True)]} if spans else {}
     return [
         chunk
         if chunk.span is None or chunk.part is not None

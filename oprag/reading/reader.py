@@ -4,12 +4,11 @@
 
 import re
 from bisect import bisect
-from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
-from oprag.chunk import Chunk, FullText, Passage, Span, named_part
+from oprag.chunk import Chunk, FullText, Passage, Span
 from oprag.context import check_option, render, too_small
 from oprag.documents import DocumentSource
 from oprag.errors import DocumentNotFoundError, InvalidOptionError, OpragError, counted
@@ -201,15 +200,9 @@ def _parts(full: FullText) -> dict[str, tuple[Mapping[str, Any], str]]:
     """Metadata and text of each part, by what a reader calls it; "" for one text."""
     if not full.pages:
         return {"": ({}, full.text)}
-    numbers = [as_number(metadata[PART_INDEX]) or 0 for metadata, _ in full.pages]
-    labels = [named_part(m, n) for (m, _), n in zip(full.pages, numbers, strict=True)]
-    times = Counter(labels)
     return {
-        f"{label} (part {number})" if times[label] > 1 else label: (metadata, text)
-        for label, number, (metadata, span) in zip(
-            labels, numbers, full.pages, strict=True
-        )
-        for text in [full.text[slice(*span)]]
+        name: (metadata, full.text[slice(*span)])
+        for name, (metadata, span) in zip(full.page_names(), full.pages, strict=True)
     }
 
 

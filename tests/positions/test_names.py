@@ -38,26 +38,14 @@ def test_an_id_groups_and_a_file_names(metadata, name):
 
 
 def test_of_paths_that_end_alike_as_many_parts_are_named_as_tell_them_apart():
-    paths = ["/d/2023/q1/a.txt", "/d/2024/q1/a.txt", "/e/2024/q1/a.txt", "/d/q2/a.txt"]
-
-    documents = read_documents([Hit("text", {"source": path}) for path in paths])
-
-    assert documents == [
-        (paths[0], "2023/q1/a.txt"),
-        (paths[1], "d/2024/q1/a.txt"),
-        (paths[2], "e/2024/q1/a.txt"),
-        (paths[3], "q2/a.txt"),
-    ]
-
-
-def test_a_name_that_was_written_stays():
     written = {"oprag_hash": "f", "oprag_key": "k", "oprag_document": "q1/a.txt"}
+    paths = ["/d/2023/q1/a.txt", "/d/2024/q1/a.txt", "/e/2024/q1/a.txt", "/d/q2/a.txt"]
+    metadatas = [written, *({"source": path} for path in paths)]
 
-    documents = read_documents(
-        [Hit("one", written), Hit("two", {"source": "/d/2024/q1/a.txt"})]
-    )
+    documents = read_documents([Hit("text", metadata) for metadata in metadatas])
 
-    assert [name for _, name in documents] == ["q1/a.txt", "2024/q1/a.txt"]
+    names = ["q1/a.txt", "2023/q1/a.txt", "d/2024/q1/a.txt", "e/2024/q1/a.txt"]
+    assert [name for _, name in documents] == [*names, "q2/a.txt"]
 
 
 def test_what_was_indexed_by_oprag_is_looked_up_by_its_uri_and_never_shown_whole():

@@ -396,14 +396,6 @@ def test_a_list_of_keys_sorts_by_the_first_one_first():
     assert _positions(metadatas, position_keys=["v", "c"]) == [(2, 1), (1, 9)]
 
 
-def test_a_citation_has_all_numbers_of_named_keys():
-    metadatas = [{"source": "play", "act": act, "scene": 4} for act in (2, 1)]
-
-    read = order_context(["II", "I"], metadatas, position_keys=["act", "scene"])
-
-    assert [p.citation for p in read] == ["play, chunk 1.4", "play, chunk 2.4"]
-
-
 def test_named_numbers_are_not_mixed_with_the_characters_of_a_result():
     (result,) = order_context(["One."], [{"source": "d", "start_index": 500}])
     place = {"source": "d", "v": 2, "c": 1, "p": 1}
