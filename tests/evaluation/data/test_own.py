@@ -100,6 +100,7 @@ def test_a_bad_line_of_json_is_named(write_jsonl, line, reason):
         ({"question": ""}, "'question': .* it is empty"),
         ({"correct": "c"}, "'correct' is 'c'"),
         ({"correct": ""}, "'correct' is ''"),
+        ({"option_a": "", "option_b": "", "correct": "y"}, r"the options are \[\]"),
         ({"option_a": "", "correct": "b"}, "'option_b' and no 'option_a'"),
     ],
 )

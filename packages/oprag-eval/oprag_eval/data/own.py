@@ -148,11 +148,11 @@ def _question(
         message = f"the document {row.document!r} {why} (known: {known})"
         raise ValueError(message)
     gold = None
-    if row.options:
+    if row.options or row.correct:
         letters = [*string.ascii_uppercase[: len(row.options)]]
         correct = row.correct.strip().upper()
         if correct not in letters:
-            message = f"'correct' is {row.correct!r}, not one of {', '.join(letters)}"
+            message = f"'correct' is {row.correct!r}, and the options are {letters}"
             raise ValueError(message)
         gold = letters.index(correct)
     if row.evidence and not doc_id:
