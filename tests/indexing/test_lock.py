@@ -113,7 +113,6 @@ def test_a_process_that_is_killed_leaves_the_store_free(tmp_path):
         stdout=subprocess.PIPE,
     )
     with process:
-        assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
         with pytest.raises(IndexingError), only_run(store, store, patience=0):
             pass

@@ -109,6 +109,5 @@ def _ready(
 
 
 def _end(guard: subprocess.Popen[bytes]) -> None:
-    assert guard.stdin is not None
     guard.stdin.close()
     guard.wait()

@@ -35,7 +35,6 @@ def holder(tmp_path):
         "w = alone_in(pathlib.Path(sys.argv[1])); w.__enter__(); print('in', flush=1)"
     )
     with process(f"{code}; input(); w.__exit__(None, None, None)", tmp_path) as other:
-        assert other.stdout is not None
         assert other.stdout.readline() == "in\n"
         yield other
         other.kill()

@@ -160,7 +160,6 @@ class TestACap:
             directory, CappedModel(Replies(), spending), concurrency=concurrency
         )
 
-        assert report.stopped is not None
         assert report.stopped.cap == 2500
         assert 0 < report.asked < 16
         assert spending.tokens <= 2500
