@@ -1,7 +1,5 @@
 """The counts of the benchmark of agents, by hand."""
 
-from __future__ import annotations
-
 from langchain_core.documents import Document
 
 from benchmarks.agents import Answer, row, spans_of

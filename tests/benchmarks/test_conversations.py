@@ -1,7 +1,5 @@
 """The counts of the benchmark of chats, on a text of three lines."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from benchmarks.conversations import Read, Turn, chat, table

@@ -1,7 +1,5 @@
 """The recall benchmark, by hand; and it runs the product's steps."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A short form of the simulation, and how its table is written."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.sampling import (

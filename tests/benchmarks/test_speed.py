@@ -1,7 +1,5 @@
 """The arithmetic of the speed benchmark, by hand. Nothing here is timed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

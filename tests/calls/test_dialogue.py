@@ -1,7 +1,5 @@
 """The model's window: what is kept for the answer, and what is left."""
 
-from __future__ import annotations
-
 import pytest
 
 from oprag.calls import PromptSize

@@ -1,7 +1,5 @@
 """The account of one question."""
 
-from __future__ import annotations
-
 import json
 from math import nan
 

@@ -1,7 +1,5 @@
 """The prompts, and what is required of a user's own."""
 
-from __future__ import annotations
-
 import pytest
 
 from oprag.calls import QA_VARIABLES, check_prompt, qa_prompt

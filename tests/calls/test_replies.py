@@ -1,7 +1,5 @@
 """Reasoning before a reply goes; a stream that was broken off is no whole reply."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

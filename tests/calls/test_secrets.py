@@ -1,7 +1,5 @@
 """Which texts are taken for secrets, and which are not."""
 
-from __future__ import annotations
-
 import pytest
 
 from oprag.calls import keep_secret, said_by, without_secrets

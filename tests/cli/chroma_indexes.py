@@ -1,7 +1,5 @@
 """Chroma directories as LangChain, LlamaIndex and chromadb itself write them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Two real embedding models: the demo's own, and a tiny one for speed."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

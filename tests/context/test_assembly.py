@@ -1,7 +1,5 @@
 """`order_context` and `render`: the whole way, and bad input."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """A budget holds what is sent, and nothing is counted twice."""
 
-from __future__ import annotations
-
 from itertools import accumulate
 
 import pytest

@@ -1,7 +1,5 @@
 """Chunks with something before or behind their text, as contextual retrieval makes."""
 
-from __future__ import annotations
-
 import random
 from itertools import pairwise
 

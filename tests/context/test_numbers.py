@@ -1,7 +1,5 @@
 """The numbers of a conversation: kept small, and read back as they were."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Neighbouring chunks become passages, by offsets alone."""
 
-from __future__ import annotations
-
 import pytest
 from langchain_core.documents import Document
 

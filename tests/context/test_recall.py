@@ -1,7 +1,5 @@
 """Text chosen by the ranks of what is in it and around it."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

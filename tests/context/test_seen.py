@@ -1,7 +1,5 @@
 """Text that the reader has read is cut out before anything is selected."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

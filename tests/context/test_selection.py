@@ -1,7 +1,5 @@
 """Which chunks are kept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Of retrieved chunks of two versions of a text only those of the best one's stay."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

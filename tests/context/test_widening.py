@@ -1,7 +1,5 @@
 """Which neighbours are wanted of a store, and where they stand in what is arranged."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """An index is examined: its keys, its problems, the options, and what sources prove."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A repair: its writes, and the rest, which it leaves."""
 
-from __future__ import annotations
-
 import json
 
 from oprag.diagnosing import diagnose, plan_repair

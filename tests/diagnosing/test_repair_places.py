@@ -1,7 +1,5 @@
 """A repair writes true places only, whatever repeats itself and however it lies."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

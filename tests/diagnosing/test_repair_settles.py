@@ -1,7 +1,5 @@
 """A repair leaves nothing for a second one, takes nothing away, and hides no damage."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

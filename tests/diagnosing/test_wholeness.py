@@ -1,7 +1,5 @@
 """Damage, second versions and foreign chunks are reported, by kind and by number."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Documents whose chunks were damaged, as stores, people and crashes damage them."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

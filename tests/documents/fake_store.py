@@ -1,7 +1,5 @@
 """A store in memory that can be stopped after any operation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """BM25 over a store's chunks, fused with a search: what is ranked, read and kept."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import random

@@ -1,7 +1,5 @@
 """Rows of a document besides oprag's own chunks of it are found."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """However chunks are damaged: the document comes back as it was, or not at all."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections import Counter

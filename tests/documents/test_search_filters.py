@@ -1,7 +1,5 @@
 """A filter of a search, and a source of full texts."""
 
-from __future__ import annotations
-
 import pytest
 
 from oprag.documents import (

@@ -1,7 +1,5 @@
 """Chunks beside hits: by id where that is proved, else by their metadata."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Full texts by name, whole or not at all."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

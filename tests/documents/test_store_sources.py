@@ -1,7 +1,5 @@
 """A store as a source of full texts, also where it holds several versions of one."""
 
-from __future__ import annotations
-
 import pytest
 
 from oprag.documents import DocumentSource, StoreSource, exact_text, rebuild

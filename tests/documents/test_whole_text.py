@@ -1,7 +1,5 @@
 """A document comes back whole out of its chunks, or an error says what is missing."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

@@ -1,7 +1,5 @@
 """The words that BM25 compares."""
 
-from __future__ import annotations
-
 import pytest
 
 from oprag.documents.words import words_of

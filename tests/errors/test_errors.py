@@ -1,7 +1,5 @@
 """Values in messages: never the key of a client that was given by mistake."""
 
-from __future__ import annotations
-
 import builtins
 import functools
 import pickle

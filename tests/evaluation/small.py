@@ -1,7 +1,5 @@
 """A small set of questions, a model that replies by rule, and vectors of words."""
 
-from __future__ import annotations
-
 import asyncio
 import zlib
 from collections.abc import Callable, Sequence

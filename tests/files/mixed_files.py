@@ -1,7 +1,5 @@
 """A folder of mixed files, as users have them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 LEASE = """\

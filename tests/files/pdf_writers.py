@@ -1,7 +1,5 @@
 """PDFs as two writers make them: in one column or two, with footnotes."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever fails while a store is brought up to date, no document is lost."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Metadata that every store keeps as it is, and an error for the rest."""
 
-from __future__ import annotations
-
 import enum
 import json
 from decimal import Decimal

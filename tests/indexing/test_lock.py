@@ -1,7 +1,5 @@
 """One run at a time per store: others wait, and say so."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

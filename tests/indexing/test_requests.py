@@ -1,7 +1,5 @@
 """Chunks that are written anew are never gone, wherever a run is stopped."""
 
-from __future__ import annotations
-
 import itertools
 from contextlib import suppress
 

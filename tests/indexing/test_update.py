@@ -1,7 +1,5 @@
 """A store is brought up to date, wherever it was stopped before."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Where oprag's components are put in applications: the tables of `docs/apps.md`."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import NamedTuple

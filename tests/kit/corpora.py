@@ -1,7 +1,5 @@
 """Hypothesis strategies: documents, the chunks made of them, and what was retrieved."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

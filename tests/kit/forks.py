@@ -1,7 +1,5 @@
 """Processes that have imported what takes long before they begin."""
 
-from __future__ import annotations
-
 import multiprocessing
 
 FORKS = multiprocessing.get_context("forkserver")

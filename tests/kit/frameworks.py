@@ -1,7 +1,5 @@
 """A store of either framework: filled, indexed into, searched and asked in one way."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Runs code in an interpreter of its own: other packages, other environment."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

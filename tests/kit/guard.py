@@ -6,8 +6,6 @@ The server is ended, and the folder removed, when standard input closes. The sys
 closes it when the test run ends, however it ends: a killed run leaves nothing.
 """
 
-from __future__ import annotations
-
 import shutil
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Ids and texts of a framework's objects, whatever their metadata hold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How long an event loop stood still while something was awaited."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import time

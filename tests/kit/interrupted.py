@@ -1,7 +1,5 @@
 """The rows of a store after indexing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from oprag.documents import ChunkStore

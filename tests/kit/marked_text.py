@@ -4,8 +4,6 @@ Sentence 7 of section 3 carries `[S003.07]`. Each text has sections of its own, 
 a prompt tells which is which; a hundred sections belong to one text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from itertools import combinations

@@ -1,11 +1,9 @@
 """A text of any length, and all that components read of it, in both frameworks."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -119,7 +117,7 @@ class Material:
         llamaindex_oprag.index_documents(self.parsed, index, node_parser=parser)
         return index
 
-    def prepared(self, *, stored: bool) -> Material:
+    def prepared(self, *, stored: bool) -> Self:
         """Build all that a question does not build, with the store and the index."""
         lazy = ["chunks", "nodes", "bare", "bare_nodes", "units", "unit", "unit_node"]
         for name in [*lazy, *(["store", "index"] if stored else [])]:

@@ -14,8 +14,6 @@ also lists its one model and embeds texts by their words, without the script. Ev
 it sends is a function of the script and the request: no clock, no random ids.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """Programs that serve on a free port of loopback, ended with the test or its run."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Reads what a model was shown: characters of sources, numbers, lines for the rest."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from itertools import pairwise

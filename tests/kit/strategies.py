@@ -1,7 +1,5 @@
 """Texts that are awkward to tokenise and to cut, and counters of every kind."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path

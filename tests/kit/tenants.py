@@ -4,8 +4,6 @@ No word is in them twice, so that a word of a chunk that a filter hides shows
 wherever it comes up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Words counted, and as vectors that are the same on every run: shared is similar."""
 
-from __future__ import annotations
-
 import math
 import zlib
 

@@ -1,7 +1,5 @@
 """Every component of the adapter, over a text of any length, in every way of asking."""
 
-from __future__ import annotations
-
 import functools
 import operator
 from collections.abc import AsyncIterator

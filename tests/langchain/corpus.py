@@ -1,7 +1,5 @@
 """A small book in chunks; retrievers and stores that remember what they are asked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

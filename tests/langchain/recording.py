@@ -1,7 +1,5 @@
 """Chat models that answer as they were told and remember what they were sent."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

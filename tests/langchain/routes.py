@@ -1,7 +1,5 @@
 """A short book, a retriever over it, real chat models, and every way to ask a chain."""
 
-from __future__ import annotations
-
 import functools
 import operator
 import re

@@ -16,8 +16,6 @@ records them anew ::
     python -m tests.laws.generated_contexts --record
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import random

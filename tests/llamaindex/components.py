@@ -1,7 +1,5 @@
 """Every component of the adapter, over a text of any length, in every way of asking."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any

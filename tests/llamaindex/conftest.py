@@ -1,7 +1,5 @@
 """Indexes and retrieved nodes that many tests start from."""
 
-from __future__ import annotations
-
 import pytest
 from llama_index.core import VectorStoreIndex
 from llama_index.core.schema import NodeWithScore

@@ -1,7 +1,5 @@
 """A document of numbered clauses, indexes over it, and the clauses that were sent."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Real LlamaIndex models for tests: one embeds words, one remembers its prompts."""
 
-from __future__ import annotations
-
 import zlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """An engine over a scripted server, asked in every way there is."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from llama_index.core.llms import LLM

@@ -1,7 +1,5 @@
 """Locates a setting's chunks and compares the places with where they were taken."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 

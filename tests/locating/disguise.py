@@ -6,8 +6,6 @@ the same: white space and the characters named in `keep` stay as they are, and e
 function that the splitter is given looks at the text under the disguise.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from functools import cache

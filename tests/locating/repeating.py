@@ -1,7 +1,5 @@
 """Short texts that repeat themselves, cut by windows whose places are known."""
 
-from __future__ import annotations
-
 import random
 from typing import NamedTuple
 

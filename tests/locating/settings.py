@@ -1,7 +1,5 @@
 """Splitters of both frameworks with options, ready to cut a text or its disguise."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Texts to split: what this machine has, and one made up; none is kept here."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from functools import cache

@@ -1,7 +1,5 @@
 """The distributions, built once for all tests."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.packaging.distributions import ROOT, build_all

@@ -1,7 +1,5 @@
 """The distributions that a release publishes, built: `make dist`."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -4,8 +4,6 @@ Where they differ, pip says why the newest cannot be installed. `make test-newes
 it with the interpreter of its environment, and with what it gives to pip.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

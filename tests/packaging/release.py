@@ -1,7 +1,5 @@
 """Reasons not to release a version: `make release-check TAG=v0.1.0`."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

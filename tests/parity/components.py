@@ -1,7 +1,5 @@
 """The same retrieved chunks through plain Python and every component."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Any, NamedTuple

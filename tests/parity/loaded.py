@@ -1,7 +1,5 @@
 """Generated documents for each framework, and what has to become of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

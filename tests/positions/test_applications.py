@@ -1,7 +1,5 @@
 """Chunks as applications write them are read without options."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

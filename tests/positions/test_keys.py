@@ -1,7 +1,5 @@
 """Which document a chunk belongs to."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """A document is grouped by what identifies it, and named by what people know."""
 
-from __future__ import annotations
-
 import pytest
 
 from oprag.chunk import Hit

@@ -1,7 +1,5 @@
 """The place of a chunk in its document."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal
 from types import SimpleNamespace

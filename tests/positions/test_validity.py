@@ -1,7 +1,5 @@
 """Contradicting positions are found, duplicates are dropped."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """One question, step by step, without any model: requests answered by hand."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from typing import Any

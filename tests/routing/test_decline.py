@@ -1,7 +1,5 @@
 """Which replies decline, and what is shown of them while they come."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

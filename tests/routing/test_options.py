@@ -1,7 +1,5 @@
 """The rungs as users write them."""
 
-from __future__ import annotations
-
 import asyncio
 from types import SimpleNamespace
 

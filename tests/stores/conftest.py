@@ -1,7 +1,5 @@
 """The servers, started once per test process, and an empty place on them per test."""
 
-from __future__ import annotations
-
 import os
 import uuid
 from collections.abc import Callable, Iterator

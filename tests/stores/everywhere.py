@@ -1,7 +1,5 @@
 """Every store of both frameworks, as the tests use it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

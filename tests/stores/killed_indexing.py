@@ -3,8 +3,6 @@
 Each run is a process that opens the store, and another one then looks at what is left.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 import signal

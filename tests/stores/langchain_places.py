@@ -1,7 +1,5 @@
 """The LangChain stores that the tests run on, and what is put into them."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import uuid

@@ -1,7 +1,5 @@
 """An embedding that costs nothing."""
 
-from __future__ import annotations
-
 import zlib
 
 from llama_index.core.base.embeddings.base import BaseEmbedding

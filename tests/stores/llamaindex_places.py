@@ -1,7 +1,5 @@
 """The stores that are tested through LlamaIndex."""
 
-from __future__ import annotations
-
 import uuid
 from functools import partial
 from typing import Any

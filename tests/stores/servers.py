@@ -5,8 +5,6 @@ Each server has a folder of its own under the system's temporary folder, and is 
 by `tests/kit/guard.py` when the test run ends or dies.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import pwd

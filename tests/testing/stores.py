@@ -1,7 +1,5 @@
 """A sound store in memory, and stores that each have one fault."""
 
-from __future__ import annotations
-
 import copy
 import time
 import zlib

@@ -1,7 +1,5 @@
 """Each fault of a store fails the test that is named for it; a sound store none."""
 
-from __future__ import annotations
-
 import unittest
 
 import pytest

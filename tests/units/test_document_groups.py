@@ -1,7 +1,5 @@
 """Grouping documents into long units, worked by hand and against a plain oracle."""
 
-from __future__ import annotations
-
 import pickle
 import random
 import time

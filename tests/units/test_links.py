@@ -1,7 +1,5 @@
 """Links found in texts, and neighbours in a folder."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """One question of the long reader, without any model: requests answered by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

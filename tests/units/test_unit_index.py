@@ -1,7 +1,5 @@
 """From chunks to the units that they stand in."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Finds a Chromium on this machine."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """One run for all tests of reports; nobody writes into it but `write_reports`."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

@@ -1,7 +1,5 @@
 """A run on a small set with everything that a report shows, asked by the runner."""
 
-from __future__ import annotations
-
 import zlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The names that the places are built from: an application, with oprag and without."""
 
-from __future__ import annotations
-
 import copy
 import json
 import zlib
