@@ -1,7 +1,5 @@
 """How a passage is cited: by what the reader of the document knows."""
 
-from __future__ import annotations
-
 import pytest
 
 from oprag import order_context

@@ -1,7 +1,5 @@
 """Ids of chunks: UUIDs that anyone can make again from the document's name."""
 
-from __future__ import annotations
-
 import hashlib
 import uuid
 from functools import partial

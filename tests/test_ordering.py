@@ -1,7 +1,5 @@
 """The idea of the project."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Hostile files are named, in one line and in time, and the others are read."""
 
-from __future__ import annotations
-
 import os
 import select
 import subprocess

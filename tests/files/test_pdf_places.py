@@ -1,7 +1,5 @@
 """Where passages are on the pages of a PDF: what is marked is the passage."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait

@@ -1,7 +1,5 @@
 """Files as documents: what is read, in which order, and what is said of the rest."""
 
-from __future__ import annotations
-
 import os
 import sys
 import zipfile

@@ -1,7 +1,5 @@
 """A file that is replaced is whole after anything."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

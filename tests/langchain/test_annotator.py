@@ -1,7 +1,5 @@
 """`annotate_positions`: wrong and missing positions are repaired."""
 
-from __future__ import annotations
-
 import pytest
 from langchain_core.documents import Document
 from langchain_text_splitters import RecursiveCharacterTextSplitter

@@ -1,7 +1,5 @@
 """LangChain's tutorial "RAG with Deep Agents", before and after the changed line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Agents that search several times: the model reads each character once, in order."""
 
-from __future__ import annotations
-
 import copy
 import json
 from itertools import count, pairwise

@@ -1,7 +1,5 @@
 """Indexing into LangChain stores: again, after changes, after a crash."""
 
-from __future__ import annotations
-
 import pytest
 from langchain_core.documents import Document
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore

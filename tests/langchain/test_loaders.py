@@ -1,7 +1,5 @@
 """LangChain's own loaders and parents: citations name files, with their text there."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

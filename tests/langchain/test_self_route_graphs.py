@@ -1,7 +1,5 @@
 """In LangGraph, as a node and as a tool: the answer once, and nothing of a refusal."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

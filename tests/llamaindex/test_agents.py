@@ -1,7 +1,5 @@
 """Agents that search: each character once, in order, under numbers that hold."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count, cycle, islice, pairwise

@@ -1,7 +1,5 @@
 """`PositionAnnotator`: offsets that chained and hierarchical parsers get wrong."""
 
-from __future__ import annotations
-
 import copy
 
 import pytest

@@ -1,7 +1,5 @@
 """Places in what LlamaIndex's engines send, written by the nodes that they read."""
 
-from __future__ import annotations
-
 import pytest
 from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.node_parser import SentenceSplitter

@@ -1,7 +1,5 @@
 """Nodes in, nodes out: what is the caller's own object, and what a copy holds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

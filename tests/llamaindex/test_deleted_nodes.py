@@ -1,7 +1,5 @@
 """Nodes deleted from an index stay away; LlamaIndex leaves it in the docstore."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The docstore of an index fails while documents are indexed."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 from typing import Any

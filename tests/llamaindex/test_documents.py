@@ -1,7 +1,5 @@
 """Full documents out of whatever a LlamaIndex application has."""
 
-from __future__ import annotations
-
 import pytest
 from llama_index.core import Document
 from llama_index.core.node_parser import SentenceSplitter

@@ -1,7 +1,5 @@
 """Indexing into LlamaIndex indexes: again, after changes, after a crash."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

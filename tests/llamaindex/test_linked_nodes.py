@@ -1,7 +1,5 @@
 """Neighbours by the links that LlamaIndex writes, within the filter of a search."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from llama_index.core import VectorStoreIndex

@@ -1,7 +1,5 @@
 """LlamaIndex's own reader and index: citations name files, look-ups find them."""
 
-from __future__ import annotations
-
 import pytest
 from llama_index.core import (
     Document,

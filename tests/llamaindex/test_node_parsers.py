@@ -1,7 +1,5 @@
 """Node parsers: exact offsets, documents of several parts, the places they fit."""
 
-from __future__ import annotations
-
 import pickle
 import random
 

@@ -1,7 +1,5 @@
 """`OrderPreservingPostprocessor`: options, budget, and what LlamaIndex asks of it."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 

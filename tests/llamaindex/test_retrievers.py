@@ -1,7 +1,5 @@
 """`OrderPreservingRetriever`: how much it fetches, and what it passes through."""
 
-from __future__ import annotations
-
 import pytest
 from llama_index.core import PromptTemplate
 from llama_index.core.retrievers import QueryFusionRetriever

@@ -1,7 +1,5 @@
 """Chunks first, documents when the model declines: the same in all four ways."""
 
-from __future__ import annotations
-
 import pytest
 from llama_index.core.schema import QueryBundle
 

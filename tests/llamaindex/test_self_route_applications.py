@@ -1,7 +1,5 @@
 """Where LlamaIndex applications put a query engine, and what they do to it there."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The options of the engine, and those that it refuses at once."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The chunks of an index, as they lie there. All stores: tests/stores."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

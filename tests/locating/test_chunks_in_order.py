@@ -1,7 +1,5 @@
 """Where chunks stand in their source: proved, or reported."""
 
-from __future__ import annotations
-
 from oprag.chunk import Span
 from oprag.locating import Location, locate
 

@@ -4,8 +4,6 @@ The truth comes from splitting a copy of the text that shows where each part of 
 was: see `disguise.py`.
 """
 
-from __future__ import annotations
-
 import random
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Chunks are numbered in the order of their text, or get an error and no number."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -3,8 +3,6 @@
 None is placed wrongly; what cannot be proved is not placed.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import accumulate
 

@@ -1,7 +1,5 @@
 """Some chunks of a text, in any order: found where that is proved, and soon."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Names installed beside oprag: those that users look for, and `oprag-eval`."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`make release-check`: everything that keeps a version from being released is said."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import tarfile

@@ -1,7 +1,5 @@
 """How many chunks an index is asked for: the same in both frameworks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The contract of every component: one result in every way, by every copy, traced."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import inspect

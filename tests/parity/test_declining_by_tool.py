@@ -1,7 +1,5 @@
 """Refusals by a call of the tool, through Self-Route in both frameworks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Additions of searches to a conversation: the same in frameworks and core."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

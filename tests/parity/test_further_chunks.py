@@ -1,7 +1,5 @@
 """`bm25=True` and `widen=`: further chunks of a store, within the search's filter."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """One Chroma collection that both frameworks index into, and what either refuses."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from pathlib import Path

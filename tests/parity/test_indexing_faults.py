@@ -1,7 +1,5 @@
 """The embedding or the store fails at any call, through both frameworks."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress

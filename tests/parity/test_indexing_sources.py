@@ -1,7 +1,5 @@
 """Several sources in one store, and what something else wrote of the same files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A question broken off or cancelled leaves nothing open, in either framework."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import threading

@@ -1,7 +1,5 @@
 """The long reader of both frameworks: calls, prompts and faults, by real clients."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import pytest

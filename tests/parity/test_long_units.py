@@ -1,7 +1,5 @@
 """Chunks that name no unit: found in the full texts, or left as retrieved."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Filters of searches: seen, carried over, or refused, in both frameworks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Chunks without a true place: found in full texts, alone, or left as retrieved."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 import pytest

@@ -1,7 +1,5 @@
 """While it works, `index_documents` shows how far it is, and at the end what it did."""
 
-from __future__ import annotations
-
 import io
 import logging
 import sys

@@ -1,7 +1,5 @@
 """Tools that read on: the same in both frameworks and the core."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 

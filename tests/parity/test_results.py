@@ -1,7 +1,5 @@
 """Results and their text: the same in both frameworks and plain Python."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable, Iterator

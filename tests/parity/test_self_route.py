@@ -1,7 +1,5 @@
 """Self-Route is one method: both frameworks send, answer and report the same."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Answers and failures of models, through Self-Route in both frameworks."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 import threading

@@ -1,7 +1,5 @@
 """Several searches: the best of each is read first, and a budget starves none."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

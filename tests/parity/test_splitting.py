@@ -1,7 +1,5 @@
 """LangChain, LlamaIndex and plain Python make the same of the same documents."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Faults of every question are reported at start-up, in both frameworks."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Why results were chosen: the same in the core and in what both frameworks trace."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from langchain_core.tracers.context import collect_runs

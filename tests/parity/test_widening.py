@@ -1,7 +1,5 @@
 """Neighbours and hits by words are the same, however chunks are retrieved."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The prompt in every place of an application, with oprag and without it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

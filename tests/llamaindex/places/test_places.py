@@ -1,7 +1,5 @@
 """In every place of the list the model reads the retrieved nodes in order, or not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
