@@ -1,7 +1,5 @@
 """Work of models is done once, and kept whole or not at all."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """How answers are asked for: every system in the run's style, and what is read."""
 
-from __future__ import annotations
-
 import hashlib
 
 import pytest

@@ -1,7 +1,5 @@
 """The memory of a bench while questions are asked."""
 
-from __future__ import annotations
-
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.splittings import Splitting
 from tests.evaluation.small import Replies, bench_of

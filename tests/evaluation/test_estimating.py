@@ -1,7 +1,5 @@
 """The estimate of a run: equal to what is sent, bounded where replies decide."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

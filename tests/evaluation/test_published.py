@@ -1,7 +1,5 @@
 """Published figures: of sets that can be loaded, each with its source."""
 
-from __future__ import annotations
-
 from oprag_eval.reproduction import all_published, published_for
 
 

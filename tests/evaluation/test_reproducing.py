@@ -1,7 +1,5 @@
 """Recipes of the papers' tables: figures and planned pairs beside ours."""
 
-from __future__ import annotations
-
 import pytest
 
 from oprag_eval.data import DATASETS

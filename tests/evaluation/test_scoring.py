@@ -1,7 +1,5 @@
 """From answers to scores: every measure that fits, nothing dropped without a word."""
 
-from __future__ import annotations
-
 import json
 
 from oprag.chunk import Span

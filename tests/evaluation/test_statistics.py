@@ -1,7 +1,5 @@
 """Intervals and paired differences: by hand, by brute force, and what they promise."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

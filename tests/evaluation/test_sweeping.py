@@ -1,7 +1,5 @@
 """Budgets that fit the documents, and what a sweep measures by."""
 
-from __future__ import annotations
-
 import pytest
 
 from oprag.chunk import Span

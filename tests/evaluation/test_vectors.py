@@ -1,7 +1,5 @@
 """Vectors with which questions are searched for."""
 
-from __future__ import annotations
-
 from langchain_core.embeddings import Embeddings
 
 from oprag_eval.artifacts import Vectors

@@ -1,7 +1,5 @@
 """The words of prompts: task lines of the sets, the papers' content, a user's files."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,7 +1,5 @@
 """The same work on many items, a few at a time."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

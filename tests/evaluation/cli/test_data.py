@@ -1,7 +1,5 @@
 """Which files one's own questions are asked of, and by which names."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The reading of the command line; and the bar of progress."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,7 +1,5 @@
 """Every command of the page on evaluation is carried out."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

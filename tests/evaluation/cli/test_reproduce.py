@@ -1,7 +1,5 @@
 """`oprag reproduce` from end to end: the papers' formats, a real client, a server."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

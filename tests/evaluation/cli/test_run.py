@@ -1,7 +1,5 @@
 """A run from end to end: offline, and with a real client that fails."""
 
-from __future__ import annotations
-
 import csv
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`oprag sweep`: one command to a number of tokens, with the evidence for it."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """LongRAG's retrieval half: questions asked of all units, and what is found of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from oprag_eval.catalogue import make_system

@@ -1,7 +1,5 @@
 """Every measure on random answers, made to collide: its scores are what they were."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections.abc import Iterator

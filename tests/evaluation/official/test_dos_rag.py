@@ -1,7 +1,5 @@
 """Splitting and filling as the DOS RAG paper's code does them."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

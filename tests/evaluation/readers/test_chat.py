@@ -1,7 +1,5 @@
 """A real client against a server that fails and thinks as providers do."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ A sentence of m words that shares s of them with a question of n words is at
 s / sqrt(m n); articles do not count.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Long context in a small window: it is cut, it is said, and it is no retrieval."""
 
-from __future__ import annotations
-
 from oprag_eval.reports import write_reports
 from oprag_eval.reports.tables import tables_of
 from tests.evaluation.small import Replies, bench_of, ran, set_of_four, system

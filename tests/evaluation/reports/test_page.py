@@ -1,7 +1,5 @@
 """The page of a run: what it holds, that it needs nothing, and the questions on it."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The page, opened from disk in a real browser: it runs, and clicks work."""
 
-from __future__ import annotations
-
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,7 +1,5 @@
 """Plots are drawn of what there is, without dates, and show every system."""
 
-from __future__ import annotations
-
 import dataclasses
 from xml.etree import ElementTree as ET
 

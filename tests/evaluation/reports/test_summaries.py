@@ -1,7 +1,5 @@
 """Which arms are compared, what is missing, what is said: the summary of a run."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

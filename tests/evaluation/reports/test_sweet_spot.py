@@ -1,7 +1,5 @@
 """The sweet spot: the fewest tokens that are shown to do as well as the best."""
 
-from __future__ import annotations
-
 import pytest
 
 from oprag_eval.reports.comparison import MARGIN, Compared, sweet_spot

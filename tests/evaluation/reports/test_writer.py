@@ -1,7 +1,5 @@
 """The files of `write_reports`: the same bytes, and the figures in it."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os

@@ -1,7 +1,5 @@
 """The files of a run: lines are whole after anything, and one process writes."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Every answer once, whatever interrupts the run; the same bytes in the end."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json

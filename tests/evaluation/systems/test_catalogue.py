@@ -1,7 +1,5 @@
 """Every system by name, from a spec, and all of them on one small set."""
 
-from __future__ import annotations
-
 import pytest
 
 from oprag.errors import InvalidOptionError

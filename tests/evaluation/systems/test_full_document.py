@@ -1,7 +1,5 @@
 """Whole documents, and what becomes of them in a small window."""
 
-from __future__ import annotations
-
 from oprag_eval.requests import answer_call
 from tests.evaluation.small import HARBOUR, Replies, attempt, set_of_four
 

@@ -1,7 +1,5 @@
 """LongRAG: which units are read, and how the answer is taken from them."""
 
-from __future__ import annotations
-
 import pytest
 
 from oprag.errors import InvalidOptionError

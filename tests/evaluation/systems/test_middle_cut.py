@@ -1,7 +1,5 @@
 """Documents without their middle, as ∞Bench cuts them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """ReadAgent: where pages end, what is looked up, and what is read in the end."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """So many chunks in place of a budget, found by words, and the frameworks' defaults."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

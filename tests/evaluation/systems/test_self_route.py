@@ -1,7 +1,5 @@
 """Self-Route: who answers, what it read, and what it took."""
 
-from __future__ import annotations
-
 import pytest
 from langchain_openai import ChatOpenAI
 
