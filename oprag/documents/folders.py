@@ -10,8 +10,6 @@ from typing import TypeAlias
 from oprag.documents.sources import DocumentSource, document_source
 from oprag.errors import DocumentNotFoundError, UnreadableFileError
 
-_PDF_MAGIC = "%PDF-"
-
 FolderFile: TypeAlias = tuple[str, str] | UnreadableFileError
 """Name and text of a file; or why it is no text, as an error that is not raised. Only
 one of a file that could not be read has a `__cause__`: its text is not known."""
@@ -55,16 +53,13 @@ def _read(source: DocumentSource, file: str, name: str) -> FolderFile:
     except UnicodeEncodeError as error:
         shown = os.fsencode(name).decode("utf-8", "backslashreplace")
         return _unreadable(shown, "has a name that is not UTF-8", error)
-    except UnreadableFileError:
-        return _unreadable(name, "is not UTF-8 text")
+    except UnreadableFileError as error:
+        return _unreadable(name, error.reason)
     except DocumentNotFoundError as error:
         where = "is a link that leads out of the folder or nowhere"
         return _unreadable(name, where, error)
     except OSError as error:
         return _unreadable(name, f"cannot be read ({error.strerror or error})", error)
-    if "\0" in text or text.startswith(_PDF_MAGIC):
-        kind = "binary" if "\0" in text else "a PDF"
-        return _unreadable(name, f"is {kind}, not text")
     return name, text
 
 

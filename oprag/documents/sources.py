@@ -392,15 +392,17 @@ class _FolderSource(DocumentSource):
         path = (self._folder / document_id).resolve()
         # Not read_text: it would turn CRLF into LF and shift every offset.
         data = path.read_bytes()
-        reason = "is a PDF; give its text" if data.startswith(b"%PDF-") else ""
         try:
-            text = data.decode("utf-8")  # which some PDFs are
+            text = data.decode("utf-8")
         except UnicodeDecodeError as error:
-            reason = reason or f"is not UTF-8 text (byte {error.start})"
-        if reason:
-            message = f"The file {path} {reason}."
-            raise UnreadableFileError(message, path=str(path), reason=reason)
-        return FullText(text)
+            reason = f"is not UTF-8 text (byte {error.start})"
+        else:
+            is_pdf = text.startswith("%PDF-")
+            if not (is_pdf or "\0" in text):
+                return FullText(text)
+            reason = "is a PDF, not text" if is_pdf else "is binary, not text"
+        message = f"The file {path} {reason}."
+        raise UnreadableFileError(message, path=str(path), reason=reason)
 
 
 def _closed(error: OSError) -> None:

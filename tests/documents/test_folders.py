@@ -40,7 +40,7 @@ def test_files_are_read_when_they_are_asked_for(tmp_path):
 @pytest.mark.parametrize(
     ("name", "data", "reason"),
     [
-        (b"latin", "ü".encode("latin-1"), "is not UTF-8 text"),
+        (b"latin", "ü".encode("latin-1"), "is not UTF-8 text (byte 0)"),
         (b"zeros", b"a\0", "is binary, not text"),
         (b"a.pdf", b"%PDF-1.4\n1 0 obj", "is a PDF, not text"),
         (b"n\xff", b"text", "has a name that is not UTF-8"),
