@@ -50,7 +50,7 @@ class PositionAnnotator(TransformComponent):
 
     A pipeline that is kept gets other documents with each run. There the same
     `PositionAnnotator()` goes before the parsers, too, and takes the texts from the
-    run; it keeps those of each document as it came last.
+    run, the last of each document. A cache from before skips it: give `documents`.
 
     Args:
         documents: The documents that were parsed, by the nodes' `ref_doc_id`:
@@ -151,7 +151,7 @@ class PositionAnnotator(TransformComponent):
             if name not in self._passed:
                 message = (
                     f"PositionAnnotator() has not seen document {name!r}. Put the same "
-                    "one before the parsers, too: [annotator, parser, annotator]."
+                    "one before the parsers, too; with a cache from before, documents=."
                 )
                 raise DocumentNotFoundError(message, document=name)
         return document_source({name: text_of(self._passed[name]) for name in names})

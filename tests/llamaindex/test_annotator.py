@@ -4,7 +4,7 @@ import copy
 
 import pytest
 from llama_index.core import Document
-from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.ingestion import IngestionCache, IngestionPipeline
 from llama_index.core.node_parser import (
     HierarchicalNodeParser,
     MarkdownNodeParser,
@@ -92,6 +92,27 @@ def test_a_pipeline_that_is_kept_takes_the_texts_from_each_run(cached):
             starts = [node.start_char_idx for node in members]
             assert starts == sorted({*starts})
             assert len(starts) > 1
+
+
+def test_a_cache_that_another_process_kept_needs_the_documents():
+    documents = [_document()]
+
+    def run(annotators, size, cache):
+        chain = [
+            MarkdownNodeParser(),
+            SentenceSplitter(chunk_size=size, chunk_overlap=0),
+        ]
+        steps = [*annotators[1:], *chain, annotators[0]]
+        pipeline = IngestionPipeline(transformations=steps, cache=cache)
+        return pipeline.run(documents=documents)
+
+    first, later = PositionAnnotator(), PositionAnnotator()
+    cache = IngestionCache()
+    run([first, first], 60, cache)
+
+    with pytest.raises(DocumentNotFoundError, match="with a cache from before"):
+        run([later, later], 40, cache)
+    _slices_hold(run([PositionAnnotator(documents)], 40, cache))
 
 
 def test_of_an_edited_document_no_place_is_found_in_its_old_text():
