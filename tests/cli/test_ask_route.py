@@ -1,7 +1,5 @@
 """`oprag ask --route self`: the passages, and the full document if they fail."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

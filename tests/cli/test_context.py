@@ -1,7 +1,5 @@
 """`oprag context` as a user runs it on a folder of mixed files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Consoles and bars."""
 
-from __future__ import annotations
-
 import io
 import re
 

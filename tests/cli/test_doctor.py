@@ -1,7 +1,5 @@
 """`oprag doctor` on real Chroma directories, as LangChain and LlamaIndex write them."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`oprag doctor` on what is no index, and on a collection that holds nothing."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

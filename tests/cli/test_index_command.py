@@ -1,7 +1,5 @@
 """`oprag index`: what it writes is found again by ask, doctor and both frameworks."""
 
-from __future__ import annotations
-
 import json
 
 import chromadb

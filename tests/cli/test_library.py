@@ -1,7 +1,5 @@
 """A server notices that its index was changed by somebody else."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

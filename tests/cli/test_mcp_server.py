@@ -1,7 +1,5 @@
 """The server of `oprag mcp`, asked by the official client."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """The page on the command line names what exists, and all of it."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Replies that no file takes as they are, and replies that are not whole."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

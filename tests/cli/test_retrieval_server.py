@@ -1,7 +1,5 @@
 """The server of `oprag serve`, asked as Dify's documentation says it asks."""
 
-from __future__ import annotations
-
 import json
 import socket
 from contextlib import asynccontextmanager

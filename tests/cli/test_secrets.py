@@ -1,7 +1,5 @@
 """A server repeats what it was sent: no command shows or keeps it."""
 
-from __future__ import annotations
-
 import gzip
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Every component: a `repr` without full texts, schemas, and a way back."""
 
-from __future__ import annotations
-
 import pytest
 from llama_index.core.schema import Document
 from pydantic import BaseModel

@@ -1,7 +1,5 @@
 """The laws that hold for every retrieval, checked on generated ones."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import itertools

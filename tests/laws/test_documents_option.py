@@ -1,7 +1,5 @@
 """`documents=` means one thing everywhere: full texts, from whatever holds them."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Metadata that no store gives back, or that no one expects, end in no raw error."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest

@@ -1,7 +1,5 @@
 """One list of options: what the core says of each, every component says."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import fields
 from typing import get_args, get_type_hints

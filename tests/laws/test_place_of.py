@@ -1,7 +1,5 @@
 """The place of a result, in every form of it; of a changed text it is not exact."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from typing import Any, TypedDict

@@ -1,7 +1,5 @@
 """With a problem sound documents are in order, the rest is marked: nothing silent."""
 
-from __future__ import annotations
-
 import random
 import warnings
 from typing import Any, NamedTuple
