@@ -66,16 +66,16 @@ class TextIndex:
                 return self._beside_a_line(text, recorded, believed=believed)
         elif not believed and self.copies(piece[best.start : best.end], 1) > 1:
             return Location(None, "ambiguous")
-        elif best.end == len(piece):
-            found = []  # a header may quote what is near
         begin, end, far = best.at, best.at + _length(best), len(piece)
-        for each in found:
-            before = begin - far <= each.at and each.at + _length(each) <= begin
-            behind = end <= each.at < end + far
-            if (before and each.start < best.start) or (
-                behind and each.start > best.start
-            ):
-                return Location(None, "not_found")
+        behind = [each for each in found if end - _length(each) < each.at < end + far]
+        mixed = any(each.start > best.start for each in behind) or any(
+            begin - far <= each.at <= begin - _length(each) and each.start < best.start
+            for each in found
+        )
+        moved = sum(_length(each) for each in behind if each.start < best.start)
+        is_header = begun and best.end == far  # it may quote what is near
+        if (mixed and not is_header) or 2 * moved > best.start:
+            return Location(None, "not_found")
         begin, end = self._whole_words(text, best, begun=begun)
         first, last = self._squeezed.offset(begin), self._squeezed.offset(end - 1)
         return Location(Span(first, last + 1), "inside")

@@ -29,7 +29,7 @@ from oprag.positions.keys import (
     is_of_a_parent,
     look_up,
 )
-from oprag.positions.place import placed
+from oprag.positions.place import is_unchanged, placed
 
 _CHARACTERS = [scheme.start for scheme in SCHEMES if scheme.characters]
 """Keys that say at which character a chunk begins."""
@@ -64,7 +64,8 @@ def read_chunks(
         One chunk per hit, in the same order. A document's only text needs no position:
         without one it gets None. Where the end is unknown, or does not match the length
         of the text, the span is empty and marks the start. Where it counts from a
-        parent (`is_of_a_parent`), `PAGES` in the metadata is empty.
+        parent (`is_of_a_parent`), or the text is a window around what it counts for,
+        `PAGES` in the metadata is empty.
 
     Raises:
         MissingPositionError: A chunk has no usable position.
@@ -81,7 +82,7 @@ def read_chunks(
             places[rank] = place
     scopes = [
         {**hit.metadata, PAGES: ()}
-        if is_of_a_parent(hit) and hit.metadata["doc_id"] != name
+        if (is_of_a_parent(hit) and hit.metadata["doc_id"] != name) or _is_window(hit)
         else hit.metadata
         for hit, (_, name) in zip(hits, documents, strict=True)
     ]
@@ -105,6 +106,12 @@ def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
         if 0 < len(usable) < len(hits):
             subsets.append(usable)
     return subsets
+
+
+def _is_window(hit: Hit) -> bool:
+    """Whether a text was put in the place of the sentence that its offsets name."""
+    sentence = hit.metadata.get("original_text", hit.text)
+    return sentence != hit.text and not is_unchanged(hit.metadata, hit.text)
 
 
 def _with_results(

@@ -12,6 +12,8 @@ from tests.locating.comparing import tight
 from tests.locating.disguise import Bare, Disguise
 from tests.locating.settings import SETTINGS
 
+NAMES = ("lighthouse", "harbour", "winter", "tower", "market")
+
 
 def searched(text, chunks):
     """`start_index` as LangChain searches for it, the overlap counted in tokens."""
@@ -51,6 +53,19 @@ def test_no_recorded_place_is_believed_that_the_text_denies(setting):
             if passage.spans and true is not None:
                 placed += tight(text, passage.spans[0]) == true
     assert placed
+
+
+def test_sentences_that_were_put_in_another_order_are_not_found():
+    parts = [" ".join(f"{name} {n}" for n in range(9)) for name in NAMES]
+    one, _, three, four, five = parts
+    source = " ".join(parts)
+    at = Span(source.index(three), source.index(three))
+
+    for altered in ([four, five, three], [three, four] * 2 + [five]):
+        (found,) = place_some(source, [" ".join(altered)], None, [at])
+        assert found.status == "not_found"
+    (found,) = place_some(source, [f"{one}\n{three} {four}"], None, [at])
+    assert found.span == (at.start, at.start + len(three) + len(four) + 1)
 
 
 def test_as_many_chunks_as_copies_stand_where_each_is_recorded():

@@ -356,6 +356,15 @@ def test_a_text_of_another_length_than_recorded_says_where_it_begins_alone():
     assert passages[1].citation == "s, from character 40"
 
 
+def test_a_window_around_a_sentence_does_not_say_where_it_begins():
+    place = {"source": "s", "start_index": 40, "original_text": "a sentence"}
+
+    (passage,) = order_context(["before, a sentence"], [place])
+    (again,) = order_context(["before, a sentence"], [place | place_metadata(passage)])
+    assert passage.citation == again.citation == "s"
+    assert order_context(["a sentence"], [place])[0].exact
+
+
 HEADER = "From the lease of 1807, about rent and repairs.\n"
 
 
