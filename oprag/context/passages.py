@@ -36,6 +36,7 @@ from oprag.metadata import (
 )
 from oprag.ordering import document_order, rank_order
 from oprag.positions import (
+    OF_A_PLACE,
     as_number,
     is_unchanged,
     placed,
@@ -62,14 +63,22 @@ def result_metadata(
         id_of: From the framework's object of a chunk to its id, or None.
         options: Those that the passage was chosen by; None for what its metadata say.
         whole: Whether it is one object, all of it. Else the metadata lack what
-            described the first object alone.
+            described the first object alone: also what others have not, or otherwise.
     """
     first = passage.chunks[0].metadata
     ours = HASH in first or PROBLEM in first or PAGES in first
     metadata = without_reserved_keys(first) if ours else dict(first)
     if not whole:
-        for key in OF_ONE_CHUNK.intersection(metadata):
-            del metadata[key]
+        others = [chunk.metadata for chunk in passage.chunks[1:]]
+        metadata = {
+            key: value
+            for key, value in metadata.items()
+            if key not in OF_ONE_CHUNK
+            and all(
+                key in OF_A_PLACE or (key in m and repr(m[key]) == repr(value))
+                for m in others
+            )
+        }
     metadata.update(place_metadata(passage))
     if ids := _ids(passage.chunks, id_of):
         metadata[IDS] = ids

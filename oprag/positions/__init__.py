@@ -2,6 +2,7 @@
 
 from oprag.positions.errors import not_located
 from oprag.positions.keys import (
+    OF_A_PLACE,
     PART_KEYS,
     UNNAMED,
     DocumentKey,
@@ -40,6 +41,7 @@ from oprag.positions.validity import (
 
 __all__ = [
     "NODE_CONTENT",
+    "OF_A_PLACE",
     "PART_KEYS",
     "UNNAMED",
     "DocumentKey",

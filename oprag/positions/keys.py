@@ -170,7 +170,7 @@ def known_positions(hit: Hit) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value is not None}
 
 
-_OF_A_CHUNK = {
+OF_A_PLACE = {
     *(key for key in OWN_KEYS if key not in (DOC_KEY, DOC_URI)),
     *(key for scheme in SCHEMES for key in (scheme.start, scheme.end, *scheme.parts)),
     *("loc", "score", "relevance_score", *RESULT_KEYS),
@@ -191,7 +191,7 @@ def document_metadata(
     return {DOC_URI: name} | {
         key: value
         for key, value in first.items()
-        if key not in _OF_A_CHUNK
+        if key not in OF_A_PLACE
         and all(key in other and other[key] == value for other in metadatas)
     }
 

@@ -5,7 +5,7 @@ from langchain_core.documents import Document
 
 from oprag import order_context
 from oprag.chunk import Span
-from oprag.context import Numbers
+from oprag.context import Numbers, result_metadata
 from oprag.errors import PositionError
 
 SOURCE = "One fine day. It rained.  Then the sun came out again. The end."
@@ -26,6 +26,17 @@ def test_a_small_gap_without_the_source_is_white_space_and_not_exact(start, join
     assert passage.spans == (Span(0, 24), Span(start, 54))
     assert not passage.exact
     assert passage.citation == "s, characters 0-54"
+
+
+def test_metadata_in_which_its_chunks_differ_do_not_describe_a_passage():
+    whole = {"source": "s", "author": "Lee", "page": 0}
+    own = [{"start_index": 0, "summary": "a", "table": 1}, {"start_index": 14}]
+    metadatas = [{**whole, **own[0]}, {**whole, **own[1], "summary": "b"}]
+
+    (passage,) = order_context([SOURCE[:14], SOURCE[14:]], metadatas, merge=True)
+    made = result_metadata(passage, lambda _: None, whole=False)
+    kept = {key: made[key] for key in made if not key.startswith("oprag_")}
+    assert kept == {**whole, "start_index": 0}
 
 
 def test_a_larger_gap_starts_a_new_passage():

@@ -20,9 +20,11 @@ def piece(start: int, end: int, **metadata) -> Document:
 # Merging
 
 
-def test_a_merged_document_keeps_what_the_first_says_but_for_its_token_count():
+def test_a_merged_document_keeps_what_all_say_but_for_their_token_counts():
     counts = {"token_count": 4, "token_counter": "words"}
-    left, right = piece(0, 16, title="t", **counts), piece(16, 32, title="u", **counts)
+    left, right = (
+        piece(start, start + 16, title="t", topic=start, **counts) for start in (0, 16)
+    )
 
     merged, alone = OrderPreservingCompressor(merge=True)(
         [right, left, piece(45, 51, **counts)]

@@ -49,10 +49,10 @@ def with_scores(*nodes: BaseNode) -> list[NodeWithScore]:
     ]
 
 
-def test_text_and_score_of_a_merged_node_are_of_the_whole_and_the_rest_of_the_first():
+def test_text_and_score_of_a_merged_node_are_of_the_whole_and_the_rest_of_all():
     first = in_source("one ", 3, metadata={"author": "A", "token_count": 1})
-    first.metadata["token_counter"] = "words"
-    second = in_source("two", 7, metadata={"author": "B"})
+    first.metadata |= {"token_counter": "words", "section_summary": "A"}
+    second = in_source("two", 7, metadata={"author": "A", "section_summary": "B"})
     first.embedding = second.embedding = [1.0]
 
     (merged,) = order(with_scores(second, first), merge=True)
