@@ -1,7 +1,5 @@
 """The contexts of generated cases are the recorded ones, on every run."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

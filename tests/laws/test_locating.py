@@ -1,7 +1,5 @@
 """Places are proved exactly where no other is possible: by brute force."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

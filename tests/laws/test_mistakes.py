@@ -5,8 +5,6 @@ builtin that it also is, and its message. `python -m tests.laws.test_mistakes` w
 them anew.
 """
 
-from __future__ import annotations
-
 import builtins
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Through the components of both frameworks, on generated retrievals.
 """
 
-from __future__ import annotations
-
 import itertools
 
 import pytest
