@@ -65,7 +65,10 @@ ID_KEYS = (
     *("ref_doc_id", "document_id", "doc_id", "file_id", "artifact_id"),
     *("source", "file_path", "original_file_name", "url"),
 )
-_NAMES = (DOC_URI, *FILE_KEYS, "original_file_name", "file_name", "url", "title")
+_NAMES = (
+    *(DOC_URI, *FILE_KEYS, "original_file_name", "file_name", "url", "title"),
+    *("filename", "source_url", "URL", "link", "page_title"),
+)
 """Keys of what people call a document, the most telling first."""
 MADE_UP = re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$")
 """An id that a framework made up: what a document without a file is indexed by."""

@@ -26,6 +26,7 @@ def read(metadata, **kwargs):
         ({"file_name": "north.txt", "title": "Lease"}, "north.txt"),
         ({"url": "https://example.org/a/b/c"}, "https://example.org/a/b/c"),
         ({"title": "Lease of the north house"}, "Lease of the north house"),
+        ({"page_title": "Houses", "link": "https://a.b/c"}, "https://a.b/c"),
         ({"author": "Ann"}, ID),
         ({"source": "/"}, "/"),
     ],
