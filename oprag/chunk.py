@@ -9,7 +9,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
-from oprag.metadata import EXACT, HASH, PAGES, PART_INDEX, uri_of
+from oprag.metadata import EXACT, PAGES, PART_INDEX, uri_of
 
 _RANK = attrgetter("rank")
 _NO_METADATA: Mapping[str, Any] = {}
@@ -323,14 +323,11 @@ def best_of_each(found: Any) -> Any:
     """Return the results of several searches as one list, the best of each first.
 
     Args:
-        found: A list of lists, each best first, or as a component handed it out: its
-            ranks say what is best. Anything else is returned as it is.
+        found: A list of lists, each best first. Anything else is returned as it is.
     """
     if not isinstance(found, (list, tuple)) or not found:
         return found
     if not all(isinstance(each, (list, tuple)) for each in found):
         return found
-    if all(HASH in getattr(item, "metadata", ()) for each in found for item in each):
-        return [item for each in found for item in each]
     longest = max(map(len, found))
     return [each[n] for n in range(longest) for each in found if n < len(each)]

@@ -237,6 +237,14 @@ def chunk_id(
     return named_id(f"{document_key(name)}/{version}/{number}/{offset}/{index}")
 
 
+def is_in_all(key: str, value: object, metadatas: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether all metadata have a value under a key; of an array it is not told."""
+    try:
+        return all(bool(key in each and each[key] == value) for each in metadatas)
+    except ValueError:
+        return False
+
+
 def indexed_id(metadata: Mapping[str, Any], index: int) -> str:
     """Return the id that `index_documents` gives to a chunk.
 

@@ -9,7 +9,6 @@ adapters call `arrange`.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,7 +32,7 @@ from oprag.errors import (
     OpragError,
     PositionError,
 )
-from oprag.metadata import HASH, IDS, PROBLEM, RANK
+from oprag.metadata import HASH, PROBLEM, RANK
 from oprag.ordering import document_order, rank_order
 from oprag.positions import (
     UNNAMED,
@@ -99,7 +98,7 @@ def arrange(
             if same := count - sum(chunk.rank < count for chunk in chunks):
                 why["duplicates"] = same
             bad = tuple(problems.values())
-            if options.document_key is None:
+            if options.document_key is None and options.order == "document":
                 bad += (*divided_files(hits, by_file=texts is not None),)
             return Arranged(passages, used_all, read, bad, neighbours.lacking, why=why)
 
@@ -244,7 +243,8 @@ class Arranged(Generic[_T]):
     read: Sequence[Chunk] = ()
     """Chunks left out only because they were seen before."""
     problems: tuple[OpragError, ...] = ()
-    """One for each document that cannot be put in order (`on_problem="warn"`)."""
+    """One for each document that cannot be put in order (`on_problem="warn"`), and for
+    each file of several documents."""
     lacking: InvalidOptionError | None = None
     """Why `widen` could read no neighbours."""
     came: int = 0
@@ -289,7 +289,6 @@ def _checked_chunks(
     chunks = read_chunks(
         hits, documents, position_keys=options.position_keys, problems=collected
     )
-    chunks = _best_of_each_search(chunks, options)
     chunks = within_one_version(without_duplicates(chunks))
     recorded = {c.rank: c.span for c in chunks if c.part is None} if texts else {}
     chunks = check_positions(chunks, problems=collected)
@@ -312,57 +311,27 @@ def _unmarked(chunk: Chunk) -> Chunk:
     return chunk._replace(metadata=metadata)
 
 
-def _best_of_each_search(chunks: list[Chunk], options: ContextOptions) -> list[Chunk]:
-    """The chunks, best of each search first where they are the results of several.
-
-    Then ranks repeat, and the results of each search are in a component's output order.
-    In another order, as of a reranker, they are returned as they are.
-    """
-    ranked = _with_own_ranks(chunks)
-    ids: dict[int, set[str]] = {}
-    several = False
-    for chunk in ranked:  # the slices of one chunk have its rank and its id
-        own = {*str(chunk.metadata.get(IDS, chunk.document)).split("\n")}
-        several |= ids.setdefault(chunk.rank, own).isdisjoint(own)
-    if len(ids) == len(ranked):
-        return chunks
-    searches, start = 1, 0
-    for end in range(1, len(ranked) + 1):
-        if not _in_order(ranked[start:end], options):
-            searches, start = searches + 1, end - 1
-    most = max(Counter(chunk.rank for chunk in ranked).values())
-    if searches > most or (searches == 1 and not several):
-        return chunks
-    return [
-        chunk._replace(rank=rank, metadata={**chunk.metadata, RANK: rank})
-        for rank, chunk in enumerate(rank_order(ranked))
-    ]
-
-
 def _ranked(chunks: list[Chunk], options: ContextOptions) -> list[Chunk]:
     """The chunks best first.
 
     A list in the order that a component returned keeps the ranks written on it.
     Any other list is ranked by list order.
     """
-    ranked = _with_own_ranks(chunks)
-    return rank_order(ranked) if ranked and _in_order(ranked, options) else chunks
-
-
-def _with_own_ranks(chunks: list[Chunk]) -> list[Chunk]:
-    """The chunks with the ranks written on them; none if one has no rank."""
-    ranks = [as_number(c.metadata.get(RANK)) for c in chunks if HASH in c.metadata]
-    known = [rank for rank in ranks if rank is not None]
-    if len(known) < len(chunks):
-        return []
-    return [c._replace(rank=rank) for c, rank in zip(chunks, known, strict=True)]
+    if chunks and HASH in chunks[0].metadata:
+        own = [chunk.metadata for chunk in chunks if HASH in chunk.metadata]
+        ranks = [rank for m in own if (rank := as_number(m.get(RANK))) is not None]
+        if len(ranks) == len(chunks):
+            pairs = zip(chunks, ranks, strict=True)
+            ranked = [chunk._replace(rank=rank) for chunk, rank in pairs]
+            if ranks == sorted(ranks) or _in_order(ranked, options):
+                return rank_order(ranked)
+    return chunks
 
 
 def _in_order(ranked: Sequence[Chunk], options: ContextOptions) -> bool:
     """Whether chunks are in a component's output order."""
     best_first = rank_order(ranked)
-    orders = (
-        document_order(best_first, document_order=how)
+    return any(
+        all(map(is_, document_order(best_first, document_order=how), ranked))
         for how in ("best_rank", options.document_order)
     )
-    return any(all(map(is_, order, ranked)) for order in (best_first, *orders))

@@ -30,6 +30,7 @@ from oprag.metadata import (
     RANK,
     SPANS,
     START,
+    is_in_all,
     joined_id,
     result_hash,
     without_reserved_keys,
@@ -63,7 +64,7 @@ def result_metadata(
         id_of: From the framework's object of a chunk to its id, or None.
         options: Those that the passage was chosen by; None for what its metadata say.
         whole: Whether it is one object, all of it. Else the metadata lack what
-            described the first object alone: also what others have not, or otherwise.
+            described the first object alone, and what others lack or have differently.
     """
     first = passage.chunks[0].metadata
     ours = HASH in first or PROBLEM in first or PAGES in first
@@ -74,15 +75,12 @@ def result_metadata(
             key: value
             for key, value in metadata.items()
             if key not in OF_ONE_CHUNK
-            and all(
-                key in OF_A_PLACE or (key in m and repr(m[key]) == repr(value))
-                for m in others
-            )
+            and (key in OF_A_PLACE or is_in_all(key, value, others))
         }
     metadata.update(place_metadata(passage))
     if ids := _ids(passage.chunks, id_of):
         metadata[IDS] = ids
-    bare = HASH in first and BARE in first
+    bare = any(HASH in c.metadata and BARE in c.metadata for c in passage.chunks)
     if options is not None:
         bare = (bare or options.token_budget is not None) and not options.citations
     if bare:

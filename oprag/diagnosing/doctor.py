@@ -145,6 +145,8 @@ class Examination:
         sources: Sources | None,
         position_keys: PositionKeys | None,
         document_key: DocumentKey | None,
+        *,
+        by_file: bool = False,
     ) -> None:
         self.chunks = chunks = taken.chunks
         self.groups: Mapping[str, Sequence[int]] = {}
@@ -157,7 +159,7 @@ class Examination:
         """Return each chunk's start in its source, where that is proved; else -1."""
         proofs = None if sources is None else self._compare(sources)
         groups = group_chunks(chunks, document_key)
-        divided = [] if document_key else divided_files(chunks)
+        divided = [] if document_key else divided_files(chunks, by_file=by_file)
         for error in divided:
             for number in error.ranks:
                 self._findings.add(error.kind, number, error.document)

@@ -92,7 +92,8 @@ class Verification(NamedTuple):
         taken = take_sample(
             scanned, sample, position_keys=keys[0], document_key=keys[1]
         )
-        diagnosis = Examination(taken, None, *keys).diagnosis
+        by_file = self.options.documents is not None
+        diagnosis = Examination(taken, None, *keys, by_file=by_file).diagnosis
         groups = group_chunks(taken.chunks, keys[1])
         unread, refused = list[OpragError](), list[OpragError]()
         for fails, question in self._questions(groups, taken.chunks):

@@ -22,6 +22,7 @@ from oprag.metadata import (
     OWN_KEYS,
     PART_INDEX,
     RESULT_KEYS,
+    is_in_all,
     short_hash,
 )
 
@@ -194,8 +195,7 @@ def document_metadata(
     return {DOC_URI: name} | {
         key: value
         for key, value in first.items()
-        if key not in OF_A_PLACE
-        and all(key in other and other[key] == value for other in metadatas)
+        if key not in OF_A_PLACE and is_in_all(key, value, metadatas)
     }
 
 

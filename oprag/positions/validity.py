@@ -29,8 +29,10 @@ from oprag.positions.keys import (
     known_positions,
 )
 
-_A_FILE = re.compile(r"[./\\]")
-"""In the name of a file or an address; a system ("confluence") is no file."""
+_ONE_TEXT = re.compile(
+    r"\.(docx?|epub|html?|md|pdf|pptx?|rst|rtf|tex|txt)$", re.IGNORECASE
+)
+"""Names of files that are one document; tables and systems hold many."""
 _FEW = 3
 """Fewer documents of one chunk each may be so by chance."""
 
@@ -226,7 +228,7 @@ def divided_files(
         if DOC_KEY in hit.metadata or HASH in hit.metadata:
             continue
         file = first_name(map(hit.metadata.get, FILE_KEYS))
-        if file and _A_FILE.search(file) and not (by_file and is_of_a_parent(hit)):
+        if file and _ONE_TEXT.search(file) and not (by_file and is_of_a_parent(hit)):
             key = known_key(hit) or file
             files.setdefault(file, {}).setdefault(key, []).append(number)
     return [
@@ -240,7 +242,8 @@ def _is_divided(
     file: str, documents: Mapping[str, Sequence[int]], hits: Sequence[Hit]
 ) -> bool:
     """Whether documents of one file may be parts of one text."""
-    if sum(key.startswith(file) or bool(MADE_UP.match(key)) for key in documents) > 1:
+    parts = f"{file}_part_"  # what LlamaIndex calls several texts of one file
+    if sum(bool(MADE_UP.match(k)) or k.startswith(parts) for k in documents) > 1:
         return True
     # Else an application chose the ids; it may well have several documents in a file.
     places = {repr(known_positions(hits[numbers[0]])) for numbers in documents.values()}
@@ -251,20 +254,18 @@ def _is_divided(
 def _divided(
     file: str, hits: Sequence[Hit], numbers: Sequence[int]
 ) -> ConflictingPositionsError:
-    hit = hits[numbers[0]]
-    by, key = (
-        next(name for name in FILE_KEYS if hit.metadata.get(name)),
-        known_key(hit),
-    )
+    hit = next(hits[number] for number in numbers if known_key(hits[number]) != file)
+    key = known_key(hit)
+    by = next(name for name in FILE_KEYS if str(hit.metadata.get(name)) == file)
     ids = (name for name in ID_KEYS if str(hit.metadata.get(name)) == key)
     own = "ref_doc_id" if hit.document else next(ids, by)
     start = next(iter(known_positions(hit)), None)
     counts = f", and {start!r} counts from its beginning," if start else ","
     give = f"position_keys={start!r}" if start else "the text as documents="
     message = (
-        f"{len(numbers)} chunks of {file!r} belong to several documents by {own!r}: "
-        "how these follow one another is not known, so they are in the order as "
-        f"retrieved. If the file is one document{counts} give document_key={by!r} "
+        f"{len(numbers)} chunks of {file!r} belong to several documents by {own!r}. "
+        "Their order in the file is not known, so these documents follow one another "
+        f"as retrieved. If the file is one document{counts} give document_key={by!r} "
         f"and {give}; if not, document_key={own!r}."
     )
     return ConflictingPositionsError(

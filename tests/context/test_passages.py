@@ -31,12 +31,13 @@ def test_a_small_gap_without_the_source_is_white_space_and_not_exact(start, join
 def test_metadata_in_which_its_chunks_differ_do_not_describe_a_passage():
     whole = {"source": "s", "author": "Lee", "page": 0}
     own = [{"start_index": 0, "summary": "a", "table": 1}, {"start_index": 14}]
-    metadatas = [{**whole, **own[0]}, {**whole, **own[1], "summary": "b"}]
+    same = {"tags": {"a": 1, "b": 2}}, {"tags": {"b": 2, "a": 1}, "summary": "b"}
+    metadatas = [{**whole, **x, **y} for x, y in zip(own, same, strict=True)]
 
     (passage,) = order_context([SOURCE[:14], SOURCE[14:]], metadatas, merge=True)
     made = result_metadata(passage, lambda _: None, whole=False)
     kept = {key: made[key] for key in made if not key.startswith("oprag_")}
-    assert kept == {**whole, "start_index": 0}
+    assert kept == {**whole, "start_index": 0, **same[0]}
 
 
 def test_a_larger_gap_starts_a_new_passage():

@@ -67,7 +67,7 @@ def found(given, way):
 
 def put(way, objects, options):
     try:
-        if way != "llamaindex":
+        if way == "langchain":
             return OrderPreservingCompressor(**options).compress_documents(objects, "?")
         return OrderPreservingPostprocessor(**options).postprocess_nodes(objects)
     except BudgetTooSmallError:
@@ -145,30 +145,6 @@ def test_behind_one_that_orders_a_component_selects_as_it_does_alone(
     behind = put(way, put(way, objects, ordering), options)
 
     assert places(behind) == places(put(way, objects, options))
-
-
-@pytest.mark.parametrize("second", ["a", "b"])
-@pytest.mark.parametrize("way", [*WAYS, "a list of lists"])
-def test_of_several_searches_the_best_of_each_come_first(way, second):
-    def search(document, starts):
-        texts = [f"{document}{start}" for start in starts]
-        read = [{"source": document, "start_index": start} for start in starts]
-        if way == "llamaindex":
-            return put(way, nodes(texts, read), {})
-        hits = [
-            hit.model_copy(update={"id": hit.page_content})
-            for hit in documents(texts, read)
-        ]
-        return put(way, hits, {})
-
-    one, two = search("a", [60, 40, 0, 20]), search(second, [90, 80, 60])
-    found = one + two
-    best = put(way, [one, two] if way == "a list of lists" else found, {"top_n": 2})
-    assert [text for text, _ in places(best)] == ["a60", f"{second}90"]
-    # A reranker has put them in an order of its own.
-    reranked = [found[place] for place in (3, 1, 5, 0, 4, 6, 2)]
-    three = places(put(way, reranked, {"top_n": 3}))
-    assert [text for text, _ in three] == ["a20", "a60", f"{second}80"]
 
 
 @pytest.mark.parametrize("way", WAYS)

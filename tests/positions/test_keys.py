@@ -118,6 +118,8 @@ _IDS = [f"{n:08}-0000-0000-0000-000000000000" for n in range(3)]
         (["c0", "c1", "c2"], "a.txt", True),  # an id for each chunk
         (["d0", "d1", "d1"], "pages.jsonl", False),  # documents in one file
         (_IDS, "confluence", False),  # a system, no file
+        (_IDS, "tickets.jsonl", False),
+        (["c0", "c1", "c2"], "crm.example.com", False),
     ],
 )
 def test_documents_of_one_file_are_warned_of(ids, source, several):
