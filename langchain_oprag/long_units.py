@@ -146,7 +146,7 @@ class LongUnitRetriever(WrappingRetriever):
     def _verification(self) -> Verification:
         name, fetch = type(self).__name__, self._fetch({}, {}, self.k)
         stores = verified_stores(name, self.base_retriever)
-        find = lambda *found: self._chosen(self.k, *found).documents()  # noqa: E731 -- as short as that
+        find = lambda *found: self._chosen(self.k, *found).documents()  # noqa: E731 -- shorter than a def
         return Verification(name, stores, self._context(fetch), find=find)
 
     def _fetch(

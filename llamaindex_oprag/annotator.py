@@ -50,7 +50,8 @@ class PositionAnnotator(TransformComponent):
 
     A pipeline that is kept gets other documents with each run. There the same
     `PositionAnnotator()` goes before the parsers, too, and takes the texts from the
-    run, the last of each document. A cache from before skips it: give `documents`.
+    run, the last of each document. A cache of an earlier process skips that first
+    step: give `documents`.
 
     Args:
         documents: The documents that were parsed, by the nodes' `ref_doc_id`:

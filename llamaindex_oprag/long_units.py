@@ -126,7 +126,7 @@ class LongUnitRetriever(WrappingRetriever):
         name = type(self).__name__
         stores = verified_stores(name, self.base_retriever)
         options = self._bound_options()
-        find = lambda *found: self._chosen(*found).documents()  # noqa: E731 -- as short as that
+        find = lambda *found: self._chosen(*found).documents()  # noqa: E731 -- shorter than a def
         return Verification(name, stores, options, find=find)
 
     def _bound_options(self) -> ContextOptions:

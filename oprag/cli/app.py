@@ -111,7 +111,7 @@ def _as_typed(message: str, ctx: Any) -> str:
     """Write options as they are typed: `--token-budget=3` for `token_budget=3`."""
     command = ctx.command.get_command(ctx, ctx.invoked_subcommand or "")
     for option in command.params if command else ():
-        message = re.sub(rf"\b{option.name}(?==)", option.opts[0], message)
+        message = re.sub(rf"(?<![\w/-]){option.name}(?==)", option.opts[0], message)
     return message
 
 

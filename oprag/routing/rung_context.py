@@ -148,7 +148,7 @@ def context_of_chunks(
     sent_text = options.sent_text
     if by_score:
         sent = sent_text or (lambda _, text: text)
-        sent_text = lambda chunk, text: numbered_text(chunk, sent(chunk, text))  # noqa: E731 -- as short as that
+        sent_text = lambda chunk, text: numbered_text(chunk, sent(chunk, text))  # noqa: E731 -- shorter than a def
     limits = tokens, size.room()
     budget = min((limit for limit in limits if limit is not None), default=None)
     while True:

@@ -138,7 +138,7 @@ def test_failed_questions_are_told_by_the_exit_code_and_asked_again(ask, tmp_pat
     assert result.exit_code == FAILED
     assert "5 answers are missing." in result.stderr
     assert "No kings, said ***." in result.stderr
-    assert "Note: Answers are missing (5 failed" in result.stdout
+    assert "(5 failed). Means are over the others" in result.stdout
     assert (tmp_path / "run" / "report.html").exists()
 
     result, requests = ask(lambda _: "in May", "--out", tmp_path / "run")
@@ -156,7 +156,7 @@ def test_a_cap_ends_the_run_before_it_is_passed_and_a_higher_one_goes_on(ask, tm
     result, few = ask(lambda _: "in May", *out, "--max-tokens", "2000")
 
     assert result.exit_code == CAPPED
-    assert "Note: That is more than the cap" in result.stderr
+    assert "Note: What is left is more than the cap" in result.stderr
     assert 0 < len(few) < ANSWERS
     assert "max_tokens=2000 could be passed" in result.stderr
     assert "No advice: the run was stopped" in result.stdout

@@ -73,7 +73,7 @@ def test_a_run_that_is_not_complete_is_reported_as_far_as_it_is(run_of):
     assert (arm.answers, arm.missing, arm.measures["token_f1"].questions) == (44, 1, 44)
     (note,) = [note for note in summary.notes if "missing" in note]
     assert "1 failed" in note
-    assert "dos-rag, 30: 1." in note
+    assert "dos-rag, 30: 1 (" in note
     pairs = [d for d in summary.comparisons if d.first == "dos-rag, 30"]
     assert {d.questions for d in pairs} == {44}
 

@@ -135,9 +135,7 @@ def _show_estimate(
     for line in estimate_lines(estimate, options.price):
         typer.echo(line)
     if spending.passed([times(estimate.low.usage, left)]) is not None:
-        note(
-            "That is more than the cap: the run will stop there, and can be continued."
-        )
+        note("What is left is more than the cap allows: the run can be continued.")
     return estimate
 
 

@@ -38,7 +38,7 @@ class _Asked(Fields):
         """Return the fields of a line under our names, answers and options as lists."""
         named = {"_".join(name.casefold().split()): values[name] for name in values}
         if len(named) < len(values):
-            message = "two fields have one name, but for capitals and blanks"
+            message = f"two of the fields {list(values)} have one name"
             raise ValueError(message)
         known = {
             k: v for k, v in named.items() if v not in (None, "") or k == "question"
@@ -152,7 +152,8 @@ def _question(
         letters = [*string.ascii_uppercase[: len(row.options)]]
         correct = row.correct.strip().upper()
         if correct not in letters:
-            message = f"'correct' is {row.correct!r}, and the options are {letters}"
+            there = f"the options are {letters}" if letters else "there are no options"
+            message = f"'correct' is {row.correct!r}, and {there}"
             raise ValueError(message)
         gold = letters.index(correct)
     if row.evidence and not doc_id:

@@ -222,8 +222,8 @@ def _of_answers(
     if missing:
         listed = "; ".join(f"{label}: {number:,}" for label, number in missing.items())
         yield (
-            f"Answers are missing ({len(errors):,} failed); means are over those that "
-            f"are there: {listed}. Comparisons take the questions that both have."
+            f"Answers are missing: {listed} ({len(errors):,} failed). Means are over "
+            "the others, and comparisons over the questions that both have."
         )
     if cut := [row for row in rows if row.cut]:
         counts = "; ".join(
