@@ -294,9 +294,11 @@ def known_document(
 
 def _name_for_people(metadata: Mapping[str, Any], keys: Sequence[str]) -> str:
     """The first text that is no id; else the first; an empty one for none."""
-    values = map(metadata.get, keys)
-    names = [name for name in values if isinstance(name, str) and name not in NO_NAME]
-    return next((name for name in names if not MADE_UP.match(name)), [*names, ""][0])
+    values = map(metadata.get, keys)  # read as far as a name: most have one at once
+    names = (name for name in values if isinstance(name, str) and name not in NO_NAME)
+    first = next(names, "")
+    others = (name for name in names if not MADE_UP.match(name))
+    return next(others, first) if MADE_UP.match(first) else first
 
 
 def _written_key(metadata: Mapping[str, Any]) -> str | None:
