@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Self, TypeAlias
 
 from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.base import RunnableBindingBase, coerce_to_runnable
+from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.config import merge_configs
 from pydantic import (
     BaseModel,
@@ -27,15 +27,13 @@ from oprag.errors import InvalidOptionError, wrong_object
 _CALLABLE = ("position_keys", "document_key", "document_order", "token_counter")
 _JSON = tuple(n for n in (*DESCRIPTIONS, "k") if n not in {*_CALLABLE, "documents"})
 _OF_CONSTRUCTION = {*DESCRIPTIONS, "top_n", "similarity_top_k", "top_k"}
-_A_RETRIEVER = "a retriever of LangChain, such as store.as_retriever()"
+_A_RETRIEVER = "a retriever, such as store.as_retriever() or RunnableLambda(function)"
 A_MODEL = "a chat model of LangChain"
 _RUNNABLES = {"llm": A_MODEL, "retriever": _A_RETRIEVER, "base_retriever": _A_RETRIEVER}
 
 Model: TypeAlias = Annotated[Runnable[Any, Any], WithJsonSchema({})]
 Retriever: TypeAlias = Annotated[RetrieverLike, WithJsonSchema({})]
 """Fields that hold a runnable: it has no JSON schema, and anything may be there."""
-AnyRetriever: TypeAlias = RetrieverLike | Callable[[str], Any]
-"""What an argument takes: a function, too, which may be async."""
 
 
 def option_field(
@@ -144,8 +142,6 @@ class CheckedOptions(OwnErrors, BaseModel):
         if option == "documents":
             document_source(value).within(cls._known_filter)
         elif option in _RUNNABLES:
-            if option != "llm" and callable(value):
-                value = coerce_to_runnable(value)
             check_runnable(option, value, _RUNNABLES[option])
         check_option(option, value)
         return value

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.base import RunnableSequence
 from langchain_core.runnables.branch import RunnableBranch
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
-from langchain_oprag._options import AnyRetriever, unwrapped
+from langchain_oprag._options import unwrapped
 from langchain_oprag.stores import chunk_store
 from oprag import diagnosing
 from oprag.documents import (
@@ -140,8 +141,8 @@ def verified_stores(component: str, retriever: Any) -> list[ChunkStore]:
 
 
 def wrapped_retriever(
-    base_retriever: AnyRetriever | None, vectorstore: VectorStore | None
-) -> AnyRetriever:
+    base_retriever: RetrieverLike | None, vectorstore: VectorStore | None
+) -> RetrieverLike:
     """Return the retriever that one of the two arguments means.
 
     Raises:

@@ -7,12 +7,13 @@ from functools import partial
 from typing import Annotated, Any, TypeAlias, Unpack
 
 from langchain_core.documents import Document
+from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import RunnableConfig
 from langchain_core.vectorstores import VectorStore
 from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator
 
 from langchain_oprag._convert import document_of, hits_of
-from langchain_oprag._options import AnyRetriever, option_field
+from langchain_oprag._options import option_field
 from langchain_oprag._searched import search_filter, verified_stores, wrapped_retriever
 from langchain_oprag.documents import SourceLike
 from langchain_oprag.retrievers import Fetch, RetrieverKeywords, WrappingRetriever
@@ -66,7 +67,7 @@ class LongUnitRetriever(WrappingRetriever):
         units: What `oprag.units.group_documents` gave, as a list.
         documents: Full texts by document name: anything that `document_source`
             takes.
-        base_retriever: A `Runnable` or function from a query to chunks, best first.
+        base_retriever: Any `Runnable` from a query to chunks, best first.
         vectorstore: Instead of `base_retriever`: short for
             `vectorstore.as_retriever()`.
         k: Units to return, of the best.
@@ -119,7 +120,7 @@ class LongUnitRetriever(WrappingRetriever):
         *,
         units: Sequence[LongUnit],
         documents: SourceLike,
-        base_retriever: AnyRetriever | None = None,
+        base_retriever: RetrieverLike | None = None,
         vectorstore: VectorStore | None = None,
         **options: Unpack[LongUnitKeywords],
     ) -> None:

@@ -26,7 +26,6 @@ from pydantic import PrivateAttr
 
 from langchain_oprag._convert import SharedOptions, hits_of, stored_document, stored_id
 from langchain_oprag._options import (
-    AnyRetriever,
     CheckedOptions,
     Retriever,
     option_field,
@@ -278,7 +277,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     is taken to be best first.
 
     Args:
-        base_retriever: A `Runnable` or function from a query to documents, best first.
+        base_retriever: Any `Runnable` from a query to a list of documents, best first.
         vectorstore: Short for `base_retriever=vectorstore.as_retriever()`; write that
             out to set a filter or a kind of search.
         k: How many of the best documents to return; None for all that come.
@@ -340,7 +339,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     def __init__(
         self,
         *,
-        base_retriever: AnyRetriever | None = None,
+        base_retriever: RetrieverLike | None = None,
         vectorstore: VectorStore | None = None,
         **options: Unpack[OrderedKeywords],
     ) -> None:

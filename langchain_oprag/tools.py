@@ -49,10 +49,10 @@ def create_retrieval_tool(
 
     Args:
         searched: A vector store or a retriever, which is wrapped in an
-            `OrderPreservingRetriever` that merges neighbours. A budget inside it alone
-            has no room for places: none are written. Of an `OrderPreservingRetriever`,
-            also in `with_config` and the like, and of an `OrderPreservingVectorStore`
-            the own options hold, as they are now; the budget has room for the places.
+            `OrderPreservingRetriever` that merges neighbours. If only what is inside
+            has a budget, no places are written. An `OrderPreservingRetriever` (also
+            inside `with_config` and the like) or `OrderPreservingVectorStore` keeps its
+            own options, as they are now; its budget has room for places.
         name: What the model calls the tool.
         description: Its description for the model; None for what is said above.
         k: Hits to read, of the best; None for as many as the retriever or the store
@@ -102,12 +102,12 @@ def _ordered(searched: Any, options: SearchKeywords) -> Any:
     """Return the tool's retriever: its budget has room for all that is written."""
     if isinstance(searched, OrderPreservingVectorStore):
         searched = searched._ordered  # noqa: SLF001 -- of this package
-    if isinstance(unwrapped(searched, {})[0], OrderPreservingRetriever):
+    if placed := _with_places(searched):
         for option, value in options.items():
             if value is not None:
                 takes = "Set it on the OrderPreservingRetriever."
                 raise invalid_option(option, value, takes)
-        return _with_places(searched)
+        return placed
     given: Any = {"merge": True, **options}
     given["citations"] = given.get("token_budget") is not None
     if isinstance(searched, VectorStore):
@@ -118,11 +118,17 @@ def _ordered(searched: Any, options: SearchKeywords) -> Any:
 
 
 def _with_places(searched: Any) -> Any:
-    """Copy an ordered retriever and what wraps it; its budget has room for places."""
+    """Copy an ordered retriever and what wraps it, with room for places; else None."""
     if isinstance(searched, OrderPreservingRetriever):
         return searched._with(citations=True)  # noqa: SLF001 -- of this package
+    # Here, so that importing the package does not take as long again.
+    from langchain_core.runnables.configurable import RunnableConfigurableFields
+
     inner = "bound" if isinstance(searched, RunnableBindingBase) else "default"
-    return searched.model_copy(update={inner: _with_places(getattr(searched, inner))})
+    if inner == "default" and not isinstance(searched, RunnableConfigurableFields):
+        return None
+    placed = _with_places(getattr(searched, inner))
+    return placed and searched.model_copy(update={inner: placed})
 
 
 def _read(retriever: Any, found: list[Document]) -> tuple[str, list[Document]]:

@@ -1,10 +1,10 @@
 """`OrderPreservingRetriever`: what comes back, in which order, what is asked for."""
 
 import pytest
-from langchain_core.runnables import ConfigurableField
+from langchain_core.runnables import ConfigurableField, RunnableLambda
 
 from langchain_oprag import OrderPreservingCompressor, OrderPreservingRetriever
-from oprag.errors import UnfilledBudgetWarning
+from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
 from tests.kit.words import words
 from tests.langchain.corpus import QUERY, RecordingStore, book, chunk, numbers
 
@@ -107,12 +107,23 @@ def test_a_budget_that_everything_fits_into_is_reported_once(caplog):
     assert caplog.text.count("all 5 retrieved chunks fit") == 2
 
 
-async def test_a_function_is_a_retriever_and_an_async_one_is_awaited():
+# What is wrapped
+
+STORE = RecordingStore(book(2))
+
+
+@pytest.mark.parametrize(
+    "given", [STORE.as_retriever, RecordingStore, OrderPreservingCompressor(), words]
+)
+def test_a_method_a_class_or_another_callable_is_no_retriever(given):
+    with pytest.raises(InvalidOptionError, match="RunnableLambda"):
+        OrderPreservingRetriever(base_retriever=given)
+
+
+async def test_an_async_function_is_awaited():
     async def found(query):
         return [chunk(2), chunk(1)]
 
-    retriever = OrderPreservingRetriever(base_retriever=lambda _: [chunk(4), chunk(3)])
-    assert numbers(retriever.invoke(QUERY)) == [3, 4]
+    retriever = OrderPreservingRetriever(base_retriever=RunnableLambda(found))
 
-    retriever.base_retriever = found
     assert numbers(await retriever.ainvoke(QUERY)) == [1, 2]
