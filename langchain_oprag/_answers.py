@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
 from abc import abstractmethod
 from collections.abc import (
     AsyncGenerator,
@@ -114,7 +115,7 @@ class Answering(routing.Answering[AddableDict]):
         """Name the model as the user does, or as it has a price."""
         names, reported = self._facts(prompt).names, self.reported.get(prompt)
         if len(names) > 1:  # of fallbacks the reply says which one answered
-            names = {name for name in names if (reported or "").startswith(name)}
+            names = names & {reported, re.sub(_DATE, "", reported or "")}
         name = max(names, key=len, default="")
         prices = self._chain.prices or {}
         return reported if not name or reported in prices else name
@@ -347,6 +348,8 @@ def with_tool(model: Any, config: RunnableConfig) -> Runnable[Any, Any] | None:
 
 _OF_TOOLS = ("tools", "tool_choice", "tool_config", "functions", "function_call")
 """Names that integrations give to the tools that `bind_tools` binds."""
+_DATE = r"[-@]\d{3}[-\d]*$"
+"""A date or version, as providers put it after a model's name."""
 _NAMES = ("model_name", "model", "model_id")
 _ANSWER_LIMITS = (
     "max_completion_tokens",
@@ -361,7 +364,7 @@ class ModelFacts(NamedTuple):
     """Facts about a model that are known without a call."""
 
     names: set[str]
-    """As the user named it and its fallbacks; empty for one without a name."""
+    """As the user named it and its fallbacks; "" for one without a name."""
     window: int | None
     """Tokens that it takes at most, by its profile (LangChain 1.x)."""
     answer_tokens: int | None

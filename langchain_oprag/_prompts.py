@@ -170,8 +170,8 @@ def _messages(option: str, said: Any) -> list[BaseMessage]:
 def _of_messages(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Find question and history among messages; there is no question without a user.
 
-    Calls of tools and their results are no part of the history: providers refuse the
-    one without the other, and what tools found is not what this question is about.
+    Calls of tools are no part of the history, and no prompt is written with their
+    results: what tools found is not what this question is about.
     """
     messages = _messages("messages", given["messages"])
     asked = [n for n, m in enumerate(messages) if isinstance(m, HumanMessage)]

@@ -118,10 +118,19 @@ async def test_prices_name_the_model_as_the_user_or_the_provider_does(
     assert usage["cost"] is not None
 
 
-@pytest.mark.parametrize("name", ["short-lived", None])
-async def test_of_fallbacks_the_one_that_answered_has_its_price(scripted_server, name):
-    reported = {"model_name": name and f"{name}-2026-11-01"}
-    replies = [AIMessage("In 1912.", response_metadata=reported)]
+@pytest.mark.parametrize(
+    ("reported", "name", "cost"),
+    [
+        ("short-lived-2026-11-01", "short-lived", 0),
+        ("shorter-2026-11-01", "shorter-2026-11-01", None),
+        (None, None, None),
+    ],
+)
+async def test_of_fallbacks_the_one_that_answered_has_its_price(
+    scripted_server, reported, name, cost
+):
+    metadata = {"model_name": reported}
+    replies = [AIMessage("In 1912.", response_metadata=metadata)]
     other = NamedModel(model_name="short-lived", replies=replies)
     chain = chain_of(
         scripted_server([]), llm=NamedModel(replies=[]).with_fallbacks([other])
@@ -130,7 +139,7 @@ async def test_of_fallbacks_the_one_that_answered_has_its_price(scripted_server,
 
     usage = (await ask(chain))["usage"]
 
-    assert (usage["rungs"][0]["model"], usage["cost"]) == (name, 0 if name else None)
+    assert (usage["rungs"][0]["model"], usage["cost"]) == (name, cost)
 
 
 # Prompts and conversations.
