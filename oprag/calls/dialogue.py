@@ -160,8 +160,9 @@ def ask(
     try:
         reply: Reply = yield call
     except Exception as error:  # models share no error class; all go up again
-        facts: Any = {"model": model.model(name), "note": note}
         came: Any = ledger.under_way and ledger.under_way()
+        seconds = came.seconds if came else 0.0
+        facts: Any = {"model": model.model(name), "note": note, "seconds": seconds}
         begun = came and (came.text or not came.usage.estimated)
         usage = came.usage if begun else UNKNOWN_TOKENS
         ledger.record(name, "failed", usage=usage, **facts)

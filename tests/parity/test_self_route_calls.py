@@ -146,6 +146,7 @@ async def test_a_stream_that_is_closed_without_a_reason_fails_the_rung(
     failed, begun = caught.value.usage["rungs"][-1], script[-1].deltas
     sent = words(server.requests[-1].prompt) + 7 if begun else 0
     assert (failed["decision"], failed["input_tokens"]) == ("failed", sent)
+    assert failed["seconds"] > 0
     assert len(server.requests) == len(script)
 
 
