@@ -108,8 +108,7 @@ def _ordered(searched: Any, options: SearchKeywords) -> Any:
                 takes = "Set it on the OrderPreservingRetriever."
                 raise invalid_option(option, value, takes)
         return placed
-    given: Any = {"merge": True, **options}
-    given["citations"] = given.get("token_budget") is not None
+    given: Any = {"merge": True, "citations": True, **options}
     if isinstance(searched, VectorStore):
         return OrderPreservingRetriever(vectorstore=searched, **given)
     if isinstance(searched, Runnable) and not isinstance(searched, BaseTool):

@@ -81,8 +81,8 @@ def result_metadata(
     if ids := _ids(passage.chunks, id_of):
         metadata[IDS] = ids
     bare = any(HASH in c.metadata and BARE in c.metadata for c in passage.chunks)
-    if options is not None:
-        bare = (bare or options.token_budget is not None) and not options.citations
+    if options is not None and options.token_budget is not None:
+        bare = not options.citations
     if bare:
         metadata[BARE] = True
     return metadata

@@ -24,7 +24,7 @@ from oprag.errors import (
     OpragError,
     PositionError,
 )
-from oprag.metadata import PROBLEM
+from oprag.metadata import BARE, PROBLEM
 from oprag.tokens import Do, Steps, TokenizerSpec, in_thread, resolve_token_counter
 from oprag.units.unit_index import FoundUnit, UnitIndex, reading_order, unit_metadata
 
@@ -117,7 +117,8 @@ def read_units(
         texts = [(each.chunk.rank, text) for each, text, _ in read]
         work = partial(_last_that_fits, texts, budget, options)
         last = yield Do(work, partial(in_thread, work))
-        read = [each for each in read if each[0].chunk.rank <= last]
+        kept = [each for each in read if each[0].chunk.rank <= last]
+        read = [(unit, text, {**metadata, BARE: True}) for unit, text, metadata in kept]
     return read
 
 

@@ -1,12 +1,12 @@
 """`OrderPreservingRetriever`: what comes back, in which order, what is asked for."""
 
 import pytest
-from langchain_core.runnables import ConfigurableField, RunnableLambda
+from langchain_core.runnables import ConfigurableField
 
 from langchain_oprag import OrderPreservingCompressor, OrderPreservingRetriever
-from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
+from oprag.errors import UnfilledBudgetWarning
 from tests.kit.words import words
-from tests.langchain.corpus import QUERY, RecordingStore, book, chunk, numbers
+from tests.langchain.corpus import QUERY, RecordingStore, book, numbers
 
 # How many: k
 
@@ -105,25 +105,3 @@ def test_a_budget_that_everything_fits_into_is_reported_once(caplog):
         compressor(book(5))
     compressor(book(5))
     assert caplog.text.count("all 5 retrieved chunks fit") == 2
-
-
-# What is wrapped
-
-STORE = RecordingStore(book(2))
-
-
-@pytest.mark.parametrize(
-    "given", [STORE.as_retriever, RecordingStore, OrderPreservingCompressor(), words]
-)
-def test_a_method_a_class_or_another_callable_is_no_retriever(given):
-    with pytest.raises(InvalidOptionError, match="RunnableLambda"):
-        OrderPreservingRetriever(base_retriever=given)
-
-
-async def test_an_async_function_is_awaited():
-    async def found(query):
-        return [chunk(2), chunk(1)]
-
-    retriever = OrderPreservingRetriever(base_retriever=RunnableLambda(found))
-
-    assert numbers(await retriever.ainvoke(QUERY)) == [1, 2]

@@ -50,6 +50,7 @@ def in_order(documents):
         lambda store: (ordered(store).with_retry(), {}),
         lambda store: (ordered(store).configurable_fields(k=FIELD), {}),
         lambda store: (ordered(store) | OrderPreservingCompressor(), {}),
+        lambda store: (ordered(store).configurable_alternatives(FIELD), SMALL),
     ],
 )
 def test_the_budget_has_room_for_all_that_is_written_and_is_used(given, store):
@@ -80,22 +81,6 @@ def test_the_options_of_an_ordered_retriever_hold_and_it_is_not_changed(store):
     assert not retriever.citations
     with pytest.raises(InvalidOptionError, match="token_budget=9 is not possible"):
         create_retrieval_tool(retriever, token_budget=9)
-
-
-def test_every_alternative_of_a_retriever_is_read_in_order(store):
-    which = ConfigurableField("which")
-    searched = ordered(store).configurable_alternatives(
-        which, plain=store.as_retriever()
-    )
-    made = create_retrieval_tool(searched, **SMALL)
-
-    for alternative in "default", "plain":
-        config = {"configurable": {"which": alternative}}
-        message = made.invoke({"type": "tool_call", **CALL}, config)
-
-        assert message.content.startswith("[1] ")
-        assert words(message.content) <= 120
-        assert in_order(message.artifact)
 
 
 def test_nothing_found_is_said():

@@ -139,6 +139,7 @@ def test_the_worst_units_are_left_out_until_the_budget_holds_the_others(ask):
         found = ask(texts, metadatas, token_budget=budget, token_counter=words)
         sent = "\n\n".join(text for text, _ in found)
         assert words(sent) <= budget
+        assert all(metadata["oprag_bare"] for _, metadata in found)
         assert whole[-1] in sent  # the best is last in the book
         assert [text for text in whole if text in sent] == [text for text, _ in found]
     with pytest.raises(BudgetTooSmallError):

@@ -104,14 +104,15 @@ def test_what_was_reserved_is_never_exceeded():
         marks = {"citations": number % 4 < 2}
         budget = case.options.get("token_budget", 25 + 13 * (number % 40))
         options = {**case.options, **marks, "token_budget": budget}
+        around = {"citations": number % 3 == 0}
         if not marks["citations"]:
             marks = {}  # what nobody left room for is not written unasked
         marks["separator"] = case.options.get("separator", "\n\n")
         if number % 2:
-            made = by_langchain(by_langchain(documents_of(case), options), {})
+            made = by_langchain(by_langchain(documents_of(case), options), around)
             text = in_langchain.format_documents(made, **marks)
         else:
-            nodes = by_llamaindex(by_llamaindex(nodes_of(case), options), {})
+            nodes = by_llamaindex(by_llamaindex(nodes_of(case), options), around)
             text = in_llamaindex.format_nodes(nodes, **marks)
         assert COUNT(text) <= budget, number
         written += bool(text)
