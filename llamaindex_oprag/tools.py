@@ -114,7 +114,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
         Args:
             retriever: An index, a retriever, or an `OrderPreservingRetriever`, which
                 keeps its own options. If only what is inside has a budget, no places
-                are written.
+                are written, except with `show="unseen"`.
             token_budget: Tokens that the content may take, with all that is written
                 around the texts; see `OrderPreservingRetriever`. None for as many
                 nodes as come.
