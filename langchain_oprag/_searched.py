@@ -119,11 +119,10 @@ def searched_chunks(
     return found[0], SearchedChunks(store, search, option)
 
 
-def verified_stores(component: str, retriever: Any) -> list[ChunkStore]:
+def verified_stores(retriever: Any) -> list[ChunkStore]:
     """Return the stores that `verify()` looks at.
 
     Args:
-        component: Class name of what is verified.
         retriever: What it asks.
     """
     searches = [
@@ -137,7 +136,7 @@ def verified_stores(component: str, retriever: Any) -> list[ChunkStore]:
         "Give the vector store itself or its own retriever, or examine what is "
         "returned: langchain_oprag.diagnose(retriever.invoke(question))."
     )
-    return diagnosing.verified_stores(component, searches, chunk_store, instead)
+    return diagnosing.verified_stores(searches, chunk_store, instead)
 
 
 def wrapped_retriever(

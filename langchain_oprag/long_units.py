@@ -145,10 +145,10 @@ class LongUnitRetriever(WrappingRetriever):
         return int(k)
 
     def _verification(self) -> Verification:
-        name, fetch = type(self).__name__, self._fetch({}, {}, self.k)
-        stores = verified_stores(name, self.base_retriever)
-        find = lambda *found: self._chosen(self.k, *found).documents()  # noqa: E731 -- shorter than a def
-        return Verification(name, stores, self._context(fetch), find=find)
+        stores = verified_stores(self.base_retriever)
+        options = self._context(self._fetch({}, {}, self.k))
+        find = partial(self._chosen, self.k)
+        return Verification(stores, options, find=find, read_found=read_units)
 
     def _fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None

@@ -353,18 +353,19 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         self._words(fetch)
 
     def _verification(self) -> Verification:
-        name = type(self).__name__
-        stores = verified_stores(name, self.base_retriever)
-        return Verification(name, stores, self._context(self._fetch({}, {}, None)))
+        stores = verified_stores(self.base_retriever)
+        inside = unwrapped(self.base_retriever, {})[:1]
+        options = self._context(self._fetch({}, {}, None))
+        return Verification(stores, options, inside=inside)
 
     def best_first(self, token_budget: int | None) -> Self:
         """Return a best-first copy for Self-Route, which does its own ordering.
 
         Args:
-            token_budget: Replaces this retriever's; None to keep it.
+            token_budget: With `widen`, what is read where nobody limited it.
         """
         ranking = self._with(order="score", merge=False, citations=False)
-        if token_budget is not None:
+        if self.widen is not None and not (self.k or self.token_budget):
             ranking._problems = self._problems.of_any_budget()  # noqa: SLF001 -- our own copy
             ranking.token_budget = token_budget
         return ranking

@@ -10,6 +10,7 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.utils import AddableDict
 from pydantic import ConfigDict, Field, SkipValidation, field_validator, model_validator
 
@@ -22,6 +23,7 @@ from langchain_oprag._options import (
     Retriever,
     check_runnable,
     option_field,
+    unwrapped,
 )
 from langchain_oprag._prompts import Prompt, Question, fill, read_question, rung_prompts
 from langchain_oprag._searched import search_filter, verified_stores
@@ -197,11 +199,11 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
 
     def _verification(self) -> Verification:
         route, _ = self._read()
-        name, inside, full = type(self).__name__, self.retriever, None
+        inside, full = unwrapped(self.retriever, {})[:1], None
         if any(rung.full for rung in route.rungs):
-            full = self._full_texts().within(search_filter(inside, {}, {}))
-        stores = verified_stores(name, inside)
-        return Verification(name, stores, route.context, full, inside=inside)
+            full = self._full_texts().within(search_filter(self.retriever, {}, {}))
+        stores = verified_stores(self.retriever)
+        return Verification(stores, route.context, full, inside=inside)
 
     def _inside(self) -> list[Runnable[Any, Any]]:
         return [self.retriever, self.llm, *(self.rung_llms or {}).values()]
@@ -226,7 +228,7 @@ class _SelfRouting(Answering):
     ) -> None:
         counter = resolve_token_counter(chain.token_counter)
         super().__init__(chain, question, config, counter)
-        self.source = chain._full_texts()  # noqa: SLF001 -- of this module
+        self.source: Any = chain._full_texts()  # noqa: SLF001 -- of this module
         if not self.source.at_hand:
             self.source = self.source.within(search_filter(chain.retriever, config, {}))
         self.decline = chain.decline
@@ -245,12 +247,13 @@ class _SelfRouting(Answering):
         tokens = tokens_to_retrieve(self._options.rungs)
         plan = None if tokens is None else FetchPlan(tokens)
         retriever = ranking = self._chain.retriever
-        if isinstance(retriever, OrderPreservingRetriever):
-            limited = retriever.k is not None or retriever.token_budget is not None
-            more = retriever.widen is not None or retriever.bm25
-            ranking = retriever.best_first(tokens if more and not limited else None)
-            retriever = ranking if more or limited else retriever.base_retriever
-        fetch = Fetch(retriever, self.config, {}, plan=plan)
+        inside, config, bound = unwrapped(retriever, self.config)
+        if isinstance(inside, OrderPreservingRetriever):
+            asked = inside.best_first(tokens)
+            ranking = _around(asked, retriever)
+            limited = asked.k or asked.token_budget
+            retriever = asked if limited else asked.base_retriever
+        fetch = Fetch(retriever, config, bound, plan=plan)
         fetch.search = ranking, self.config, {}
         found = yield fetch.asking(self.question.text)
         self._hits = hits_of(found, "retriever")
@@ -259,7 +262,8 @@ class _SelfRouting(Answering):
 
     def dialogue(self) -> Dialogue[Routed]:
         """Self-Route, rung by rung."""
-        return route(self._hits, self._options, self, ledger=self.ledger)
+        hits = self.source.by_file(self._hits)
+        return route(hits, self._options, self, ledger=self.ledger)
 
     def llm(self, prompt: str) -> Runnable[Any, Any]:
         """The model of a rung."""
@@ -299,6 +303,13 @@ class _SelfRouting(Answering):
         self.facts = {"route": result.described()}
         yield AddableDict(self.facts)
         yield AddableDict(usage=self.ledger.to_dict())
+
+
+def _around(retriever: Any, given: Any) -> Any:
+    """Put what `with_config`, `with_retry` and the like made of another around it."""
+    if not isinstance(given, RunnableBindingBase):
+        return retriever
+    return given.model_copy(update={"bound": _around(retriever, given.bound)})
 
 
 def documents_read(context: RungContext) -> list[Document]:

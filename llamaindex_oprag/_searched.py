@@ -92,11 +92,10 @@ def searched_index(retriever: Any) -> Any:
     return next(iter(indexes.values())) if len(indexes) == 1 else None
 
 
-def verified_stores(component: str, retriever: Any) -> list[ChunkStore]:
+def verified_stores(retriever: Any) -> list[ChunkStore]:
     """Return the stores that `verify()` looks at.
 
     Args:
-        component: Class name of what is verified.
         retriever: What it asks.
     """
     searches = [
@@ -111,7 +110,7 @@ def verified_stores(component: str, retriever: Any) -> list[ChunkStore]:
         "Give index.as_retriever(), or examine what is returned: "
         "llamaindex_oprag.diagnose(retriever.retrieve(question))."
     )
-    return diagnosing.verified_stores(component, searches, chunk_store, instead)
+    return diagnosing.verified_stores(searches, chunk_store, instead)
 
 
 def check_retriever(option: str, value: Any) -> None:

@@ -123,11 +123,8 @@ class LongUnitRetriever(WrappingRetriever):
         self._k = similarity_top_k
 
     def _verification(self) -> Verification:
-        name = type(self).__name__
-        stores = verified_stores(name, self.base_retriever)
-        options = self._bound_options()
-        find = lambda *found: self._chosen(*found).documents()  # noqa: E731 -- shorter than a def
-        return Verification(name, stores, options, find=find)
+        stores, options = verified_stores(self.base_retriever), self._bound_options()
+        return Verification(stores, options, find=self._chosen, read_found=read_units)
 
     def _bound_options(self) -> ContextOptions:
         """The options, with full texts only as far as the search's filter admits."""

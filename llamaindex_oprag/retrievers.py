@@ -285,9 +285,9 @@ class OrderPreservingRetriever(WrappingRetriever):
         self._options = replace(self._options, top_n=similarity_top_k)
 
     def _verification(self) -> Verification:
-        name = type(self).__name__
-        stores = verified_stores(name, self.base_retriever)
-        return Verification(name, stores, self._bound_options())
+        inside = (self.base_retriever,)
+        stores, options = verified_stores(*inside), self._bound_options()
+        return Verification(stores, options, inside=inside)
 
     def _for_tool(
         self, seen: Seen | None = None, numbers: Numbers | None = None
@@ -313,16 +313,17 @@ class OrderPreservingRetriever(WrappingRetriever):
         Returns:
             The copy, and whether it asks an index for as much.
         """
-        options, base, fills = self._options.best_first(), self.base_retriever, False
+        options, fills = self._options.best_first(), False
         ranking = copy.copy(self)
         if options.top_n is None and options.token_budget is None and token_budget:
             if self._widen is None:
-                fetch = Fetch(base, plan=FetchPlan(token_budget))
-                base, fills = fetch.retriever(), fetch.fills
+                fetch = Fetch(self.base_retriever, plan=FetchPlan(token_budget))
+                fills = fetch.fills
+                options = replace(options, top_n=fetch.asked if fills else None)
             else:
                 options = replace(options, token_budget=token_budget)
                 vars(ranking).update(_problems=self._problems.of_any_budget())
-        vars(ranking).update(_options=options, base_retriever=base)
+        vars(ranking).update(_options=options)
         return ranking, fills
 
     def _steps(self, query: QueryBundle) -> Steps[Arranged[NodeWithScore]]:

@@ -211,12 +211,12 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         )
 
     def _verification(self) -> Verification:
-        route, name = self._self_route, type(self).__name__
+        route = self._self_route
         full = any(rung.full for rung in route.options.route.rungs)
         source = route.full_texts() if full else None
-        inside, context = self._retriever, route.options.context
-        stores = verified_stores(name, inside)
-        return Verification(name, stores, context, source, inside=inside)
+        stores, context = verified_stores(self._retriever), route.options.context
+        inside = self._retriever, *self._node_postprocessors
+        return Verification(stores, context, source, inside=inside)
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Retrieve and postprocess; the nodes are best first, as the retriever's."""

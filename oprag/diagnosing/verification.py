@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -11,13 +10,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, arrange, warn, with_texts
-from oprag.diagnosing.checks import Group, group_chunks, read_group
+from oprag.diagnosing.checks import group_chunks, read_group
 from oprag.diagnosing.doctor import Examination
 from oprag.diagnosing.report import Diagnosis
 from oprag.diagnosing.sample import take_sample
-from oprag.documents import ChunkStore, DocumentSource, document_source
+from oprag.documents import ChunkStore, DocumentSource
 from oprag.errors import InvalidOptionError, OpragError, PositionError, UnfitIndexError
-from oprag.tokens import Do, Steps, acarry_out, carry_out
+from oprag.tokens import Steps, acarry_out, carry_out
 
 _LISTED = 3
 """Errors that are shown."""
@@ -50,12 +49,13 @@ class Verifiable:
                 `on_problem="warn"`, where questions are answered all the same.
         """
         asked = self._verification()
-        return asked.reported(*carry_out(asked.steps(sample)))
+        return asked.reported(type(self).__name__, *carry_out(asked.steps(sample)))
 
     async def averify(self, sample: int | None = 200) -> Diagnosis:
         """Async version of `verify`."""
         asked = self._verification()
-        return asked.reported(*await acarry_out(asked.steps(sample)))
+        found = await acarry_out(asked.steps(sample))
+        return asked.reported(type(self).__name__, *found)
 
     def _verification(self) -> Verification:
         """Return the demands of the component on its store."""
@@ -65,29 +65,29 @@ class Verifiable:
 _Found: TypeAlias = tuple[Diagnosis, int, list[OpragError], list[OpragError]]
 """What is there, the number of documents, and the errors of those that cannot be read,
 and of those that cannot be put in order."""
-_Find: TypeAlias = Callable[[Sequence[Hit], ContextOptions], Iterable[str]]
 
 
 class Verification(NamedTuple):
     """The demands of a component on its store."""
 
-    component: str
-    """Its class name."""
     stores: Sequence[ChunkStore]
     """The stores that it searches, read through its search's filter."""
     options: ContextOptions
     """Its own, with the full texts in which it finds places, through that filter."""
     full: DocumentSource | None = None
     """Where it reads full documents, through that filter."""
-    find: _Find | None = None
-    """Names the documents that are read for chunks of one, where it is not the chunks
-    that are put in order; raises what a question would."""
-    inside: object = None
-    """What it asks: a component of oprag finds places in texts of its own."""
+    find: Callable[[Sequence[Hit], ContextOptions], Any] | None = None
+    """Finds what is read for chunks of a document, where it is not the chunks that are
+    put in order; raises what a question would."""
+    read_found: Callable[[Any, ContextOptions], Steps[Any]] | None = None
+    """Reads what was found."""
+    inside: Sequence[object] = ()
+    """What the chunks come through: those of oprag put them in order before."""
 
     def steps(self, sample: int | None) -> Steps[_Found]:
         """Examine the store."""
-        keys = self.options.position_keys, self.options.document_key
+        strict = self._strict
+        keys = strict.position_keys, strict.document_key
         scanned = chain.from_iterable(store.read() for store in self.stores)
         taken = take_sample(
             scanned, sample, position_keys=keys[0], document_key=keys[1]
@@ -95,48 +95,55 @@ class Verification(NamedTuple):
         by_file = self.options.documents is not None
         diagnosis = Examination(taken, None, *keys, by_file=by_file).diagnosis
         groups = group_chunks(taken.chunks, keys[1])
+        key = self.options.document_key or strict.document_key
+        reading = replace(strict, documents=self.full, document_key=key)
         unread, refused = list[OpragError](), list[OpragError]()
-        for fails, question in self._questions(groups, taken.chunks):
+        for group in groups:
+            hits, errors = [taken.chunks[i] for i in group.members], unread
             try:
-                yield question
+                if self.full is not None and group.key:
+                    yield with_texts(reading, partial(_read, hits))
+                # What has no name cannot be read in full.
+                errors = refused if self.full is None or group.key else unread
+                found = yield with_texts(strict, partial(self.find or _order, hits))
+                if self.read_found is not None:
+                    errors = unread
+                    yield from self.read_found(found, strict)
             except InvalidOptionError:  # what is wrong with an option
                 raise
             except OpragError as error:
-                (unread if fails else refused).append(error)
+                errors.append(error)
         return diagnosis, len(groups), unread, refused
 
     @property
+    def _chain(self) -> list[ContextOptions]:
+        """The options of all that puts chunks in order, its own last."""
+        chain: list[ContextOptions] = []
+        for each in self.inside:
+            if isinstance(each, Verifiable):
+                chain += each._verification()._chain  # noqa: SLF001 -- above
+            elif hasattr(each, "context_options"):  # a postprocessor
+                chain.append(each.context_options())
+        return [*chain, self.options]
+
+    @property
     def _strict(self) -> ContextOptions:
-        options = self.options
-        if isinstance(self.inside, Verifiable):
-            texts = self.inside._verification().options.documents  # noqa: SLF001 -- above
-            options = replace(options, documents=texts)
+        for options in self._chain:
+            if options.documents is not None or options.on_problem == "error":
+                break  # the first that finds places, or refuses chunks without
+        merges = options.merge or options.selection == "recall"
         return replace(
             options.best_first(),
-            merge=self.options.merge or self.options.selection == "recall",
+            merge=options is self.options and merges,
             selection="budget",
             token_budget=None,
             top_n=None,
             on_problem="error",
         )
 
-    def _questions(
-        self, groups: Sequence[Group], chunks: Sequence[Hit]
-    ) -> Iterator[tuple[bool, Do]]:
-        """Yield the work on each document, and whether it fails even with `"warn"`."""
-        strict, full = self._strict, self.full is not None
-        reading = replace(strict, documents=self.full)
-        for group in groups:
-            hits = [chunks[i] for i in group.members]
-            if self.find is not None:
-                yield True, with_texts(strict, partial(_read_found, self.find, hits))
-            elif full and group.key:
-                yield True, with_texts(reading, partial(_read, group.name))
-            fails = full and not group.key  # what has no name cannot be read in full
-            yield fails, with_texts(strict, partial(self.find or _order, hits))
-
     def reported(
         self,
+        component: str,
         diagnosis: Diagnosis,
         documents: int,
         unread: Sequence[OpragError],
@@ -146,11 +153,11 @@ class Verification(NamedTuple):
         names = " and ".join(store.name for store in self.stores)
         if not diagnosis.chunks:
             message = (
-                f"{self.component}: questions on {names} will find nothing. It holds "
+                f"{component}: questions on {names} will find nothing. It holds "
                 "no chunk that the search may find: index documents."
             )
             raise UnfitIndexError(message, diagnosis=diagnosis)
-        kept = self.options.on_problem == "warn"
+        kept = all(each.on_problem == "warn" for each in self._chain)
         failing = unread if kept else [*unread, *refused]
         if failing or refused:
             become = (
@@ -159,7 +166,7 @@ class Verification(NamedTuple):
             errors = failing or refused
             said = " ".join(error.message for error in errors[:_LISTED])
             message = (
-                f"{self.component}: questions on {names} will {become}. "
+                f"{component}: questions on {names} will {become}. "
                 f"{len(errors):,} of {documents:,} documents are refused: {said}"
             )
             unfit = UnfitIndexError(message, diagnosis=diagnosis)
@@ -175,22 +182,18 @@ class Verification(NamedTuple):
             for each in problems:
                 if each.serious:
                     error = PositionError(each.message, kind=each.kind)
-                    warn(f"{self.component}: {each.message}", error)
+                    warn(f"{component}: {each.message}", error)
                     return diagnosis
             return replace(diagnosis, verdict="ordered", problems=tuple(problems))
         return diagnosis
 
 
-def _read_found(find: _Find, hits: Sequence[Hit], options: ContextOptions) -> None:
-    names: Iterable[str] = ()
-    with suppress(OpragError):  # another question says it
-        names = find(hits, options)
-    for name in names:
-        _read(name, options)
-
-
-def _read(name: str, options: ContextOptions) -> None:
-    document_source(options.documents or {}).read(name)
+def _read(hits: Sequence[Hit], options: ContextOptions) -> None:
+    """Read the full texts of a document's chunks as Self-Route does."""
+    source: Any = options.documents
+    named = replace(options, documents=None, on_problem="warn")
+    for name in {each.uri for each in arrange(source.by_file(hits), named).passages}:
+        source.read(name)
 
 
 def _order(hits: Sequence[Hit], options: ContextOptions) -> None:
@@ -205,7 +208,6 @@ def _order(hits: Sequence[Hit], options: ContextOptions) -> None:
 
 
 def verified_stores(
-    component: str,
     searches: Iterable[tuple[Any, Any]],
     chunk_store: Callable[[Any], ChunkStore],
     instead: str,
@@ -215,7 +217,6 @@ def verified_stores(
     Of a store that cannot be read through the filter all chunks are looked at.
 
     Args:
-        component: Class name of what is verified.
         searches: What each of its retrievers searches, and the filter.
         chunk_store: How the adapter reads the chunks of it.
         instead: How the store can be examined by itself, and what else to give.
@@ -230,7 +231,7 @@ def verified_stores(
         except InvalidOptionError as error:
             name = type(getattr(searched, "vector_store", searched)).__name__
             message = (
-                f"{component}.verify() reads the chunks of the store, and those that a "
+                "verify() reads the chunks of the store, and those that a "
                 f"{name} searches cannot be seen. {instead}"
             )
             raise InvalidOptionError(

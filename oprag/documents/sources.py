@@ -91,8 +91,8 @@ class DocumentSource(ABC):
         """
         named = []
         for hit in hits:
-            file = document_name(hit.metadata)
-            if hit.document and file and self.has(file) and not self.has(hit.document):
+            file, known = document_name(hit.metadata), known_document(hit)
+            if known and file and self.has(file) and not self.has(known[0]):
                 hit = hit._replace(document=file)  # noqa: PLW2901 -- the same hit
             named.append(hit)
         return named

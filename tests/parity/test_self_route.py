@@ -4,6 +4,7 @@ import itertools
 from typing import Any, NamedTuple
 
 import pytest
+from langchain_core.runnables import ConfigurableField
 
 import langchain_oprag
 import llamaindex_oprag
@@ -110,6 +111,11 @@ def over(**options: Any) -> Any:
     )
 
 
+def configurable(held: Held) -> Any:
+    field = ConfigurableField("words")
+    return over()(held).configurable_fields(token_counter=field)
+
+
 def holding(framework: Any, chunks: list[str]) -> Held:
     held, starts = framework(), [0, *itertools.accumulate(map(len, chunks))]
     places = [{"source": "book", "start_index": start} for start in starts[:-1]]
@@ -136,6 +142,8 @@ def first_read(framework: Any, make: Any, chunks: list[str]) -> int:
         (InLangChain, lambda held: held.store.as_retriever()),
         (InLangChain, lambda held: held.store.as_retriever().with_config(tags=["a"])),
         (InLangChain, over(merge=True, order="score")),
+        (InLangChain, lambda held: over()(held).with_config(tags=["a"]).with_retry()),
+        (InLangChain, configurable),
         (InLlamaIndex, lambda held: held.documents.as_retriever()),
         (InLlamaIndex, over(merge=True)),
     ],
@@ -155,6 +163,7 @@ def test_where_nobody_says_how_many_it_reads_two_thousand_tokens_or_one_chunk(
         (InLlamaIndex, lambda held: held.search(300), 300),
         (InLlamaIndex, over(similarity_top_k=3), 3),
         *((each, over(token_budget=100), 11) for each in (InLangChain, InLlamaIndex)),
+        *((each, over(bm25=True), 32) for each in (InLangChain, InLlamaIndex)),
         *(
             (each, over(token_budget=3_000), 333)
             for each in (InLangChain, InLlamaIndex)
@@ -196,3 +205,15 @@ def test_what_a_retriever_around_a_store_finds_out_is_kept(framework):
     held.add([StoredChunk(text, {"source": "book"}, str(n)) for n, text in rows])
 
     assert read_first(held, over(documents={"book": book})(held)) == CHUNKS[:9]
+
+
+@pytest.mark.parametrize("framework", [InLangChain, InLlamaIndex])
+def test_documents_with_ids_that_were_made_up_are_read_by_their_files(framework):
+    held, path = framework(), "/home/x/a.md"
+    ids = {"doc_id": "5", "source": path, "start_index": 0}
+    held.add([StoredChunk("It was", ids, "1")])
+    texts = {path: "It was built in 1912."}
+    routed = held.routed(held.search(4), REFUSAL, "In 1912.", documents=texts)
+
+    assert routed.verify().chunks == 1
+    assert held.ask(routed).texts == [*texts.values()]

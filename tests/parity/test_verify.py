@@ -8,6 +8,7 @@ from langchain_core.documents import Document
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
+from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag import group_documents
 from oprag.documents import StoredChunk
 from oprag.errors import (
@@ -198,6 +199,54 @@ def test_self_route_finds_places_where_the_retriever_in_it_does():
         assert held.routed(inside, documents=texts).verify().chunks == 9
 
 
+def test_self_route_reads_documents_by_their_paths(tmp_path: Path):
+    path = tmp_path / "docs" / "a.txt"
+    path.parent.mkdir()
+    path.write_text("x")
+    chunks = [(text, {**place, "source": str(path)}) for text, place in SOUND]
+    for documents in ({str(path): "x"}, tmp_path):
+        for component in self_routes(chunks, documents=documents):
+            assert component.verify().chunks == 9
+            assert asyncio.run(component.averify()).chunks == 9
+
+
+def test_places_are_found_by_what_comes_first():
+    texts = {"a.txt": " ".join(text for text, _ in SOUND)}
+    rows = [(text, {"source": "a.txt"}) for text, _ in SOUND]
+    langchain, llamaindex = stored(rows)
+    inside, strict = (
+        langchain.ordered(langchain.search(4), documents=each).with_config(tags=["x"])
+        for each in (texts, None)
+    )
+    ordered = [
+        langchain.ordered(inside),
+        llamaindex.ordered(llamaindex.ordered(llamaindex.search(4), documents=texts)),
+        langchain.routed(inside, "x", documents=texts),
+        llamaindex.routed(
+            llamaindex.search(4),
+            "x",
+            documents=texts,
+            node_postprocessors=[OrderPreservingPostprocessor(documents=texts)],
+        ),
+    ]
+
+    for component in ordered:
+        assert component.verify().chunks == 9
+    with pytest.raises(UnfitIndexError, match="no position"):
+        langchain.ordered(strict, documents=texts).verify()
+
+
+def test_a_retriever_that_refuses_is_not_warned_of():
+    for held in stored(PARTLY):
+        inside = held.ordered(held.search(60))
+        options = {"rungs": ["retrieved"], "on_problem": "warn", "documents": None}
+        routed = held.routed(inside, "x", **options)
+        with pytest.raises(UnfitIndexError, match="will fail"):
+            routed.verify()
+        with pytest.raises(MissingPositionError):
+            held.ask(routed)
+
+
 def test_only_what_the_filter_admits_is_looked_at():
     chunks = [(t, {**m, "tenant": "x"}) for t, m in PARTLY]
     chunks += [(t, {**m, "tenant": "y"}) for t, m in SOUND]
@@ -254,6 +303,13 @@ def test_documents_of_units_that_cannot_be_read_are_refused(on_problem):
     options = {"documents": {"note": "Ann built it."}, "on_problem": on_problem}
     message = refused(unit_retrievers(NOTED + YEARS, **options))
     assert "1 of 2 documents are refused: There is no document 'book'" in message
+
+
+def test_documents_that_changed_after_they_were_cut_are_refused():
+    changed = {**OF_UNITS, "book": BOOK.replace("good", "wet")}
+    message = refused(unit_retrievers(NOTED + YEARS, documents=changed))
+    assert "1 of 2 documents are refused" in message
+    assert "group again" in message
 
 
 def test_functions_as_keys_are_given_what_has_the_chunks_metadata():
