@@ -146,18 +146,17 @@ class Passage(NamedTuple):
 
         `contract.txt, page 3, characters 120-480`. Characters are end
         exclusive. A page is named as the reader of the document knows it: by its
-        label, its `page_number`, or its `page`, which counts from 0, plus 1; of several
-        parts on it also the part. Without any of it: `unknown document`.
+        label, its `page_number`, or its `page`, which counts from 0, plus 1. Without
+        any of it: `unknown document`.
         """
         if self.cited is not None:
             return self.cited
         first = self.chunks[0]
-        place = [self.name]
-        if first.part is not None:
+        place, pages = [self.name], first.metadata.get(PAGES)
+        if first.part is not None and not pages:
             place.append(named_part(first.metadata, first.part))
         if self.spans:
             at = self.spans[0].start, self.spans[-1].end
-            pages = first.metadata.get(PAGES)
             named = named_characters(*at) if pages is None else _on_pages(*at, pages)
             place.append(named)
         elif first.position is not None and len(first.position) > 1:
@@ -188,10 +187,13 @@ def distinct_names(documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str]
     """
     parts, names = 2, {each: _last_parts(each[1], 2) for each in documents}
     while True:
-        times = Counter(name for _, name in {(each[0], names[each]) for each in names})
+        keys, paths = (
+            Counter(name for _, name in {(each[i], names[each]) for each in names})
+            for i in (0, 1)
+        )
         parts += 1
         longer = {
-            each: name if times[name] == 1 else _last_parts(each[1], parts)
+            each: _last_parts(each[1], parts) if keys[name] > 1 < paths[name] else name
             for each, name in names.items()
         }
         if longer == names:
@@ -239,7 +241,7 @@ _PART_NAMES = (
 
 
 def named_part(metadata: Mapping[str, Any], part: int) -> str:
-    """Name a part for people: `page 3`; `page 3 (part 7)`, of several; or `part 7`."""
+    """Name a part for people: `page 3`, or by its number, where nothing names it."""
     for key, noun in _PART_NAMES:
         value = metadata.get(key)
         if value is None and key == "loc.pageNumber":
@@ -251,9 +253,6 @@ def named_part(metadata: Mapping[str, Any], part: int) -> str:
             value = int(value)  # some stores make floats of integers
         if key == "page" and type(value) is int:
             value += 1  # only here readers count from 0; a text is a printed label
-        counted = PART_INDEX in metadata and key != "page_label" and type(value) is int
-        if counted and part != value - (key != "row"):  # others of this page are before
-            return f"{noun} {value} (part {part})"
         return f"{noun} {value}"
     return f"part {part}"
 
@@ -309,7 +308,7 @@ class FullText(NamedTuple):
     """Of numbered parts: the metadata of each, and its span in the text."""
 
     def page_names(self) -> list[str]:
-        """Name the parts for people, each by a name of its own."""
+        """Name the parts for people: of several on a page as `page 3 (part 7)`."""
         parts = [(metadata, int(metadata[PART_INDEX])) for metadata, _ in self.pages]
         names = [named_part(*part) for part in parts]
         times = Counter(names)

@@ -12,7 +12,7 @@ from oprag.chunk import Chunk, FullText, Passage, Span
 from oprag.context import check_option, render, too_small
 from oprag.documents import DocumentSource
 from oprag.errors import DocumentNotFoundError, InvalidOptionError, OpragError, counted
-from oprag.metadata import DOC_URI, EXACT, PART_INDEX
+from oprag.metadata import DOC_URI, EXACT, PAGES, PART_INDEX
 from oprag.positions import PART_KEYS, as_number
 from oprag.reading.names import meant, shown_names
 from oprag.tokens import Do, Steps, TokenizerSpec, in_thread, resolve_token_counter
@@ -98,7 +98,7 @@ class DocumentReader:
         """
         name, shown, full = yield from self._found(document)
         of_part, text = _part_of(shown, full, page)
-        metadata = {key: of_part[key] for key in PART_KEYS if key in of_part}
+        metadata = {key: of_part[key] for key in (*PART_KEYS, PAGES) if key in of_part}
         if not full.exact:
             metadata[EXACT] = False
         first, last = _span_in(text, start, end)
@@ -201,8 +201,9 @@ def _parts(full: FullText) -> dict[str, tuple[Mapping[str, Any], str]]:
     if not full.pages:
         return {"": ({}, full.text)}
     return {
-        name: (metadata, full.text[slice(*span)])
+        name: ({**metadata, PAGES: [(name, Span(0, len(text)))]}, text)
         for name, (metadata, span) in zip(full.page_names(), full.pages, strict=True)
+        for text in [full.text[slice(*span)]]
     }
 
 

@@ -89,16 +89,20 @@ def test_pages_of_a_document_follow_one_another_without_a_gap_within_the_budget(
 
 
 def test_of_elements_on_one_page_each_has_a_citation_by_which_it_is_read():
-    pages = {"Elements": 1, "of": 1, "pages.": 2}
-    given = [
-        Document(t, metadata={"source": "a", "page_number": pages[t]}) for t in pages
-    ]
+    pages = {"Elements": 0, "of": 2, "several": 2, "pages.": 3}
+    given = [Document(t, metadata={"source": "a", "page": pages[t]}) for t in pages]
     store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
     langchain_oprag.index_documents(given, store)
     reader = DocumentReader(document_source(given))
+    alone = langchain_oprag.OrderPreservingRetriever(vectorstore=store).invoke("?")
+    cited = langchain_oprag.OrderPreservingCompressor(documents=given)(given)
 
-    for each in langchain_oprag.OrderPreservingRetriever(vectorstore=store).invoke("?"):
-        _, page, _ = each.metadata["oprag_citation"].split(", ")
+    named = [
+        each.metadata["oprag_citation"].split(", ")[1] for each in [*alone, *cited]
+    ]
+    assert named[:4] == ["page 1", "page 3", "page 3", "page 4"]
+    assert named[4:] == ["page 1", "page 3 (part 1)", "page 3 (part 2)", "page 4"]
+    for each, page in zip(cited, named[4:], strict=True):
         (read,) = carry_out(reader.read("a", page=page)).passages
         assert read.citation == each.metadata["oprag_citation"]
         assert read.text == each.page_content

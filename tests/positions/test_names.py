@@ -47,6 +47,15 @@ def test_of_paths_that_end_alike_as_many_parts_are_named_as_tell_them_apart():
     assert [name for _, name in documents] == [*names, "q2/a.txt"]
 
 
+def test_a_path_under_several_ids_is_not_named_by_more_of_it():
+    ids = [{"document_id": key, "file_path": "/home/ann/q1/a.txt"} for key in "kl"]
+    written = {"oprag_hash": "f", "oprag_key": "k", "oprag_document": "q1/a.txt"}
+
+    for metadatas in (ids, [written, ids[0]]):
+        documents = read_documents([Hit("text", metadata) for metadata in metadatas])
+        assert {name for _, name in documents} == {"q1/a.txt"}
+
+
 def test_what_was_indexed_by_oprag_is_looked_up_by_its_uri_and_never_shown_whole():
     uri = "/home/ann/leases/north.txt"
     chunk = read({"doc_key": "3f", "doc_uri": uri, "source": "elsewhere"})
