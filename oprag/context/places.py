@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from oprag.chunk import Chunk, FullText, Span
 from oprag.errors import OpragError
@@ -158,7 +158,7 @@ def _find_by_parents(
     """
     if all(location.status != "ambiguous" for location in locations):
         return
-    parents: dict[Any, dict[int, dict[int, Span]]] = {}
+    parents: dict[str, dict[int, dict[int, Span]]] = {}
     for i, chunk in enumerate(chunks):
         start = as_number(chunk.metadata.get("start_index"))
         if chunk.metadata.get(PAGES) == () and start is not None:
@@ -166,7 +166,7 @@ def _find_by_parents(
             starts = starts_of(text, source)
             spans = {at - start: Span(at, at + len(text)) for at in starts}
             if spans:  # by where the parent would begin
-                parents.setdefault(chunk.metadata.get("doc_id"), {})[i] = spans
+                parents.setdefault(repr(chunk.metadata.get("doc_id")), {})[i] = spans
     for children in parents.values():
         begins = set.intersection(*map(set, children.values()))
         for i, spans in children.items() if len(begins) == 1 else ():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -110,8 +111,9 @@ def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
 
 def _is_window(hit: Hit) -> bool:
     """Whether a text was put in the place of the sentence that its offsets name."""
-    sentence = hit.metadata.get("original_text", hit.text)
-    return sentence != hit.text and not is_unchanged(hit.metadata, hit.text)
+    sentence = hit.metadata.get("original_text")
+    is_other = isinstance(sentence, str) and sentence not in {"", hit.text}
+    return is_other and not is_unchanged(hit.metadata, hit.text)
 
 
 def _with_results(
@@ -187,7 +189,7 @@ def _read(
     *,
     partly: bool = False,
 ) -> list[_Place]:
-    """Places of all chunks by one scheme, or by their pages; else, of some."""
+    """Places by one scheme and by pages; by pages alone if only these place all."""
     if position_keys is not None:
         return [_named_place(hit, as_list(position_keys)) for hit in hits]
     unfit = [h for h in hits if HASH in h.metadata and START not in h.metadata]
@@ -203,9 +205,9 @@ def _read(
         if places is not None:
             return places
     parts = _parts(hits, PART_KEYS) or [None] * len(hits)
-    if not partly and len({*parts}) < len(hits):  # pages alone are no order
-        return _read(document, hits, None, partly=True)
-    return [_NOWHERE if part is None else ((part,), None, part) for part in parts]
+    pages = [_NOWHERE if part is None else ((part,), None, part) for part in parts]
+    some = pages if partly else _read(document, hits, None, partly=True)
+    return pages if _NOWHERE in some and len({*parts}) == len(hits) else some
 
 
 def _by_scheme(
@@ -390,22 +392,20 @@ def _named_place(hit: Hit, keys: Sequence[Any]) -> _Place:
     position = tuple(number for number in numbers if number is not None)
     if len(position) < len(numbers):
         return _NOWHERE
-    if keys[-1] not in _CHARACTERS or position[-1] % 1:
-        return position, None, None
     *scope, start = position
-    position, span = (*position, start), Span(int(start), int(start))
-    if not scope:
-        return position, span, None
-    if len(scope) == 1 and float(scope[0]).is_integer():
-        return position, span, int(scope[0])
-    return position, None, None
+    fraction = any(number % 1 for number in position)
+    if keys[-1] not in _CHARACTERS or len(scope) > 1 or fraction:
+        return position, None, None
+    span = Span(int(start), int(start))
+    return (*position, start), span, int(scope[0]) if scope else None
 
 
 def _user_numbers(value: Any) -> list[float | None]:
     """Numbers of a user's value: fractions (seconds of a video) are fine here."""
     if isinstance(value, (tuple, list)):
         return [number for item in value for number in _user_numbers(item)] or [None]
-    real = isinstance(value, Real) and not isinstance(value, Integral)
-    if real and 0 <= value < math.inf:  # NumPy's, too
+    number = as_number(value)
+    real = isinstance(value, (Real, Decimal)) and not isinstance(value, Integral)
+    if number is None and real and 0 <= float(value) < math.inf:  # NumPy's, too
         return [float(value)]
-    return [as_number(value)]
+    return [number]

@@ -51,8 +51,8 @@ def test_a_path_under_several_ids_is_not_named_by_more_of_it():
     ids = [{"document_id": key, "file_path": "/home/ann/q1/a.txt"} for key in "kl"]
     written = {"oprag_hash": "f", "oprag_key": "k", "oprag_document": "q1/a.txt"}
 
-    for metadatas in (ids, [written, ids[0]]):
-        documents = read_documents([Hit("text", metadata) for metadata in metadatas])
+    for other in (ids[1], written):
+        documents = read_documents([Hit("text", ids[0]), Hit("text", other)])
         assert {name for _, name in documents} == {"q1/a.txt"}
 
 
