@@ -96,6 +96,9 @@ OF_ONE_TEXT = (TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS)
 OF_ONE_CHUNK = frozenset((CHAR_START, CHAR_END, CHUNK_INDEX, N_CHUNKS, *OF_ONE_TEXT))
 """Keys that do not hold for a result that is not one whole chunk."""
 
+UNNAMED = "unnamed-"
+"""The beginning of the key of a text without a name: each is a document of its own."""
+
 OWN_KEYS = (
     DOC_KEY,
     DOC_URI,

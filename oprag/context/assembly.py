@@ -32,10 +32,9 @@ from oprag.errors import (
     OpragError,
     PositionError,
 )
-from oprag.metadata import HASH, PROBLEM, RANK
+from oprag.metadata import HASH, PROBLEM, RANK, UNNAMED
 from oprag.ordering import document_order, rank_order
 from oprag.positions import (
-    UNNAMED,
     as_number,
     check_positions,
     divided_files,

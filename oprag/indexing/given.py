@@ -35,7 +35,7 @@ from oprag.metadata import (
     document_key,
     short_hash,
 )
-from oprag.positions import SourceText, source_name
+from oprag.positions import SourceText
 
 D = TypeVar("D")
 """A framework's class of documents."""
@@ -203,7 +203,7 @@ def _name(place: int, document: Any, framework: Framework[D]) -> str:
         return document.path
     check_entries("documents", [document], framework.document_type)
     text = framework.read(document)
-    name = source_name(text)
+    name = text.name
     if not name:
         keys = tuple(sorted(map(str, text.metadata)))
         message = (

@@ -4,7 +4,6 @@ from oprag.positions.errors import not_located
 from oprag.positions.keys import (
     OF_A_PLACE,
     PART_KEYS,
-    UNNAMED,
     DocumentKey,
     PositionKeys,
     as_number,
@@ -20,7 +19,6 @@ from oprag.positions.parts import (
     group_parts,
     part_numbers,
     parts_named,
-    source_name,
 )
 from oprag.positions.place import Place, is_unchanged, place_of, placed, read_spans
 from oprag.positions.reader import read_by_others, read_chunks
@@ -43,7 +41,6 @@ __all__ = [
     "NODE_CONTENT",
     "OF_A_PLACE",
     "PART_KEYS",
-    "UNNAMED",
     "DocumentKey",
     "Part",
     "Place",
@@ -70,7 +67,6 @@ __all__ = [
     "read_node",
     "read_spans",
     "rewritten",
-    "source_name",
     "splitter_settings",
     "stamp_chunks",
     "texts_in_chunks",

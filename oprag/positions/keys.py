@@ -22,6 +22,7 @@ from oprag.metadata import (
     OWN_KEYS,
     PART_INDEX,
     RESULT_KEYS,
+    UNNAMED,
     is_in_all,
     short_hash,
 )
@@ -34,8 +35,6 @@ PositionKeys: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
 """A metadata key, an attribute name, a callable on the framework's object, or a
 list of these, the most significant first (`["page", "start_index"]`)."""
 
-UNNAMED = "unnamed-"
-"""The beginning of the key of a text without a name: each is a document of its own."""
 _UNNAMED_DIGITS = 12
 
 PART_KEYS = (

@@ -56,6 +56,20 @@ class SourceText(NamedTuple):
     has_neighbours: bool = False
     """Whether that parser cut other texts before or after it."""
 
+    @property
+    def name(self) -> str | None:
+        """The name of its document, or None if nothing names it.
+
+        The id of a page, row or section names only that, unless a parser cut the
+        section out of the document that has the id.
+        """
+        name = document_name(self.metadata)
+        if name is None and self.id:
+            sections = self.cut and not _keys_of(self.metadata, PART_KEYS)
+            if sections or not _is_part(self.metadata):
+                return self.id
+        return name
+
 
 class Part(NamedTuple):
     """One of the texts to be split, and its position in its document."""
@@ -101,20 +115,6 @@ def group_parts(texts: Sequence[SourceText]) -> list[list[Part]]:
         _in_order(name, places, [texts[place] for place in places])
         for name, places in groups.items()
     ]
-
-
-def source_name(text: SourceText) -> str | None:
-    """Return the name of a text's document, or None if nothing names it.
-
-    The id of a page, row or section names only that, unless a parser cut the section
-    out of the document that has the id.
-    """
-    name = document_name(text.metadata)
-    if name is None and text.id:
-        sections = text.cut and not _keys_of(text.metadata, PART_KEYS)
-        if sections or not _is_part(text.metadata):
-            return text.id
-    return name
 
 
 def part_numbers(metadatas: Sequence[Mapping[str, Any]]) -> list[int | None]:
@@ -175,7 +175,7 @@ def _names(texts: Sequence[SourceText]) -> list[str]:
     seen: dict[str, int] = {}
     names = []
     for place, text in enumerate(texts):
-        name = source_name(text)
+        name = text.name
         if name is None:
             if _is_part(text.metadata):
                 raise _nameless(place, text.metadata)

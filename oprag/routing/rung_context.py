@@ -17,9 +17,9 @@ from oprag.context import (
     too_small,
 )
 from oprag.errors import BudgetTooSmallError, ContextWindowError, OpragError
-from oprag.metadata import document_key
+from oprag.metadata import UNNAMED, document_key
 from oprag.ordering import document_order
-from oprag.positions import UNNAMED, document_metadata, read_documents
+from oprag.positions import document_metadata, read_documents
 from oprag.routing.options import RouteOptions
 
 _CUT = "cut to the window"

@@ -8,7 +8,8 @@ import pytest
 from oprag import order_context
 from oprag.chunk import Hit
 from oprag.errors import MissingDocumentError, PositionWarning
-from oprag.positions import UNNAMED, read_documents
+from oprag.metadata import UNNAMED
+from oprag.positions import read_documents
 from oprag.positions.keys import look_up
 
 
