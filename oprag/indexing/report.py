@@ -17,6 +17,7 @@ from oprag.errors import (
     OpragError,
     OpragWarning,
     UnreadableFileError,
+    counted,
     invalid_option,
     users_level,
 )
@@ -91,9 +92,9 @@ class IndexingReport:
 
         Of an error that is not oprag's only the kind: it may repeat a key.
         """
-        documents = "document" if len(self.added) == 1 else "documents"
+        chunks = counted(self.chunks_added, "chunk")
         said = [
-            f"{len(self.added):,} {documents} added ({self.chunks_added:,} chunks)",
+            f"{counted(len(self.added), 'document')} added ({chunks})",
             f"{len(self.updated):,} updated",
             f"{len(self.unchanged):,} unchanged",
             f"{len(self.removed):,} removed",

@@ -59,10 +59,11 @@ def test_on_a_terminal_there_is_a_bar_and_then_what_was_done(
 
 def test_where_nobody_watches_only_the_log_is_written(place, awaited, capfd, caplog):
     with caplog.at_level(logging.INFO, "oprag"):
-        report = place.index(TEXTS, awaited=awaited)
+        report = place.index({"d.txt": "One chunk."}, awaited=awaited)
 
     assert capfd.readouterr() == ("", "")
     assert caplog.messages == [str(report)]
+    assert str(report).startswith("1 document added (1 chunk), ")
 
 
 def test_a_function_is_told_instead_of_a_bar(place, awaited, watched):
