@@ -97,7 +97,7 @@ def declines(
         return says_word(text, cut=cut)
     try:
         return not cut and bool(decline(text))
-    except Exception as error:
+    except Exception as error:  # of a user's function: it may raise anything
         raise invalid_option("decline", decline, f"It failed: {error!r}.") from error
 
 
