@@ -262,7 +262,7 @@ class _SelfRouting(Answering):
 
     def dialogue(self) -> Dialogue[Routed]:
         """Self-Route, rung by rung."""
-        hits = self.source.by_file(self._hits)
+        hits = self.source.named_by_file(self._hits)
         return route(hits, self._options, self, ledger=self.ledger)
 
     def llm(self, prompt: str) -> Runnable[Any, Any]:

@@ -132,7 +132,7 @@ class SelfRouting(Answering):
         """Self-Route, rung by rung."""
         hits = hits_of(self.retrieved)
         if self.source is not None:
-            hits = self.source.by_file(hits)
+            hits = self.source.named_by_file(hits)
         return route(hits, self._route, self, ledger=self.ledger)
 
     def llm(self, prompt: str) -> LLM:

@@ -241,7 +241,7 @@ def chunk_id(
 
 
 def is_in_all(key: str, value: object, metadatas: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether all metadata have a value under a key; of an array it is not told."""
+    """Whether all metadata have a value under a key; False for an array."""
     try:
         return all(bool(key in each and each[key] == value) for each in metadatas)
     except ValueError:

@@ -25,7 +25,7 @@ OUTER = ("cli", "files", "scale")
 LINES = {
     # Aims: 26,600 for the core and both adapters, and 2,600 for what came since: places
     # that people know, evidence and numbers of agents, reading, hostile files.
-    "core": 18_345,  # aim: 17,500; places, parents and pages, refusals, numbers, why
+    "core": 18_346,  # aim: 17,500; places, parents and pages, refusals, numbers, why
     "langchain_oprag": 4_581,  # aim: 4,400; places, refusals, cited, wrapped retrievers
     "llamaindex_oprag": 5_048,  # aim: 4,700; places, refusals, cited, reading
     "oprag/routing": 995,  # the rule for refusals, and no grammar

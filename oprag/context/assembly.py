@@ -74,7 +74,7 @@ def arrange(
         numbers: The passage numbers of the conversation so far; not changed.
     """
     if (texts := options.source_text()) is not None:
-        hits = texts.source.by_file(hits)
+        hits = texts.source.named_by_file(hits)
     chunks, problems = _checked_chunks(hits, options, texts)
     while True:
         try:

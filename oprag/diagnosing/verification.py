@@ -192,7 +192,8 @@ def _read(hits: Sequence[Hit], options: ContextOptions) -> None:
     """Read the full texts of a document's chunks as Self-Route does."""
     source: Any = options.documents
     named = replace(options, documents=None, on_problem="warn")
-    for name in {each.uri for each in arrange(source.by_file(hits), named).passages}:
+    arranged = arrange(source.named_by_file(hits), named)
+    for name in {each.uri for each in arranged.passages}:
         source.read(name)
 
 

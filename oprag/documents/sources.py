@@ -84,8 +84,8 @@ class DocumentSource(ABC):
         """Return whether the document is there; False where only reading it tells."""
         return False
 
-    def by_file(self, hits: Sequence[Hit]) -> list[Hit]:
-        """Return the hits, those of a document that is here by its file as of that.
+    def named_by_file(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Return the hits; one whose file, not whose id, is here is of that file.
 
         LlamaIndex's readers make ids up, and a folder has the texts by their paths.
         """
