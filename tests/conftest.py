@@ -3,6 +3,8 @@
 import asyncio
 import gc
 import os
+import sys
+from collections.abc import Iterator
 from importlib.metadata import version
 
 import pytest
@@ -54,6 +56,14 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def closed_stores() -> Iterator[None]:
+    """Close a module's Chroma stores: Chroma keeps all that were ever opened."""
+    yield
+    if client := sys.modules.get("chromadb.api.shared_system_client"):
+        client.SharedSystemClient.clear_system_cache()
 
 
 def pytest_report_header() -> str:

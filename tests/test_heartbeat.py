@@ -4,8 +4,6 @@ The components and the ways of asking are those of the contract suites. The text
 a million characters, and were never counted before.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import inspect

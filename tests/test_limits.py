@@ -4,8 +4,6 @@ Anyone who needs more for a feature raises the limit here, in the same commit, a
 why. The aim stands beside a limit that is not there yet.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 from dataclasses import fields
@@ -33,7 +31,7 @@ LINES = {
     "packages/oprag-eval": 8_497,  # what a run costs, and files that are not sound
     "oprag/files": 1_021,  # came out of evaluation, Word files, says what it reads
     "oprag/scale": 446,
-    "tests": 44_080,  # aim: 42,000; places, damages, a real model, numbers, costs
+    "tests": 43_985,  # aim: 42,000; places, damages, a real model, numbers, costs
 }
 NAMES = {"context": 40}
 """Of doors that may be larger than `OTHER_NAMES`."""

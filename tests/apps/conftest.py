@@ -1,7 +1,5 @@
 """Lends the tests of this folder a small model, and environments of applications."""
 
-from __future__ import annotations
-
 import gc
 import os
 import warnings

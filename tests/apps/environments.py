@@ -4,8 +4,6 @@ Our package is not in it. It is in a folder of its own, put on the path of the
 application where it is to be found there.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Files whose sentences are marked: two texts of one name, and a PDF of 15 pages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.files.mixed_files import pdf

@@ -4,8 +4,6 @@ The address is the first argument; a JSON object with each client's name, and th
 and the text that it got, is printed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

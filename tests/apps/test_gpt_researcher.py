@@ -1,7 +1,5 @@
 """The real GPT Researcher, with the file of `recipes/gpt_researcher` and without it."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

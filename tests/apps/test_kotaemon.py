@@ -1,7 +1,5 @@
 """The reranking for kotaemon, asked by the retrieval of a checkout: `KOTAEMON=DIR`."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The component for Langflow, in flows that Langflow's own engine runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The real LightRAG, with the file of `recipes/light_rag` and without it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import NamedTuple

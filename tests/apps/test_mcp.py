@@ -1,7 +1,5 @@
 """`oprag mcp` as a program: started by clients, killed, and asked by many at once."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

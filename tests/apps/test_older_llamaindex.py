@@ -1,7 +1,5 @@
 """The lines of docs/llamaindex.md, beside the LlamaIndex that create-llama pins."""
 
-from __future__ import annotations
-
 import re
 from itertools import groupby
 

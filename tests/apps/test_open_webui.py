@@ -1,7 +1,5 @@
 """The real Open WebUI with the function of `recipes/`: what its model is sent."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """The real PaperQA, with the function of docs/apps.md and without it."""
 
-from __future__ import annotations
-
 import json
 import re
 

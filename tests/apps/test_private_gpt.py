@@ -3,8 +3,6 @@
 Its nodes' shape is tested without it: see `tests/positions/test_applications.py`.
 """
 
-from __future__ import annotations
-
 import base64
 import os
 import re

@@ -1,7 +1,5 @@
 """`oprag serve` as a program: asked as Dify asks, by many at once, and killed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """`oprag ask` with a real client, against a server that answers from a script."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

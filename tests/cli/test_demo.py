@@ -1,7 +1,5 @@
 """`oprag demo` end to end, and the text that it reads."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Write the tables of `docs/architecture.md`: `make docs-architecture`."""
 
-from __future__ import annotations
-
 import ast
 import re
 import tomllib

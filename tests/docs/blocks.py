@@ -4,8 +4,6 @@
 It needs the standard library only, and what the page itself imports; it is offline.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -6,8 +6,6 @@ then gets what the other pages name, page by page. Each page's blocks run in one
 printed, in an empty folder and offline; of the README, each framework's where it is.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

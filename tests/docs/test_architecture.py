@@ -1,7 +1,5 @@
 """The page of the architecture says what the code says."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

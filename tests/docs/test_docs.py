@@ -1,7 +1,5 @@
 """Every code block of the README and the docs runs, and prints what the page says."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

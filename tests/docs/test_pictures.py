@@ -1,7 +1,5 @@
 """The pictures that pages show: there, small, described, and complete in themselves."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

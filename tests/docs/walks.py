@@ -1,7 +1,5 @@
 """Walks of a new reader: real calls, and the files of ours that each runs."""
 
-from __future__ import annotations
-
 import functools
 import os
 import sys

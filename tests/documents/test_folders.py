@@ -1,7 +1,5 @@
 """The text files of a folder, by the names that `document_source` knows them by."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """Loads the examples as modules, the way `python examples/NAME.py` finds them."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Each example runs offline, as a program does, and asserts the order that was sent."""
 
-from __future__ import annotations
-
 import runpy
 
 import pytest

@@ -67,13 +67,17 @@ def test_what_harms_its_reader_harms_no_other(monkeypatch, function, given, said
 
 def test_a_reader_ends_in_time_though_who_asked_was_killed(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    read = "f = open('pipe', 'w'); import time; time.sleep(99)"
+    pipe = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    read = "f = open('pipe', 'wb', 0); f.write(b'.'); import time; time.sleep(99)"
     ask = f"worker.SECONDS = 5; worker.within_limits(0, exec, {read!r})"
     code = f"from oprag.files import worker; {ask}"
     asking = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path)
-    with asking, (tmp_path / "pipe").open() as pipe:
-        asking.kill()
+    for expected in (b".", b""):  # the reader has begun; it has ended
         assert select.select([pipe], [], [], 60)[0]
+        assert os.read(pipe, 1) == expected
+        asking.kill()
+    asking.wait()
+    os.close(pipe)
 
 
 def test_pipes_and_devices_are_not_opened(folder):

@@ -1,7 +1,5 @@
 """Lends the tests of this folder a server with a real model, and what it was asked."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

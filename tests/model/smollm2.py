@@ -3,8 +3,6 @@
 Run by the interpreter of `.venv-model`, which has nothing but the model and llama.cpp.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

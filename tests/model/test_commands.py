@@ -1,7 +1,5 @@
 """A real model behind `oprag ask`, `evaluate` and `sweep`."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """A real model behind chains, query engines, readers and agents of both frameworks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A real model's answer, while it comes, on the page of `oprag play`."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cli.play.test_page_in_browser import ask, browser, open_tab, program

@@ -1,7 +1,5 @@
 """The clusters and the database, and what every test here needs."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from importlib.util import find_spec

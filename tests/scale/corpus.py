@@ -1,7 +1,5 @@
 """A corpus of 300 documents, 3,000 chunks; and the same after a while."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A script: `python -m tests.scale.killed_driver FRAMEWORK DATABASE TABLE SECONDS 
 ADDRESS`.
 """
 
-from __future__ import annotations
-
 import sys
 
 from oprag.scale import index_on_ray

@@ -1,7 +1,5 @@
 """Ray clusters of several nodes, all of them on this machine."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

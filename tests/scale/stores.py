@@ -1,13 +1,11 @@
 """A table of PostgreSQL for each framework, opened anew in every worker."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from langchain_core.embeddings import Embeddings
 
@@ -102,7 +100,7 @@ class Table:
         )
         return VectorStoreIndex.from_vector_store(store, embed_model=embeddings)
 
-    def made(self) -> Table:
+    def made(self) -> Self:
         if self.framework == "langchain":
             self._engine().init_vectorstore_table(self.name, DIMENSIONS)
         else:

@@ -1,7 +1,5 @@
 """`oprag index --ray`: into PostgreSQL and a Chroma server, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Indexing on a cluster makes the index that one process makes."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import uuid

@@ -1,7 +1,5 @@
 """`RayIngestionPipeline` with oprag's node parsers: docs/indexing.md speaks of it."""
 
-from __future__ import annotations
-
 import pytest
 import ray
 from llama_index.core.ingestion import IngestionPipeline

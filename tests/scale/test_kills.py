@@ -1,7 +1,5 @@
 """Whatever is killed while a cluster indexes, the index is that of one process."""
 
-from __future__ import annotations
-
 import random
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The code of the section on Ray runs on a cluster, and prints what the page says."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

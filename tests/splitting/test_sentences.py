@@ -1,16 +1,15 @@
 """Sentences by trained Punkt, with nltk's own as the oracle."""
 
+import inspect
 import json
 import sys
 from functools import lru_cache
 from pathlib import Path
 from pydoc_data.topics import topics
 
-import nltk.data
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nltk.tokenize import punkt
 
 from oprag.chunk import OTHER_ENDS
 from oprag.errors import TokenizerError
@@ -93,7 +92,7 @@ def test_the_spans_are_those_of_nltk(language, text):
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["english", "german"])
 def test_the_spans_of_long_real_texts_are_those_of_nltk(language):
-    source = Path(punkt.__file__).read_text("utf-8")
+    source = inspect.getsource(inspect)
     text = "\n\n".join([*topics.values(), source])
 
     assert punkt_sentence_spans(text, language) == nltk_spans(text, language)
@@ -101,6 +100,10 @@ def test_the_spans_of_long_real_texts_are_those_of_nltk(language):
 
 @lru_cache
 def nltk_model(language):
+    # Here, because most processes of the tests need no nltk, which is large.
+    import nltk.data
+    from nltk.tokenize import punkt
+
     if DATA not in nltk.data.path:  # nltk reads nothing elsewhere
         nltk.data.path.append(DATA)
     return punkt.PunktTokenizer(language)
@@ -171,7 +174,7 @@ def test_other_models_are_found_in_llama_index_and_where_nltk_looks(tmp_path):
 
 def test_a_folder_that_a_program_told_nltk_is_found(monkeypatch):
     text, expected = SAMPLE, nltk_spans(SAMPLE, "danish")
-    monkeypatch.setattr(nltk.data, "path", [DATA])
+    monkeypatch.setattr("nltk.data.path", [DATA])
     for hidden in ("llama_index", "llama_index.core"):
         monkeypatch.setitem(sys.modules, hidden, None)
 

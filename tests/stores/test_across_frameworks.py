@@ -1,7 +1,5 @@
 """An index that one framework wrote, read through the other: in order, and whole."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

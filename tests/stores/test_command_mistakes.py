@@ -1,7 +1,5 @@
 """Common mistakes: each ends in a line that says what to do, and no stack trace."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Every command, and every place in which a server may repeat what it was sent."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

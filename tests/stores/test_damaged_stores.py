@@ -1,7 +1,5 @@
 """Damaged documents in real stores: however they are read, no wrong text comes."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """Indexing into every store of both frameworks: again, changed, removed, repaired."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

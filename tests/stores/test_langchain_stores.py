@@ -1,7 +1,5 @@
 """A LangChain store that can only be awaited."""
 
-from __future__ import annotations
-
 from langchain_core.documents import Document
 
 from langchain_oprag import OffsetTokenSplitter, document_source

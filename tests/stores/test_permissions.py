@@ -1,7 +1,5 @@
 """The filter of a search, carried over to whole documents in every real store."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

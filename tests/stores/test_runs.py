@@ -1,7 +1,5 @@
 """Runs of real processes: killed at any moment, or two of them in one folder."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Every store of both frameworks runs the suite that authors of stores are given."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Who may speak to the page of `oprag play`."""
 
-from __future__ import annotations
-
 import pytest
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse

@@ -1,7 +1,5 @@
 """`oprag play`, the real program, used in a real browser."""
 
-from __future__ import annotations
-
 import base64
 import os
 import random

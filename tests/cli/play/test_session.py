@@ -1,7 +1,5 @@
 """The state and the work of a tab of `oprag play`, without a browser."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

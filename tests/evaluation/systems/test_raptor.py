@@ -4,8 +4,6 @@ Compiling UMAP takes seconds, so all that needs it is in one test, on a real tex
 a real client and a server.
 """
 
-from __future__ import annotations
-
 import json
 from pydoc_data.topics import topics
 
