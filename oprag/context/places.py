@@ -108,7 +108,7 @@ def _placed(
 def _with_pages(chunks: list[Chunk], full: FullText) -> list[Chunk]:
     """The chunks, with the pages that their full text has; with none where it has none.
 
-    Those of which no place in it is known stay as they are.
+    Chunks that have no known place in it stay as they are.
     """
     spans = [span for _, span in full.pages]
     own = {PAGES: [*zip(full.page_names(), spans, strict=True)]} if spans else {}

@@ -233,7 +233,7 @@ class LongUnit:
             separator: Put between documents; empty ones are left out.
 
         Raises:
-            PositionError: A document of which it is a part was changed.
+            PositionError: A document that it belongs to was changed.
         """
         spans = self.spans(read)
         texts = [

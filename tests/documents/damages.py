@@ -46,7 +46,7 @@ class Damaged(NamedTuple):
 
     name: str
     texts: tuple[str, ...]
-    """Its text; and that of another version, of which chunks are there as well."""
+    """Its text; and that of another version, whose chunks are there as well."""
     chunks: list[StoredChunk]
     """The store's rows of it, in any order."""
     damages: tuple[str, ...]

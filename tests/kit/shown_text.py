@@ -11,7 +11,7 @@ Places = list[tuple[str, int]]
 
 
 class ShownText:
-    """All that is read of some sources, of which each number means one passage."""
+    """All that is read of some sources; each number means one passage."""
 
     def __init__(self, sources: Mapping[str, str]) -> None:
         self.sources = sources
@@ -19,7 +19,7 @@ class ShownText:
         """The document and the text that was read under each number."""
 
     def read(self, *contents: str) -> Places:
-        """Contents one after another: their places, of which no two are the same."""
+        """Contents one after another: their places, no two the same."""
         shown: Places = []
         above: set[str] = set()
         for content in contents:

@@ -1,4 +1,4 @@
-"""Documents of which some chunks are one tenant's and some another's.
+"""Documents with some chunks of one tenant and some of another.
 
 No word is in them twice, so that a word of a chunk that a filter hides shows
 wherever it comes up.

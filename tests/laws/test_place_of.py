@@ -21,7 +21,7 @@ SPANS = ((0, 11), (11, 35), (46, 60))
 
 
 def documents() -> list[Document]:
-    """Two passages, of which the first is made of two chunks and the second of one."""
+    """Two passages: the first made of two chunks, the second of one."""
     chunks = [
         Document(
             TEXT[start:end],

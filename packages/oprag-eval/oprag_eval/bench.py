@@ -89,7 +89,7 @@ class Bench:
         self._held: dict[Hashable, OrderedDict[Hashable, Any]] = {}
 
     def trial(self, model: Model) -> Bench:
-        """Return the same bench with another model, of which nothing is kept."""
+        """Return the same bench with another model, whose answers are not kept."""
         trial = copy.copy(self)
         trial.model = model
         trial.artifacts = Artifacts()
