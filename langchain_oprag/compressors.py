@@ -36,9 +36,8 @@ class OrderPreservingCompressor(
     step: rerankers sort again), is called directly, or follows a retriever in
     LCEL, `retriever | OrderPreservingCompressor()`. It needs no query.
 
-    What comes in is taken to be best first, or, as another component handed it out, to
-    be as good as its ranks say. All of `top_n`, `token_budget` and the
-    other options can be assigned later.
+    It takes a best-first list; results of another component keep their ranks. All of
+    `top_n`, `token_budget` and the other options can be assigned later.
 
     Args:
         top_n: Documents to keep, of the best; None for all.

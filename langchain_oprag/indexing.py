@@ -87,7 +87,7 @@ def index_documents(
         MissingDocumentError: A document has no name.
         InvalidOptionError: A document comes twice, an option or the store cannot be
             used, or `remove_missing` would delete more than half.
-        PositionError: A document that is given already is a chunk.
+        PositionError: A given document is itself a chunk.
         UnreadableFileError: A folder inside the folder cannot be opened.
         IndexingError: No document could be indexed, or five in a row failed: its
             `report` says what was done. Or another run was still writing after a

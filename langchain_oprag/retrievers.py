@@ -120,7 +120,7 @@ class Fetch:
 
     @property
     def fills(self) -> bool:
-        """Whether as many chunks are asked for as fill the budget."""
+        """Whether oprag chooses how many chunks are asked for."""
         return self._plan is not None
 
     def asking(self, query: str) -> Do:
@@ -147,7 +147,7 @@ class Fetch:
         )
 
     def may_have_more(self, found: int) -> bool:
-        """Whether a larger fetch could find more, and no `k` forbids it."""
+        """Whether a larger fetch may find more; not where `k` or a plan decides."""
         if self.k is not None or self._plan is not None:
             return False
         return not self._of_store or found >= self._given
@@ -294,8 +294,8 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     Score thresholds apply.
 
     `k` does not count neighbours, which are read in at most two queries. Without `k`,
-    hits and neighbours fill the budget. `"fill"` starts at 20 hits, with `"recall"` at
-    one for each 64 tokens, 320 at least.
+    hits and neighbours fill the budget. `"fill"` fetches 20 hits first; with
+    `"recall"` one for each 64 tokens, 320 at least.
 
     With `bm25` the chunks of the store are read once, at the first question, and again
     when they have changed: make the retriever once. A score threshold and `"mmr"`
@@ -313,6 +313,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     Warns:
         UnfilledBudgetWarning: Once, when all that came fits the token budget,
             more cannot be asked for, and no `k` limits it.
+        PositionWarning: With `on_problem="warn"`, for what cannot be put in order.
 
     Example:
         >>> from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -347,7 +348,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         base = wrapped_retriever(base_retriever, vectorstore)
         given: dict[str, Any] = {"base_retriever": base, **options}
         super().__init__(**given)
-        fetch = self._fetch({}, {}, None)
+        fetch = self._fetch({}, {}, None)  # these raise for options that do not fit
         self._context(fetch)
         self._chunks(fetch)
         self._words(fetch)
@@ -362,7 +363,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         """Return a best-first copy for Self-Route, which does its own ordering.
 
         Args:
-            token_budget: With `widen`, what is read where nobody limited it.
+            token_budget: What `widen` reads at most, without `k` and `token_budget`.
         """
         ranking = self._with(order="score", merge=False, citations=False)
         if self.widen is not None and not (self.k or self.token_budget):

@@ -112,7 +112,7 @@ def index_documents(
         MissingDocumentError: A document has no name that stays the same.
         InvalidOptionError: A document comes twice, an option or the store cannot be
             used, or `remove_missing` would delete more than half.
-        PositionError: A document that is given already is a chunk.
+        PositionError: A given document is itself a chunk.
         UnreadableFileError: A folder inside the folder cannot be opened.
         IndexingError: No document could be indexed, or five in a row failed: its
             `report` says what was done. Or the index is over FAISS, and

@@ -80,8 +80,8 @@ class OrderPreservingPostprocessor(OwnErrors, BaseNodePostprocessor):
     Raises:
         InvalidOptionError: On construction and assignment, for an unknown option or an
             invalid value: `documents` cannot be an index or a store, which may hold
-            text that the search's filter hides. It is a
-            `ValueError`.
+            text that the search's filter hides. It is a `ValueError`.
+        PositionError: When called, and positions are missing or contradict each other.
 
     Warns:
         UnfilledBudgetWarning: Once, if all nodes fit the budget and there are 2

@@ -35,8 +35,8 @@ def format_nodes(
             nodes.
         citations: Put each node's number and place before it,
             `[1] contract.txt, characters 0-120`, on a line of its own, and `[…]`
-            between nodes of one document that do not touch. None: unless they are of
-            a component that has a `token_budget` and not `citations=True`.
+            between nodes of one document that do not touch. None: yes, except for a
+            component with a `token_budget` and without `citations=True`.
         separator: Between two nodes.
 
     Returns:

@@ -78,7 +78,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
         show: See `from_defaults`.
 
     Raises:
-        InvalidOptionError: `show` is neither.
+        InvalidOptionError: `show` is neither `"all"` nor `"unseen"`.
     """
 
     def __init__(

@@ -113,7 +113,7 @@ OWN_KEYS = (
     *STAMP_KEYS,
     DOC_SCOPE,
 )
-"""All keys that oprag writes, in writing order."""
+"""All keys that oprag writes on stored chunks, in writing order."""
 
 _KEY_DIGITS = 16
 _SETTINGS_DIGITS, _TEXT_DIGITS = 6, 12

@@ -68,9 +68,9 @@ def arrange(
             the budget counts this.
         seen: Characters that are cut out before anything is selected, see
             `Seen.divided`; None to cut nothing.
-        neighbours: The last of the list, which were not retrieved but read from beside
-            the others (`oprag.context.Widening`): `top_n` does not count them, and no
-            retrieved hit is left out for them.
+        neighbours: How many at the end of the list are neighbours, which were read from
+            beside the others, or hits that come after these (`oprag.context.Widening`):
+            `top_n` does not count them, and `why` does not name them.
         numbers: The passage numbers of the conversation so far; not changed.
     """
     if (texts := options.source_text()) is not None:
@@ -84,7 +84,7 @@ def arrange(
             passages, why, used_all, read = _kept(
                 found, first, options, sent_text=sent_text, seen=seen, numbers=numbers
             )
-        except PositionError as error:  # the full text differs at that span
+        except PositionError as error:  # the full text differs at a span
             hopeless = error.kind != "invalid_span" or error.document in problems
             if options.on_problem == "error" or hopeless:
                 raise
@@ -133,7 +133,7 @@ def _numbered(chunks: Sequence[Chunk], first: int) -> list[Chunk]:
 
 
 def _marked(chunks: list[Chunk], problems: Mapping[str, OpragError]) -> list[Chunk]:
-    """The chunks, with what is wrong with each in its metadata."""
+    """The chunks, with what is wrong with each; without a name they have no place."""
     if not problems and not any(c.document.startswith(UNNAMED) for c in chunks):
         return chunks
     marked = []
@@ -220,7 +220,7 @@ def with_texts(options: ContextOptions, work: Callable[[ContextOptions], Any]) -
     """Return work that may need full texts, to be done now or awaited.
 
     Args:
-        options: Their `documents` are awaited, never asked from sync code.
+        options: `later()` awaits their `documents`; `now()` reads them directly.
         work: Has no effect but its result; it may be done several times.
     """
     return Do(partial(work, options), partial(awaited, options, work))
@@ -238,7 +238,7 @@ class Arranged(Generic[_T]):
     """Empty without hits. Adapters hold one object per passage."""
     used_all: bool
     """Whether every chunk was used: False as soon as `top_n` or the budget left one
-    out."""
+    out or cut it."""
     read: Sequence[Chunk] = ()
     """Chunks left out only because they were seen before."""
     problems: tuple[OpragError, ...] = ()
@@ -276,7 +276,7 @@ def _checked_chunks(
     """
     found: dict[str, OpragError] = {}
     warns = options.on_problem == "warn"
-    # Full texts may still find the place of what is collected.
+    # Full texts may still resolve these errors.
     collected = None if texts is None and not warns else found
     documents = read_documents(
         hits,
@@ -303,7 +303,7 @@ def _checked_chunks(
 
 
 def _unmarked(chunk: Chunk) -> Chunk:
-    """The chunk, without the problem of an earlier component if it has a place now."""
+    """The chunk; only a result that still has no place keeps its problem."""
     if chunk.position is None and HASH in chunk.metadata:
         return chunk
     metadata = {k: v for k, v in chunk.metadata.items() if k != PROBLEM}

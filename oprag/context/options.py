@@ -1,7 +1,7 @@
 """The options that every component shares: the one list of them, checked here.
 
 The fields of the adapters' components are made from this list. The description of an
-option, its type and its default are nowhere else.
+option and its default are nowhere else.
 """
 
 from __future__ import annotations
@@ -203,8 +203,8 @@ DESCRIPTIONS: dict[str, str] = {
     **_arguments(ContextOptions),
     "widen": (
         "Also read chunks beside each hit from its store: this many on each side; "
-        '`"fill"`: as many as the `token_budget` has room for. No hit is left out for '
-        'them but with `"recall"`. The search\'s filter holds. None: none.'
+        '`"fill"`: as many as the `token_budget` has room for. With `"recall"`, or a '
+        "number and no `k`, fewer hits are kept. The search's filter holds. None: none."
     ),
     "bm25": (
         "Find chunks of the store by the question's words, too (BM25). The search's "

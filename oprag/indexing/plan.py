@@ -29,11 +29,11 @@ from oprag.positions import as_number
 
 Replace: TypeAlias = Literal["document", "same_settings", "all"]
 """The chunks that an indexed document replaces: all that oprag stored of it; only those
-of the same splitter and settings; or all, also those of other programs."""
+of the same splitter and settings; or all, also other programs' (added by the run)."""
 
 
 RemoveMissing: TypeAlias = bool | Literal["all"]
-"""Whether documents that are not given are deleted; all of them if need be."""
+"""Whether documents that are not given are deleted; `"all"`: be they ever so many."""
 
 
 _TRIED = 8
@@ -77,7 +77,7 @@ class WantedChunk(NamedTuple):
 
     id: str
     """A hash of document, version, index, metadata; see `oprag.metadata.indexed_id`.
-    Empty as a splitter made it."""
+    Empty until it is indexed."""
     text: str
     """The chunk's text."""
     metadata: Mapping[str, str | int | float]
@@ -113,7 +113,7 @@ class IndexingPlan(NamedTuple):
 
     @property
     def outcome(self) -> str:
-        """The field of the `IndexingReport` that lists this document."""
+        """The field of the report that lists this document, unless it is removed."""
         if self.is_empty:
             return "unchanged"
         return "updated" if self.delete or self.unchanged else "added"
@@ -127,12 +127,11 @@ def plan(
 ) -> IndexingPlan:
     """Compare the chunks that a store should hold of a document with those it holds.
 
-    A chunk stays when id, text and metadata agree. Numbers agree by value, because
-    some stores make floats of integers. A stored key that is not wanted counts only
-    if it is oprag's: ids change with the document's metadata, so any other key is the
-    store's or the application's. If another chunk has the id already, such as another
-    cut of the text, the new one gets an id derived from it: both are there until the
-    old one is deleted.
+    A chunk stays when id, own or derived, text and metadata agree. Numbers agree by
+    value, because some stores make floats of integers. A stored key that is not wanted
+    counts only if it is oprag's: any other is the store's or the application's. If
+    another chunk has the id already, such as another cut of the text, the new one gets
+    an id derived from it: both are there until the old one is deleted.
 
     Args:
         doc_key: `oprag.metadata.document_key` of the document's name.

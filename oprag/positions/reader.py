@@ -2,7 +2,8 @@
 
 The chunks of a document are read together, because only together do they show whether
 a key orders them: the first scheme of `SCHEMES` that *every* one of them carries is
-used, so a document never mixes characters with ordinals.
+used, so a document never mixes characters with ordinals. Where none fits all, one that
+some carry orders these, and pages the rest.
 """
 
 from __future__ import annotations
@@ -64,8 +65,8 @@ def read_chunks(
     Returns:
         One chunk per hit, in the same order. A document's only text needs no position:
         without one it gets None. Where the end is unknown, or does not match the length
-        of the text, the span is empty and marks the start. Where it counts from a
-        parent (`is_of_a_parent`), or the text is a window around what it counts for,
+        of the text, the span is empty and marks the start. Where the offsets count from
+        a parent (`is_of_a_parent`), or the text is a window around its sentence,
         `PAGES` in the metadata is empty.
 
     Raises:
@@ -97,8 +98,8 @@ def read_chunks(
 def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
     """Return the chunks of each known key that only some chunks have.
 
-    A key is used only if all chunks have it. So if a search returns only these, it may
-    use another key than for the whole document.
+    A search that returns only these may be put in order by this key, and the whole
+    document by another.
     """
     subsets = []
     for scheme in SCHEMES:
@@ -189,13 +190,13 @@ def _read(
     *,
     partly: bool = False,
 ) -> list[_Place]:
-    """Places by one scheme and by pages; by pages alone if only these place all."""
+    """Places by one scheme; else by pages if each hit has another; else by both."""
     if position_keys is not None:
         return [_named_place(hit, as_list(position_keys)) for hit in hits]
     unfit = [h for h in hits if HASH in h.metadata and START not in h.metadata]
     for scheme in SCHEMES:
         if scheme.characters and {*_numbers(unfit, scheme.start)} - {None}:
-            continue  # with more of the document, oprag found these keys unfit
+            continue  # oprag refused them when it saw more of the document
         try:
             places = _by_scheme(document, hits, scheme, partly=partly)
         except PositionError:

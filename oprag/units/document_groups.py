@@ -33,8 +33,8 @@ def group_documents(
 
     Documents are taken by their number of neighbours, fewest first. Each is joined
     with the groups that neighbours of it are already in, the smallest first, while
-    the sum stays within `max_tokens`; at the first that does not fit it ends. Without
-    any it starts a group. Equal numbers of neighbours stand in the order given,
+    the sum stays within `max_tokens`, up to the first that does not fit. If it joins
+    none, it starts a group. Equal numbers of neighbours stand in the order given,
     groups of equal size by their first member.
 
     A document without links is a unit by itself. One of more than `max_tokens` becomes
@@ -51,7 +51,7 @@ def group_documents(
         max_tokens: Tokens of a unit at most, its documents counted alone.
         token_counter: Anything that `resolve_token_counter` takes.
         compat: `"official"` groups as the authors' code does: documents that are
-            empty, without links, or with more than 10,000 are lost, and if none is,
+            empty, without links, or with over 10,000 links are lost, and if none is,
             the group that was finished first; an over-long document stays whole;
             units come in the order in which they were finished.
 
