@@ -158,17 +158,17 @@ def _kept(
     numbers: Numbers | None,
 ) -> tuple[list[Passage], dict[str, Any], bool, list[Chunk]]:
     """The passages, why these, whether all was used, and the chunks seen before."""
-    read: list[Chunk] = []
-    steps = {"": _ranks(chunks, first)}
+    seen_before: list[Chunk] = []
+    left = {"": _ranks(chunks, first)}
     if seen is not None:
-        chunks, read = seen.divided(chunks)
+        chunks, seen_before = seen.divided(chunks)
         # Gaps are not filled from full texts: what lies there may have been read.
         options = replace(options, documents=None)
-        steps["seen"] = _ranks(chunks, first)
+        left["seen"] = _ranks(chunks, first)
     kept = chunks
     if options.top_n is not None:
         kept = _of_best(chunks, options.top_n, first)
-        steps["top_n"] = _ranks(kept, first)
+        left["top_n"] = _ranks(kept, first)
     used_all = len(kept) == len(chunks)
     why: dict[str, Any] = {}
     if (budget := options.needed_budget()) is None:
@@ -181,10 +181,10 @@ def _kept(
             # Imported here: most contexts do not need it.
             from oprag.context.recall import expanded_order
 
-            listed = expanded_order(kept, hits=first, budget=budget)
+            listed = expanded_order(kept, beside=first, budget=budget)
         filler = BudgetFiller(options, sent_text, numbers)
         kept, passages, tokens = filler.filled(listed, budget)
-        steps["token_budget"] = _ranks(kept, first)
+        left["token_budget"] = _ranks(kept, first)
         why = {"token_budget": budget, "tokens": tokens, "left": budget - tokens}
         # A chunk that was cut has another position.
         used_all = (
@@ -194,14 +194,14 @@ def _kept(
         )
     if kept and not used_all:  # drop seen chunks ranked below the last kept
         last = max(chunk.rank for chunk in kept)
-        read = [chunk for chunk in read if chunk.rank <= last]
+        seen_before = [chunk for chunk in seen_before if chunk.rank <= last]
     dropped = {
         reason: [rank for rank in before if rank not in after]
-        for (_, before), (reason, after) in pairwise(steps.items())
+        for (_, before), (reason, after) in pairwise(left.items())
     }
-    found = {reason: ranks for reason, ranks in dropped.items() if ranks}
-    why = {"kept": [*steps.popitem()[1]], "dropped": found, **why}
-    return passages, why, used_all, read
+    dropped = {reason: ranks for reason, ranks in dropped.items() if ranks}
+    why = {"kept": [*left.popitem()[1]], "dropped": dropped, **why}
+    return passages, why, used_all, seen_before
 
 
 def _ranks(chunks: Sequence[Chunk], first: float) -> dict[int, None]:
@@ -274,15 +274,15 @@ def _checked_chunks(
         The chunks, ranked by list order, and the errors by document key (empty unless
         `on_problem="warn"`).
     """
-    found: dict[str, OpragError] = {}
+    errors: dict[str, OpragError] = {}
     warns = options.on_problem == "warn"
     # Full texts may still resolve these errors.
-    collected = None if texts is None and not warns else found
+    collected = None if texts is None and not warns else errors
     documents = read_documents(
         hits,
         document_key=options.document_key,
         position_keys=options.position_keys,
-        problems=found if warns else None,
+        problems=errors if warns else None,
         by_file=texts is not None,
     )
     chunks = read_chunks(
@@ -293,13 +293,13 @@ def _checked_chunks(
     chunks = check_positions(chunks, problems=collected)
     if texts is not None:
         chunks = find_places(
-            chunks, texts.read, found, compared=texts.at_hand, recorded=recorded
+            chunks, texts.read, errors, compared=texts.at_hand, recorded=recorded
         )
         chunks = without_duplicates(chunks)
         texts.check()
-    if found and not warns:
-        raise next(iter(found.values()))
-    return [_unmarked(c) if PROBLEM in c.metadata else c for c in chunks], found
+    if errors and not warns:
+        raise next(iter(errors.values()))
+    return [_unmarked(c) if PROBLEM in c.metadata else c for c in chunks], errors
 
 
 def _unmarked(chunk: Chunk) -> Chunk:

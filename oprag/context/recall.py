@@ -55,14 +55,14 @@ class Piece(NamedTuple):
 
 
 def expanded_order(
-    chunks: Sequence[Chunk], *, hits: float = math.inf, budget: int
+    chunks: Sequence[Chunk], *, beside: float = math.inf, budget: int
 ) -> list[Chunk]:
     """Order retrieved text by its own rank and that of its neighbours.
 
     Args:
         chunks: Best first, checked, without duplicates. Of any lengths, overlapping
             or not.
-        hits: Chunks from this rank on were not retrieved but stand beside hits: they
+        beside: Chunks from this rank on were not retrieved but are beside hits: they
             are worth what these lend them.
         budget: Tokens that are to be filled. Only the best that would do so lend worth.
 
@@ -72,11 +72,11 @@ def expanded_order(
         of the candidate. Equal worth: the better candidate first, then reading order
         (documents in the order of their best candidates).
     """
-    hits = min([hits, *(chunk.rank for chunk in chunks[judging(budget) :][:1])])
+    beside = min([beside, *(chunk.rank for chunk in chunks[judging(budget) :][:1])])
     groups: defaultdict[tuple[Hashable, ...], list[Chunk]] = defaultdict(list)
     for chunk in chunks:
         groups[scope_of(chunk)].append(chunk)
-    pieces = [piece for members in groups.values() for piece in cut(members, hits)]
+    pieces = [piece for members in groups.values() for piece in cut(members, beside)]
     by_rank = sorted(pieces, key=attrgetter("rank"))
     by_worth = sorted(by_rank, key=attrgetter("worth"), reverse=True)
     by_rank = sorted(by_worth, key=attrgetter("rank"))
@@ -89,13 +89,13 @@ def expanded_order(
     return [piece.chunk for piece in sorted(by_rank, key=lambda p: due[id(p)])]
 
 
-def cut(members: Sequence[Chunk], hits: float) -> Iterator[Piece]:
+def cut(members: Sequence[Chunk], beside: float) -> Iterator[Piece]:
     """Cut candidates of one text wherever one begins or ends, in reading order.
 
     Args:
         members: Best first. Those whose text does not have the length of their span
             stay whole, by their ordinals where they have such.
-        hits: Candidates from this rank on neither are nor lend worth.
+        beside: Candidates from this rank on neither are nor lend worth.
     """
     if is_sliceable(members[0]):
         spans = [chunk.span or Span(0, 0) for chunk in members]
@@ -114,7 +114,7 @@ def cut(members: Sequence[Chunk], hits: float) -> Iterator[Piece]:
         best[first:last] = [chunk] * (last - first)  # the best comes last, over all
         if last == first + 1:
             whole[first] = chunk
-        if chunk.rank < hits:
+        if chunk.rank < beside:
             worth = 1 / (_HEAD + chunk.rank)
             begins[first] += worth
             ends[last - 1] += worth
