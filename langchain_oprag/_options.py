@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Self, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, ClassVar, Self, TypeAlias, TypeVar
 
 from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -31,6 +31,7 @@ _A_RETRIEVER = "a retriever, such as store.as_retriever() or RunnableLambda(func
 A_MODEL = "a chat model of LangChain"
 _RUNNABLES = {"llm": A_MODEL, "retriever": _A_RETRIEVER, "base_retriever": _A_RETRIEVER}
 
+_RetrieverT = TypeVar("_RetrieverT")
 Model: TypeAlias = Annotated[Runnable[Any, Any], WithJsonSchema({})]
 Retriever: TypeAlias = Annotated[RetrieverLike, WithJsonSchema({})]
 """Fields that hold a runnable: it has no JSON schema, and anything may be there."""
@@ -70,6 +71,35 @@ def unwrapped(
             retriever, config = retriever.prepare(config)
         else:
             return retriever, config, bound
+
+
+def rewrapped(
+    retriever: Any,
+    kind: type[_RetrieverT],
+    change: Callable[[_RetrieverT], Any],
+    config: RunnableConfig | None = None,
+) -> Any:
+    """Copy what `with_config`, `with_retry` and the like wrap, changed inside.
+
+    Without a config, configurable fields stay so.
+
+    Returns:
+        None if what is inside is not of the kind, or which one is not known.
+    """
+    from langchain_core.runnables import configurable
+
+    if isinstance(retriever, kind):
+        return change(retriever)
+    inner = "default"
+    if isinstance(retriever, RunnableBindingBase):
+        inner, config = "bound", config and merge_configs(retriever.config, config)
+    elif config and isinstance(retriever, configurable.DynamicRunnable):
+        chosen = retriever.prepare(config)[0].with_config(retriever.config)
+        return rewrapped(chosen, kind, change, config)
+    elif not isinstance(retriever, configurable.RunnableConfigurableFields):
+        return None
+    changed = rewrapped(getattr(retriever, inner), kind, change, config)
+    return changed and retriever.model_copy(update={inner: changed})
 
 
 def check_runnable(option: str, value: Any, takes: str) -> None:

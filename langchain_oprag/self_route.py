@@ -10,7 +10,6 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.utils import AddableDict
 from pydantic import ConfigDict, Field, SkipValidation, field_validator, model_validator
 
@@ -23,6 +22,7 @@ from langchain_oprag._options import (
     Retriever,
     check_runnable,
     option_field,
+    rewrapped,
     unwrapped,
 )
 from langchain_oprag._prompts import Prompt, Question, fill, read_question, rung_prompts
@@ -246,13 +246,12 @@ class _SelfRouting(Answering):
         """
         tokens = tokens_to_retrieve(self._options.rungs)
         plan = None if tokens is None else FetchPlan(tokens)
-        retriever = ranking = self._chain.retriever
-        inside, config, bound = unwrapped(retriever, self.config)
-        if isinstance(inside, OrderPreservingRetriever):
-            asked = inside.best_first(tokens)
-            ranking = _around(asked, retriever)
-            limited = asked.k or asked.token_budget
-            retriever = asked if limited else asked.base_retriever
+        retriever, kind = self._chain.retriever, OrderPreservingRetriever
+        ours = rewrapped(retriever, kind, lambda r: r.best_first(tokens), self.config)
+        ranking = ours or retriever
+        retriever, config, bound = unwrapped(ranking, self.config)
+        if ours and not (retriever.k or retriever.token_budget):
+            retriever = retriever.base_retriever
         fetch = Fetch(retriever, config, bound, plan=plan)
         fetch.search = ranking, self.config, {}
         found = yield fetch.asking(self.question.text)
@@ -303,13 +302,6 @@ class _SelfRouting(Answering):
         self.facts = {"route": result.described()}
         yield AddableDict(self.facts)
         yield AddableDict(usage=self.ledger.to_dict())
-
-
-def _around(retriever: Any, given: Any) -> Any:
-    """Put what `with_config`, `with_retry` and the like made of another around it."""
-    if not isinstance(given, RunnableBindingBase):
-        return retriever
-    return given.model_copy(update={"bound": _around(retriever, given.bound)})
 
 
 def documents_read(context: RungContext) -> list[Document]:

@@ -8,12 +8,11 @@ from typing import Any, Unpack
 from langchain_core.documents import Document
 from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import Runnable, ensure_config
-from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.vectorstores import VectorStore
 from pydantic import BaseModel, Field
 
-from langchain_oprag._options import unwrapped
+from langchain_oprag._options import rewrapped, unwrapped
 from langchain_oprag.results import format_documents
 from langchain_oprag.retrievers import OrderPreservingRetriever, SearchKeywords
 from langchain_oprag.vector_stores import OrderPreservingVectorStore
@@ -102,7 +101,12 @@ def _ordered(searched: Any, options: SearchKeywords) -> Any:
     """Return the tool's retriever: its budget has room for all that is written."""
     if isinstance(searched, OrderPreservingVectorStore):
         searched = searched._ordered  # noqa: SLF001 -- of this package
-    if placed := _with_places(searched):
+    placed = rewrapped(
+        searched,
+        OrderPreservingRetriever,
+        lambda ours: ours._with(citations=True),  # noqa: SLF001 -- of this package
+    )
+    if placed:
         for option, value in options.items():
             if value is not None:
                 takes = "Set it on the OrderPreservingRetriever."
@@ -114,20 +118,6 @@ def _ordered(searched: Any, options: SearchKeywords) -> Any:
     if isinstance(searched, Runnable) and not isinstance(searched, BaseTool):
         return OrderPreservingRetriever(base_retriever=searched, **given)
     raise wrong_object("searched", searched, "a vector store or a retriever")
-
-
-def _with_places(searched: Any) -> Any:
-    """Copy an ordered retriever and what wraps it, with room for places; else None."""
-    if isinstance(searched, OrderPreservingRetriever):
-        return searched._with(citations=True)  # noqa: SLF001 -- of this package
-    # Here, so that importing the package does not take as long again.
-    from langchain_core.runnables.configurable import RunnableConfigurableFields
-
-    inner = "bound" if isinstance(searched, RunnableBindingBase) else "default"
-    if inner == "default" and not isinstance(searched, RunnableConfigurableFields):
-        return None
-    placed = _with_places(getattr(searched, inner))
-    return placed and searched.model_copy(update={inner: placed})
 
 
 def _read(retriever: Any, found: list[Document]) -> tuple[str, list[Document]]:

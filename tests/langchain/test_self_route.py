@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import ConfigurableField
 
+from langchain_oprag import OrderPreservingRetriever
 from oprag.errors import InvalidOptionError
 from oprag.metadata import result_hash
 from tests.kit.openai_server import Reply, ScriptedServer
@@ -76,6 +77,34 @@ PICTURE = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"
 def test_a_question_is_in_words_alone(scripted_server, content):
     with pytest.raises(InvalidOptionError, match="takes a question"):
         chain_of(scripted_server([])).invoke({"messages": [HumanMessage(content)]})
+
+
+class FailsOnce(RecordingStore):
+    """A store whose first search fails."""
+
+    def similarity_search(self, query, k=4, **kwargs):
+        found = super().similarity_search(query, k, **kwargs)
+        if len(self.asked) == 1:
+            raise ConnectionError
+        return found
+
+
+@pytest.mark.parametrize("name", ["fields", "alternatives"])
+def test_a_retry_beneath_configurable_fields_is_kept(scripted_server, name):
+    store = FailsOnce([sentence(number) for number in range(9)])
+    retried = OrderPreservingRetriever(vectorstore=store, k=3).with_retry(
+        wait_exponential_jitter=False
+    )
+    retriever = {
+        "fields": retried.configurable_fields(
+            max_attempt_number=ConfigurableField("attempts")
+        ),
+        "alternatives": retried.configurable_alternatives(ConfigurableField("which")),
+    }[name]
+
+    result = chain_of(scripted_server(["In 1912."]), retriever=retriever).invoke("?")
+
+    assert (len(store.asked), len(result["context"])) == (2, 3)
 
 
 # The window.
