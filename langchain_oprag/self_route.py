@@ -234,7 +234,7 @@ class _SelfRouting(Answering):
         self.decline = chain.decline
         self._read: list[Document] = []
         self._hits: list[Hit] = []
-        self._options = options
+        self._options = replace(options, source=self.source)
         self._prompts = prompts
         self._llms = dict.fromkeys(prompts, chain.llm) | dict(chain.rung_llms or {})
 
@@ -261,8 +261,7 @@ class _SelfRouting(Answering):
 
     def dialogue(self) -> Dialogue[Routed]:
         """Self-Route, rung by rung."""
-        hits = self.source.named_by_file(self._hits)
-        return route(hits, self._options, self, ledger=self.ledger)
+        return route(self._hits, self._options, self, ledger=self.ledger)
 
     def llm(self, prompt: str) -> Runnable[Any, Any]:
         """The model of a rung."""

@@ -123,7 +123,7 @@ class SelfRouting(Answering):
         self.source = synthesizer.full_texts()
         self._query = query
         _, fills = synthesizer.asked()
-        self._route = replace(options.route, fills=fills)
+        self._route = replace(options.route, fills=fills, source=self.source)
         self._templates = dict(options.templates)
         self._routed: Routed | None = None
         self._nodes: list[NodeWithScore] = []
@@ -131,8 +131,6 @@ class SelfRouting(Answering):
     def dialogue(self) -> Dialogue[Routed]:
         """Self-Route, rung by rung."""
         hits = hits_of(self.retrieved)
-        if self.source is not None:
-            hits = self.source.named_by_file(hits)
         return route(hits, self._route, self, ledger=self.ledger)
 
     def llm(self, prompt: str) -> LLM:

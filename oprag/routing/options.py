@@ -9,6 +9,7 @@ from typing import Any
 
 from oprag.calls import Decline, as_prices
 from oprag.context import ContextOptions, SentText, check_option
+from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError, invalid_option, named
 
 DEFAULT_RUNGS = ("retrieved", "full")
@@ -91,6 +92,8 @@ class RouteOptions:
     fills: bool = False
     """Whether nobody chose how many chunks are retrieved: a rung without a budget then
     reads `FIRST_TOKENS` of them, but one chunk at least."""
+    source: DocumentSource | None = None
+    """The full texts. A hit whose file is there, and not its id, is of that file."""
     named: bool = True
     """Whether each full document is named in the prompt."""
     cut: Callable[..., Any] | None = None
