@@ -8,20 +8,13 @@ of documents. `EvidenceMiddleware` sends an agent's model nothing twice. The met
 in `oprag`; here is no algorithm.
 """
 
-import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
+from oprag import _lazy
 from oprag.optional import require as _require
-from oprag.optional import require_version as _require_version
 
-_require_version(
-    _require(
-        "langchain_core", extra="langchain", purpose="langchain_oprag"
-    ).__version__,
-    "0.3.81",
-    framework="langchain-core",
-    extra="langchain",
+_require(
+    "langchain_core", extra="langchain", purpose="langchain_oprag", at_least="0.3.81"
 )
 # The module that imports most: first, because another order takes a tenth longer.
 _require("langchain_core.retrievers", extra="langchain", purpose="langchain_oprag")
@@ -71,37 +64,23 @@ __all__ = [
     "index_documents",
 ]
 
-_NAMES = {
-    "annotator": ("annotate_positions",),
-    "citations": ("cited",),
-    "diagnosis": ("diagnose",),
-    "documents": ("document_source",),
-    "evidence": ("EvidenceMiddleware",),
-    "indexing": ("aindex_documents", "index_documents"),
-    "long_reader": ("LongReader",),
-    "long_units": ("LongUnitRetriever",),
-    "reading_tools": ("create_reading_tools",),
-    "results": ("as_documents", "as_passages", "format_documents"),
-    "self_route": ("SelfRouteChain",),
-    "splitters": ("OffsetSentenceSplitter", "OffsetTokenSplitter"),
-    "stores": ("chunk_store",),
-    "tools": ("create_retrieval_tool",),
-    "vector_stores": ("OrderPreservingVectorStore",),
-}
-
-
-def __getattr__(name: str) -> _Any:
-    """Import some names when they are used.
-
-    Only the splitters need text-splitters, only the chains need chat models, and only
-    the middleware needs langchain; the rest takes a while to import.
-    """
-    for module, names in _NAMES.items():
-        if name in names:
-            return getattr(_importlib.import_module(f"{__name__}.{module}"), name)
-    message = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(message)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+# Only the splitters need text-splitters, only the chains need chat models, and only
+# the middleware needs langchain; the rest takes a while to import.
+__getattr__, __dir__ = _lazy(
+    __name__,
+    annotator=("annotate_positions",),
+    citations=("cited",),
+    diagnosis=("diagnose",),
+    documents=("document_source",),
+    evidence=("EvidenceMiddleware",),
+    indexing=("aindex_documents", "index_documents"),
+    long_reader=("LongReader",),
+    long_units=("LongUnitRetriever",),
+    reading_tools=("create_reading_tools",),
+    results=("as_documents", "as_passages", "format_documents"),
+    self_route=("SelfRouteChain",),
+    splitters=("OffsetSentenceSplitter", "OffsetTokenSplitter"),
+    stores=("chunk_store",),
+    tools=("create_retrieval_tool",),
+    vector_stores=("OrderPreservingVectorStore",),
+)

@@ -17,7 +17,7 @@ from langchain_oprag.results import as_document
 from oprag.context import ContextOptions, Numbers, Seen, gather_evidence
 from oprag.documents import check_entries
 from oprag.metadata import NUMBERS
-from oprag.optional import require, require_version
+from oprag.optional import require
 from oprag.tokens import TokenizerSpec, in_thread
 
 if TYPE_CHECKING:
@@ -213,8 +213,7 @@ def _with(
 def _require_agents() -> None:
     purpose = "EvidenceMiddleware in an agent"
     require("langchain.agents.middleware", extra="agents", purpose=purpose)
-    installed = require("langchain", extra="agents", purpose=purpose).__version__
-    require_version(installed, "1.2.10", framework="langchain", extra="agents")
+    require("langchain", extra="agents", purpose=purpose, at_least="1.2.10")
 
 
 def documents_of(message: BaseMessage) -> list[Document]:

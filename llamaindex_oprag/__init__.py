@@ -8,20 +8,16 @@ agents that search several times.
 All methods are in `oprag`; here they only meet LlamaIndex's classes.
 """
 
-import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
+from oprag import _lazy
 from oprag.optional import require as _require
-from oprag.optional import require_version as _require_version
 
-_require_version(
-    _require(
-        "llama_index.core", extra="llamaindex", purpose="llamaindex_oprag"
-    ).__version__,
-    "0.14.18",
-    framework="llama-index-core",
+_require(
+    "llama_index.core",
     extra="llamaindex",
+    purpose="llamaindex_oprag",
+    at_least="0.14.18",
 )
 
 # ruff: noqa: E402 -- the modules below import the framework that is checked above
@@ -68,31 +64,20 @@ __all__ = [
     "index_documents",
 ]
 
-_NAMES = {
-    "annotator": ("PositionAnnotator",),
-    "citations": ("cited",),
-    "diagnosis": ("diagnose",),
-    "documents": ("document_source",),
-    "indexing": ("aindex_documents", "index_documents"),
-    "long_reader": ("LongReaderSynthesizer",),
-    "long_units": ("LongUnitRetriever",),
-    "node_parsers": ("OffsetSentenceNodeParser", "OffsetTokenNodeParser"),
-    "reading_tools": ("create_reading_tools",),
-    "results": ("as_nodes", "as_passages", "format_nodes"),
-    "self_route": ("SelfRouteQueryEngine",),
-    "stores": ("chunk_store",),
-    "tools": ("OrderPreservingRetrieverTool",),
-}
-
-
-def __getattr__(name: str) -> _Any:
-    """Import some names when they are used: all of them together take a while."""
-    for module, names in _NAMES.items():
-        if name in names:
-            return getattr(_importlib.import_module(f"{__name__}.{module}"), name)
-    message = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(message)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+# All of them together take a while.
+__getattr__, __dir__ = _lazy(
+    __name__,
+    annotator=("PositionAnnotator",),
+    citations=("cited",),
+    diagnosis=("diagnose",),
+    documents=("document_source",),
+    indexing=("aindex_documents", "index_documents"),
+    long_reader=("LongReaderSynthesizer",),
+    long_units=("LongUnitRetriever",),
+    node_parsers=("OffsetSentenceNodeParser", "OffsetTokenNodeParser"),
+    reading_tools=("create_reading_tools",),
+    results=("as_nodes", "as_passages", "format_nodes"),
+    self_route=("SelfRouteQueryEngine",),
+    stores=("chunk_store",),
+    tools=("OrderPreservingRetrieverTool",),
+)

@@ -7,9 +7,11 @@ LangChain and LlamaIndex. Start reading at `oprag/ordering.py`.
 from __future__ import annotations
 
 import importlib as _importlib
+import sys as _sys
 
 TYPE_CHECKING = False  # `typing` takes longer to import than all of this
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from oprag.calls import Price
@@ -49,30 +51,42 @@ __all__ = [
     "split_tokens",
 ]
 
-_NAMES = {
-    "calls": ("Price",),
-    "chunk": ("Chunk", "Passage", "Span"),
-    "context": ("order_context", "render"),
-    "diagnosing": ("diagnose", "plan_repair"),
-    "documents": ("ChunkStore", "StoreSource", "StoredChunk", "document_source"),
-    "errors": ("OpragError",),
-    "locating": ("locate",),
-    "ordering": ("document_order",),
-    "positions": ("Place", "place_of"),
-    "splitting": ("split_sentences", "split_tokens"),
-    "tokens": ("NamedTokenCounter",),
-    "units": ("group_documents",),
-}
+
+def _lazy(
+    package: str, **modules: Sequence[str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the `__getattr__` and `__dir__` of a package.
+
+    Its names are given by module, and imported when they are used.
+    """
+
+    def find(name: str) -> Any:
+        for module, names in modules.items():
+            if name in names:
+                return getattr(_importlib.import_module(f"{package}.{module}"), name)
+        message = f"module {package!r} has no attribute {name!r}"
+        raise AttributeError(message)
+
+    def list_names() -> list[str]:
+        there = vars(_sys.modules[package])
+        return sorted({*there, *there["__all__"]})
+
+    return find, list_names
 
 
-def __getattr__(name: str) -> Any:
-    """Import a name when it is used: a program waits only for the rooms it needs."""
-    for module, names in _NAMES.items():
-        if name in names:
-            return getattr(_importlib.import_module(f"{__name__}.{module}"), name)
-    message = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(message)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+# A program waits only for the rooms it needs.
+__getattr__, __dir__ = _lazy(
+    __name__,
+    calls=("Price",),
+    chunk=("Chunk", "Passage", "Span"),
+    context=("order_context", "render"),
+    diagnosing=("diagnose", "plan_repair"),
+    documents=("ChunkStore", "StoreSource", "StoredChunk", "document_source"),
+    errors=("OpragError",),
+    locating=("locate",),
+    ordering=("document_order",),
+    positions=("Place", "place_of"),
+    splitting=("split_sentences", "split_tokens"),
+    tokens=("NamedTokenCounter",),
+    units=("group_documents",),
+)

@@ -14,15 +14,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def require(module: str, *, extra: str, purpose: str) -> ModuleType:
+def require(
+    module: str, *, extra: str, purpose: str, at_least: str | None = None
+) -> ModuleType:
     """Import a module of an optional package.
 
     Raises:
         MissingDependencyError: The package, or one that it needs, cannot be
-            imported.
+            imported, or it is older than `at_least`.
     """
     try:
-        return importlib.import_module(module)
+        found = importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
         missing = isinstance(error, ModuleNotFoundError) and error.name == package
@@ -32,24 +34,18 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
             f'pip install "oprag[{extra}]".'
         )
         raise MissingDependencyError(message, package=package, extra=extra) from error
-
-
-def require_version(installed: str, needed: str, *, framework: str, extra: str) -> None:
-    """Make sure that the framework of an adapter is not too old.
-
-    Raises:
-        MissingDependencyError: It is too old.
-    """
-    if not installed or _release(installed) >= _release(needed):
-        return
+    installed = found.__version__ if at_least else ""
+    if not at_least or not installed or _release(installed) >= _release(at_least):
+        return found
+    package = module.replace(".", "_")
     message = (
-        f"{extra}_oprag needs {framework} {needed} or newer, and {installed} is "
-        f'installed. Upgrade it with: pip install "oprag[{extra}]". Where it has to '
-        "stay, call oprag.order_context(texts, metadatas), which needs no framework."
+        f"{purpose} needs {package.replace('_', '-')} {at_least} or newer, and "
+        f'{installed} is installed. Upgrade it with: pip install "oprag[{extra}]". '
+        "Where it has to stay, call oprag.order_context(texts, metadatas), which needs "
+        "no framework."
     )
-    package = framework.replace("-", "_")
     raise MissingDependencyError(
-        message, package=package, extra=extra, installed=installed, needed=needed
+        message, package=package, extra=extra, installed=installed, needed=at_least
     )
 
 
