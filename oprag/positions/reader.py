@@ -248,21 +248,20 @@ def _some_by_scheme(
         return None
     parts = _parts(hits, scheme.parts) or [None] * len(hits)
     rows = [*zip(parts, hits, starts, strict=True)]
-    located = {(part, hit.document) for part, hit, start in rows if start is not None}
-    alone = Counter(part for part, _ in {(p, h.text) for p, h, n in rows if n is None})
-    other_key = {part for part, _ in located} != {part for _, _, part in read}
-    left = iter(read)
-    return [
-        next(left)
-        if start is not None
-        else _NOWHERE
-        if part is None
-        or other_key
-        or alone[part] > 1
-        or (part, hit.document) in located
-        else ((part,), None, part)
-        for part, hit, start in rows
-    ]
+    cut_up = {(part, hit.document) for part, hit, start in rows if start is not None}
+    same_key = {part for part, _ in cut_up} == {part for _, _, part in read}
+    others = {(part, hit.text) for part, hit, start in rows if start is None}
+    number = Counter(part for part, _ in others)
+    places, following = list[_Place](), iter(read)
+    for part, hit, start in rows:
+        alone = number[part] == 1 and (part, hit.document) not in cut_up
+        if start is not None:
+            places.append(next(following))
+        elif part is not None and same_key and alone:
+            places.append(((part,), None, part))
+        else:
+            places.append(_NOWHERE)
+    return places
 
 
 def _place(hit: Hit, scheme: Scheme, start: int, part: int | None) -> _Place:

@@ -195,6 +195,17 @@ def test_a_table_takes_no_characters_away_from_chunks_of_other_pages():
         ]
 
 
+def test_a_table_is_at_no_page_of_another_count_than_that_of_the_other_chunks():
+    hits = [
+        Hit(text, {"page": page, "page_number": page + 1, "start_index": start})
+        for text, page, start in (("a", 0, 0), ("b", 0, 9), ("c", 1, 0))
+    ]
+    problems = {}
+
+    _read([*hits, Hit("table", {"page_number": 3})], problems=problems)
+    assert problems
+
+
 def test_two_tables_of_a_page_have_no_known_order():
     hits = [Hit(text, {"page": 2}) for text in ("table", "other")]
     hits.append(Hit("text", {"page": 1, "start_index": 0}))
