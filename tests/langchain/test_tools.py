@@ -71,7 +71,7 @@ def ordered(store):
 
 
 def test_the_options_of_an_ordered_retriever_hold_and_it_is_not_changed(store):
-    retriever = OrderPreservingRetriever(vectorstore=store, k=30)
+    retriever = OrderPreservingRetriever(vectorstore=store, k=30, token_budget=999)
 
     made = create_retrieval_tool(retriever)
     message = called(made)

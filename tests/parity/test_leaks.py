@@ -341,6 +341,7 @@ async def test_breaking_off_after_any_piece_leaves_nothing_behind(
             for _ in range(left):
                 more = more and await anext(pieces, None) is not None
             await pieces.aclose()
+            assert asked.runs.begun == asked.runs.ended  # by now
             del pieces  # the rest could be read from it
         else:
             pieces = asked.stream()
