@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import random
 import sys
 import threading
 from collections.abc import Collection, Iterator
@@ -100,14 +99,6 @@ def test_a_store_without_words_adds_nothing(texts):
     assert fused(Texts(texts), "rent") == []
 
 
-def test_equals_are_ranked_alike_whatever_order_the_store_has():
-    texts = {f"{n:03}": "the same words" for n in range(50)}
-    shuffled = list(texts.items())
-    random.Random(7).shuffle(shuffled)  # noqa: S311 -- an order, no secret
-
-    assert fused(Texts(dict(shuffled)), "same words", k=5) == [*texts][:5]
-
-
 class Placed(Texts):
     """Each text at a place of one document: the number before the colon of its id."""
 
@@ -154,15 +145,6 @@ def test_what_a_filter_admits_is_asked_again_for_each_question():
 
     assert list(map(set, found)) == list(map(set, admitted))
     assert store.scans == 1
-
-
-def test_ids_of_a_search_bind_it_too():
-    chunks = SearchedChunks(Texts(TEXTS), SearchFilter(ids=frozenset("b")), "bm25")
-
-    (only,) = Bm25(Texts(TEXTS)).fused("rent march", [], 9, chunks)
-
-    assert isinstance(only, StoredChunk)
-    assert only.id == "b"
 
 
 @pytest.mark.parametrize("counts", [True, False])
@@ -229,10 +211,6 @@ def test_nothing_is_read_twice_while_nothing_changes():
         fused(store, "rent due", found, bm25=bm25)
 
     assert store.scans == 2  # once for the id that the store does not know
-
-
-def test_chunks_of_which_the_search_tells_no_id_stay_apart():
-    assert fused(Texts(TEXTS), "nothing", ["", "", ""]) == ["", "", ""]
 
 
 def test_chunks_without_ids_are_refused():

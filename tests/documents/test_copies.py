@@ -88,13 +88,6 @@ def test_a_node_that_llamaindex_keeps_is_read_as_it_reads_it():
         assert stored_hit(StoredChunk("", {"_node_content": other})).document is None
 
 
-def test_neither_order_nor_overlap_of_the_chunks_matters():
-    text = TEXT * 3
-    others = foreign(text, source="docs/a.txt")
-
-    assert found(others, "a.txt", own("a.txt", text, 20)[::-1]) == ids(others)
-
-
 def test_of_a_document_that_is_not_whole_only_the_name_tells():
     others = foreign(source="docs/a.txt")
 

@@ -118,13 +118,6 @@ def test_a_gap_between_chunks_that_are_all_there_is_no_fault_of_the_filter():
         StoreSource(FakeStore(apart)).within(OWN).get(NAME)
 
 
-def test_without_a_filter_nothing_changes():
-    store = FakeStore(rows("ab"))
-    assert StoreSource(store).within(SearchFilter()).get(NAME) == f"our words. {SECRET}"
-    with pytest.raises(IncompleteDocumentError):
-        StoreSource(FakeStore(rows("ab")[:1])).within(SearchFilter()).get(NAME)
-
-
 class OwnStore(ChunkStore):
     """As users write them: of filters it knows nothing."""
 
@@ -143,12 +136,6 @@ def test_a_store_that_does_not_say_that_it_takes_filters_is_refused():
     assert "the company's store" in message
     assert "leave documents= out" in message
     assert SECRET in source.within(SearchFilter()).get(NAME)
-
-
-def test_a_filter_that_cannot_be_seen_is_refused():
-    with pytest.raises(InvalidOptionError, match="and the moon decides") as caught:
-        StoreSource(FakeStore()).within(SearchFilter(unseen="the moon decides"))
-    assert caught.value.option == "documents"
 
 
 def test_filters_come_on_top_of_one_another():

@@ -4,13 +4,12 @@ import pytest
 
 from oprag.documents import DocumentSource, StoreSource, exact_text, rebuild
 from oprag.errors import (
-    ConflictingPositionsError,
     DocumentNotFoundError,
     IncompleteDocumentError,
     InvalidOptionError,
     PositionWarning,
 )
-from oprag.metadata import STAMP_KEYS, TEXT_HASH, document_key
+from oprag.metadata import STAMP_KEYS, document_key
 from tests.documents.fake_store import FakeStore
 from tests.documents.test_whole_text import NAME, annotated, at, inexact, stored
 
@@ -56,15 +55,11 @@ async def test_options_reach_the_rebuilding():
         await StoreSource(store).aread(NAME)
 
 
-def sized(text: str, size: int, part: int | None = None) -> list:
+def sized(text: str, size: int) -> list:
     """All chunks of a text, of so many characters each."""
     starts = range(0, len(text), size)
     spans = at(*((start, min(start + size, len(text))) for start in starts))
-    chunks = stored(NAME, (text, spans), settings=f"{size}")
-    if part is not None:
-        for made in chunks:
-            made.metadata["part_index"] = part
-    return chunks
+    return stored(NAME, (text, spans), settings=f"{size}")
 
 
 def test_of_two_sizes_one_is_taken_that_is_complete():
@@ -75,16 +70,6 @@ def test_of_two_sizes_one_is_taken_that_is_complete():
     assert rebuild(NAME, [*small[2:], *large]).exact
     with pytest.raises(IncompleteDocumentError, match="chunks of 2 versions of it"):
         rebuild(NAME, [*small[1:], *large[1:]])
-
-
-def test_of_two_sizes_one_is_taken_that_is_not_damaged():
-    small, large = sized("all of it", 2), sized("all of it", 4)
-    large[1] = large[1]._replace(text="XX X")
-
-    assert rebuild(NAME, [*small, *large]).text == "all of it"
-    small[1] = small[1]._replace(text="")
-    with pytest.raises(ConflictingPositionsError):
-        rebuild(NAME, [*small, *large])
 
 
 def test_of_two_texts_the_complete_one_is_taken():
@@ -111,25 +96,6 @@ def test_of_two_complete_texts_one_is_given_and_it_is_said(size):
     assert found.text in {"the old text", "the new text"}
 
 
-def test_a_page_that_is_complete_by_itself_is_not_the_document():
-    first, second = sized("page one", 5, 0), sized("page two", 5, 1)
-
-    with pytest.raises(IncompleteDocumentError):
-        rebuild(NAME, [*first[1:], second[0]])
-    for found in ([*first, second[0]], [*first, *second]):
-        with pytest.raises(ConflictingPositionsError, match="each of other parts"):
-            rebuild(NAME, found)
-
-
-def test_parts_that_changed_places_are_refused():
-    chunks = stored(NAME, ("one", at((0, 3))), ("two", at((0, 3))))
-    for made, place in zip(chunks, (1, 0), strict=True):
-        made.metadata.update(chunk_index=place, part_index=place)
-
-    with pytest.raises(ConflictingPositionsError, match="not in their order"):
-        rebuild(NAME, chunks)
-
-
 def test_chunks_without_the_stamp_are_refused_and_that_is_said():
     chunks = stored(NAME, ("one two", at((0, 4), (4, 7))))
     for key in STAMP_KEYS:
@@ -139,11 +105,3 @@ def test_chunks_without_the_stamp_are_refused_and_that_is_said():
         with pytest.raises(IncompleteDocumentError, match="no length and hash") as e:
             read(NAME, chunks)
         assert "Index the document again" in str(e.value)
-
-
-def test_a_chunk_that_is_there_twice_with_two_stamps_is_refused():
-    (one,) = stored(NAME, ("one", at((0, 3))))
-    other = one._replace(metadata={**one.metadata, TEXT_HASH: "0" * 16})
-
-    with pytest.raises(ConflictingPositionsError, match="two different chunks"):
-        rebuild(NAME, [one, other])

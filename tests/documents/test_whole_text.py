@@ -7,11 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.documents import StoredChunk, rebuild
-from oprag.errors import (
-    ConflictingPositionsError,
-    DocumentNotFoundError,
-    IncompleteDocumentError,
-)
+from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
 from oprag.metadata import (
     TEXT_HASH,
     chunk_metadata,
@@ -56,36 +52,18 @@ def at(*spans):
     return [TextChunk(start, end, end - start) for start, end in spans]
 
 
-def chunk(text, **metadata):
-    """A chunk by hand; its document is NAME."""
-    return StoredChunk(text, {"doc_key": document_key(NAME), **metadata}, "")
-
-
-def placed(*chunks, of=None):
-    """Chunks by hand from texts and spans, numbered as they come.
-
-    Those of another splitter have a stamp: they are `of` a text.
-    """
-    made = [
-        chunk(text, chunk_index=i, n_chunks=len(chunks), char_start=start, char_end=end)
-        for i, (text, start, end) in enumerate(chunks)
-    ]
-    if of is not None:
-        made[0].metadata.update(text_stamp(of, exact=False))
+def placed(*chunks, of):
+    """Chunks by hand from texts and spans, of a text cut by another splitter."""
+    made = []
+    for index, (text, start, end) in enumerate(chunks):
+        numbers = {"chunk_index": index, "n_chunks": len(chunks)}
+        place = {"doc_key": document_key(NAME), "char_start": start, "char_end": end}
+        made.append(StoredChunk(text, {**numbers, **place}, ""))
+    made[0].metadata.update(text_stamp(of, exact=False))
     return made
 
 
 # By hand
-
-
-def test_parts_keep_their_own_numbers_and_may_be_left_out():
-    chunks = stored(NAME, ("one", at((0, 3))), ("three", at((0, 5))))
-    chunks = [
-        c._replace(metadata={**c.metadata, "part_index": page})
-        for c, page in zip(chunks, [0, 2], strict=True)
-    ]
-
-    assert rebuild(NAME, chunks[::-1]).parts == ("one", "three")
 
 
 def test_integral_floats_are_integers():
@@ -132,16 +110,6 @@ def test_one_altered_side_of_an_overlap_is_measured_by_the_other(left, right):
 # What is refused
 
 
-def test_no_chunk_of_the_document_is_no_document():
-    chunks = stored("other", ("text", at((0, 4))))
-
-    for found in ([], chunks):
-        with pytest.raises(DocumentNotFoundError, match="index_documents") as caught:
-            rebuild(NAME, found, where="Chroma collection 'laws'")
-        assert caught.value.document == NAME
-        assert "Chroma collection 'laws'" in str(caught.value)
-
-
 def test_missing_chunks_are_named_as_ranges():
     text = "0123456789"
     chunks = stored(NAME, (text, at(*((i, i + 1) for i in range(10)))))
@@ -168,85 +136,6 @@ def test_a_gap_that_white_space_does_not_explain_is_an_error(exact):
         rebuild(NAME, chunks, exact=exact)
     gap = "one" + " " * 9 + "two    three"
     assert inexact(NAME, annotated(NAME, (gap, spans))).text.split() == gap.split()
-
-
-@pytest.mark.parametrize(
-    ("source", "span", "place"),
-    [("a one", (2, 5), "characters 0-2"), ("one a", (0, 3), "characters 3-5")],
-)
-def test_a_gap_at_an_end_is_an_error_as_well(source, span, place):
-    with pytest.raises(IncompleteDocumentError, match=place) as caught:
-        inexact(NAME, annotated(NAME, (source, at(span))))
-    assert caught.value.gap in {(0, 2), (3, 5)}
-
-
-def test_two_texts_at_one_index_are_refused():
-    chunks = placed(("one", 0, 3), ("two", 3, 6))
-
-    with pytest.raises(ConflictingPositionsError, match="two different chunks"):
-        rebuild(NAME, [*chunks, chunks[1]._replace(text="zwo")])
-
-
-INCONSISTENT = {
-    "two versions of other lengths": (
-        [*placed(("one", 0, 3), ("two", 3, 6))[:1], *placed(*[("two", 3, 6)] * 3)[1:]],
-        "n_chunks 2, others 3",
-    ),
-    "the same chunk of two versions": (
-        [*placed(("one", 0, 3)), *placed(("one", 0, 3), ("two", 3, 6))],
-        "n_chunks 1, others 2",
-    ),
-    "an index past the number of chunks": (
-        [chunk("one", chunk_index=1, n_chunks=1, char_start=0, char_end=3)],
-        "n_chunks 1; the last is chunk 1",
-    ),
-    "offsets that restart": (
-        placed(("one", 0, 3), ("two", 3, 6), ("three", 0, 5), of="onetwothree"),
-        "characters 6-11",
-    ),
-    "overlaps that differ": (
-        placed(("abcd", 0, 4), ("xdef", 2, 6), of="abxdef"),
-        "not the one that was indexed",
-    ),
-    "a place that ends before it begins": (
-        placed(("one", 0, 3), ("two", 3, 2), of="onetwo"),
-        "characters 3-6",
-    ),
-    "more than the text had": (
-        placed(("one", 0, 3), of="on"),
-        "not the one that was indexed",
-    ),
-    "an overlap with altered white space on both sides": (
-        placed(("one two", 0, 9), ("two three", 5, 15), of="one   two three"),
-        "not the one that was indexed",
-    ),
-    "parts without a version": (
-        [
-            made._replace(metadata={**made.metadata, "doc_version": None})
-            for made in stored(NAME, ("one", at((0, 3))), ("two", at((0, 3))))
-        ],
-        "its parts are not those that were indexed",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", INCONSISTENT)
-def test_chunks_that_cannot_all_be_of_one_text_are_refused(case):
-    chunks, said = INCONSISTENT[case]
-
-    refusals = (ConflictingPositionsError, IncompleteDocumentError)
-    with pytest.raises(refusals, match=said):
-        inexact(NAME, chunks)
-
-
-@pytest.mark.parametrize("key", ["chunk_index", "n_chunks", "char_start", "char_end"])
-@pytest.mark.parametrize("value", [None, -1, 1.5, True, "iv"])
-def test_a_chunk_without_a_position_is_refused(key, value):
-    chunks = placed(("one", 0, 3), ("two", 3, 6))
-    chunks[1] = chunks[1]._replace(metadata={**chunks[1].metadata, key: value})
-
-    with pytest.raises(IncompleteDocumentError, match=f"no usable .*{key}"):
-        rebuild(NAME, chunks)
 
 
 # Laws
