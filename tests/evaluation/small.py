@@ -1,7 +1,7 @@
 """A small set of questions, a model that replies by rule, and vectors of words."""
 
 import asyncio
-import zlib
+import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from oprag_eval.models import Call, Completion, Model
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.running.runner import Plan, run
 from oprag_eval.system import Attempt, System
-from tests.kit.words import words
+from tests.kit.words import word_vector, words
 
 HARBOUR = (
     "The harbour opened in May. Its first ship carried salt. The keeper was Anna "
@@ -53,17 +53,27 @@ def set_of_four() -> Dataset:
     return Dataset("small", questions, documents, metrics=("token_f1",))
 
 
+def own_files(folder: Path) -> list[str]:
+    """Write the set as a user's own files; how commands are given them."""
+    (folder / "notes").mkdir()
+    (folder / "notes" / "harbour.txt").write_text(HARBOUR)
+    (folder / "notes" / "mill.md").write_text(MILL)
+    with (folder / "q.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["question", "document", "answer"])
+        for question in set_of_four().questions:
+            rows.writerow([question.question, *question.doc_ids, question.answers[0]])
+    return [str(folder / "notes"), "--questions", str(folder / "q.csv")]
+
+
 class WordVectors(Embeddings):
-    """Counts words into 64 places; texts that share words are near."""
+    """Texts that share words are near."""
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         return [self.embed_query(text) for text in texts]
 
     def embed_query(self, text: str) -> list[float]:
-        vector = [0.0] * 64
-        for word in text.lower().replace(".", " ").replace("?", " ").split():
-            vector[zlib.crc32(word.encode()) % 64] += 1.0
-        return vector
+        return word_vector(text)
 
 
 class Replies(Model):

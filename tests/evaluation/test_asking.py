@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.calls import QA_VARIABLES, check_prompt
 from oprag_eval.catalogue import SYSTEMS, make_system
 from oprag_eval.data import Question
-from oprag_eval.metrics import bracketed_match
 from oprag_eval.question_words import Wording
 from oprag_eval.requests import answer_call, list_options, read_reply
 from tests.evaluation.small import HARBOUR, Replies, attempt, set_of_four
@@ -18,19 +16,6 @@ OPEN, CHOICE = set_of_four().questions[0], set_of_four().questions[2]
 BRACKETS = {"question": 2, "answer_style": "brackets"}
 own = Wording().template
 MAKING = {"page_break": "<1>", "look_up": "[1]", "gist": "gist", "summary": "summary"}
-
-
-@pytest.mark.parametrize(
-    ("prompt", "variables"),
-    [
-        (own("letter", options=False), QA_VARIABLES),
-        (own("brackets", options=False), QA_VARIABLES),
-        (own("brackets", options=True), ("context", "question", "options")),
-    ],
-)
-def test_the_prompts_can_be_filled_and_let_the_model_decline(prompt, variables):
-    fill = lambda values: prompt.format(**values)  # noqa: E731 -- as short as that
-    assert check_prompt("prompt", prompt, fill, variables=variables, must_decline=True)
 
 
 def test_the_prompts_of_published_figures_are_what_they_were():
@@ -55,24 +40,6 @@ def test_every_system_asks_in_the_style_of_the_run(name, reply):
     assert found.prediction == (reply if reply != "unanswerable" else "")
 
 
-@pytest.mark.parametrize(
-    ("first", "route"),
-    [
-        ("This is unanswerable from the first page, but not later: [[2]]", "retrieved"),
-        ("Unanswerable. The wheel is not told of.", "full"),
-    ],
-)
-def test_self_route_climbs_where_a_refusal_stands_first(first, route):
-    replies = iter([first, "[[2]]"])
-    model = Replies(lambda _: next(replies))
-
-    found = attempt("self-route:unit=words,size=10,k=1", model, **BRACKETS)
-
-    assert found.route == route
-    assert bracketed_match(found.prediction, gold_option=1)
-    assert {call.kind for call in model.calls} == {"explained_choice"}
-
-
 def test_a_look_up_numbers_pages_and_letters_options():
     model = Replies(lambda call: MAKING.get(call.kind, "[[2]]"))
     attempt("readagent", model, **BRACKETS)
@@ -85,15 +52,11 @@ def test_a_look_up_numbers_pages_and_letters_options():
     ("reply", "answered"),
     [
         ("The text names oak. [[2]]", True),
-        ("[[2]]", True),
         ("Unanswerable: neither [[1]] nor [[2]] is named.", False),
         ("[[unanswerable]]", False),
         # One sentence that mentions the word and goes on to an option.
         ("This is unanswerable from the first page, but the last has oak: [[2]]", True),
-        ("It seems unanswerable at first. Then oak is named. [[2]]", True),
         ("<think>Is it [[1]]?</think>It is not said: unanswerable", False),
-        ("<think>Unanswerable?</think>Oak is named: [[2]]", True),
-        ("", False),
     ],
 )
 def test_what_declines_and_what_only_mentions_the_word(reply, answered):

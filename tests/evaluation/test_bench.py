@@ -18,19 +18,11 @@ def corpus(size: int, *doc_ids: str) -> Dataset:
 def test_all_that_a_question_is_asked_of_is_split_once_for_every_system():
     dataset = corpus(232)
     bench = bench_of(Replies(), dataset)
-    documents = dataset.documents.values()
+    asked = [(each, s) for each in dataset.documents.values() for s in SPLITTINGS]
 
-    once = [bench.chunks(each, s) for each in documents for s in SPLITTINGS]
-    again = [bench.chunks(each, s) for each in documents for s in SPLITTINGS]
-    rows = [bench.chunk_vectors(each, s) for each in documents for s in SPLITTINGS]
-
-    assert all(a is b for a, b in zip(once, again, strict=True))
-    assert all(
-        a is bench.chunk_vectors(each, s)
-        for a, (each, s) in zip(
-            rows, ((e, s) for e in documents for s in SPLITTINGS), strict=True
-        )
-    )
+    for made in (bench.chunks, bench.chunk_vectors):
+        once, again = [[made(*each) for each in asked] for _ in range(2)]
+        assert all(a is b for a, b in zip(once, again, strict=True))
 
 
 def test_of_documents_that_are_asked_one_by_one_not_all_are_kept():

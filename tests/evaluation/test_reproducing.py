@@ -101,16 +101,12 @@ def planned(recipe: Recipe, reader: str) -> list[Pair]:
 @pytest.mark.parametrize(
     ("table", "reader", "first", "second", "paper"),
     [
-        ("op-rag/en.mc", "", "op-rag-192", "vanilla-192", 0.0743),
         ("op-rag/en.qa", "", "op-rag-128", "vanilla-128", 0.0603),
         ("op-rag/en.qa", "", "op-rag-8", "vanilla-8", None),
         ("dos-rag/en.mc", "", "dos-rag:compat=official, 1,500", "readagent", -0.147),
         ("self-route/average", "GPT-4o", "self-route-5", "rag-5", 0.1629),
-        ("self-route/k", "", "self-route-1", "rag-1", 0.2111),
-        ("self-route/dragon/average", "", "self-route-5", "full-document", -0.0289),
         ("self-route/passkey-reworded", "", "full-document", "rag-5", 0.6474),
         ("longrag/nq/retrieval", "", "units-1", "passages-1", 0.1945),
-        ("longrag/nq/retrieval", "", "documents-5", "passages-100", -0.0455),
         ("longrag/hotpotqa/retrieval", "", "units-2", "documents-2", 0.2629),
     ],
 )

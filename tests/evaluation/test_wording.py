@@ -6,7 +6,7 @@ import pytest
 
 from oprag.calls import SENTINEL
 from oprag_eval.data import DATASETS, Dataset, Document, Question
-from oprag_eval.question_words import TASKS, Wording, wording_for
+from oprag_eval.question_words import TASKS, wording_for
 from oprag_eval.requests import answer_call
 from tests.evaluation.small import Replies, attempt, set_of_four
 
@@ -74,15 +74,6 @@ def test_no_prompt_lets_decline_where_that_is_not_wanted(question, style, source
     assert SENTINEL not in asked
     assert SENTINEL in routed
     assert "Otherwise" not in asked
-
-
-def test_self_route_may_go_on_and_must_then_answer():
-    model = Replies(lambda call: "unanswerable" if SENTINEL in call.prompt else "May")
-    options = {"wording": Wording(decline=False)}
-    found = attempt("self-route:unit=words,size=10,k=1", model, **options)
-
-    assert [SENTINEL in call.prompt for call in model.calls] == [True, False]
-    assert (found.route, found.prediction) == ("full", "May")
 
 
 @pytest.mark.parametrize(

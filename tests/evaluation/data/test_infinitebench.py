@@ -52,7 +52,6 @@ def test_questions_on_one_book_share_one_document(en_mc):
         ({"answer": ["Ben"]}, "none of the four options"),
         ({"answer": ["Mara", "A"]}, "none of the four options"),
         ({"options": ["Mara"]}, "none of the four options"),
-        ({"answer": [""]}, "none of the four options"),
         (
             {"answer": ["Ben", "E"], "options": [*"abcd", "Ben"]},
             "none of the four options",

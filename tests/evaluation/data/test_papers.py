@@ -56,7 +56,6 @@ def test_quality(write_jsonl):
         (quality(article="Another text."), "another text than before"),
         (quality(question={"gold_label": 5}), "label 5 of 4 options"),
         (quality(question={"options": "none"}), "'questions.0.options': .* tuple"),
-        (quality(article=" "), "'article': .* it is empty"),
     ],
 )
 def test_a_bad_line_of_quality(line, reason):

@@ -253,6 +253,13 @@ def test_a_run_of_another_version_is_refused_by_it(tmp_path):
         directory.begin({"budgets": [1], "data": {}, "systems": []})
 
 
+def test_settings_that_are_damaged_are_no_run(tmp_path):
+    (tmp_path / "run.json").write_text("{")
+
+    with pytest.raises(UnreadableFileError, match=r"run\.json' cannot be read"):
+        RunDirectory(tmp_path).begin({})
+
+
 def test_the_setting_of_a_system_that_is_another_is_named(tmp_path):
     directory = RunDirectory(tmp_path)
     whole = {"name": "full-document"}

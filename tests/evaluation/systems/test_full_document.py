@@ -17,6 +17,7 @@ def test_without_a_known_window_everything_is_read():
     found, call = read(window=None)
 
     assert call.facts["context"] == HARBOUR
+    assert found.whole is True
     (piece,) = found.pieces
     assert (piece.document, piece.start, piece.end) == ("harbour", 0, len(HARBOUR))
     assert found.usage["answer"].input_tokens == len(call.prompt.split())
@@ -29,14 +30,9 @@ def test_a_document_over_the_window_is_cut_to_it():
 
     assert len(call.prompt.split()) + RESERVED <= WINDOW
     assert found.context_tokens > 20
+    assert found.whole is False
     starts = [piece.start for piece in found.pieces]
     assert starts == sorted(starts)
-
-
-def test_what_was_read_is_said_to_be_whole_or_cut():
-    assert read(window=None)[0].whole is True
-    assert read(window=10_000)[0].whole is True
-    assert read()[0].whole is False
 
 
 def test_by_default_the_middle_is_cut_out_as_in_the_papers():

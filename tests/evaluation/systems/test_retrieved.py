@@ -8,7 +8,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 from llama_index.core import Document as LlamaDocument
-from llama_index.core import MockEmbedding, VectorStoreIndex
+from llama_index.core import VectorStoreIndex
 
 from langchain_oprag import OffsetSentenceSplitter, OrderPreservingRetriever
 from oprag_eval.artifacts import Vectors
@@ -16,6 +16,7 @@ from oprag_eval.bench import Bench
 from oprag_eval.catalogue import make_system
 from oprag_eval.splittings import Splitting
 from tests.evaluation.small import Replies, WordVectors, attempt, bench_of, set_of_one
+from tests.llamaindex.recording import WordEmbedding
 
 LONG = " ".join(f"Entry {n} tells of crate {n * 7 % 911}." for n in range(6_000))
 DATASET = set_of_one(LONG, "What is told of crate 77?")
@@ -66,20 +67,9 @@ def test_langchain_untouched_reads_what_langchain_untouched_retrieves():
     assert len(found) == 4
 
 
-class NodeVectors(MockEmbedding):
-    def __init__(self) -> None:
-        super().__init__(embed_dim=64)
-
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return WordVectors().embed_query(text)
-
-    def _get_query_embedding(self, query: str) -> list[float]:
-        return WordVectors().embed_query(query)
-
-
 def test_llamaindex_untouched_reads_what_llamaindex_untouched_retrieves():
     index = VectorStoreIndex.from_documents(
-        [LlamaDocument(text=BELLS)], embed_model=NodeVectors()
+        [LlamaDocument(text=BELLS)], embed_model=WordEmbedding()
     )
     found = index.as_retriever().retrieve(ASKED)
 

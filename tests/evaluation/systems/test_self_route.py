@@ -61,7 +61,9 @@ def test_a_model_without_tools_is_refused_before_anything_is_asked():
 
 
 def test_in_score_order_each_chunk_stands_behind_its_number():
-    found, (context,), _ = attempt_of(["in May"], f"{SPEC},order=score")
+    found, (context,), _ = attempt_of(
+        ["in May"], "self-route:unit=words,size=10,k=3,order=score"
+    )
     texts = [HARBOUR[piece.start : piece.end] for piece in found.pieces]
     # Of 10 words each, so a chunk's number is that of the words before it by ten.
     numbers = [words(HARBOUR[: piece.start]) // 10 for piece in found.pieces]
@@ -69,4 +71,4 @@ def test_in_score_order_each_chunk_stands_behind_its_number():
     assert context == "\n\n".join(
         f"[Chunk {number}] {text}" for number, text in zip(numbers, texts, strict=True)
     )
-    assert numbers == [6, 2]
+    assert numbers == [0, 7, 1]
