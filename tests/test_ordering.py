@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oprag.chunk import Chunk
 from oprag.errors import InvalidOptionError
-from oprag.ordering import document_order, rank_order
+from oprag.ordering import document_order
 
 
 def _chunk(text, document="d", rank=0, position=None, **more):
@@ -50,12 +50,6 @@ def test_a_function_that_fails_or_gives_what_cannot_be_sorted_is_an_error(order)
     with pytest.raises(InvalidOptionError, match="document_order=") as caught:
         document_order(chunks, document_order=order)
     assert isinstance(caught.value.__cause__, (KeyError, TypeError, ValueError))
-
-
-def test_rank_order_is_the_retrievers_own():
-    chunks = [_chunk("b", rank=1, position=(0,)), _chunk("a", rank=0, position=(9,))]
-
-    assert [chunk.text for chunk in rank_order(chunks)] == ["a", "b"]
 
 
 numbers = st.integers(0, 5)

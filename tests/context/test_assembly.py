@@ -1,7 +1,5 @@
 """`order_context` and `render`: the whole way, and bad input."""
 
-import math
-
 import pytest
 
 from oprag import order_context, render
@@ -32,13 +30,6 @@ def test_empty_retrieval_is_an_empty_context():
 
 def test_one_chunk_and_an_empty_text_pass_through():
     assert [p.text for p in order_context([""], [{"source": "s", "page": 0}])] == [""]
-
-
-@pytest.mark.parametrize("score", [None, math.nan, math.inf, -3.5])
-def test_any_score_is_carried_along(score):
-    (passage,) = order_context(["t"], [{"source": "s", "page": 0}], scores=[score])
-
-    assert passage.chunks[0].score is score
 
 
 @pytest.mark.parametrize(
@@ -95,14 +86,3 @@ def test_gap_marks_stand_only_where_text_is_left_out():
         "[1] s, characters 0-2\nab [2] s, characters 2-4\ncd "
         "[…] [3] s, characters 24-26\nyz [4] t, characters 0-5\nother"
     )
-
-
-@pytest.mark.parametrize("text", ["[…]\n\ntext", "\n\ntext"])
-def test_source_text_that_begins_like_a_mark_is_left_as_it_is(text):
-    (passage,) = order_context(
-        [text], [{"source": "s", "start_index": 7}], citations=True
-    )
-
-    assert passage.text == text
-    assert passage.exact
-    assert passage.spans == ((7, 7 + len(text)),)

@@ -58,21 +58,6 @@ def test_what_is_sent_fits_the_budget(
     assert count(render(passages, separator=separator, citations=cited)) <= budget
 
 
-def test_joined_parts_may_take_more_tokens_than_apart():
-    parts = ["a", '=_"=>', "b"]
-    metadatas = [{"source": "s", "start_index": start} for start in (90, 0, 40)]
-    count = resolve_token_counter("cl100k_base")
-    apart = sum(map(count, parts)) + 2 * count("\n\n")
-
-    def kept(budget):
-        return order_context(
-            parts, metadatas, token_budget=budget, token_counter="cl100k_base"
-        )
-
-    assert len(kept(apart)) == 2
-    assert len(kept(apart + 1)) == 3
-
-
 def test_a_stored_count_that_is_wrong_does_not_exceed_the_budget():
     one = {"token_count": 1, "token_counter": "words"}
     metadatas = [{"source": "s", "start_index": n, **one} for n in (0, 100, 200)]

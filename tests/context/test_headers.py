@@ -70,17 +70,6 @@ def test_full_texts_prove_where_their_slice_stands(around, count, options):
             assert not passage.exact
 
 
-@pytest.mark.parametrize("around", AROUND.values(), ids=AROUND)
-@pytest.mark.parametrize("count", [6, 20, 100])
-def test_a_key_of_ones_own_orders_them_and_claims_no_end(around, count):
-    texts, metadatas = hits(around, count, 1)
-
-    found = order_context(texts, metadatas, position_keys="start_index")
-
-    assert_in_order(found, texts, metadatas)
-    assert all(passage.spans[0].start == passage.spans[0].end for passage in found)
-
-
 def test_where_the_text_repeats_itself_nothing_is_placed_wrongly():
     lines = {name: source(name, 4_000, lines=4) for name in NAMES}
     for seed in range(20):

@@ -4,7 +4,6 @@ import pytest
 from langchain_core.documents import Document
 
 from oprag import order_context
-from oprag.chunk import Span
 from oprag.context import Numbers, result_metadata
 from oprag.errors import PositionError
 
@@ -16,16 +15,6 @@ def _merge(*spans, source=SOURCE, documents=None, **options):
     metadatas = [{"source": "s", "start_index": start} for start, _ in spans]
     given = {"s": source} if documents else None
     return order_context(texts, metadatas, merge=True, documents=given, **options)
-
-
-@pytest.mark.parametrize(("start", "joint"), [(25, " "), (26, "\n\n")])
-def test_a_small_gap_without_the_source_is_white_space_and_not_exact(start, joint):
-    (passage,) = _merge((0, 24), (start, 54))
-
-    assert passage.text == SOURCE[0:24] + joint + SOURCE[start:54]
-    assert passage.spans == (Span(0, 24), Span(start, 54))
-    assert not passage.exact
-    assert passage.citation == "s, characters 0-54"
 
 
 def test_metadata_in_which_its_chunks_differ_do_not_describe_a_passage():
@@ -70,12 +59,6 @@ def test_replaced_text_is_not_joined():
     ]
 
 
-def test_merged_passages_can_stay_in_score_order():
-    passages = _merge((55, 63), (14, 24), (0, 14), order="score")
-
-    assert [p.text for p in passages] == [SOURCE[55:63], SOURCE[0:24]]
-
-
 def test_a_span_past_the_end_of_a_source_that_is_read_is_an_error():
     metadatas = [{"source": "s", "start_index": 60}]
     texts = {"s": SOURCE}
@@ -83,14 +66,6 @@ def test_a_span_past_the_end_of_a_source_that_is_read_is_an_error():
     with pytest.raises(PositionError, match=r"60-71.*63 characters") as caught:
         order_context(["beyond this"], metadatas, merge=True, documents=texts.get)
     assert (caught.value.start, caught.value.end) == (60, 71)
-
-
-def test_a_span_that_holds_another_text_in_a_source_that_is_read_is_an_error():
-    metadatas = [{"source": "s", "start_index": 0}]
-    texts = {"s": SOURCE}
-
-    with pytest.raises(PositionError, match="something else"):
-        order_context(["Two"], metadatas, merge=True, documents=texts.get)
 
 
 def test_what_counts_from_a_parent_is_joined_and_claims_no_characters_anywhere():

@@ -28,34 +28,12 @@ def _spans(chunks):
     return [tuple(chunk.span) for chunk in chunks]
 
 
-def test_the_neighbour_of_a_good_chunk_comes_before_a_better_one_elsewhere():
-    far = [_chunk(0, 0, 10), _chunk(1, 9000, 9010), _chunk(2, 10, 20)]
-    # Own 1/2, 1/3, 1/4. The first and the third lend each other almost half of that,
-    # the second lends and is lent a 181st of a half: it is 7.5 times 1,200 away.
-    assert _spans(_ordered(far)) == [(0, 10), (10, 20), (9000, 9010)]
-
-
 def test_a_third_of_the_text_is_read_by_rank():
     beside = [_chunk(9 + n, 10 * n, 10 * n + 10) for n in range(1, 7)]
     best = [_chunk(n, 9000 * n, 9000 * n + 10) for n in range(4)]
     kept = [chunk.rank for chunk in _ordered([*best, *beside])]
     # Beside the best each is worth more than the second best.
     assert kept == [0, 10, 1, 11, 12, 2, 13, 14, 3, 15]
-
-
-def test_text_in_two_candidates_is_worth_both():
-    chunks = [_chunk(0, 9000, 9010), _chunk(1, 0, 20), _chunk(2, 10, 20)]
-    # 10-20 is in both: 1/3 + 1/4 is more than 1/2. 0-10 is in one and next to both.
-    # The best comes first because the first is read by rank.
-    assert _spans(_ordered(chunks)) == [(9000, 9010), (10, 20), (0, 10)]
-
-
-def test_candidates_that_nothing_divides_are_handed_on_as_they_are():
-    chunks = [_chunk(0, 0, 10), _chunk(1, 30, 40)]
-    kept = _ordered(chunks)
-    assert [
-        chunk.metadata is c.metadata for chunk, c in zip(kept, chunks, strict=True)
-    ] == [True, True]
 
 
 def test_only_as_many_as_fill_the_budget_are_worth_something_by_themselves():

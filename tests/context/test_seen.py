@@ -35,14 +35,6 @@ def read_before(*hits):
     return Numbers().numbered(found)
 
 
-def test_a_chunk_of_which_nothing_was_read_stays_as_it_is():
-    found = hit(0, 100)
-
-    (passage,) = ordered([found], [["a.txt", None, 100, 120], ["b.txt", None, 0, 9]])
-
-    assert passage.chunks[0].metadata is found.metadata
-
-
 def test_top_n_counts_texts_that_have_something_left():
     hits = [hit(0, 50), hit(100, 150), hit(200, 250)]
 
@@ -176,13 +168,6 @@ def test_what_is_no_span_is_refused_by_name(seen):
         InvalidOptionError, match=r"seen.* is .*\[document, part, start"
     ):
         ordered([hit(0, 10)], seen)
-
-
-def test_a_single_passage_is_refused():
-    (passage,) = ordered([hit(0, 10)], None)
-
-    with pytest.raises(InvalidOptionError, match="takes a list of passages"):
-        ordered([hit(0, 10)], passage)
 
 
 _SPANS = st.tuples(

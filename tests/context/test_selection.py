@@ -21,10 +21,6 @@ def _fill(sizes, budget, **options):
     return [chunk.rank for chunk in kept]
 
 
-def test_nothing_is_chosen_from_nothing():
-    assert _fill([], 1) == []
-
-
 def test_texts_after_the_budget_are_not_counted():
     counted = []
 

@@ -128,12 +128,6 @@ def test_hits_are_limited_where_nobody_counted_them():
     assert [index for index, _ in at(passages)] == [*range(9)]
 
 
-def test_best_first_neighbours_come_last():
-    passages, _, _ = widened([chunk(7), chunk(30)], 1, order="score")
-
-    assert [index for index, _ in at(passages)] == [7, 30, 6, 8, 29, 31]
-
-
 def test_a_full_text_tells_what_no_store_can():
     text = "".join(f"w{number:03} " for number in range(100))
     hits = [
