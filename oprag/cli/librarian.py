@@ -99,6 +99,8 @@ def librarian_of(path: Path, options: ServeOptions, *, patience: float) -> Libra
         raise stop(f"{str(path)!r} does not exist.", 2)
     collection = options.collection
     if (path / DATABASE).is_file():
+        if options.directory:
+            raise stop(f"--directory is of files, and {path} is an index itself.", 2)
         collection = chosen_collection(path, collection)
     elif collection:
         raise stop(f"--collection is of a Chroma directory, and {path} is none.", 2)

@@ -269,6 +269,7 @@ def test_options_may_be_given(tmp_path):
     values = report_of(tmp_path / "chroma", *given)
 
     assert "keys: seq, work" in shown
+    assert "What to do: name the key" in shown
     assert values["problems"] == []
     assert values["verdict"] == "ordered"
 

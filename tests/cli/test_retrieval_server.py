@@ -294,6 +294,7 @@ async def test_a_client_that_goes_away_is_no_failure(library, capsys):
                 (["nowhere"], "Error: 'nowhere' does not exist."),
                 (["index", "--collection", "a"], "index has no collection 'a'."),
                 ([".", "--collection", "notes"], "of a Chroma directory, and . is"),
+                (["index", "--directory", "kept"], "index is an index itself."),
                 ([".", "--widen", "all"], "from 1 on, or fill."),
                 ([".", "--token-budget", "0"], "Invalid value for '--token-budget'"),
             )

@@ -158,7 +158,7 @@ def test_a_cap_ends_the_run_before_it_is_passed_and_a_higher_one_goes_on(ask, tm
     assert result.exit_code == CAPPED
     assert "Note: What is left is more than the cap" in result.stderr
     assert 0 < len(few) < ANSWERS
-    assert "max_tokens=2000 could be passed" in result.stderr
+    assert "--max-tokens 2000 could be passed" in result.stderr
     assert "No advice: the run was stopped" in result.stdout
     (spent,) = re.findall(r"^Spent: .*$", result.stdout, re.MULTILINE)
     assert result.stderr.endswith(f" {spent}\n")

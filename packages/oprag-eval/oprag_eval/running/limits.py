@@ -75,14 +75,14 @@ class Spending:
         """Return the error of the cap that tokens, added, would pass."""
         together = sum(wanted, self.used)
         for option, cap, of in (
-            ("max_tokens", self._max_tokens, _tokens),
-            ("max_cost", self._max_cost, self._cost),
+            ("--max-tokens", self._max_tokens, _tokens),
+            ("--max-cost", self._max_cost, self._cost),
         ):
             taken, spent = of(together), of(self.used)
             if cap is not None and taken is not None and taken > cap:
                 # Not what was spent: calls that are under way will add to it.
                 message = (
-                    f"{option}={cap:.10g} could be passed by the next call. What is "
+                    f"{option} {cap:.10g} could be passed by the next call. What is "
                     "answered is kept: run it again with a higher cap to continue."
                 )
                 return SpendingCapError(message, cap=cap, spent=spent or 0)
