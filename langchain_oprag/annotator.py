@@ -76,29 +76,25 @@ def annotate_positions(
         if isinstance(documents, (list, tuple)):
             loaded = [d for d in documents if document_name(d.metadata) == name]
         whole = loaded or exact_text(name, source.read(name))
-        for index, entry in zip(indexes, _entries(name, of, whole), strict=True):
-            metadata = replaced(chunks[index].metadata, entry)
-            annotated[index] = chunks[index].model_copy(update={"metadata": metadata})
+        for place, entry in _entries(name, of, whole).items():
+            metadata = replaced(of[place].metadata, entry)
+            changed = of[place].model_copy(update={"metadata": metadata})
+            annotated[indexes[place]] = changed
     return annotated
 
 
 def _entries(
     name: str, chunks: Sequence[Document], source: str | Sequence[Document]
-) -> list[dict[str, str | int]]:
-    """The metadata to write on the chunks of one document."""
+) -> dict[int, dict[str, str | int]]:
+    """The metadata to write on the chunks of one document, by their places in it."""
     groups = _parts_of(source, chunks)
     parts = [
         SourcePart(text, [chunks[i].page_content for i in indexes], number)
         for text, number, indexes in groups
     ]
-    entries = {
-        index: entry
-        for (_, _, indexes), row in zip(
-            groups, annotate_chunks(name, parts), strict=True
-        )
-        for index, entry in zip(indexes, row, strict=True)
-    }
-    return [entries[index] for index in range(len(chunks))]
+    indexes = [index for *_, of in groups for index in of]
+    entries = [entry for row in annotate_chunks(name, parts) for entry in row]
+    return dict(zip(indexes, entries, strict=True))
 
 
 def _parts_of(

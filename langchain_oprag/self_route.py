@@ -46,7 +46,6 @@ from oprag.routing import (
     Routed,
     RouteOptions,
     Rung,
-    RungContext,
     check_route,
     no_tools,
     route,
@@ -279,7 +278,11 @@ class _SelfRouting(Answering):
 
     def begin(self, request: CallModel) -> ModelCall:
         """Begin a call of a model; what it reads is output with its answer."""
-        self._read = documents_read(request.context)
+        context, options = request.context, ContextOptions()
+        self._read = [
+            Document(excerpt.text, metadata=metadata)
+            for excerpt, _, metadata in context.described()
+        ] or [document_of(single_passage(c), options) for c in context.chunks]
         return super().begin(request)
 
     def output(self, request: CallModel, text: str) -> Iterator[AddableDict]:
@@ -301,14 +304,3 @@ class _SelfRouting(Answering):
         self.facts = {"route": result.described()}
         yield AddableDict(self.facts)
         yield AddableDict(usage=self.ledger.to_dict())
-
-
-def documents_read(context: RungContext) -> list[Document]:
-    """Return what was read: of chunks, or of each excerpt where it was full texts."""
-    if not context.excerpts:
-        options = ContextOptions()
-        return [document_of(single_passage(c), options) for c in context.chunks]
-    return [
-        Document(excerpt.text, metadata=metadata)
-        for excerpt, _, metadata in context.described()
-    ]

@@ -144,8 +144,12 @@ def node_of(passage: Passage, options: ContextOptions | None = None) -> NodeWith
     objects = [chunk.source for chunk in passage.chunks]
     if all(isinstance(each, NodeWithScore) for each in objects):
         return _node(passage, objects, options)
-    whole = len(objects) == 1
-    metadata = result_metadata(passage, _known_id, options, whole=whole)
+    metadata = result_metadata(
+        passage,
+        lambda each: each.node.node_id if isinstance(each, NodeWithScore) else None,
+        options,
+        whole=len(objects) == 1,
+    )
     unseen = [key for key in metadata if key in OWN_KEYS or key in RESULT_KEYS]
     own_id = named_id(f"{passage.citation}\n{passage.text}")
     node = new_node(own_id, passage.text, metadata, unseen)
@@ -213,10 +217,6 @@ def hidden(keys: Sequence[str], added: Sequence[str] = RESULT_KEYS) -> list[str]
 @lru_cache(maxsize=1024)  # nodes of one parser have the same
 def _hidden(keys: tuple[str, ...], added: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*keys, *added]))
-
-
-def _known_id(source: Any) -> str | None:
-    return source.node.node_id if isinstance(source, NodeWithScore) else None
 
 
 def hits_of(nodes: Iterable[NodeWithScore | BaseNode], *others: type) -> list[Hit]:

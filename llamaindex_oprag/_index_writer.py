@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -40,14 +40,11 @@ class OwnNodes(DocstoreChunks):
         unseen = named - seen
         if 2 * len(unseen) <= len(named) and not is_faiss(self._index.vector_store):
             with suppress(Exception):  # the next run tries again
-                self._forget(unseen)
-
-    def _forget(self, names: Iterable[str]) -> None:
-        gone = [name for name in names if not self._docstore.document_exists(name)]
-        if gone:
-            self._index.delete_nodes(gone)
-            for name in gone:
-                self._index.index_struct.nodes_dict.pop(name, None)
+                gone = [n for n in unseen if not self._docstore.document_exists(n)]
+                if gone:
+                    self._index.delete_nodes(gone)
+                for name in gone:
+                    self._index.index_struct.nodes_dict.pop(name, None)
 
 
 class IndexWriter(ChunkWriter):
@@ -62,7 +59,13 @@ class IndexWriter(ChunkWriter):
         self._index = index
         self.written = vector_store = index.vector_store
         self.embedding = index._embed_model  # noqa: SLF001 -- an index has no public name for it
-        self.cannot_delete = faiss_message(vector_store) * is_faiss(vector_store)
+        if is_faiss(vector_store):
+            self.cannot_delete = (
+                f"Nothing can be deleted from a {type(vector_store).__name__}: "
+                "LlamaIndex's FAISS has no call for it, or gives a new vector the "
+                "number of an old one, which is then lost. Build a new index of all "
+                "documents, or take another store."
+            )
         # Only Qdrant's wrapper has one; the data may be there and nowhere else.
         self._awaits = getattr(vector_store, "_aclient", None) is not None
         texts = vector_store.stores_text
@@ -176,12 +179,3 @@ def is_faiss(vector_store: object) -> bool:
     """Whether it is one of LlamaIndex's FAISS stores."""
     names = [base.__name__ for base in type(vector_store).__mro__]
     return "FaissVectorStore" in names
-
-
-def faiss_message(vector_store: object) -> str:
-    """Say why nothing can be deleted from one."""
-    return (
-        f"Nothing can be deleted from a {type(vector_store).__name__}: LlamaIndex's "
-        "FAISS has no call for it, or gives a new vector the number of an old one, "
-        "which is then lost. Build a new index of all documents, or take another store."
-    )

@@ -78,7 +78,11 @@ class Neighbourhood:
             What the search's filter admits, those worth most first.
         """
         if nodes:
-            self._check_filter()
+            # Links are followed past the filter, which is applied afterwards.
+            where = self._search.where
+            takes = where is None or DocstoreChunks.takes(where)
+            if self._search.unseen is not None or not takes:
+                raise self._search.refusal(type(self._index).__name__, "widen")
         found: dict[str, tuple[float, int, int, BaseNode]] = {}
         ends = [(n, each, s) for n, each in nodes.items() for s in ("next", "prev")]
         steps = 0
@@ -100,13 +104,6 @@ class Neighbourhood:
         ordered = sorted((*found[each][:3], each) for each in found.keys() - own)
         linked = [found[each][3] for *_, each in ordered]
         return [node for node in linked if self._admits(node)]
-
-    def _check_filter(self) -> None:
-        """Links are followed past the filter, which is then applied here."""
-        where = self._search.where
-        takes = where is None or DocstoreChunks.takes(where)
-        if self._search.unseen is not None or not takes:
-            raise self._search.refusal(type(self._index).__name__, "widen")
 
     def _admits(self, node: BaseNode) -> bool:
         where, ids = self._search.where, self._search.ids

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -269,11 +270,8 @@ def _located(
         ],
         believed=believed,
     )
-    return {
-        index: entry
-        for (_, (_, group)), row in zip(parts, written, strict=True)
-        for (index, _), entry in zip(group, row, strict=True)
-    }
+    indexes = [index for _, (_, group) in parts for index, _ in group]
+    return dict(zip(indexes, itertools.chain(*written), strict=True))
 
 
 def _with_position(node: BaseNode, entry: dict[str, str | int]) -> BaseNode:

@@ -45,11 +45,9 @@ class InMemoryChunks(ChunkStore):
 
     def _found(self, entries: Collection[dict[str, Any]]) -> Iterator[StoredChunk]:
         for entry in entries:
-            chunk = StoredChunk(entry["text"], entry["metadata"], entry["id"])
-            if not self.filters or self._is_admitted(chunk):
-                yield chunk
-
-    def _is_admitted(self, chunk: StoredChunk) -> bool:
-        text, metadata, chunk_id = chunk
-        document = Document(text, id=chunk_id, metadata=dict(metadata))
-        return all(admits(document) for admits in self.filters)
+            text, metadata, chunk_id = entry["text"], entry["metadata"], entry["id"]
+            if self.filters:
+                document = Document(text, id=chunk_id, metadata=dict(metadata))
+                if not all(admits(document) for admits in self.filters):
+                    continue
+            yield StoredChunk(text, metadata, chunk_id)

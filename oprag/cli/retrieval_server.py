@@ -21,7 +21,6 @@ from starlette.routing import Route
 
 from langchain_oprag import OrderPreservingRetriever, as_passages
 from oprag.calls import keep_secret, said_by, without_secrets
-from oprag.chunk import Passage
 from oprag.cli.librarian import Librarian
 from oprag.cli.library import Library
 from oprag.cli.messages import note
@@ -204,19 +203,15 @@ def _records(
             "content": header + passage.text,
             "score": 1 - place * step,
             "title": library.title(passage),
-            "metadata": _metadata(library.title(passage), passage),
+            "metadata": {
+                "source": library.title(passage),
+                **{key: found[key] for key in _SHOWN if key in found},
+                CITATION: passage.citation,
+                DOCUMENT: library.title(passage),
+            },
         }
         for place, (passage, header) in enumerate(
             zip(passages, headers(passages), strict=True)
         )
+        for found in [passage.chunks[0].metadata]
     ]
-
-
-def _metadata(title: str, passage: Passage) -> dict[str, Any]:
-    found = passage.chunks[0].metadata
-    return {
-        "source": title,
-        **{key: found[key] for key in _SHOWN if key in found},
-        CITATION: passage.citation,
-        DOCUMENT: title,
-    }

@@ -167,7 +167,9 @@ def _kept(
         left["seen"] = _ranks(chunks, first)
     kept = chunks
     if options.top_n is not None:
-        kept = _of_best(chunks, options.top_n, first)
+        ranks = dict.fromkeys(chunk.rank for chunk in chunks if chunk.rank < first)
+        best = {*[*ranks][: options.top_n]}  # all slices of each, and every neighbour
+        kept = [c for c in chunks if c.rank in best or c.rank >= first]
         left["top_n"] = _ranks(kept, first)
     used_all = len(kept) == len(chunks)
     why: dict[str, Any] = {}
@@ -207,13 +209,6 @@ def _kept(
 def _ranks(chunks: Sequence[Chunk], first: float) -> dict[int, None]:
     """The ranks of hits, the best first."""
     return dict.fromkeys(sorted(chunk.rank for chunk in chunks if chunk.rank < first))
-
-
-def _of_best(chunks: Sequence[Chunk], top_n: int, first: float) -> list[Chunk]:
-    """The `top_n` best chunks (all slices of each) and every neighbour."""
-    ranks = dict.fromkeys(chunk.rank for chunk in chunks if chunk.rank < first)
-    kept = {*[*ranks][:top_n]}
-    return [c for c in chunks if c.rank in kept or c.rank >= first]
 
 
 def with_texts(options: ContextOptions, work: Callable[[ContextOptions], Any]) -> Do:

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Collection, Sequence
 from itertools import accumulate, pairwise
 from operator import attrgetter
-from typing import Any
 
 from oprag.chunk import Chunk, Span
 from oprag.context.budget import LONG_TOKEN
@@ -15,6 +14,7 @@ from oprag.context.options import ContextOptions, Widen
 from oprag.context.passages import proved_source
 from oprag.context.pieces import is_sliceable, slice_of
 from oprag.context.recall import Piece, cut
+from oprag.metadata import is_in_all
 from oprag.ordering import group_by_document
 from oprag.positions import PART_KEYS
 
@@ -59,7 +59,13 @@ def slices_beside(
         reach = left if widen == "fill" else widen * length
         if widen == "fill":
             spans = [Span(min(spans)[0], max(end for _, end in spans))]
-        of = hits[0]._replace(metadata=_of_document(hits), rank=first)
+        known, *others = [hit.metadata for hit in hits]
+        common = {  # text beside them has no other metadata
+            key: value
+            for key, value in known.items()
+            if key not in _OF_ITS_PAGE and is_in_all(key, value, others)
+        }
+        of = hits[0]._replace(metadata=common, rank=first)
         slices = []
         for start, end in spans:
             begin, last = max(0, start - reach), min(len(source), end + reach)
@@ -71,13 +77,6 @@ def slices_beside(
     found.sort(key=attrgetter("worth"), reverse=True)
     before = accumulate((piece.length for piece in found), initial=0)
     return [p.chunk for p, read in zip(found, before, strict=False) if read < left]
-
-
-def _of_document(hits: Sequence[Chunk]) -> dict[str, Any]:
-    """Return the metadata that hits have in common: text beside them has no others."""
-    first, *others = [hit.metadata for hit in hits]
-    same = {k: v for k, v in first.items() if all(m.get(k) == v for m in others)}
-    return {key: same[key] for key in same if key not in _OF_ITS_PAGE}
 
 
 def _at_space(source: str, place: int, length: int) -> int:

@@ -142,13 +142,15 @@ class _Index:
     def best(
         self, question: str, found: Mapping[str, str], k: int, chunks: SearchedChunks
     ) -> tuple[dict[str, int], dict[str, StoredChunk], bool]:
-        """Return the ranks of the best, those that were read, and if any changed."""
+        """Return the ranks of the best, from 1, what was read, and if any changed."""
         # A retriever may show a text otherwise than the store has it.
         unlike = [i for i in found if self._is_changed(i, found[i])]
         changed = any(self._is_changed(c.id, c.text) for c in chunks.read_ids(unlike))
         listed: list[str] = []
         fresh: dict[str, StoredChunk] = {}
-        scores = self._scores(question)
+        words = words_of(question, self._stopwords)
+        asked = [word for word in words if word in self._words]
+        scores = self._bm25.get_scores(asked) if asked else ()
         for page in self._ranked(scores, k):
             unread = [each for each in page if each not in found]
             read = {chunk.id: chunk for chunk in chunks.read_ids(unread)}
@@ -158,27 +160,16 @@ class _Index:
             listed += [each for each in page if each in found or each in read]
             if len(listed) >= k:
                 break
-        return self._shared(listed[:k], scores), fresh, changed
+        # Of the same score each shares the last rank: else the first in its document
+        # would be preferred among equals.
+        ranks: dict[str, int] = {}
+        for _, equals in groupby(listed[:k], lambda each: scores[self._places[each]]):
+            those = [*equals]
+            ranks |= dict.fromkeys(those, len(ranks) + len(those))
+        return ranks, fresh, changed
 
     def _is_changed(self, chunk_id: str, text: str) -> bool:
         return self._texts.get(chunk_id, hash(text)) != hash(text)
-
-    def _shared(self, listed: Sequence[str], scores: Any) -> dict[str, int]:
-        """Ranks from 1 of the best; those of the same score share the last of theirs.
-
-        Else the first in its document would be preferred among equals.
-        """
-        ranks: dict[str, int] = {}
-        for _, equals in groupby(listed, lambda each: scores[self._places[each]]):
-            those = [*equals]
-            ranks |= dict.fromkeys(those, len(ranks) + len(those))
-        return ranks
-
-    def _scores(self, question: str) -> Any:
-        """Return what each chunk is worth by the words; nothing if none is known."""
-        words = words_of(question, self._stopwords)
-        asked = [word for word in words if word in self._words]
-        return self._bm25.get_scores(asked) if asked else ()
 
     def _ranked(self, scores: Any, k: int) -> Iterator[list[str]]:
         """Yield ids of what has one of the words, best first, by `k` and then more."""

@@ -47,8 +47,9 @@ class ForeignChunks:
         white space does not count.
         """
         found = {id(hit): hit for hit in self._hits.get(name, ())}
-        others = [_users_name(chunk.metadata) for chunk in chunks[:1]]
-        for own in dict.fromkeys(filter(None, [name, *others])):
+        first = chunks[0].metadata if chunks else {}
+        users = {k: v for k, v in first.items() if k not in (DOC_KEY, DOC_URI)}
+        for own in dict.fromkeys(filter(None, [name, document_name(users)])):
             flat = ""
             for other in self._by_file.get(_parts(own)[-1], ()):
                 if other == name or not _is_end(_parts(own), _parts(other)):
@@ -85,12 +86,6 @@ def _is_end(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 def _names(hit: Hit) -> set[str]:
     named = (document_name(hit.metadata), hit.document, hit.metadata.get("ref_doc_id"))
     return {str(name) for name in named} - {"None", ""}
-
-
-def _users_name(metadata: Mapping[str, Any]) -> str:
-    """Return the document's name without oprag's own keys."""
-    others = {k: v for k, v in metadata.items() if k not in (DOC_KEY, DOC_URI)}
-    return document_name(others) or ""
 
 
 def _text(name: str, chunks: Sequence[StoredChunk]) -> str:

@@ -71,7 +71,10 @@ class SearchedChunks:
                 looked for by its metadata.
         """
         ids = [] if self.filtered else [*filter(None, wanted.values())][:_MOST_IDS]
-        found = _confirmed((yield self._asked(None, ids)), wanted) if ids else []
+        read = (yield self._asked(None, ids)) if ids else ()
+        keys = [(each, chunk_key(each.metadata)) for each in read]
+        # What its id says it is.
+        found = [each for each, key in keys if key and wanted.get(key) == each.id]
         if rest := _by_document(wanted, found):
             found += wanted_of((yield self._asked(rest)), rest)
         return self._admitted(found)
@@ -93,17 +96,6 @@ class SearchedChunks:
             if not any(contradicts(each, chunk.metadata) for each in self.store.filters)
             and (self._ids is None or chunk.id in self._ids)
         ]
-
-
-def _confirmed(
-    chunks: Iterable[StoredChunk], wanted: Mapping[ChunkKey, str]
-) -> list[StoredChunk]:
-    """Return those that are what their ids say."""
-    return [
-        chunk
-        for chunk in chunks
-        if (key := chunk_key(chunk.metadata)) and wanted.get(key) == chunk.id
-    ]
 
 
 def _by_document(

@@ -32,6 +32,7 @@ survive pickling. Evaluations add `oprag_eval.errors.SpendingCapError`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any
 
 from oprag.errors.words import counted, did_you_mean, named, users_level, written
@@ -89,11 +90,7 @@ class OpragError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild from message and facts (the default would drop the facts)."""
-        return _rebuild, (type(self), self.message, self._facts)
-
-
-def _rebuild(cls: type[OpragError], message: str, facts: dict[str, Any]) -> OpragError:
-    return cls(message, **facts)
+        return partial(type(self), self.message, **self._facts), ()
 
 
 class PositionError(OpragError, ValueError):

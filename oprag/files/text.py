@@ -40,8 +40,8 @@ def decode(data: bytes, declared: str | None = None) -> str:
     if b"\0" in data:
         raise NoTextError("is binary, not text", "binary")
     try:
-        codec = _codec(declared)
-        return data.decode(codec)
+        name = codecs.lookup(declared or "utf-8").name
+        return data.decode("utf-8-sig" if name == "utf-8" else _WEB.get(name, name))
     except UnicodeDecodeError as error:
         if declared is None and _NEVER_IN_TEXT.search(data):
             raise NoTextError("is binary, not text", "binary") from error
@@ -54,10 +54,3 @@ def decode(data: bytes, declared: str | None = None) -> str:
     except (LookupError, ValueError) as error:  # `undefined`, `punycode`, a NUL
         message = f"names an encoding that is not known, {declared!r}; save it as UTF-8"
         raise NoTextError(message) from error
-
-
-def _codec(declared: str | None) -> str:
-    if declared is None:
-        return "utf-8-sig"
-    name = codecs.lookup(declared).name
-    return "utf-8-sig" if name == "utf-8" else _WEB.get(name, name)

@@ -7,7 +7,7 @@ made (`Framework`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Generic, TypeVar
 
 from oprag.documents import SourcePart, annotate_chunks, replaced
@@ -100,8 +100,12 @@ def chunks_of(
         placed[0] = placed[0]._replace(metadata={**placed[0].metadata, DOC_SCOPE: mark})
     chunks = []
     for piece in placed:
+        # The user's metadata, then oprag's in its one order.
+        given, ours = piece.metadata, (*OWN_KEYS, *RESULT_KEYS)
+        others = {key: value for key, value in given.items() if key not in ours}
+        own = {key: given[key] for key in OWN_KEYS if key in given}
         metadata = flat_metadata(
-            _own_keys_last(piece.metadata),
+            {**others, **own},
             document=name,
             unsupported_metadata=unsupported_metadata,
             reserved=framework.reserved,
@@ -151,11 +155,3 @@ def _located(
         ]
         for row, entries in zip(rows, written, strict=True)
     ]
-
-
-def _own_keys_last(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The user's metadata, then oprag's in its one order."""
-    ours = (*OWN_KEYS, *RESULT_KEYS)
-    others = {key: value for key, value in metadata.items() if key not in ours}
-    own = {key: metadata[key] for key in OWN_KEYS if key in metadata}
-    return {**others, **own}

@@ -167,8 +167,9 @@ def plan(
             rows.setdefault(_version_and_index(row), {})[row.id] = row
     add, stay = [], set()
     for chunk in wanted:
-        candidates = rows.get(_version_and_index(chunk))
-        same = candidates and _same_id(chunk, candidates)
+        there = rows.get(_version_and_index(chunk), {})
+        tried = filter(there.__contains__, islice(_ids(chunk.id), _TRIED))
+        same = next((each for each in tried if _same(chunk, there[each])), None)
         if same:
             stay.add(same)
         else:
@@ -194,11 +195,6 @@ def _ids(chunk_id: str) -> Iterator[str]:
     yield chunk_id
     for number in count(1):
         yield named_id(f"{chunk_id}\n{number}")
-
-
-def _same_id(chunk: WantedChunk, present: Mapping[str, StoredChunk]) -> str | None:
-    tried = islice(_ids(chunk.id), _TRIED)
-    return next((i for i in tried if i in present and _same(chunk, present[i])), None)
 
 
 def _version_and_index(chunk: WantedChunk | StoredChunk) -> tuple[str, int | None]:

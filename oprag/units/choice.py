@@ -18,12 +18,7 @@ from oprag.context import (
     too_small,
 )
 from oprag.documents import exact_text
-from oprag.errors import (
-    DocumentNotFoundError,
-    MissingDocumentError,
-    OpragError,
-    PositionError,
-)
+from oprag.errors import DocumentNotFoundError, MissingDocumentError, PositionError
 from oprag.metadata import BARE, PROBLEM
 from oprag.tokens import Do, Steps, TokenizerSpec, in_thread, resolve_token_counter
 from oprag.units.unit_index import FoundUnit, UnitIndex, reading_order, unit_metadata
@@ -58,10 +53,6 @@ class ChosenUnits(NamedTuple):
     chunks: Arranged[Passage] | None = None
     """The chunks returned in the place of units, with the problem; else None."""
 
-    def documents(self) -> list[str]:
-        """Return the names of the units' documents, each once."""
-        return [*dict.fromkeys(n for found in self.units for n in found.unit.documents)]
-
 
 def chunks_for_units(k: int) -> int:
     """Return how many chunks to ask for first: 8 for each unit, 16 at least."""
@@ -84,7 +75,15 @@ def choose_units(
             raise
         by_rank = replace(options, order="score", documents=None)
         kept = arrange(hits[: chunks_for_units(k)], by_rank)
-        marked = [_marked(passage, problem) for passage in kept.passages]
+        marked = [
+            passage._replace(
+                chunks=tuple(
+                    chunk._replace(metadata={**chunk.metadata, PROBLEM: problem.kind})
+                    for chunk in passage.chunks
+                )
+            )
+            for passage in kept.passages
+        ]
         kept = replace(kept, passages=marked, problems=(problem,))
         return ChosenUnits((), too_few=False, chunks=kept)
     units = reading_order(ranked, k, options)
@@ -103,7 +102,7 @@ def read_units(
         PositionError: One that was cut has another text.
     """
     source: Any = options.documents
-    names = chosen.documents()
+    names = [*dict.fromkeys(name for u in chosen.units for name in u.unit.documents)]
     texts = yield Do(
         lambda: list(map(source.read, names)), partial(source.aread_all, names)
     )
@@ -133,12 +132,3 @@ def _last_that_fits(
         if needed <= budget:
             return last
     raise too_small(budget, needed)
-
-
-def _marked(passage: Passage, problem: OpragError) -> Passage:
-    """The passage, with the problem in the metadata of its chunks."""
-    chunks = [
-        chunk._replace(metadata={**chunk.metadata, PROBLEM: problem.kind})
-        for chunk in passage.chunks
-    ]
-    return passage._replace(chunks=tuple(chunks))

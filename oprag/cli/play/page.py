@@ -137,7 +137,7 @@ class Page:
         step = self._session.step
         if step is None or not 1 <= number <= len(step.retrieved.passages):
             return
-        view = await run.io_bound(lambda: _json(source_view(step, number, page)))
+        view = await run.io_bound(lambda: json.dumps(source_view(step, number, page)))
         self._reader.props["source"] = view
         self._reader.props["tab"] = "source"
         self._mark(number)
@@ -164,12 +164,12 @@ class Page:
         session = self._session
         step = session.step
         return {
-            "files": _json(files_view(session)),
-            "step": _NOTHING if step is None else _json(step_view(step)),
-            "context": _json([] if step is None else sent_view(step)),
+            "files": json.dumps(files_view(session)),
+            "step": _NOTHING if step is None else json.dumps(step_view(step)),
+            "context": json.dumps([] if step is None else sent_view(step)),
             "tokens": "" if step is None else f"{step.retrieved.tokens:,} tokens",
             "problem": session.problem,
-            "answer": _json(self._answering.view()),
+            "answer": json.dumps(self._answering.view()),
         }
 
     def _fill(self, views: dict[str, str]) -> None:
@@ -188,13 +188,9 @@ class Page:
             self._mark(0)
 
 
-def _json(view: object) -> str:
-    return json.dumps(view)
-
-
 def _settings(options: SearchOptions) -> str:
     shown = ("token_budget", "k", "order", "selection", "widen", "merge")
-    return _json({name: getattr(options, name) for name in shown})
+    return json.dumps({name: getattr(options, name) for name in shown})
 
 
 def _options(session: Session, given: dict[str, Any]) -> SearchOptions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from oprag.cli.demo import jumps_back
-from oprag.cli.play.session import Desk, Session, Step
+from oprag.cli.play.session import Session, Step
 from oprag.context import headers
 from oprag.errors import counted
 from oprag.ordering import document_order
@@ -19,21 +19,16 @@ def files_view(session: Session) -> dict[str, Any]:
     desk, status = session.desk, session.status
     read = {} if desk is None else desk.shelf.paths
     given = [name or str(path) for path, name in session.given if not path.is_dir()]
+    ready = desk and f"{counted(desk.index.chunks, 'chunk')}, {desk.tokens:,} tokens"
     shown = dict.fromkeys([*read, *(given if status.working else [])])
     return {
         "files": [[name, name not in read] for name in shown],
         "sentences": session.refused,
         "working": status.working,
-        "said": status.said or _ready(desk),
+        "said": status.said or ready or "",
         "done": status.done,
         "total": status.total,
     }
-
-
-def _ready(desk: Desk | None) -> str:
-    if desk is None:
-        return ""
-    return f"{counted(desk.index.chunks, 'chunk')}, {desk.tokens:,} tokens"
 
 
 def step_view(step: Step) -> dict[str, Any]:
