@@ -84,14 +84,6 @@ def test_what_retrieval_refuses_is_told_with_counts(columns, kind, chunks):
     assert diagnosis.problems[0].examples[0].document == "days.txt"
 
 
-def test_chunks_without_a_document_are_told():
-    diagnosis = diagnose(stored(["a", "b"], [{"start_index": 0}, {"start_index": 1}]))
-
-    assert kinds(diagnosis) == {"missing_document": 2}
-    assert diagnosis.problems[0].examples[0].detail == "keys: start_index"
-    assert diagnosis.verdict == "not ordered"
-
-
 def test_a_chunk_that_was_indexed_twice_is_told():
     chunks = own()
     diagnosis = diagnose([*chunks, chunks[1]._replace(id="again")])

@@ -105,14 +105,3 @@ def test_damage_is_seen_after_a_repair_unless_the_document_is_whole(seed):
         assert not found.healthy
         assert found.verdict == "damaged" or before.verdict != "damaged"
     assert plan_repair(after, {NAME: source}).changes == ()
-
-
-def test_a_cut_text_keeps_the_stamp_that_tells_it_and_is_listed_as_damaged():
-    source = "Dear Sir. The deposit is three months' rent."
-    (chunk,) = stored(source)
-    cut = chunk._replace(text="Dear Sir.")
-
-    plan = plan_repair([cut], {NAME: source})
-
-    assert plan.changes == ()
-    assert [(c.chunk, c.detail) for c in plan.unproved] == [(cut.id, "damaged")]

@@ -72,17 +72,6 @@ def problem(diagnosis: Diagnosis, kind: str):
     return found
 
 
-def test_a_text_that_was_altered_at_its_length_is_damage():
-    chunks = stored()
-    chunks[2] = chunks[2]._replace(text=chunks[2].text.swapcase())
-
-    diagnosis = diagnose(chunks)
-
-    assert diagnosis.verdict == "damaged"
-    assert kinds(diagnosis) == {"altered_text": 1}
-    assert diagnosis.problems[0].examples[0].document == NAME
-
-
 @pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
 @pytest.mark.parametrize("foreign", [False, True])
 def test_the_verdict_agrees_with_who_reads_the_document(foreign):
@@ -172,16 +161,6 @@ def test_chunks_of_another_splitter_are_inexact_and_that_is_no_damage():
     assert "exact=False" in diagnosis.problems[0].message
 
 
-def test_of_chunks_of_another_splitter_too_an_altered_text_is_told():
-    chunks = stored(cut=other_splitter())
-    chunks[2] = chunks[2]._replace(text=chunks[2].text.swapcase())
-
-    diagnosis = diagnose(chunks)
-
-    assert not diagnosis.healthy
-    assert kinds(diagnosis) == {"unproved_text": 1}
-
-
 def test_foreign_chunks_beside_our_own_are_counted():
     others = foreign()
 
@@ -217,16 +196,6 @@ def test_an_old_index_is_called_so_and_stamped_where_the_source_proves_it():
     assert [c.metadata for c in stamped] == [c.metadata for c in new]
     assert plan_repair(stamped, {NAME: TEXT}).changes == ()
     assert rebuild(NAME, stamped).text == TEXT
-
-
-@pytest.mark.parametrize("size", [25, 40])
-def test_each_of_two_sizes_is_stamped_by_itself(size):
-    new = [*stored(), *stored(cut=splitter(size + 30))]
-    old = without(new, *STAMP_KEYS)
-
-    stamped = applied(old, plan_repair(old, {NAME: TEXT}))
-
-    assert [c.metadata for c in stamped] == [c.metadata for c in new]
 
 
 def test_chunks_of_another_splitter_are_stamped_for_what_they_hold():
@@ -306,24 +275,3 @@ def test_keys_are_judged_as_the_store_keeps_them():
     repaired = applied(chunks, plan_repair(chunks, {NAME: TEXT}))
     assert read_by(NAME, repaired) == "whole"
     assert diagnose(repaired).healthy
-
-
-def test_an_index_without_names_counters_and_hashes_is_ordered_and_repaired():
-    def kept(metadata):
-        gone = ("doc_uri", "token_counter", "text_hash")
-        return {key: value for key, value in metadata.items() if key not in gone}
-
-    new = stored()
-    old = [chunk._replace(metadata=kept(chunk.metadata)) for chunk in new]
-    found = diagnose(old, documents={NAME: TEXT})
-    assert found.verdict == "ordered"
-    assert found.proofs.proved == len(old)
-    assert kinds(found) == {}
-
-    repaired = applied(old, plan_repair(old, {NAME: TEXT}))
-
-    named = without(new, "token_counter")
-    assert [c.metadata for c in repaired] == [c.metadata for c in named]
-    assert diagnose(repaired).problems == ()
-    assert rebuild(NAME, repaired).text == TEXT
-    assert plan_repair(repaired, {NAME: TEXT}).changes == ()

@@ -325,14 +325,6 @@ def test_where_old_chunks_cannot_be_deleted_it_says_what_is_in_and_what_to_do():
     assert content(store) == expected(*new, *full("c"))
 
 
-def test_a_missing_document_that_cannot_be_deleted_is_still_there():
-    store = FakeStore(list(filled("abc")))
-
-    with pytest.warns(OpragWarning, match="1 failed: 'c'. What the store held of them"):
-        update_index(full("ab"), store, DeletesNothing(store), remove_missing=True)
-    assert content(store) == expected(*full("abc"))
-
-
 def empty(names: str) -> list[WantedDocument]:
     return [WantedDocument(name, ()) for name in names]
 

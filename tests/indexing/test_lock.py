@@ -58,14 +58,6 @@ def test_a_second_run_waits_and_is_told(placed, tmp_path):
         pass
 
 
-def test_a_run_that_fails_leaves_the_store_free(tmp_path):
-    store = store_at(str(tmp_path))
-    with pytest.raises(KeyError), only_run(store, store):
-        raise KeyError
-    with only_run(store, store, patience=0):
-        pass
-
-
 async def test_waiting_does_not_block_the_event_loop(tmp_path):
     store = store_at(str(tmp_path))
     order = []
