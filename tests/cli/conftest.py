@@ -1,4 +1,4 @@
-"""Two real embedding models: the demo's own, and a tiny one for speed."""
+"""A real embedding model, tiny for speed, and a scripted chat model."""
 
 import shutil
 from pathlib import Path
@@ -7,11 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from oprag.cli.app import app
-from oprag.cli.embedding_models import (
-    SentenceTransformerEmbeddings,
-    load_embedding_model,
-    packaged_weights,
-)
+from oprag.cli.embedding_models import packaged_weights
 from tests.files.mixed_files import make_folder
 from tests.kit.openai_server import ScriptedServer
 
@@ -19,14 +15,8 @@ from tests.kit.openai_server import ScriptedServer
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as slow what runs a model: loading the library alone takes seconds."""
     for item in items:
-        if {"minilm", "tiny_model"} & set(getattr(item, "fixturenames", ())):
+        if "tiny_model" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
-
-
-@pytest.fixture(scope="session")
-def minilm() -> SentenceTransformerEmbeddings:
-    """The model that the demo uses, from its package."""
-    return load_embedding_model(packaged=packaged_weights())
 
 
 @pytest.fixture(scope="session")

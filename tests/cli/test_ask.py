@@ -177,13 +177,6 @@ def test_an_unreachable_server_is_named(folder, options, monkeypatch):
     assert f"OPENAI_BASE_URL is {address}." in last
 
 
-def test_an_empty_answer_is_noted(ask):
-    result, _ = ask([Reply("")])
-
-    assert result.exit_code == 0
-    assert "1 model call, ended by 'empty'" in result.stdout
-
-
 @pytest.mark.slow
 def test_a_real_process_prints_the_answer_while_it_is_written(folder, options):
     go_on = threading.Event()

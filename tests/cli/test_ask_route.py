@@ -23,21 +23,6 @@ def ask(options, tmp_path, scripted):
     )
 
 
-def test_an_answer_from_the_passages_takes_one_request_without_the_document(ask):
-    result, (request,) = ask([Reply("The landlord.", usage=Usage(200, 3))])
-
-    assert result.exit_code == 0, result.output
-    said, read, route = result.stdout.split("\n\n")
-    assert said == "The landlord."
-    assert read.startswith("Read for the answer:\n  ")
-    assert "lease.md, characters " in read
-    assert route.splitlines() == [
-        "retrieved: answered, 200 tokens in, 3 out (reported), 1 model call"
-    ]
-    assert LEASE not in request.prompt
-    assert request.streaming
-
-
 def test_passages_that_are_declined_are_followed_by_the_full_document(ask):
     script = [
         Reply("Unanswerable.", usage=Usage(100, 2)),

@@ -17,7 +17,6 @@ from oprag.cli.folder_texts import FolderTexts
 from oprag.errors import DocumentNotFoundError
 from oprag.metadata import STAMP_KEYS
 from tests.cli.chroma_indexes import (
-    client,
     everything,
     langchain_store,
     llamaindex_index,
@@ -248,16 +247,6 @@ def test_a_wrong_call_is_told_and_exits_with_2(
     assert hint in " ".join(result.stderr.split())
     assert result.stdout == ""
     assert rows(langchain_index) == before
-
-
-def test_of_several_collections_one_must_be_named(langchain_index):
-    client(langchain_index).create_collection("another")
-
-    result = CliRunner().invoke(app, ["doctor", str(langchain_index)])
-
-    assert result.exit_code == 2
-    assert "'another', 'chunks'" in result.stderr
-    assert report_of(langchain_index, "--collection", "another", code=1)["chunks"] == 0
 
 
 def test_options_may_be_given(tmp_path):

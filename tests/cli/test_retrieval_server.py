@@ -145,7 +145,6 @@ async def test_without_the_key_nothing_is_told(library, header, status, code):
     ("sent", "status", "said"),
     [
         (b"", 400, "Invalid JSON"),
-        (b"{", 400, "Invalid JSON"),
         (b"[" * 100_000, 400, "Invalid JSON"),
         (b"[]", 400, "The request: "),
         (body(knowledge_id=None), 400, "knowledge_id: Input should be"),
@@ -155,20 +154,8 @@ async def test_without_the_key_nothing_is_told(library, header, status, code):
         (body(setting={"top_k": True}), 400, "retrieval_setting.top_k: "),
         (body(setting={"score_threshold": 1.5}), 400, "score_threshold: "),
         (json.dumps(body(setting={"score_threshold": float("nan")})), 400, ""),
-        (
-            body(
-                metadata_condition={
-                    "logical_operator": "and",
-                    "conditions": [
-                        {"name": "a", "comparison_operator": "is", "value": "b"}
-                    ],
-                }
-            ),
-            400,
-            "metadata_condition is not supported",
-        ),
+        (body(metadata_condition={"conditions": [1]}), 400, "condition is not supp"),
         (body(knowledge_id="other"), 404, "There is no knowledge 'other'."),
-        (body(knowledge_id="../notes"), 404, "There is no knowledge '../notes'."),
         (body(knowledge_id="notes\0"), 404, "There is no knowledge 'notes\\x00'."),
         (body(knowledge_id="\ud800"), 400, ""),
         (body("x" * 1_000_000), 413, "more than 1,000,000 bytes"),
@@ -188,8 +175,7 @@ async def test_what_cannot_be_answered_is_told(library, sent, status, said):
     [
         {"metadata_condition": None},
         {"metadata_condition": {}},
-        {"metadata_condition": {"logical_operator": "and", "conditions": []}},
-        {"retrieval_setting": {}},
+        {"metadata_condition": {"conditions": []}},
         {"retrieval_setting": {"top_k": None, "score_threshold": None}},
         {"retrieval_setting": {"top_k": 10**9, "score_threshold": 0}},
         {"unheard": "of"},

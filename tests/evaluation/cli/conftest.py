@@ -1,5 +1,10 @@
-"""The embedding models that the other commands are tested with."""
+"""The model and the scripts that the other commands are tested with."""
 
-from tests.cli.conftest import minilm, pytest_collection_modifyitems, tiny_model
+from tests.cli.conftest import (
+    environment,
+    pytest_collection_modifyitems,
+    scripted,
+    tiny_model,
+)
 
-__all__ = ["minilm", "pytest_collection_modifyitems", "tiny_model"]
+__all__ = ["environment", "pytest_collection_modifyitems", "scripted", "tiny_model"]

@@ -6,11 +6,8 @@ import shlex
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from oprag.cli.app import app
-from tests.evaluation.small import HARBOUR, MILL
-from tests.kit.openai_server import Reply, ScriptedServer
+from tests.evaluation.small import own_files
 
 TEXT = (Path(__file__).parents[3] / "docs" / "evaluation.md").read_text("utf-8")
 BLOCKS = dict(re.findall(r"^```(csv|json)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL))
@@ -21,9 +18,7 @@ LINES = re.findall(r"^(oprag .*)$", TEXT, re.MULTILINE)
 def folder(tmp_path_factory) -> Path:
     """Notes, and the questions of the page."""
     folder = tmp_path_factory.mktemp("page")
-    (folder / "notes").mkdir()
-    (folder / "notes" / "harbour.txt").write_text(HARBOUR)
-    (folder / "notes" / "mill.md").write_text(MILL)
+    own_files(folder)
     (folder / "questions.csv").write_text(BLOCKS["csv"])
     return folder
 
@@ -41,19 +36,16 @@ def test_the_page_has_the_commands_it_speaks_of():
     [line for line in LINES if not line.startswith("oprag reproduce")],
 )
 def test_a_command_of_the_page_does_what_the_page_says(
-    folder, line, tiny_model, monkeypatch
+    folder, line, tiny_model, scripted, monkeypatch
 ):
     monkeypatch.chdir(folder)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     arguments = shlex.split(line)[1:]
-    arguments += ["--embedding-model", str(tiny_model), "--cache", str(folder / "c")]
-    with ScriptedServer(lambda _: Reply("in May")) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        result = CliRunner().invoke(app, arguments)
+    arguments += ["--embedding-model", tiny_model, "--cache", folder / "c"]
+    result, requests = scripted(lambda _: "in May", *arguments)
 
     assert result.exit_code == 0, result.output
     asked = "--model" in line and "--dry-run" not in line
-    assert bool(server.requests) == asked
+    assert bool(requests) == asked
     if "--dry-run" in line:
         return
     out = Path(

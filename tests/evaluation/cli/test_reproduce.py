@@ -13,7 +13,7 @@ from oprag_eval.reproduction import recipes
 from tests.evaluation.data.conftest import counts_differ
 from tests.evaluation.data.test_infinitebench import mc
 from tests.evaluation.data.test_papers import hub_row, longbench, longrag, quality
-from tests.kit.openai_server import Failure, ScriptedServer
+from tests.kit.openai_server import Failure
 
 __all__ = ["counts_differ"]  # a fixture
 
@@ -28,26 +28,17 @@ def run(*arguments: object) -> Result:
 
 
 @pytest.fixture(autouse=True)
-def environment(monkeypatch, tmp_path) -> None:
-    """A key, a folder of its own, and nothing else of the machine's settings."""
-    monkeypatch.delenv("OPENAI_API_BASE", raising=False)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-secret-of-the-user")
+def in_a_folder_of_its_own(monkeypatch, tmp_path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture
-def ask(tiny_model, monkeypatch, tmp_path):
+def ask(tiny_model, scripted, monkeypatch, tmp_path):
     """Reproduce with a scripted model; give the result and what was sent."""
-
-    def asked(script, name, *more: object) -> tuple[Result, list]:
-        model = ["--model", "openai:gpt-4o-scripted", "--cache", tmp_path / "cache"]
-        with ScriptedServer(script) as server:
-            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-            monkeypatch.setenv("GOOGLE_API_KEY", "none")
-            result = run(name, *model, "--embedding-model", tiny_model, *more)
-        return result, server.requests
-
-    return asked
+    monkeypatch.setenv("GOOGLE_API_KEY", "none")
+    model = ["--model", "openai:gpt-4o-scripted", "--cache", tmp_path / "cache"]
+    model += ["--embedding-model", tiny_model]
+    return lambda script, *more: scripted(script, "reproduce", *more, *model)
 
 
 def write(path: Path, rows: list) -> None:
@@ -158,15 +149,6 @@ def test_answers_that_failed_leave_a_table_and_their_own_exit_code(
 
     assert result.exit_code == FAILED
     assert "The one higher in the paper" in result.stdout
-
-
-def test_where_every_answer_failed_there_is_no_table(ask, articles, tmp_path):
-    out = ["--out", tmp_path / "run", "--data", articles]
-    failing = lambda _: Failure(400, "Not today.")  # noqa: E731
-    result, _ = ask(failing, "dos-rag/quality", *out, *DOS, *FEW)
-
-    assert result.exit_code == FAILED
-    assert "Not today." in result.stderr
 
 
 def test_the_dry_run_tells_calls_tokens_and_money_and_sends_nothing(
