@@ -8,6 +8,7 @@ import docx
 import pytest
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 from typer.testing import CliRunner
 
 import langchain_oprag
@@ -16,15 +17,7 @@ from oprag.cli.app import app
 from oprag.cli.folder_texts import FolderTexts
 from oprag.errors import DocumentNotFoundError
 from oprag.metadata import STAMP_KEYS
-from tests.cli.chroma_indexes import (
-    everything,
-    langchain_store,
-    llamaindex_index,
-    nodes_without_positions,
-    rows,
-    write_langchain,
-    write_llamaindex,
-)
+from tests.cli.chroma_indexes import everything, langchain_store, llamaindex_index, rows
 from tests.locating.texts import made_up, reference
 
 pytestmark = pytest.mark.slow
@@ -44,35 +37,27 @@ def sources(tmp_path) -> Path:
     return folder
 
 
-def langchain_chunks() -> tuple[list[str], list[dict[str, str]]]:
-    """Overlapping chunks without positions, their paths those of another machine."""
-    splitter = RecursiveCharacterTextSplitter(chunk_size=200, chunk_overlap=50)
-    pairs = [
-        (name, t) for name, text in TEXTS.items() for t in splitter.split_text(text)
-    ]
-    return [text for _, text in pairs], [
-        {"source": f"/data/{name}"} for name, _ in pairs
-    ]
-
-
 @pytest.fixture
 def langchain_index(tmp_path) -> Path:
-    write_langchain(tmp_path / "chroma", *langchain_chunks())
+    """Overlapping chunks without positions, their paths those of another machine."""
+    splitter = RecursiveCharacterTextSplitter(chunk_size=200, chunk_overlap=50)
+    store = langchain_store(tmp_path / "chroma")
+    for name, text in TEXTS.items():
+        chunks = splitter.split_text(text)
+        store.add_texts(chunks, [{"source": f"/data/{name}"}] * len(chunks))
     return tmp_path / "chroma"
 
 
 @pytest.fixture
 def llama_index(tmp_path) -> Path:
+    """Nodes without offsets, PREVIOUS and NEXT."""
     splitter = SentenceSplitter(chunk_size=64, chunk_overlap=8)
-    chunks = {name: splitter.split_text(text) for name, text in TEXTS.items()}
-    nodes = [
-        node
-        for name, texts in chunks.items()
-        for node in nodes_without_positions(
-            {f"id of {name}": texts}, {"file_name": name}
-        )
-    ]
-    write_llamaindex(tmp_path / "chroma", nodes)
+    index = llamaindex_index(tmp_path / "chroma")
+    for name, text in TEXTS.items():
+        source = {NodeRelationship.SOURCE: RelatedNodeInfo(node_id=f"id of {name}")}
+        fields = {"metadata": {"file_name": name}, "relationships": source}
+        chunks = splitter.split_text(text)
+        index.insert_nodes([TextNode(text=chunk, **fields) for chunk in chunks])
     return tmp_path / "chroma"
 
 
@@ -188,9 +173,8 @@ def test_html_that_was_indexed_as_it_is_shown_is_proved_by_what_is_shown(tmp_pat
     (sources / "church.html").write_text(PAGE, "utf-8")
     shown = FolderTexts(sources).get("church.html")
     texts = shown.split("\n\n")
-    write_langchain(
-        tmp_path / "chroma", texts, [{"source": "church.html"}] * len(texts)
-    )
+    store = langchain_store(tmp_path / "chroma")
+    store.add_texts(texts, [{"source": "church.html"}] * len(texts))
 
     report_of(tmp_path / "chroma", "--documents", sources, "--repair", "--write")
 
@@ -251,7 +235,7 @@ def test_a_wrong_call_is_told_and_exits_with_2(
 
 def test_options_may_be_given(tmp_path):
     metadatas = [{"work": "w", "seq": number} for number in (1, 2)]
-    write_langchain(tmp_path / "chroma", ["a", "b"], metadatas)
+    langchain_store(tmp_path / "chroma").add_texts(["a", "b"], metadatas)
 
     shown = run(tmp_path / "chroma", code=1)
     given = ("--position-key", "seq", "--document-key", "work")

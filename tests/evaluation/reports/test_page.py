@@ -10,6 +10,7 @@ import pytest
 from oprag_eval.data import Dataset, Document, Question
 from oprag_eval.reports.page import page_data
 from tests.evaluation.reports.runs import ledgers
+from tests.evaluation.test_scoring import answer
 
 pytestmark = pytest.mark.slow
 
@@ -122,11 +123,11 @@ def test_all_answers_of_a_question_stand_together(lines):
         for q in data["questions"]
         for a in q["answers"]
     }
-    for answer in lines:
-        row = shown[answer["system"], answer["budget"], answer["question_id"]]
-        assert row[2] == (answer["prediction"] or None)
-        assert row[3] == pytest.approx(answer["measures"]["token_f1"], abs=1e-4)
-        assert row[6] == [piece[:3] for piece in answer["pieces"]]
+    for line in lines:
+        row = shown[line["system"], line["budget"], line["question_id"]]
+        assert row[2] == (line["prediction"] or None)
+        assert row[3] == pytest.approx(line["measures"]["token_f1"], abs=1e-4)
+        assert row[6] == [piece[:3] for piece in line["pieces"]]
 
 
 def test_documents_have_their_length_and_evidence_its_place(lines):
@@ -154,28 +155,15 @@ def test_a_large_run_shows_questions_at_even_distances(lines, most, every):
     assert data["total"] == 45
 
 
-def answer_of(pieces):
-    return {
-        "system": "s",
-        "budget": None,
-        "run": 0,
-        "question_id": "q",
-        "prediction": "x",
-        "pieces": pieces,
-        "context_tokens": 3,
-        "route": "",
-        "measures": {},
-    }
-
-
 def test_a_question_on_the_whole_set_is_drawn_over_what_was_read():
     dataset = Dataset(
         "s",
         (Question("q", (), "?", ("x",)),),
         {name: Document(name, "", "0123456789") for name in "abc"},
     )
-    answer = answer_of([["c", 0, 4, ""], ["a", 2, 3, ""], ["a", None, None, "summary"]])
-    data = page_data([answer], dataset, "")
+    pieces = ["c", 0, 4, ""], ["a", 2, 3, ""], ["a", None, None, "summary"]
+    line = {**answer("q", "x", pieces=pieces), "budget": None, "measures": {}}
+    data = page_data([line], dataset, "")
     (question,) = data["questions"]
 
     assert data["documents"] == {"c": ["", 10], "a": ["", 10]}
