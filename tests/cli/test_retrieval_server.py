@@ -122,9 +122,7 @@ async def test_a_threshold_holds_for_similarity_and_scores_stay_above_it(library
     [
         (None, 401, 1001),
         (KEY, 401, 1001),
-        ("Bearer", 401, 1001),
         (f"Basic {KEY}", 401, 1001),
-        ("Bearer wrong", 403, 1002),
         (f"Bearer {KEY[:-1]}", 403, 1002),
         ("Bearer schlüssel".encode(), 403, 1002),
     ],

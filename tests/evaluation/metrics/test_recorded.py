@@ -3,6 +3,7 @@
 import hashlib
 import random
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,14 +16,9 @@ e\u0301 É [[1]] [[2]] Answer: answer: (C) **C** {C} not
 """
 WORDS = [*SAID.split(), "answer is", "option is", "Oliver Twist"]
 FIRST = {"gold_option": 0}
+NO_WORDS = SimpleNamespace(synsets=lambda _: [])
+"""A WordNet that is empty."""
 GOLD = {"gold_letter": "C", "gold_text": "Oliver Twist"}
-
-
-class NoWords:
-    """A WordNet that is empty."""
-
-    def synsets(self, _word: str) -> list[object]:
-        return []
 
 
 def text(drawn: random.Random, longest: int) -> str:
@@ -52,7 +48,7 @@ def answers() -> Iterator[tuple[str, list[str]]]:
         ("longrag_match", {}, "1459f68a5824355b"),
         ("answer_recall", {}, "6123551af1ce0fb6"),
         ("rouge_l", {}, "91fb7b89739bbbb8"),
-        ("meteor", {"wordnet": NoWords()}, "72b3ef34afc706b8"),
+        ("meteor", {"wordnet": NO_WORDS}, "72b3ef34afc706b8"),
         ("corpus_bleu", {"max_order": 1}, "312e7537f965d662"),
         ("corpus_bleu", {"max_order": 4}, "7e3f072f8b0176b8"),
         ("choice_match", {**GOLD, "rules": "official"}, "92946deb8b7c5f1e"),

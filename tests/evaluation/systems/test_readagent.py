@@ -92,7 +92,6 @@ def test_pages_are_the_text_whatever_is_replied(sizes, numbers, space):
         ("[1, 2, 3, 4]", [0, 1, 2]),  # three at most
         ("1, 2", []),
         ("[]", []),
-        ("", []),
     ],
 )
 def test_which_pages_a_reply_names(reply, expected):
