@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
 
 from llama_index.core import VectorStoreIndex
 from llama_index.core.indices.utils import async_embed_nodes, embed_nodes
@@ -74,7 +73,7 @@ class IndexWriter(ChunkWriter):
 
     def add(self, chunks: Sequence[WantedChunk]) -> None:
         # Embedded here: a node that the store did not take is not embedded again.
-        vectors = embed_nodes(_nodes(chunks), self.embedding)
+        vectors = embed_nodes([chunk.source for chunk in chunks], self.embedding)
         self._insert(_with_vectors(chunks, vectors))
 
     def delete(self, ids: Sequence[str]) -> None:
@@ -86,7 +85,8 @@ class IndexWriter(ChunkWriter):
             self._delete_nodes(ids)
 
     async def aadd(self, chunks: Sequence[WantedChunk]) -> None:
-        vectors = await async_embed_nodes(_nodes(chunks), self.embedding)
+        nodes = [chunk.source for chunk in chunks]
+        vectors = await async_embed_nodes(nodes, self.embedding)
         await self._ainsert(_with_vectors(chunks, vectors))
 
     async def adelete(self, ids: Sequence[str]) -> None:
@@ -160,7 +160,7 @@ class IndexWriter(ChunkWriter):
 def _with_vectors(
     chunks: Sequence[WantedChunk], vectors: dict[str, list[float]]
 ) -> list[BaseNode]:
-    nodes = _nodes(chunks)
+    nodes: list[BaseNode] = [chunk.source for chunk in chunks]
     for node in nodes:
         node.embedding = vectors[node.node_id]
     # A chunk whose id is taken gets another one.
@@ -168,11 +168,6 @@ def _with_vectors(
         node if node.node_id == chunk.id else node.model_copy(update={"id_": chunk.id})
         for node, chunk in zip(nodes, chunks, strict=True)
     ]
-
-
-def _nodes(chunks: Sequence[WantedChunk]) -> list[BaseNode]:
-    nodes: list[Any] = [chunk.source for chunk in chunks]
-    return nodes
 
 
 def is_faiss(vector_store: object) -> bool:
