@@ -1,7 +1,5 @@
 """The page of the architecture says what the code says."""
 
-import re
-
 import pytest
 
 from tests.docs import architecture
@@ -61,10 +59,3 @@ def test_every_place_says_in_a_sentence_what_it_is_for():
     places = [place for floor in floors() for place in floor]
 
     assert all(architecture.sentence(place).endswith(".") for place in places)
-
-
-def test_the_page_is_the_first_that_contributing_links_to():
-    links = re.findall(
-        r"\]\(([^)]+)\)", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    )
-    assert links[0] == "docs/architecture.md"

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.docs.recordings import IMAGES, PICTURES
-from tests.docs.test_docs import PAGES, ROOT
+from tests.docs.test_docs import PAGES
 
 SHOWN = [
     (page, text, target)
@@ -28,12 +28,6 @@ def test_every_recording_is_shown_and_nothing_else_is_kept():
 
     assert shown == set(IMAGES.iterdir())
     assert {picture.stem for picture in shown} == set(PICTURES)
-
-
-def test_the_readme_shows_the_demo():
-    assert "docs/images/demo.svg" in {
-        target for page, _, target in SHOWN if page == ROOT / "README.md"
-    }
 
 
 @pytest.mark.parametrize("picture", sorted(IMAGES.glob("*.svg")), ids=lambda p: p.name)

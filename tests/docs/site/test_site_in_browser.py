@@ -6,6 +6,8 @@ from threading import Thread
 
 import pytest
 
+from tests.evaluation.reports.browsers import watched
+
 pytestmark = pytest.mark.browser
 
 PAGES = ("index", "concepts", "indexing", "evidence", "reference/oprag")
@@ -31,16 +33,9 @@ def served(site):
 
 @pytest.fixture(params=WIDTHS)
 def page(browser, served, request):
-    """An empty page; `page.troubles` has what was said or asked of elsewhere."""
-    page = browser.new_page(viewport={"width": request.param, "height": 900})
-    page.troubles = []
-    ours = (served, "file:", "data:", "blob:")
-    page.on("console", lambda message: page.troubles.append(message.text))
-    page.on("pageerror", lambda error: page.troubles.append(str(error)))
-    page.on(
-        "request",
-        lambda asked: asked.url.startswith(ours) or page.troubles.append(asked.url),
-    )
+    """An empty page."""
+    size = {"width": request.param, "height": 900}
+    page = watched(browser.new_page(viewport=size), served, "file:", "data:", "blob:")
     yield page
     page.close()
 

@@ -29,6 +29,18 @@ def find_browser(fetched: str) -> str | None:
     return found or (fetched if Path(fetched).exists() else None)
 
 
+def watched(page: Any, *own: str) -> Any:
+    """The page; `troubles` are what it says, and what it asks of other addresses."""
+    page.troubles = []
+    page.on("console", lambda said: page.troubles.append(said.text))
+    page.on("pageerror", lambda error: page.troubles.append(str(error)))
+    page.on(
+        "request",
+        lambda sent: sent.url.startswith(own) or page.troubles.append(sent.url),
+    )
+    return page
+
+
 @contextmanager
 def opened_browser() -> Iterator[Any]:
     """A browser for tests; they are skipped where there is none, or fail."""
