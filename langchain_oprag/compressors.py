@@ -11,10 +11,10 @@ from langchain_core.documents import (
     Document,
 )
 
-from langchain_oprag._convert import SharedOptions
+from langchain_oprag._convert import SharedOptions, hits_of
 from langchain_oprag._options import option_field
 from oprag.chunk import best_of_each
-from oprag.context import Arranged
+from oprag.context import Arranged, by_rank
 from oprag.documents import SearchFilter
 from oprag.errors import refuse_unknown
 from oprag.tokens import Do
@@ -82,7 +82,7 @@ class OrderPreservingCompressor(
         self, documents: Found, query: str = "", callbacks: Callbacks | None = None
     ) -> list[Document]:
         """Async version of `compress_documents`."""
-        listed = best_of_each(documents)
+        listed = self._listed(documents)
         return self._kept(listed, await self._ordering(listed).later())
 
     def transform_documents(self, documents: Found, **kwargs: Any) -> list[Document]:
@@ -107,13 +107,20 @@ class OrderPreservingCompressor(
 
     def __call__(self, documents: Found, query: str = "") -> list[Document]:
         """Do the same as `compress_documents`, so that LCEL takes the component."""
-        listed = best_of_each(documents)
+        listed = self._listed(documents)
         return self._kept(listed, self._ordering(listed).now())
 
     @property
     def __name__(self) -> str:
         """The name of its run in LCEL's traces."""
         return type(self).__qualname__
+
+    def _listed(self, documents: Any) -> Any:
+        """One list, the best of each search first; results of components by rank."""
+        if best_of_each(documents) is documents:
+            return documents
+        options = self._options_for(self.top_n)
+        return best_of_each([by_rank(d, hits_of(d), options) for d in documents])
 
     def _ordering(self, documents: Sequence[Document]) -> Do:
         return self._arranging(documents, self._options_for(self.top_n))

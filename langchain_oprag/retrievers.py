@@ -48,6 +48,7 @@ from oprag.context import (
     FetchPlan,
     Widen,
     Widening,
+    by_rank,
     check_option,
     check_widening,
 )
@@ -388,6 +389,8 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         chunks, words = self._chunks(fetch), self._words(fetch)
         while more:
             found: list[Document] = yield fetch.asking(query)
+            if words is not None or self.widen is not None:
+                found = by_rank(found, hits_of(found), options)
             if words is not None:
                 found = _fused(found, query, fetch, *words)
             listed, neighbours = found, ALONE

@@ -40,6 +40,7 @@ from oprag.context import (
     Seen,
     Widen,
     Widening,
+    by_rank,
     check_option,
     check_widening,
     with_texts,
@@ -334,6 +335,8 @@ class OrderPreservingRetriever(WrappingRetriever):
         fetch = Fetch(self.base_retriever, k=options.top_n, plan=plan)
         while more:
             found: list[NodeWithScore] = yield self._asking(query, fetch)
+            if self._bm25 or around is not None:
+                found = by_rank(found, hits_of(found), options)
             if (words := self._words()) is not None:
                 found = fused(found, query.query_str, fetch.asked, words)
             listed, neighbours = found, ALONE

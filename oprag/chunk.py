@@ -224,7 +224,7 @@ def _on_pages(start: int, end: int, pages: Sequence[tuple[str, Span]]) -> str:
     on_it = [
         f"{page}, {named_characters(max(start, first) - first, to - first)}"
         for page, (first, last) in pages
-        if start < last and (to := min(end, last)) >= max(start, first)
+        if start < last and (to := min(end, last)) >= max(start, first) + (start < end)
     ]
     return " to ".join(dict.fromkeys([*on_it[:1], *on_it[-1:]]))
 

@@ -1,6 +1,7 @@
 """How a passage is cited: by what the reader of the document knows."""
 
 import pytest
+from langchain_core.documents import Document
 
 from oprag import order_context
 
@@ -25,3 +26,16 @@ def test_a_part_is_cited_as_its_reader_counts(metadata, cited):
     (passage,) = order_context(["text"], [{"source": "a", **metadata}])
 
     assert passage.citation.split(", ")[:2] == ["a", cited]
+
+
+def test_a_passage_that_ends_before_a_page_is_not_cited_from_it():
+    pages = [
+        Document(5 * c, metadata={"source": "a", "page": n}) for n, c in enumerate("xy")
+    ]
+    place = {"source": "a", "page": 0, "start_index": 0}
+    given = {"selection": "recall", "token_budget": 8, "token_counter": len}
+
+    (passage,) = order_context(["xxxxx"], [place], documents=pages, **given)
+
+    assert passage.text == "xxxxx\n\n"
+    assert passage.citation == "a, page 1, characters 0-5"

@@ -1,6 +1,6 @@
 """From retrieved chunks to ordered passages within a budget; `arrange` does it."""
 
-from oprag.context.assembly import Arranged, arrange, with_texts
+from oprag.context.assembly import Arranged, arrange, by_rank, with_texts
 from oprag.context.budget import FetchPlan, SentText, too_small
 from oprag.context.evidence import (
     NOTHING_FOUND,
@@ -59,6 +59,7 @@ __all__ = [
     "Widen",
     "Widening",
     "arrange",
+    "by_rank",
     "check_option",
     "check_widening",
     "find_places",

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from operator import is_
+from operator import is_, itemgetter
 from typing import Any, Generic, TypeVar
 
 from oprag.chunk import Chunk, Hit, Passage
@@ -32,7 +32,7 @@ from oprag.errors import (
     OpragError,
     PositionError,
 )
-from oprag.metadata import HASH, PROBLEM, RANK, UNNAMED
+from oprag.metadata import HASH, IDS, PROBLEM, RANK, UNNAMED
 from oprag.ordering import document_order, rank_order
 from oprag.positions import (
     as_number,
@@ -305,21 +305,57 @@ def _unmarked(chunk: Chunk) -> Chunk:
     return chunk._replace(metadata=metadata)
 
 
+def by_rank(
+    found: Sequence[_T], hits: Sequence[Hit], options: ContextOptions
+) -> list[_T]:
+    """Return what was found best first: a component's results by their ranks."""
+    if not hits or HASH not in hits[0].metadata:
+        return [*found]
+    by, keys = options.document_key, options.position_keys
+    documents = read_documents(hits, document_key=by, position_keys=keys, problems={})
+    chunks = read_chunks(hits, documents, position_keys=keys, problems={})
+    ranks = _written_ranks(chunks, options) or range(len(found))
+    return [
+        found[number] for number in sorted(range(len(found)), key=ranks.__getitem__)
+    ]
+
+
 def _ranked(chunks: list[Chunk], options: ContextOptions) -> list[Chunk]:
     """The chunks best first.
 
-    A list in the order that a component returned keeps the ranks written on it.
-    Any other list is ranked by list order.
+    A list in the order that a component returned keeps the ranks written on it; of
+    several such lists, one after another, the best of each comes first. Any other list
+    is ranked by list order.
     """
-    if chunks and HASH in chunks[0].metadata:
-        own = [chunk.metadata for chunk in chunks if HASH in chunk.metadata]
-        ranks = [rank for m in own if (rank := as_number(m.get(RANK))) is not None]
-        if len(ranks) == len(chunks):
-            pairs = zip(chunks, ranks, strict=True)
-            ranked = [chunk._replace(rank=rank) for chunk, rank in pairs]
-            if ranks == sorted(ranks) or _in_order(ranked, options):
-                return rank_order(ranked)
-    return chunks
+    ranks = _written_ranks(chunks, options)
+    if ranks is None:
+        return chunks
+    pairs = zip(chunks, ranks, strict=True)
+    return rank_order([chunk._replace(rank=rank) for chunk, rank in pairs])
+
+
+def _written_ranks(
+    chunks: Sequence[Chunk], options: ContextOptions
+) -> list[int] | None:
+    """The ranks on results in their component's order; None for other lists."""
+    if not chunks or HASH not in chunks[0].metadata:
+        return None
+    own = [chunk for chunk in chunks if HASH in chunk.metadata]
+    ranks = [rank for c in own if (rank := as_number(c.metadata.get(RANK))) is not None]
+    if len(ranks) < len(chunks):
+        return None
+    pairs = [*zip(ranks, chunks, strict=True)]
+    if ranks != sorted(ranks):
+        ranked = [chunk._replace(rank=rank) for rank, chunk in pairs]
+        if not _in_order(ranked, options):
+            return None
+    # Slices of one hit have one rank; hits of several components have each their own.
+    hits = [(rank, c.document, str(c.metadata.get(IDS))) for rank, c in pairs]
+    if len({*hits}) == len({*ranks}):
+        return ranks
+    best = dict.fromkeys(sorted(hits, key=itemgetter(0)))
+    numbers = {hit: number for number, hit in enumerate(best)}
+    return [numbers[hit] for hit in hits]
 
 
 def _in_order(ranked: Sequence[Chunk], options: ContextOptions) -> bool:

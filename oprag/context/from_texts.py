@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any, Unpack
 
 from oprag.chunk import Hit, Passage, best_of_each
-from oprag.context.assembly import arrange
+from oprag.context.assembly import arrange, by_rank
 from oprag.context.options import ContextKeywords, ContextOptions
 from oprag.context.problems import Problems
 from oprag.context.seen import Seen, SeenLike
@@ -35,6 +36,13 @@ def _lengths(values: Any) -> Any:
     if best_of_each(values) is not values:
         return [len(each) for each in values]
     return len(values) if hasattr(values, "__len__") else named(values)
+
+
+def _hits(texts: Any, metadatas: Any, scores: Any) -> list[Hit]:
+    metadatas = [{} for _ in texts] if metadatas is None else metadatas
+    scores = [None for _ in texts] if scores is None else scores
+    rows = zip(texts, metadatas, scores, strict=True)
+    return [Hit(text, metadata, score=score) for text, metadata, score in rows]
 
 
 def order_context(
@@ -104,14 +112,13 @@ def order_context(
     if any(length != lengths["texts"] for length in lengths.values()):
         message = f"The lists differ in length: {lengths}. Give one of each per text."
         raise InvalidOptionError(message, option="metadatas", value=lengths)
-    texts = best_of_each(texts)
-    metadatas = [{} for _ in texts] if metadatas is None else best_of_each(metadatas)
-    check_entries("metadatas", metadatas, Mapping)
-    scores = [None] * len(texts) if scores is None else best_of_each(scores)
-    hits = [
-        Hit(text, metadata, score=score)  # type: ignore[arg-type]  # or it was refused
-        for text, metadata, score in zip(texts, metadatas, scores, strict=True)
-    ]
+    check_entries("metadatas", best_of_each(metadatas or []), Mapping)
+    if best_of_each(texts) is texts:
+        hits = _hits(texts, metadatas, scores)
+    else:
+        rows = zip(texts, metadatas or repeat(None), scores or repeat(None))  # noqa: B905 -- checked above
+        searches = [_hits(*row) for row in rows]
+        hits = best_of_each([by_rank(each, each, checked) for each in searches])
     read = None if seen is None else Seen(seen)
     arranged = arrange(hits, checked, seen=read)
     Problems("order_context").tell(arranged.problems)

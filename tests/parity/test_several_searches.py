@@ -1,6 +1,7 @@
 """Several searches: the best of each is read first, and a budget starves none."""
 
 from collections import Counter
+from itertools import chain
 
 import pytest
 from langchain_core.documents import Document
@@ -37,3 +38,18 @@ async def test_three_queries_share_a_budget_of_ten_chunks():
     assert await compressor.acompress_documents(found) == compressor(found)
     assert order_context([], []) == order_context([[], []], [[], []]) == []
     assert order_context([TEXTS[0]], [PLACES[0]]) == order_context(TEXTS[0], PLACES[0])
+
+
+def test_results_of_components_are_read_by_their_ranks():
+    ordered = OrderPreservingCompressor()
+    searches = [
+        ordered([Document(t, metadata=m) for t, m in reversed([*zip(*s, strict=True)])])
+        for s in zip(TEXTS, PLACES, strict=True)
+    ]
+    best = ["a09.", "b09.", "c09."]
+
+    compressor = OrderPreservingCompressor(top_n=3)
+    for given in (searches, [*chain.from_iterable(searches)]):
+        assert [d.page_content for d in compressor(given)] == best
+    metadatas = [[d.metadata for d in search] for search in searches]
+    assert [p.text for p in order_context(TEXTS, metadatas, top_n=3)] == best

@@ -86,3 +86,26 @@ def test_the_same_hits_are_widened_alike(base: Any, given: Any):
 @pytest.mark.parametrize("given", WITH_WORDS, ids=list)
 def test_the_same_hits_and_words_give_the_same(base: Any, given: Any):
     assert "s0044x" in str(in_both(base, QUESTION, bm25=True, **given))
+
+
+@pytest.mark.parametrize("more", [{"widen": 1}, {"bm25": True}], ids=str)
+def test_ordered_results_inside_are_widened_and_fused_by_their_ranks(more: Any):
+    given = {"token_budget": 24, "token_counter": words, **more}
+    vectors, index = (
+        InMemoryVectorStore(HashEmbeddings()),
+        VectorStoreIndex(TENANTS.nodes(), embed_model=ChecksumEmbedding()),
+    )
+    vectors.add_documents(TENANTS.documents())
+    lc, li = langchain_oprag, llamaindex_oprag
+    inside = index.as_retriever(similarity_top_k=9)
+
+    once, twice = (
+        lc.OrderPreservingRetriever(vectorstore=each, **given).invoke(QUESTION)
+        for each in (vectors, lc.OrderPreservingVectorStore(vectors))
+    )
+    assert [d.page_content for d in twice] == [d.page_content for d in once]
+    once, twice = (
+        li.OrderPreservingRetriever(each, **given).retrieve(QUESTION)
+        for each in (inside, li.OrderPreservingRetriever(inside))
+    )
+    assert [n.text for n in twice] == [n.text for n in once]
