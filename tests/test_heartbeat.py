@@ -106,18 +106,6 @@ def test_every_public_async_method_is_in_the_table(package):
     assert {name for name in found if "." not in name} - NOT_OURS <= functions
 
 
-def test_one_method_of_each_class_is_in_every_run():
-    listed = {name.partition(".")[0].partition(",")[0] for name in IN_EVERY_RUN}
-    classes = {name.partition(".")[0].partition(",")[0] for name in CASES}
-
-    assert {name for name in classes - listed if name.split()[1][0].isupper()} == {
-        "langchain OffsetTokenSplitter",  # cut by LangChain in a thread
-        "langchain OffsetSentenceSplitter",
-        "llamaindex OffsetTokenNodeParser",  # as the other one
-        "llamaindex LongUnitRetriever",
-    }
-
-
 @pytest.mark.slow
 async def test_a_block_is_seen():
     async def computes() -> None:

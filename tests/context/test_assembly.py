@@ -46,30 +46,6 @@ def test_what_is_no_text_or_no_mapping_is_named(texts, metadatas, named):
         order_context(texts, metadatas)
 
 
-def test_stored_token_counts_are_added_only_under_the_same_name():
-    def kept(stored_by):
-        metadatas = [
-            {
-                "doc_key": "k",
-                "char_start": start,
-                "char_end": start + 4,
-                "token_count": 4,
-                "token_counter": stored_by,
-            }
-            for start in (0, 10, 20)
-        ]
-        return len(
-            order_context(
-                ["漢字漢字"] * 3, metadatas, token_budget=8, token_counter="approximate"
-            )
-        )
-
-    # Counted: 12 bytes / 4 = 3 tokens, and 1 for the separator: two fit.
-    # As stored: 4 + (1 + 4) = 9: only one fits.
-    assert kept("approximate") == 1
-    assert kept("cl100k_base") == 2
-
-
 def test_gap_marks_stand_only_where_text_is_left_out():
     passages = order_context(
         ["cd", "ab", "yz", "other"],

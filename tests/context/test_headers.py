@@ -83,16 +83,6 @@ def test_where_the_text_repeats_itself_nothing_is_placed_wrongly():
             assert not passage.spans or 0 <= passage.spans[0].start - start <= 1
 
 
-@pytest.mark.parametrize("start", [None, 0])
-def test_a_chunk_that_was_altered_in_the_middle_is_refused(start):
-    text = SOURCES["a.txt"]
-    altered = text[:200] + " altered " + text[210:300]
-    place = {} if start is None else {"start_index": start}
-    metadatas = [{"source": "a.txt", **place}, {"source": "a.txt", "start_index": 900}]
-    with pytest.raises(MissingPositionError, match="not in its text"):
-        order_context([altered, text[900:1100]], metadatas, documents=SOURCES)
-
-
 LEASE = """# One
 
 The rent is due in May, and not before.

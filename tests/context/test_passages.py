@@ -37,15 +37,6 @@ def test_a_larger_gap_starts_a_new_passage():
     assert len(_merge((0, 13), (22, 54))) == 2
 
 
-def test_chunks_with_ordinals_alone_are_not_joined():
-    metadatas = [{"source": "s", "chunk_index": index} for index in (1, 0)]
-
-    passages = order_context(["b", "a"], metadatas, merge=True)
-    assert [p.text for p in passages] == ["a", "b"]
-    assert [p.exact for p in passages] == [False, False]
-    assert passages[0].citation == "s, chunk 0"
-
-
 def test_replaced_text_is_not_joined():
     metadatas = [
         {"source": "s", "char_start": 0, "char_end": 3},

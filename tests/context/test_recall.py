@@ -71,15 +71,6 @@ def _candidates(draw):
     return [_chunk(rank, a, a + n) for rank, (a, n) in enumerate(spans)]
 
 
-@given(_candidates())
-def test_pieces_are_disjoint_and_hold_what_was_retrieved(chunks):
-    kept = _ordered(chunks)
-    places = [n for c in kept for n in range(c.span.start, c.span.end)]
-    assert len(places) == len(set(places))
-    assert set(places) == {n for c in chunks for n in range(*c.span)}
-    assert all(c.text == TEXT[c.span.start : c.span.end] for c in kept)
-
-
 @given(_candidates(), st.integers(1, 9))
 def test_worth_is_what_a_search_through_all_candidates_gives(chunks, hits):
     pieces = [*cut(chunks, hits)]

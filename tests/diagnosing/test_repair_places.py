@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -86,6 +87,22 @@ def test_an_order_that_another_fits_as_well_is_said_to_be_ambiguous():
     assert not any("char_start" in change.update for change in plan.changes)
     (_, found) = diagnose(chunks, documents=documents).problems
     assert (found.kind, found.chunks) == ("ambiguous_place", 3)
+
+
+@pytest.mark.parametrize(
+    ("source", "texts"),
+    [
+        ("ab \nc \nabc", ["\nabc", "ab \nc "]),
+        ("a b c\na b c", ["ab c", "a bc"]),  # both were altered
+    ],
+)
+def test_chunks_that_differ_in_white_space_alone_stand_where_theirs_is(source, texts):
+    chunks = [StoredChunk(t, {"source": "a"}, str(i)) for i, t in enumerate(texts)]
+
+    plan = plan_repair(chunks, {"a": source})
+
+    assert not any("char_start" in change.update for change in plan.changes)
+    assert {chunk.detail for chunk in plan.unproved} == {"ambiguous"}
 
 
 def test_where_no_source_is_found_both_names_are_told():

@@ -4,6 +4,7 @@ import pytest
 
 from oprag.documents import DocumentSource, StoreSource, exact_text, rebuild
 from oprag.errors import (
+    ConflictingPositionsError,
     DocumentNotFoundError,
     IncompleteDocumentError,
     InvalidOptionError,
@@ -72,6 +73,16 @@ def test_of_two_sizes_one_is_taken_that_is_complete():
         rebuild(NAME, [*small[1:], *large[1:]])
 
 
+def test_of_two_sizes_one_is_taken_that_is_not_damaged():
+    small, large = sized("all of it", 2), sized("all of it", 4)
+    large[1] = large[1]._replace(text="XX X")
+
+    assert rebuild(NAME, [*small, *large]).text == "all of it"
+    small[1] = small[1]._replace(text="")
+    with pytest.raises(ConflictingPositionsError):
+        rebuild(NAME, [*small, *large])
+
+
 def test_of_two_texts_the_complete_one_is_taken():
     old, new = sized("the old text", 5), sized("the new text", 5)
 
@@ -94,6 +105,15 @@ def test_of_two_complete_texts_one_is_given_and_it_is_said(size):
 
     assert found == again
     assert found.text in {"the old text", "the new text"}
+
+
+def test_parts_that_changed_places_are_refused():
+    chunks = stored(NAME, ("one", at((0, 3))), ("two", at((0, 3))))
+    for made, place in zip(chunks, (1, 0), strict=True):
+        made.metadata.update(chunk_index=place, part_index=place)
+
+    with pytest.raises(ConflictingPositionsError, match="not in their order"):
+        rebuild(NAME, chunks)
 
 
 def test_chunks_without_the_stamp_are_refused_and_that_is_said():

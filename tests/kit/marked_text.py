@@ -5,10 +5,9 @@ a prompt tells which is which; a hundred sections belong to one text.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
-SECTIONS, SENTENCES = 12, 8
 MARK = re.compile(r"\[S(\d{3})\.(\d\d)\]")
 TOPICS = ("rent", "roof", "garden", "deposit", "noise", "heating", "keys")
 
@@ -30,12 +29,6 @@ def marked_sections(first: int, count: int, sentences: int = 20) -> list[str]:
     ]
 
 
-TEXT = "\n\n".join(
-    " ".join(_sentence(section, number) for number in range(SENTENCES))
-    for section in range(SECTIONS)
-)
-
-
 def marks(text: str) -> list[tuple[int, int]]:
     """Section and number of each sentence, as they are first read."""
     return list(
@@ -43,11 +36,6 @@ def marks(text: str) -> list[tuple[int, int]]:
             (int(section), int(number)) for section, number in MARK.findall(text)
         )
     )
-
-
-def inverted_pairs(prompts: Iterable[str]) -> int:
-    """How many pairs of sentences are read the wrong way round, in all prompts."""
-    return sum(_inversions(marks(prompt)) for prompt in prompts)
 
 
 def inversions_by_text(prompt: str) -> dict[int, int]:

@@ -3,51 +3,16 @@
 from langchain_core.documents import Document
 
 from langchain_oprag import OrderPreservingCompressor
-from oprag.metadata import without_reserved_keys
-
-SOURCE = "The first part. And the second. Far away the third."
-#         0               16              32                 51
-
-
-def piece(start: int, end: int, **metadata) -> Document:
-    return Document(
-        SOURCE[start:end],
-        id=f"id-{start}",
-        metadata={"source": "a.txt", "start_index": start, **metadata},
-    )
-
-
-# Merging
-
-
-def test_a_merged_document_keeps_what_all_say_but_for_their_token_counts():
-    counts = {"token_count": 4, "token_counter": "words"}
-    left, right = (
-        piece(start, start + 16, title="t", topic=start, **counts) for start in (0, 16)
-    )
-
-    merged, alone = OrderPreservingCompressor(merge=True)(
-        [right, left, piece(45, 51, **counts)]
-    )
-
-    assert merged.page_content == SOURCE[0:32]
-    assert without_reserved_keys(merged.metadata) == {
-        "source": "a.txt",
-        "start_index": 0,
-        "title": "t",
-    }
-    assert counts.items() <= alone.metadata.items()
 
 
 def test_a_merged_document_of_parts_without_ids_has_none():
-    nameless = piece(0, 15).model_copy(update={"id": None})
+    place = {"source": "a.txt", "start_index": 0}
+    nameless = Document("one ", metadata=place)
+    named = Document("two", id="2", metadata={**place, "start_index": 4})
 
-    assert (
-        OrderPreservingCompressor(merge=True)([nameless, piece(16, 31)])[0].id is None
-    )
+    (merged,) = OrderPreservingCompressor(merge=True)([nameless, named])
 
-
-# Documents of other kinds
+    assert merged.id is None
 
 
 class Titled(Document):

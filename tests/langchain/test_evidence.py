@@ -270,18 +270,6 @@ def test_messages_are_new_objects_and_keep_all_but_what_they_show():
     assert applied[1].content == "[1] book.txt, characters 0-18\nchunk 000 says x. "
 
 
-def test_what_a_checkpointer_made_of_documents_is_known():
-    as_dicts = [chunk(number).model_dump() for number in (5, 1, 0)]
-
-    read = shown(message(*as_dicts), message(chunk(1)), message(*as_dicts[1:]))
-
-    first = (
-        "[1] book.txt, characters 0-36\nchunk 000 says x. chunk 001 says x. "
-        "\n\n[…]\n\n[2] book.txt, characters 90-108\nchunk 005 says x. "
-    )
-    assert read == [first, "[see above: [1]]", "[see above: [1]]"]
-
-
 def at(text, start=0, source="terms.md"):
     return Document(text, metadata={"source": source, "start_index": start})
 

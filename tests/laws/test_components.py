@@ -5,7 +5,6 @@ from llama_index.core.schema import Document
 from pydantic import BaseModel
 
 import llamaindex_oprag
-from oprag import order_context
 from tests.kit.material import Material
 from tests.langchain.components import COMPONENTS as OF_LANGCHAIN
 from tests.langchain.components import RUNNABLES
@@ -80,14 +79,3 @@ def test_an_annotator_comes_back_with_its_documents(tmp_path, make):
     ):
         (placed,) = again([whole])
         assert placed.metadata["char_end"] == len("# A\nOne.")
-
-
-@pytest.mark.parametrize("wrap", [dict, lambda texts: texts.get])
-def test_full_texts_of_some_documents_may_be_missing(wrap):
-    given = (("a", 0), ("b", 0), ("a", 3))
-    places = [{"source": name, "start_index": start} for name, start in given]
-    full = wrap({"a": "ab cd"})
-
-    passages = order_context(["ab", "x", "cd"], places, merge=True, documents=full)
-
-    assert [passage.text for passage in passages] == ["ab cd", "x"]

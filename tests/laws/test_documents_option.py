@@ -3,27 +3,21 @@
 from functools import partial
 from typing import Any, NamedTuple
 
-import chromadb
 import pytest
-from langchain_chroma import Chroma
 from langchain_core.documents import Document as LangChainDocument
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.stores import InMemoryStore
-from llama_index.core import Document, StorageContext, VectorStoreIndex
+from llama_index.core import Document
 from llama_index.core.schema import NodeWithScore
 from llama_index.core.storage.docstore import SimpleDocumentStore
-from llama_index.vector_stores.chroma import ChromaVectorStore
 
 import langchain_oprag
 import llamaindex_oprag
 from oprag.context import ContextOptions
 from oprag.documents import DocumentSource, document_source
 from oprag.errors import InvalidOptionError
-from tests.kit.openai_server import ScriptedServer
-from tests.langchain.corpus import EMBEDDING, ListRetriever
+from tests.langchain.corpus import ListRetriever
 from tests.llamaindex.components import Retrieved
-from tests.llamaindex.recording import WordEmbedding
-from tests.llamaindex.self_routing import engine_over
 
 pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
 
@@ -44,46 +38,27 @@ def llamaindex_documents():
     return [Document(text=TEXT, id_="random", metadata={"file_path": NAME})]
 
 
-def of_langchain(kind, path):
-    if kind == "list":
-        return langchain_documents()
-    if kind == "docstore":
-        store = InMemoryStore()
-        store.mset([(NAME, langchain_documents()[0])])
-        return store
-    store = Chroma(NAME, EMBEDDING, str(path / "chroma"))
-    splitter = langchain_oprag.OffsetTokenSplitter(chunk_size=5)
-    langchain_oprag.index_documents(langchain_documents(), store, splitter=splitter)
-    return store
+def of_langchain():
+    store = InMemoryStore()
+    store.mset([(NAME, langchain_documents()[0])])
+    return langchain_documents(), store
 
 
-def of_llamaindex(kind, path):
-    if kind == "list":
-        return llamaindex_documents()
-    if kind == "docstore":
-        store = SimpleDocumentStore()
-        store.add_documents(llamaindex_documents())
-        return store
-    client = chromadb.PersistentClient(str(path / "chroma"))
-    store = ChromaVectorStore(client.get_or_create_collection("story"))
-    index = VectorStoreIndex(
-        [],
-        storage_context=StorageContext.from_defaults(vector_store=store),
-        embed_model=WordEmbedding(),
-    )
-    parser = llamaindex_oprag.OffsetTokenNodeParser(chunk_size=5)
-    llamaindex_oprag.index_documents(llamaindex_documents(), index, node_parser=parser)
-    return index
+def of_llamaindex():
+    store = SimpleDocumentStore()
+    store.add_documents(llamaindex_documents())
+    return llamaindex_documents(), store
 
 
 HOLDS = {langchain_oprag: of_langchain, llamaindex_oprag: of_llamaindex}
 
 
 @pytest.mark.parametrize("adapter", HOLDS)
-@pytest.mark.parametrize("kind", ["list", "docstore", "store"])
-async def test_texts_are_read_from_whatever_holds_them(adapter, kind, tmp_path):
-    source = adapter.document_source(HOLDS[adapter](kind, tmp_path))
-    assert await source.aget(NAME) == source.get(NAME) == TEXT
+async def test_texts_are_read_from_whatever_holds_them(adapter):
+    """Stores of chunks: `tests/stores`."""
+    for documents in HOLDS[adapter]():
+        source = adapter.document_source(documents)
+        assert await source.aget(NAME) == source.get(NAME) == TEXT
 
 
 def chunks():
@@ -165,65 +140,13 @@ def only_text(results):
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_every_component_takes_its_frameworks_documents(way, tmp_path):
-    documents = HOLDS[way.adapter]("list", tmp_path)
+async def test_every_component_takes_its_frameworks_documents(way):
+    documents, _ = HOLDS[way.adapter]()
     for make in (way.make(documents=documents), way.make(documents=_awaited)):
         assert only_text(await way.aask(make)) == TEXT
     assert only_text(way.ask(way.make(documents=documents))) == TEXT
     with pytest.raises(InvalidOptionError, match="asked from sync code"):
         way.ask(way.make(documents=_awaited))
-
-
-@pytest.mark.parametrize("kind", ["docstore", "store"])
-@pytest.mark.parametrize("way", WAYS)
-def test_of_a_store_of_chunks_a_filter_that_cannot_be_seen_is_refused(
-    way, kind, tmp_path
-):
-    documents = HOLDS[way.adapter](kind, tmp_path)
-    if kind == "docstore" and way.adapter is langchain_oprag:  # it holds whole texts
-        assert only_text(way.ask(way.make(documents=documents))) == TEXT
-        return
-    with pytest.raises(ValueError, match=r"filter.*leave documents= out"):
-        way.make(documents=documents)
-
-
-async def test_the_self_route_engine_reads_them_too():
-    with ScriptedServer(["unanswerable", "Ann."]) as server:
-        documents = llamaindex_documents()
-        engine = engine_over(server, retriever=Retrieved(nodes()), documents=documents)
-        response = await engine.aquery("Who built it?")
-    assert only_text(response.source_nodes) == TEXT
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        ContextOptions,
-        langchain_oprag.OrderPreservingCompressor,
-        llamaindex_oprag.OrderPreservingPostprocessor,
-    ],
-)
-def test_what_holds_no_texts_is_refused_at_construction(make):
-    with pytest.raises(
-        ValueError, match="documents= is an int and gives no full texts"
-    ):
-        make(documents=7)
-    with pytest.raises(ValueError, match="is not a folder"):
-        make(documents="no/such/folder")
-
-
-@pytest.mark.parametrize(
-    ("adapter", "documents"),
-    [
-        (langchain_oprag, ["text"]),
-        (llamaindex_oprag, [nodes()[0].node]),
-        (langchain_oprag, langchain_documents()[0]),
-    ],
-)
-def test_what_is_no_list_of_documents_is_refused(adapter, documents):
-    with pytest.raises(InvalidOptionError, match="gives no full texts") as caught:
-        adapter.document_source(documents)
-    assert caught.value.option == "documents"
 
 
 def test_the_pages_of_a_list_are_one_document_by_name_and_each_its_own_by_id():

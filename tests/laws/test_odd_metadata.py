@@ -112,10 +112,3 @@ def test_what_chroma_reserves_is_refused_by_name_or_left_out():
         [document], store(), unsupported_metadata="drop"
     )
     assert report.added == ("a",)
-
-
-@pytest.mark.parametrize("entrance", ENTRANCES)
-def test_what_chroma_reserves_is_carried_along(entrance):
-    odd = {"source": "a", "chroma:document": "x"}
-
-    entrances([{**odd, "start_index": 0}, {**odd, "start_index": 4}])[entrance]()

@@ -120,20 +120,6 @@ def test_what_oprag_did_not_write_has_no_place():
     assert place_of("text") is None
 
 
-def test_a_text_with_gaps_has_its_spans_and_is_not_exact():
-    chunks = [
-        Document(text, metadata={"source": "a", "start_index": start})
-        for text, start in (("one", 0), ("two", 5))
-    ]
-    (found,) = in_langchain.OrderPreservingCompressor(merge=True)(chunks)
-
-    made = place_of(found)
-
-    assert (made.start, made.end, made.exact) == (0, 8, False)
-    assert made.spans == ((0, 3), (5, 8))
-    assert in_langchain.as_passages([found])[0].spans == made.spans
-
-
 def test_no_change_of_a_text_is_missed():
     (found, _), (scored, _) = documents(), nodes()
     text = found.page_content

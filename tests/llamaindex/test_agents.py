@@ -26,7 +26,6 @@ from llamaindex_oprag import (
     OrderPreservingRetrieverTool,
     cited,
     create_reading_tools,
-    format_nodes,
 )
 from oprag import place_of
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
@@ -227,25 +226,6 @@ async def test_each_prompt_begins_as_the_one_before():
 # One call
 
 
-@pytest.mark.parametrize("mode", ["call", "acall"])
-@pytest.mark.parametrize("show", ["all", "unseen"])
-async def test_it_writes_places_and_gap_marks_and_hands_out_the_nodes(
-    lease, show, mode
-):
-    tool = search(lease.as_retriever(similarity_top_k=6), show=show)
-    given = {"input": QUESTION}
-    if show == "unseen":
-        given["ctx"] = Context(agent(tool, count()))
-
-    output = tool.call(**given) if mode == "call" else await tool.acall(**given)
-
-    assert output.content == format_nodes(output.raw_output)
-    assert output.content.startswith("[1] lease.txt, characters ")
-    assert "\n\n[…]\n\n[2] lease.txt" in output.content
-    assert output.tool_name == "search"
-    assert output.raw_input == {"input": QUESTION}
-
-
 def test_threads_search_one_after_another_and_show_nothing_twice(lease):
     tool = search(lease.as_retriever(similarity_top_k=6))
     ctx = Context(agent(tool, count()))
@@ -287,19 +267,6 @@ def test_a_reading_tool_that_is_called_by_hand_notes_what_it_showed():
     assert (
         "[see above: [1]]" in tool.call("Section 0 of lease.txt", ctx=context).content
     )
-
-
-async def test_what_was_forgotten_leaves_its_place():
-    tool = search(two_documents())
-    context = Context(FunctionAgent(tools=[tool], llm=MockLLM()))
-    output = await tool.acall(input="pets", ctx=context)
-
-    found = await cited(context)
-
-    first = output.raw_output[0]
-    assert found[1].text == ""
-    assert place_of(found[1]).spans == place_of(first).spans
-    assert first.metadata["oprag_number"] == 1
 
 
 async def test_numbers_that_are_not_of_one_conversation_are_refused():

@@ -15,7 +15,6 @@ from llamaindex_oprag import (
     format_nodes,
 )
 from oprag import place_of
-from oprag.errors import BudgetTooSmallError
 from oprag.tokens import resolve_token_counter
 from tests.llamaindex.corpus import QUESTION, TEXT, document, index
 
@@ -42,16 +41,6 @@ def test_engines_send_what_format_nodes_writes_within_the_budget(lease, llm, bud
     assert count(text) <= budget
     for seen in llm.prompts:  # without the white space at the end of a text
         assert " ".join(text.split()) in " ".join(seen.split())
-
-
-def test_white_space_between_a_place_and_its_text_counts():
-    place, template = {"source": "a.txt", "start_index": 0}, "{content}\n{metadata_str}"
-    node = TextNode(text="\ntext", metadata=place, text_template=template)
-    given, options = [NodeWithScore(node=node)], {"citations": True, "merge": False}
-    found = OrderPreservingPostprocessor(**options).postprocess_nodes(given)
-    options |= {"token_counter": len, "token_budget": len(sent(found)) - 1}
-    with pytest.raises(BudgetTooSmallError):
-        OrderPreservingPostprocessor(**options).postprocess_nodes(given)
 
 
 @pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")

@@ -20,7 +20,6 @@ from llama_index.core.schema import (
 
 from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag import place_of
-from oprag.errors import MissingDocumentError, MissingPositionError
 from oprag.metadata import without_reserved_keys
 
 
@@ -173,18 +172,6 @@ def test_classes_without_offsets_are_placed_by_their_metadata(cls, text):
     assert type(merged.node) is cls
     assert merged.node.get_content(MetadataMode.NONE) == "one two"
     assert [node.get_content(MetadataMode.NONE) for node in nodes] == ["two", "one "]
-
-
-def test_a_plain_document_says_neither_its_place_nor_its_source():
-    with pytest.raises(MissingDocumentError, match="document_key="):
-        order(with_scores(Document(text="one", id_="d")))
-    with pytest.raises(MissingPositionError):
-        order(
-            with_scores(
-                Document(text="one", metadata={"source": "s"}),
-                Document(text="two", metadata={"source": "s"}),
-            )
-        )
 
 
 def test_a_plain_document_can_be_named_by_its_id():

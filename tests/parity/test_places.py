@@ -11,7 +11,6 @@ import oprag
 from oprag.errors import (
     BudgetTooSmallError,
     ConflictingPositionsError,
-    DocumentNotFoundError,
     InvalidOptionError,
     MissingPositionError,
     PositionWarning,
@@ -106,16 +105,6 @@ def test_what_cannot_be_proved_is_an_error_with_the_facts(component):
     assert "2 of its 3 retrieved chunks" in caught.value.message
     assert "rank 1 is more than once in its text" in caught.value.message
     assert "rank 2 is not in its text" in caught.value.message
-
-
-@EVERYWHERE
-def test_a_text_that_is_not_there_is_named(component):
-    with pytest.raises(DocumentNotFoundError, match=r"Names asked for: 'a.txt'"):
-        component(TEXTS, stored("all zero"), documents={"b.txt": TEXT})
-    with pytest.raises(
-        MissingPositionError, match=r"no exact text by the name 'a.txt'"
-    ):
-        component(TEXTS, stored("none"), documents=lambda name: None)
 
 
 PAGES = ["Total: 5.\n\nRent is due.", "Water.\n\nTotal: 5.", "Total: 5. Total: 5."]

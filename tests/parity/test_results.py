@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document
-from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
+from llama_index.core.schema import MetadataMode, NodeWithScore
 
 import langchain_oprag as in_langchain
 import llamaindex_oprag as in_llamaindex
@@ -16,7 +16,6 @@ from oprag.errors import OpragError
 from oprag.metadata import RESULT_KEYS, result_hash, without_reserved_keys
 from oprag.tokens import resolve_token_counter
 from tests.kit.effort import cases as scaled
-from tests.kit.handed_out import ids_and_texts
 from tests.langchain.corpus import ListRetriever
 from tests.laws import generated_contexts
 from tests.laws.generated_contexts import Case, documents_of, nodes_of
@@ -231,34 +230,3 @@ def test_what_an_application_keeps_survives_every_component(place, citation):
     assert once.metadata["oprag_rank"] == 0
     plain = order_context(["t"], [metadata])
     assert in_langchain.as_documents(plain)[0].metadata == once.metadata
-
-
-OWN_VALUES = {
-    "rank": 9.5,
-    "citation": "Roe",
-    "exact": "yes",
-    "problem": "x",
-    "char_start": "12:00",
-    "char_end": "13:00",
-    "part_index": "II",
-}
-
-
-@pytest.mark.parametrize("hidden", [[], ["rank"], ["citation", "problem"]])
-def test_a_model_sees_what_it_saw_and_the_budget_counts_it(hidden):
-    node = TextNode(
-        text="one",
-        metadata={"source": "a", "page": 4, "start_index": 0, **OWN_VALUES},
-        excluded_llm_metadata_keys=hidden,
-    )
-
-    (made,) = by_llamaindex([NodeWithScore(node=node)], {})
-
-    for mode in (MetadataMode.LLM, MetadataMode.EMBED):
-        assert made.node.get_content(mode) == node.get_content(mode)
-    needed = COUNT(made.node.get_content(MetadataMode.LLM))
-    scored = [NodeWithScore(node=node)]
-    assert ids_and_texts(
-        by_llamaindex(scored, {"token_budget": needed})
-    ) == ids_and_texts([made])
-    assert by_llamaindex(scored, {"token_budget": needed - 1}) == []

@@ -190,26 +190,6 @@ def test_self_route_names_texts_that_are_not_there(tmp_path: Path):
         component.verify()
 
 
-def test_self_route_finds_places_where_the_retriever_in_it_does():
-    texts = {"a.txt": " ".join(text for text, _ in SOUND)}
-    for held in stored([(text, {"source": "a.txt"}) for text, _ in SOUND]):
-        with pytest.raises(UnfitIndexError, match="no position"):
-            held.routed(held.search(4), documents=texts).verify()
-        inside = held.ordered(held.search(4), documents=texts)
-        assert held.routed(inside, documents=texts).verify().chunks == 9
-
-
-def test_self_route_reads_documents_by_their_paths(tmp_path: Path):
-    path = tmp_path / "docs" / "a.txt"
-    path.parent.mkdir()
-    path.write_text("x")
-    chunks = [(text, {**place, "source": str(path)}) for text, place in SOUND]
-    for documents in ({str(path): "x"}, tmp_path):
-        for component in self_routes(chunks, documents=documents):
-            assert component.verify().chunks == 9
-            assert asyncio.run(component.averify()).chunks == 9
-
-
 def test_places_are_found_by_what_comes_first():
     texts = {"a.txt": " ".join(text for text, _ in SOUND)}
     rows = [(text, {"source": "a.txt"}) for text, _ in SOUND]

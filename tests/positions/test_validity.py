@@ -34,15 +34,6 @@ def test_duplicates_do_not_use_up_top_n():
     assert len(order_context(["b", "b", "a"], metadatas, top_n=2)) == 2
 
 
-def test_the_same_span_with_different_text_is_an_error():
-    place = {"doc_key": "18b7", "doc_uri": "s", "char_start": 0, "char_end": 3}
-    found = r"^Document 's': the chunks at ranks 0 and 1 claim characters 0-3"
-
-    with pytest.raises(ConflictingPositionsError, match=found) as caught:
-        order_context(["one", "two"], [place, place])
-    assert caught.value.spans == ((0, 3), (0, 3))
-
-
 def test_the_same_start_in_two_parts_is_no_conflict():
     chunks = [_at(0, 5, part=0), _at(0, 5, rank=1, text="other", part=1)]
 

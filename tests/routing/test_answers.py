@@ -153,15 +153,6 @@ def test_a_text_that_is_not_proved_is_read_and_marked():
     assert [excerpt.exact for excerpt in driven.context.excerpts] == [False]
 
 
-def test_a_budget_keeps_the_best():
-    hits = [hit(20, 24), hit(0, 4), hit(40, 44)]
-    driven = Driven([REFUSAL, REFUSAL, reply("y")], *hits, rungs=(5, 10, "full"))
-
-    texts = [ask.context.text.split() for ask in driven.asked]
-    assert texts[0] == WORDS[20:25]
-    assert texts[1] == WORDS[0:5] + WORDS[20:25]
-
-
 def test_a_window_cuts_chunks_and_says_so():
     model = Words(window=PROMPT + 7 + 1, reserved=1)
     driven = Driven([reply("y")], hit(20, 24), hit(0, 4), model=model)
@@ -195,14 +186,6 @@ def test_blank_chunks_are_nothing_to_read():
     driven = Driven([reply("y")], blank)
 
     assert driven.decisions[0] == ("retrieved", "skipped")
-
-
-def test_the_same_context_is_not_sent_twice():
-    driven = Driven([REFUSAL], hit(0, 59))
-
-    assert driven.decisions == [("retrieved", "declined"), ("full", "skipped")]
-    assert driven.outcome.text == "unanswerable"
-    assert driven.context is driven.asked[0].context
 
 
 def test_a_context_is_compared_with_all_before_it():

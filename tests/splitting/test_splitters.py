@@ -190,12 +190,3 @@ def test_what_is_no_span_is_refused(spans):
 
 
 # Both
-
-
-@pytest.mark.parametrize("split", [split_tokens, split_sentences])
-@pytest.mark.parametrize("size", [0, -1])
-def test_a_size_below_one_is_refused(split, size):
-    with pytest.raises(InvalidOptionError, match="chunk_size") as caught:
-        split("text", chunk_size=size)
-
-    assert (caught.value.option, caught.value.value) == ("chunk_size", size)

@@ -209,14 +209,6 @@ def test_a_tokenizer_without_a_vocabulary_is_refused():
         resolve_token_counter(Tokenizer(WordPiece()))
 
 
-@pytest.mark.slow
-def test_an_unknown_name_is_refused_with_the_ways_out():
-    with pytest.raises(TokenizerError, match=r"folder.*hub.*approximate") as caught:
-        resolve_token_counter("./no/such/tokenizer")
-
-    assert caught.value.tokenizer == "./no/such/tokenizer"
-
-
 def test_an_encoding_out_of_reach_is_an_error_with_the_ways_out(tmp_path, monkeypatch):
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
 

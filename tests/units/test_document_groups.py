@@ -26,20 +26,6 @@ def grouped(units):
     return [unit.documents for unit in units]
 
 
-def test_texts_are_counted():
-    texts = {"a": "one two three", "b": "four", "c": "five six"}
-
-    units = group_documents(texts, [("a", "b"), ("b", "c")], 4, words)
-
-    # a and c start groups of 3 and 2; b joins the smaller: 1 + 2 = 3, 3 + 3 > 4.
-    assert [(unit.documents, unit.tokens) for unit in units] == [
-        (("a",), 3),
-        (("b", "c"), 3),
-    ]
-    assert units[1].text(texts.__getitem__) == "four\n\nfive six"
-    assert units[1].text(texts.__getitem__, " | ") == "four | five six"
-
-
 def test_the_default_is_4000_tokens_of_the_default_tokenizer():
     text = " word" * 3999
 
