@@ -66,6 +66,52 @@ def test_the_json_cites_files_and_pages_and_counts_what_is_sent(report, folder):
     assert report["index"] == {"chunks": 5, "reused": True}
 
 
+def test_the_budget_counts_what_is_printed(folder, options):
+    counter = resolve_token_counter()
+
+    result = run(folder, QUESTION, "--token-budget", 60, *options)
+
+    assert 0 < counter(result.stdout.removesuffix("\n")) <= 60
+
+
+@pytest.fixture(scope="module")
+def long_file(tmp_path_factory) -> Path:
+    """Twelve chunks that touch."""
+    path = tmp_path_factory.mktemp("long") / "long.txt"
+    sentence = "Rule {} says {}. ".format
+    words = ["apples " * 80, "pears " * 80, "plums " * 80]
+    path.write_text("".join(sentence(n, words[n % 3].strip()) for n in range(12)))
+    return path
+
+
+def test_order_and_merging_are_as_they_are_asked_for(long_file, options):
+    def passages(*more: str) -> list[dict]:
+        result = run(long_file, "pears", "--k", 5, "--json", *options, *more)
+        return json.loads(result.stdout)["passages"]
+
+    ordered = passages("--no-merge")
+    by_score = passages("--no-merge", "--order", "score")
+    assert [passage["ranks"] for passage in by_score] == [[0], [1], [2], [3], [4]]
+    assert [p["spans"] for p in ordered] == sorted(p["spans"] for p in by_score)
+    assert ordered != by_score
+
+    assert len(passages()) < 5
+
+
+def test_chunks_bring_their_neighbours(long_file, options):
+    ask = [long_file, "topic", "--k", "1", "--json", *options]
+    plain, *widened = [
+        json.loads(run(*ask, *more).stdout)
+        for more in ([], ["--widen", "1"], ["--widen", "fill"])
+    ]
+    (hit,) = plain["passages"]
+
+    for found in widened:
+        (passage,) = found["passages"]
+        assert hit["text"] in passage["text"]
+        assert len(passage["text"]) > len(hit["text"])
+
+
 @pytest.mark.parametrize("name", ["old.txt", "logo.png", "empty.txt", "missing.txt"])
 def test_a_bad_file_that_was_named_ends_it_before_anything_is_made(
     name, folder, tmp_path
