@@ -91,6 +91,16 @@ def test_an_index_is_only_read_and_one_without_a_collection_is_called_so(tmp_pat
     assert files(tmp_path) == before
 
 
+def test_of_several_collections_one_must_be_named(tmp_path):
+    for name in ("laws", "notes"):
+        client(tmp_path).create_collection(name)
+
+    result = CliRunner().invoke(app, ["doctor", str(tmp_path)])
+
+    assert result.exit_code == 2
+    assert "Collections: 'laws', 'notes'." in " ".join(result.stderr.split())
+
+
 def test_a_repair_of_thousands_of_chunks_writes_each_and_counts_them(tmp_path):
     ids = [f"id-{n}" for n in range(2_500)]
     collection = client(tmp_path).create_collection("notes")

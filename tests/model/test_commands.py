@@ -1,6 +1,5 @@
 """A real model behind `oprag ask`, `evaluate` and `sweep`."""
 
-import csv
 import json
 import re
 from pathlib import Path
@@ -9,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
-from tests.evaluation.small import HARBOUR, MILL, set_of_four
+from tests.evaluation.small import own_files
 
 MODEL = ["--model", "openai:smollm2"]
 QUESTION = "When did the harbour open?"
@@ -18,18 +17,10 @@ SMALL = ["--max-reply", "16", "--window", "2000"]
 
 @pytest.fixture(scope="module")
 def notes(tmp_path_factory) -> Path:
-    """Two small files, and five questions on them."""
-    folder = tmp_path_factory.mktemp("notes") / "notes"
-    folder.mkdir()
-    (folder / "harbour.txt").write_text(HARBOUR)
-    (folder / "mill.txt").write_text(MILL)
-    with (folder.parent / "q.csv").open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["question", "document", "answer"])
-        for question in set_of_four().questions:
-            rows.writerow([question.question, *question.doc_ids, question.answers[0]])
-        rows.writerow(["Who swept the harbour?", "harbour", "nobody"])
-    return folder
+    """Two small files; four questions on them lie beside."""
+    folder = tmp_path_factory.mktemp("own")
+    own_files(folder)
+    return folder / "notes"
 
 
 @pytest.fixture
@@ -68,9 +59,7 @@ def test_ask_prints_what_the_model_said_and_its_tokens(
     assert counted == [exchange.usage for exchange in asked]
 
 
-def test_five_questions_are_asked_and_every_token_is_counted(
-    asked, run, notes, tmp_path
-):
+def test_questions_are_asked_and_every_token_is_counted(asked, run, notes, tmp_path):
     out = tmp_path / "run"
     systems = "dos-rag,self-route:k=1,decline=tool,name=routed"
     questions = ["--questions", notes.parent / "q.csv"]

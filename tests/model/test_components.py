@@ -1,23 +1,18 @@
-"""A real model behind chains, query engines, readers and agents of both frameworks."""
+"""A real model behind chains, query engines and readers of both frameworks."""
 
 from typing import Any
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage
-from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.query_engine import RetrieverQueryEngine
 
-from langchain_oprag import LongReader, create_retrieval_tool
-from llamaindex_oprag import LongReaderSynthesizer, OrderPreservingRetrieverTool
+from langchain_oprag import LongReader
+from llamaindex_oprag import LongReaderSynthesizer
 from oprag.routing import declines
 from tests.langchain import routes
-from tests.langchain.compat import create_agent
 from tests.langchain.corpus import ListRetriever
 from tests.llamaindex import self_routing
 from tests.llamaindex.corpus import CLAUSES, QUESTION, clause, document, index
-
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of agents
 
 RULES = "\n\n".join(map(clause, range(CLAUSES // 3)))
 FINISHED = {"stop": None, "length": "length", "tool_calls": "call"}
@@ -85,15 +80,6 @@ async def test_self_route_in_llamaindex(recorder, asked, way, decline):
     judged(found.route, found.answer, asked, decline)
 
 
-async def test_an_answer_comes_piece_by_piece(recorder, asked):
-    chain = routes.chain_of(recorder, decline="tool")
-
-    pieces = routes.deltas([piece async for piece in chain.astream(routes.QUESTION)])
-
-    assert len(pieces) > 3
-    assert "".join(pieces) == asked[-1].text
-
-
 @pytest.mark.parametrize("way", ["invoke", "astream"])
 async def test_the_long_reader_in_langchain(recorder, asked, way):
     units = [Document(routes.BOOK[:1200], metadata={"source": "book.txt"})]
@@ -121,29 +107,3 @@ async def test_the_long_reader_in_llamaindex(recorder, asked):
 
     same_as_the_server(response.metadata["usage"], asked)
     assert str(response) == asked[-1].text
-
-
-def called(exchange: Any) -> list[str]:
-    return [tool["function"]["name"] for tool in exchange.body["tools"]]
-
-
-def test_the_tool_of_an_agent_reaches_the_model_in_langchain(recorder, asked):
-    searched = ListRetriever(documents=routes.RETRIEVED)
-    agent = create_agent(
-        routes.chat_model(recorder), tools=[create_retrieval_tool(searched)]
-    )
-
-    state = agent.invoke({"messages": [("user", routes.QUESTION)]})
-
-    assert isinstance(state["messages"][-1], AIMessage)
-    assert called(asked[0]) == ["search_documents"]
-
-
-async def test_the_tool_of_an_agent_reaches_the_model_in_llamaindex(recorder, asked):
-    tool = OrderPreservingRetrieverTool.from_defaults(index(document(text=RULES)))
-    llm = self_routing.scripted_llm(recorder, is_function_calling_model=True)
-    agent = FunctionAgent(tools=[tool], llm=llm, streaming=False)
-
-    await agent.run(QUESTION)
-
-    assert called(asked[0]) == [tool.metadata.name]

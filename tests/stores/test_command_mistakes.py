@@ -7,14 +7,11 @@ from typer.testing import CliRunner
 
 from oprag.cli.app import app
 from tests.cli.conftest import tiny_model
-from tests.evaluation.small import HARBOUR
-from tests.kit.openai_server import ScriptedServer
+from tests.evaluation.small import own_files
 
 __all__ = ["tiny_model"]
 
 QUESTION = "When did the harbour open?"
-HEAD = "question,answer,document\n"
-ROW = f"{QUESTION},in May,harbour.txt\n"
 
 RUN = ["sweep", "{notes}", "--questions", "{q}", "--out", "{out}"]
 RUN += ["--systems", "dos-rag", "--budgets", "100", "--cache", "{cache}"]
@@ -25,11 +22,7 @@ ASK += ["--model", "openai:scripted"]
 @pytest.fixture
 def place(tmp_path, tiny_model, monkeypatch) -> dict[str, Path]:
     """Where everything is that can be wrong."""
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "harbour.txt").write_text(HARBOUR)
-    (tmp_path / "q.csv").write_text(HEAD + ROW)
-    for name in ("empty", "out"):
-        (tmp_path / name).mkdir()
+    own_files(tmp_path)
     (tmp_path / "file.txt").write_text("a file\n")
     (tmp_path / "columns.csv").write_text("frage,antwort\nWann?,Im Mai\n")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
@@ -37,50 +30,37 @@ def place(tmp_path, tiny_model, monkeypatch) -> dict[str, Path]:
     monkeypatch.delenv("OPENAI_API_BASE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     places = {"q": tmp_path / "q.csv", "root": tmp_path, "tiny": tiny_model}
-    names = ("notes", "out", "index", "cache", "empty")
+    names = ("notes", "out", "index", "cache")
     return places | {name: tmp_path / name for name in names}
 
 
 def give(place, *arguments: str):
     filled = [argument.format(**place) for argument in arguments]
-    if filled[0] not in ("demo", "doctor"):
+    if filled[0] != "demo":
         filled += ["--embedding-model", str(place["tiny"])]
     return CliRunner().invoke(app, filled)
 
 
-def assert_told(result, *codes: int) -> str:
+def assert_told(result, *codes: int) -> None:
     assert result.exit_code in codes, result.output
     assert isinstance(result.exception, SystemExit)
     for sign in ("Traceback", "This should not happen", "  File "):
         assert sign not in result.output, result.output
-    (message,) = [line for line in result.stderr.splitlines() if "Error: " in line]
-    return message
+    assert len([line for line in result.stderr.splitlines() if "Error: " in line]) == 1
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
         ["context", "{root}/loop", QUESTION],
-        ["context", "{empty}", QUESTION],
-        ["context", "{notes}", QUESTION, "--directory", "{root}/file.txt"],
         ["context", "{notes}", QUESTION, "--directory", "{root}/file.txt/index"],
-        ["context", "{notes}", QUESTION, "--directory", "{root}/loop"],
         ["context", "a\0b", QUESTION],
         [*RUN, "--questions", "{root}/columns.csv"],
-        [*RUN, "--questions", "{root}/loop"],
         ["sweep", "{root}/missing", *RUN[2:]],
         [*RUN, "--out", "{root}/file.txt"],
-        [*RUN, "--out", "{root}/file.txt/run"],
-        [*RUN, "--out", "{root}/loop"],
         [*RUN, "--cache", "{root}/file.txt"],
-        [*RUN, "--systems", "dos-rag:size=many"],
-        [*RUN, "--systems", "dos-rag:colour=red"],
-        [*RUN, "--systems", "dos-rag,dos-rag"],
         [*RUN, "--model", "nobody:model"],
         ["evaluate", "--data", "quality={root}/file.txt", "--dry-run"],
-        ["sweep", "{notes}", "--questions", "{q}", "--out", "{notes}"],
-        ["doctor", "{root}/file.txt"],
-        ["doctor", "{notes}"],
         ["demo", "--directory", "{root}/file.txt"],
     ],
     ids=lambda arguments: " ".join(arguments[:1] + arguments[-2:]),
@@ -94,23 +74,3 @@ def test_an_address_that_is_none_is_one_line(place, url, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", url)
 
     assert_told(give(place, *ASK), 1)
-
-
-@pytest.mark.parametrize(
-    ("file", "held"),
-    [
-        ("cache/vectors.sqlite", b"no database at all, and longer than a header is"),
-        ("out/run.json", b"{"),
-        ("out/answers.jsonl", b'{"system": 1}\n{"a\n{"b": 1}\n'),
-        ("out/spending.jsonl", b"[]\n{\n"),
-    ],
-)
-@pytest.mark.slow
-def test_a_file_of_ours_that_is_damaged_is_named(place, file, held, monkeypatch):
-    with ScriptedServer(lambda _: "in May") as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        arguments = [*RUN, "--model", "openai:scripted"]
-        assert give(place, *arguments).exit_code == 0
-        (place["root"] / file).write_bytes(held)
-
-        assert file.rpartition("/")[2] in assert_told(give(place, *arguments), 1)

@@ -166,30 +166,8 @@ def test_of_two_runs_in_one_folder_one_asks_and_the_other_is_told(given, files):
     assert len(server.requests) == QUESTIONS
     assert [first.code, second.code] == [0, 1]
     assert second.out == ""
-    assert second.err.endswith(
-        f"Error: Another command is writing to {files / 'run'}, and nothing was "
-        "asked. Wait until it has ended and give this command again: it goes on from "
-        "there.\n"
-    )
+    assert f"Error: Another command is writing to {files / 'run'}, and" in second.err
     assert len(recorded(files / "run")) == QUESTIONS
-
-
-def test_what_a_killed_run_spent_counts_towards_the_cap(given, files):
-    cap = ["--price", "1000,1000", "--max-cost", "3", "--max-reply", "10"]
-    with ScriptedServer(lambda _: Reply("in May", delay=0.05)) as server:
-        process = Command(server, given("run", *cap), files)
-        while len(recorded(files / "run")) < 4:
-            assert process.is_alive, process.end().err
-            time.sleep(0.01)
-        assert process.send(signal.SIGKILL).code == -signal.SIGKILL
-        ended = Command(server, given("run", *cap), files).end()
-
-    assert ended.code == 4, ended.err
-    entries = (files / "run" / "spending.jsonl").read_text().splitlines()
-    spent = [json.loads(entry) for entry in entries]
-    tokens = sum(each["input_tokens"] + each["output_tokens"] for each in spent)
-    assert 2 < tokens / 1000 <= 3
-    assert 4 <= len(recorded(files / "run")) < QUESTIONS
 
 
 @pytest.mark.parametrize("kind", ["sweep", "ask"])

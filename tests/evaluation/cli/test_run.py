@@ -86,6 +86,8 @@ def test_a_cap_ends_the_run_before_it_is_passed_and_a_higher_one_goes_on(ask, tm
     assert "No advice: the run was stopped" in result.stdout
     (spent,) = re.findall(r"^Spent: .*$", result.stdout, re.MULTILINE)
     assert result.stderr.endswith(f" {spent}\n")
+    result, none = ask(lambda _: "in May", *out, "--max-tokens", "2000")
+    assert (result.exit_code, none) == (CAPPED, [])  # what was spent counts
     # The estimate of all is 4,925; spent is 1,920 for half of it.
     result, rest = ask(lambda _: "in May", *out, "--max-tokens", "4500")
     assert result.exit_code == 0
