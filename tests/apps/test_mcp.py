@@ -3,10 +3,9 @@
 import asyncio
 import json
 import os
-import sqlite3
 import subprocess
 import sys
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import httpx
@@ -25,15 +24,10 @@ CLIENTS_2 = ["mcp>=2.3,<3", "langchain[mcp]>=1.5.2", "llama-index-tools-mcp>=0.6
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory) -> Path:
-    """Where the index is kept."""
-    return tmp_path_factory.mktemp("kept")
-
-
-@pytest.fixture(scope="module")
-def command(notes, kept, tiny_model) -> list[str]:
+def command(notes, tiny_model, tmp_path_factory) -> list[str]:
     """The command line after `python`."""
-    how = ["--directory", str(kept), "--embedding-model", str(tiny_model)]
+    kept = str(tmp_path_factory.mktemp("kept"))
+    how = ["--directory", kept, "--embedding-model", str(tiny_model)]
     return ["-m", "oprag", "mcp", str(notes), *how]
 
 
@@ -122,39 +116,6 @@ def test_other_hosts_and_origins_are_refused(server, header, status, request):
 
     assert refused.status_code == status
     assert refused.text != httpx.post(address, json={}).text
-
-
-async def test_ten_clients_at_once_get_what_one_gets(address):
-    async def one(number: int) -> list[str]:
-        async with connected(address) as session:
-            return [
-                await asked(session, "search", question=f"house {n}", token_budget=500)
-                for n in range(number, number + 3)
-            ]
-
-    together = await asyncio.gather(*map(one, range(10)))
-    assert together == [await one(number) for number in range(10)]
-
-
-def written(kept: Path) -> tuple[int, int]:
-    """How many chunks the index has, and the number of the last that was added."""
-    (database,) = kept.rglob("*.sqlite3")
-    with closing(sqlite3.connect(database)) as index:
-        counted = "SELECT count(*), max(seq_id) FROM embeddings"
-        chunks, last = index.execute(counted).fetchone()
-    return chunks, last
-
-
-async def test_killed_and_started_again_it_uses_its_index(
-    command, kept, address, tmp_path
-):
-    async with connected(address) as session:
-        wanted = await asked(session, "search", question="new house 7")
-    before = written(kept)
-    for _ in range(2):
-        async with started(command, tmp_path / "log") as session:
-            assert await asked(session, "search", question="new house 7") == wanted
-    assert written(kept) == before
 
 
 @pytest.mark.parametrize("server", ["address", "address_2"])

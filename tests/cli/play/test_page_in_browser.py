@@ -16,9 +16,12 @@ from typer.testing import CliRunner
 
 from oprag.cli.app import app
 from tests.cli.play.test_session import QUESTION
-from tests.evaluation.reports.browsers import opened_browser
+from tests.evaluation.reports.browsers import watched
+from tests.evaluation.reports.test_page_in_browser import browser
 from tests.files.mixed_files import LEASE, MEETING, pdf
 from tests.kit.serving import HOST, listens, serving
+
+__all__ = ["browser"]
 
 pytestmark = pytest.mark.browser
 
@@ -50,12 +53,6 @@ def program(folder: Path, *arguments: object):
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with opened_browser() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
 def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("play")
     with program(folder, "--directory", folder / "index") as url:
@@ -69,15 +66,8 @@ def open_tab(browser):
 
     def open_it(url: str, **how):
         context = browser.new_context(viewport={"width": 1280, "height": 860}, **how)
-        page = context.new_page()
-        page.troubles = []
         own = (url, "data:", url.replace("http", "ws"))
-        page.on("console", lambda said: page.troubles.append(said.text))
-        page.on("pageerror", lambda error: page.troubles.append(str(error)))
-        page.on(
-            "request",
-            lambda sent: sent.url.startswith(own) or page.troubles.append(sent.url),
-        )
+        page = watched(context.new_page(), *own)
         page.on("dialog", lambda said: page.troubles.append(said.message))
         page.goto(url)
         page.get_by_role("heading", name="Files").wait_for()
