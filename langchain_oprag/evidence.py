@@ -214,6 +214,7 @@ def _with(
 
 def _require_agents() -> None:
     purpose = "EvidenceMiddleware in an agent"
+    require("langchain.agents.middleware", extra="agents", purpose=purpose)
     require("langchain", extra="agents", purpose=purpose, at_least="1.2.10")
 
 

@@ -74,9 +74,9 @@ IDS = "oprag_ids"
 NUMBER = "oprag_number"
 """The number under which a model read it in a conversation; absent elsewhere."""
 PAGES = "oprag_pages"
-"""Name and span of each page of the text that its characters count from: of a result
-those that it is on, `120-480 page 3`, one a line. Empty where they count from an
-unknown part of its document, or where its text begins elsewhere."""
+"""Of a chunk alone, never of a result: name and span of each page of the text that its
+characters count from. Empty where they count from an unknown part of its document, or
+where its text begins elsewhere."""
 NUMBERS = "oprag_numbers"
 """The key of an agent's state for the place of each number."""
 WHY = "oprag_why"

@@ -8,7 +8,6 @@ or doubled.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain
 from typing import Any
 
 from oprag.chunk import SMALL_GAP, Chunk, Hit, Passage, Span
@@ -135,10 +134,6 @@ def place_metadata(passage: Passage) -> dict[str, Any]:
         place[START], end = spans[0][0], spans[-1][1]
         if end > place[START]:
             place[END] = end
-        pages = passage.chunks[0].metadata.get(PAGES) or ()
-        near = [p for p in pages if p[1].start <= end and place[START] < p[1].end]
-        if near:
-            place[PAGES] = "\n".join(f"{a}-{b} {page}" for page, (a, b) in near)
     if len(spans) > 1:
         place[SPANS] = ",".join([f"{start}-{end}" for start, end in spans])
     if passage.number is not None:
@@ -269,11 +264,6 @@ def _join(run: Sequence[Chunk], source_text: TextByName | None) -> Passage:
         return single_passage(run[0])
     texts: list[str] = []
     spans: list[Span] = []
-    pages = [chunk.metadata.get(PAGES) or () for chunk in run]
-    if HASH in run[0].metadata and pages[0]:  # a result knows its own pages alone
-        known = [*dict.fromkeys(chain(*pages))] if all(pages) else None
-        metadata = {**run[0].metadata, PAGES: known}
-        run = [run[0]._replace(metadata=metadata), *run[1:]]
     for chunk in run:
         if chunk.span is None:
             continue

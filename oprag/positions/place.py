@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -110,12 +109,6 @@ def read_spans(whole: Span, metadata: Mapping[str, Any]) -> tuple[Span, ...]:
     if not fits or (places[0], places[-1]) != whole or places != sorted(places):
         return (whole,)
     return tuple(map(Span, places[::2], places[1::2]))
-
-
-def read_pages(written: Any) -> list[tuple[str, Span]]:
-    """Return name and span of each page that a result's `PAGES` names."""
-    pages = re.findall(r"(\d+)-(\d+) (.*)", str(written))
-    return [(name, Span(int(start), int(end))) for start, end, name in pages]
 
 
 def placed(

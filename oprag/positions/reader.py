@@ -31,7 +31,7 @@ from oprag.positions.keys import (
     is_of_a_parent,
     look_up,
 )
-from oprag.positions.place import is_unchanged, placed, read_pages
+from oprag.positions.place import is_unchanged, placed
 
 _CHARACTERS = [scheme.start for scheme in SCHEMES if scheme.characters]
 """Keys that say at which character a chunk begins."""
@@ -85,8 +85,6 @@ def read_chunks(
     scopes = [
         {**hit.metadata, PAGES: ()}
         if (is_of_a_parent(hit) and hit.metadata["doc_id"] != name) or _is_window(hit)
-        else {**hit.metadata, PAGES: read_pages(hit.metadata[PAGES])}
-        if HASH in hit.metadata and PAGES in hit.metadata
         else hit.metadata
         for hit, (_, name) in zip(hits, documents, strict=True)
     ]

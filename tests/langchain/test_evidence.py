@@ -21,7 +21,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langchain_oprag import (
     EvidenceMiddleware,
     OffsetSentenceSplitter,
-    OrderPreservingCompressor,
     OrderPreservingRetriever,
     cited,
 )
@@ -344,32 +343,6 @@ def test_documents_are_shown_once_however_a_tool_wrote_them(written):
         [f"[1] {places[0]}\n{QUOTES}", f"[2] {places[1]}\n Late.\n"]
     )
     assert second == "[see above: [1], [2]]"
-
-
-def test_what_is_merged_or_cut_is_cited_by_its_pages():
-    texts = [" ".join(f"Rule {n} of {page}." for n in range(9)) for page in "ab"]
-    pages = [
-        Document(text, metadata={"source": "u.pdf", "page": page})
-        for page, text in enumerate(texts)
-    ]
-    ordered = OrderPreservingCompressor(documents=pages, merge=False)
-
-    def found(*spans):
-        return ordered.compress_documents(
-            [
-                Document(texts[page][start:end], metadata=pages[page].metadata)
-                for page, start, end in spans
-            ]
-        )
-
-    first, second = shown(
-        message(*found((0, 70, 96), (0, 96, 116), (1, 0, 40))),
-        message(*found((1, 20, 90))),
-    )
-
-    both = "page 1, characters 70-116 to page 2, characters 0-40"
-    assert first.startswith(f"[1] u.pdf, {both}\n")
-    assert second.startswith("[2] u.pdf, page 2, characters 40-90\n")
 
 
 def test_messages_of_a_graph_of_your_own_say_what_their_numbers_mean():
