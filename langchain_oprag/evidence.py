@@ -56,10 +56,9 @@ _WRITINGS: tuple[Callable[[str], str], ...] = (
 """Forms in which tools write a document's text; in one message all in the same way."""
 _WORD = re.compile(r"(?<!\\)[^\W\d_]+")
 """Without the n of an escaped line break."""
-_JSON_KEY = re.compile(r'"\w+":')
 _LABELS = {"content", "document", "id", "metadata", "none", "null", "passage"}
 _LABELS |= {"characters", "chunk", "page", "part", "record", "row"}
-_LABELS |= {"relevance", "score", "source", "text", "title", "type"}
+_LABELS |= {"source", "text", "title", "type"}
 """Words that come before a document, its parts, and its place."""
 _LINE = 60
 """Characters that an answer may quote of its sources."""
@@ -88,8 +87,7 @@ class EvidenceMiddleware(AgentMiddleware):
 
     A message is left as it is unless its content is the documents, each of them whole,
     with their heads, as text or as JSON: an answer with its sources as artifact stays,
-    and so does a result that was cleared, shortened, put into a file, has an image, or
-    goes on in words of the tool's own.
+    and so does a result that was cleared, shortened, put into a file, or has an image.
 
     Args:
         token_budget: Tokens that one message may show, the line for what is above
@@ -246,14 +244,11 @@ def _is_made_of(documents: Sequence[Document], content: str) -> bool:
     # What is left without the texts, without what the documents say of themselves,
     # and without what comes before each of them.
     for text in sorted(texts, key=len, reverse=True):
-        content = content.replace(written(text), "\0")
+        content = content.replace(written(text), "\n")
     own = _LABELS.union(*(_words(f"{each.id} {each.metadata}") for each in documents))
     besides = Counter(word for word in _words(content) if word not in own)
     each = max(2, len(texts))
     words = [word for word, count in besides.items() if count < each]
-    after = _JSON_KEY.sub("", content.rpartition("\0")[2])
-    if not {*words}.isdisjoint(_words(after)):
-        return False  # the tool's own words after them are not to be lost
     room = sum(map(len, texts)) - _LINE
     return not words or _TEXT_OF_EACH * sum(map(len, words)) <= room
 

@@ -275,7 +275,6 @@ def at(text, start=0, source="terms.md"):
 
 DUE = [at("Due:\n30 days\n"), at("Something else entirely, and longer.", 40)]
 SHORT = [at("30 days", 9)]
-LONG = [at("It was März, and the fields lay under the snow. " * 9)]
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBO"}}
 
 
@@ -291,7 +290,6 @@ IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBO"}
         ([at(" ")], " "),
         (DUE, "Invoices are due within 30 days, and a fee of 4% follows."),
         (DUE, f"It is at /results/1. It begins:\n\n{DUE[0].page_content}[1 more]"),
-        (LONG, f"{LONG[0].page_content}\nMore: call again with page=2."),
         (DUE, f"The first is cut short:\n\nDue:\n\n{DUE[1].page_content}"),
         ([at("Paris")], "The capital of France is Paris, and has been so since 987."),
         *((SHORT, f"{head}30 days") for head in ("The answer: ", "Not ", "No:\n")),
@@ -301,7 +299,7 @@ def test_messages_that_show_something_else_stay_as_they_are_and_do_not_count(
     artifact, content
 ):
     other = ToolMessage(content, tool_call_id="1", artifact=artifact)
-    found = artifact if artifact in (DUE, SHORT, LONG) else [chunk(0)]
+    found = artifact if artifact in (DUE, SHORT) else [chunk(0)]
 
     applied = EvidenceMiddleware().apply([other, message(*found)])
 
