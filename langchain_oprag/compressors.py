@@ -17,6 +17,7 @@ from oprag.chunk import best_of_each
 from oprag.context import Arranged, by_rank
 from oprag.documents import SearchFilter
 from oprag.errors import refuse_unknown
+from oprag.metadata import RANK
 from oprag.tokens import Do
 
 Found: TypeAlias = Sequence[Document] | Sequence[Sequence[Document]]
@@ -120,7 +121,12 @@ class OrderPreservingCompressor(
         if best_of_each(documents) is documents:
             return documents
         options = self._options_for(self.top_n)
-        return best_of_each([by_rank(d, hits_of(d), options) for d in documents])
+        listed = best_of_each([by_rank(d, hits_of(d), options) for d in documents])
+        # The ranks of each search are not those of this list.
+        return [
+            each.model_copy(update={"metadata": {**each.metadata, RANK: None}})
+            for each in listed
+        ]
 
     def _ordering(self, documents: Sequence[Document]) -> Do:
         return self._arranging(documents, self._options_for(self.top_n))

@@ -38,7 +38,8 @@ def next_step(diagnosis: Diagnosis, *, repairing: bool) -> str:
     kinds = {problem.kind for problem in diagnosis.problems if problem.serious}
     if not kinds or kinds == {"empty"}:
         return ""
-    if not diagnosis.documents:
+    proved = diagnosis.proofs and diagnosis.proofs.documents
+    if not (diagnosis.documents or proved):
         return "name the key that says which document a chunk is from: --document-key"
     if diagnosis.proofs is None:
         return "give the files that were indexed: --documents FOLDER --repair"

@@ -32,7 +32,7 @@ from oprag.errors import (
     OpragError,
     PositionError,
 )
-from oprag.metadata import HASH, IDS, PROBLEM, RANK, UNNAMED
+from oprag.metadata import HASH, PROBLEM, RANK, UNNAMED
 from oprag.ordering import document_order, rank_order
 from oprag.positions import (
     as_number,
@@ -324,8 +324,8 @@ def _ranked(chunks: list[Chunk], options: ContextOptions) -> list[Chunk]:
     """The chunks best first.
 
     A list in the order that a component returned keeps the ranks written on it; of
-    several such lists, one after another, the best of each comes first. Any other list
-    is ranked by list order.
+    several such lists of other documents, joined, the best of each comes first. Any
+    other list is ranked by list order.
     """
     ranks = _written_ranks(chunks, options)
     if ranks is None:
@@ -349,8 +349,8 @@ def _written_ranks(
         ranked = [chunk._replace(rank=rank) for rank, chunk in pairs]
         if not _in_order(ranked, options):
             return None
-    # Slices of one hit have one rank; hits of several components have each their own.
-    hits = [(rank, c.document, str(c.metadata.get(IDS))) for rank, c in pairs]
+    # Slices of one hit share a rank; so do hits of joined lists, of other documents.
+    hits = [(rank, chunk.document) for rank, chunk in pairs]
     if len({*hits}) == len({*ranks}):
         return ranks
     best = dict.fromkeys(sorted(hits, key=itemgetter(0)))

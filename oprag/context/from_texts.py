@@ -13,6 +13,7 @@ from oprag.context.problems import Problems
 from oprag.context.seen import Seen, SeenLike
 from oprag.documents import SourceLike, check_entries
 from oprag.errors import InvalidOptionError, named
+from oprag.metadata import RANK
 
 
 class OrderContextKeywords(ContextKeywords, total=False):
@@ -112,13 +113,16 @@ def order_context(
     if any(length != lengths["texts"] for length in lengths.values()):
         message = f"The lists differ in length: {lengths}. Give one of each per text."
         raise InvalidOptionError(message, option="metadatas", value=lengths)
-    check_entries("metadatas", best_of_each(metadatas or []), Mapping)
+    if metadatas is not None:
+        check_entries("metadatas", best_of_each(metadatas), Mapping)
     if best_of_each(texts) is texts:
         hits = _hits(texts, metadatas, scores)
     else:
-        rows = zip(texts, metadatas or repeat(None), scores or repeat(None))  # noqa: B905 -- checked above
-        searches = [_hits(*row) for row in rows]
-        hits = best_of_each([by_rank(each, each, checked) for each in searches])
+        rest = (repeat(None) if e is None else e for e in (metadatas, scores))
+        searches = [_hits(*row) for row in zip(texts, *rest)]  # noqa: B905 -- checked above
+        listed = best_of_each([by_rank(each, each, checked) for each in searches])
+        # The ranks of each search are not those of this list.
+        hits = [hit._replace(metadata={**hit.metadata, RANK: None}) for hit in listed]
     read = None if seen is None else Seen(seen)
     arranged = arrange(hits, checked, seen=read)
     Problems("order_context").tell(arranged.problems)

@@ -53,3 +53,6 @@ def test_results_of_components_are_read_by_their_ranks():
         assert [d.page_content for d in compressor(given)] == best
     metadatas = [[d.metadata for d in search] for search in searches]
     assert [p.text for p in order_context(TEXTS, metadatas, top_n=3)] == best
+    plain = [Document(t, metadata=m) for t, m in zip(TEXTS[0], PLACES[0], strict=True)]
+    of_one = [ordered(plain[:5]), ordered(plain[5:])]
+    assert len(compressor(of_one)) == 3
