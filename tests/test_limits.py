@@ -23,7 +23,7 @@ OUTER = ("cli", "files", "scale")
 LINES = {
     # Aims: 26,600 for the core and both adapters, and 2,600 for what came since: places
     # that people know, evidence and numbers of agents, reading, hostile files.
-    "core": 18_359,  # aim: 17,500; places, parents and pages, refusals, numbers, why
+    "core": 18_387,  # aim: 17,500; places, parents and pages, refusals, numbers, why
     "langchain_oprag": 4_572,  # aim: 4,400; places, refusals, cited, wrapped retrievers
     "llamaindex_oprag": 5_018,  # aim: 4,700; places, refusals, cited, reading
     "oprag/routing": 1_000,  # the rule for refusals, and no grammar
@@ -31,7 +31,7 @@ LINES = {
     "packages/oprag-eval": 8_497,  # what a run costs, and files that are not sound
     "oprag/files": 1_014,  # came out of evaluation, Word files, says what it reads
     "oprag/scale": 446,
-    "tests": 42_421,  # aim: 42,000; places, damages, a real model, numbers, costs
+    "tests": 42_444,  # aim: 42,000; places, damages, a real model, numbers, costs
 }
 NAMES = {"context": 40}
 """Of doors that may be larger than `OTHER_NAMES`."""

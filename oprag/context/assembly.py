@@ -22,7 +22,7 @@ from oprag.context.budget import BudgetFiller, SentText
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.numbers import Numbers
 from oprag.context.options import ContextOptions, TextsByName
-from oprag.context.passages import finish
+from oprag.context.passages import finish, taken_apart
 from oprag.context.places import find_places
 from oprag.context.problems import Problems
 from oprag.context.seen import Seen
@@ -159,6 +159,8 @@ def _kept(
 ) -> tuple[list[Passage], dict[str, Any], bool, list[Chunk]]:
     """The passages, why these, whether all was used, and the chunks seen before."""
     seen_before: list[Chunk] = []
+    if options.merges:
+        chunks = taken_apart(chunks)
     left = {"": _ranks(chunks, first)}
     if seen is not None:
         chunks, seen_before = seen.divided(chunks)

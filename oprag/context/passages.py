@@ -12,6 +12,7 @@ from typing import Any
 
 from oprag.chunk import SMALL_GAP, Chunk, Hit, Passage, Span
 from oprag.context.options import ContextOptions
+from oprag.context.pieces import slice_of
 from oprag.errors import PositionError
 from oprag.metadata import (
     BARE,
@@ -304,6 +305,31 @@ def slices(text: str, spans: Sequence[Span]) -> list[tuple[Span, int]] | None:
         places.append((span, span.start - length))
         length += span.end - span.start
     return places if spans and length == len(text) else None
+
+
+def taken_apart(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Return merged results that overlap others as the slices that they are made of.
+
+    Two searches may have merged the same chunks. Others stay as they are.
+    """
+    return [part for chunk in chunks for part in _slices_of(chunk, chunks)]
+
+
+def _slices_of(chunk: Chunk, chunks: Sequence[Chunk]) -> list[Chunk]:
+    if SPANS not in chunk.metadata or not is_unchanged(chunk.metadata, chunk.text):
+        return [chunk]
+    if chunk.span is None or not any(_overlap(chunk, other) for other in chunks):
+        return [chunk]
+    cuts = slices(chunk.text, read_spans(chunk.span, chunk.metadata)) or ()
+    parts = [(span, chunk.text[span[0] - n : span[1] - n]) for span, n in cuts]
+    return [slice_of(chunk, *span, text) for span, text in parts] or [chunk]
+
+
+def _overlap(one: Chunk, other: Chunk) -> bool:
+    if one is other or one.span is None or other.span is None:
+        return False
+    is_near = (one.document, one.part) == (other.document, other.part)
+    return is_near and one.span[0] < other.span[1] and other.span[0] < one.span[1]
 
 
 def proved_source(run: Sequence[Chunk], source_text: TextByName) -> str | None:

@@ -5,8 +5,10 @@ from itertools import chain
 
 import pytest
 from langchain_core.documents import Document
+from llama_index.core.schema import NodeWithScore, TextNode
 
 from langchain_oprag import OrderPreservingCompressor, as_passages
+from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag import order_context
 from oprag.errors import InvalidOptionError
 
@@ -56,3 +58,24 @@ def test_results_of_components_are_read_by_their_ranks():
     plain = [Document(t, metadata=m) for t, m in zip(TEXTS[0], PLACES[0], strict=True)]
     of_one = [ordered(plain[:5]), ordered(plain[5:])]
     assert len(compressor(of_one)) == 3
+
+
+def test_what_two_searches_merged_comes_once():
+    lines = [f"{name} one two." for name in ("Alpha", "Bravo", "Carol", "Delta")]
+    places = [{"source": "a", "start_index": 15 * n} for n in range(4)]
+    whole = " ".join(lines)
+
+    merging = OrderPreservingCompressor(merge=True)
+    searches = [
+        merging([Document(lines[n], metadata=places[n]) for n in found])
+        for found in ((0, 1, 2), (1, 2, 3))
+    ]
+    assert [d.page_content for d in merging(searches)] == [whole]
+    merging = OrderPreservingPostprocessor(merge=True)
+    found = [
+        NodeWithScore(node=TextNode(text=lines[n], metadata=places[n]))
+        for n in (0, 1, 2, 1, 2, 3)
+    ]
+    merged = [merging.postprocess_nodes(each) for each in (found[:3], found[3:])]
+    (one,) = merging.postprocess_nodes([*merged[0], *merged[1]])
+    assert one.text == whole
