@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.scale.nodes import cluster_of
-from tests.stores.conftest import database, new_database, postgres_port
+from tests.stores.conftest import closed_stores, database, new_database, postgres_port
 
-__all__ = ["database", "new_database", "postgres_port"]
+__all__ = ["closed_stores", "database", "new_database", "postgres_port"]
 
 REQUIRED = bool(os.environ.get("OPRAG_REQUIRE_SERVERS"))
 """Whether a missing package fails the tests instead of skipping them."""

@@ -61,6 +61,11 @@ def _running(server: Callable[[], AbstractContextManager[int]]) -> Iterator[int]
         yield port
 
 
+@pytest.fixture(autouse=True, scope="module")
+def closed_stores() -> None:
+    """Keep them: a dropped client of a Chroma server leaves its sockets open."""
+
+
 @pytest.fixture(scope="session")
 def chroma_port() -> Iterator[int]:
     """Port of a Chroma server on 127.0.0.1."""
