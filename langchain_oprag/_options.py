@@ -86,6 +86,7 @@ def rewrapped(
     Returns:
         None if what is inside is not of the kind, or which one is not known.
     """
+    # Here, so that importing the package does not take as long again.
     from langchain_core.runnables import configurable
 
     if isinstance(retriever, kind):

@@ -24,7 +24,7 @@ LINES = {
     # Aims: 26,600 for the core and both adapters, and 2,600 for what came since: places
     # that people know, evidence and numbers of agents, reading, hostile files.
     "core": 18_387,  # aim: 17,500; places, parents and pages, refusals, numbers, why
-    "langchain_oprag": 4_572,  # aim: 4,400; places, refusals, cited, wrapped retrievers
+    "langchain_oprag": 4_573,  # aim: 4,400; places, refusals, cited, wrapped retrievers
     "llamaindex_oprag": 5_018,  # aim: 4,700; places, refusals, cited, reading
     "oprag/routing": 1_000,  # the rule for refusals, and no grammar
     "oprag/cli": 4_725,  # reading is in the core now; options as they are typed
