@@ -55,8 +55,8 @@ def main() -> list[int]:
 
     print("Long answer: ", result["long_answer"])
     print("Short answer:", result["answer"])
-    for call in result["usage"]["rungs"]:
-        print(f"  {call['rung']} call: {call['input_tokens']} tokens in")
+    for call in result["usage"]["steps"]:
+        print(f"  {call['step']} call: {call['input_tokens']} tokens in")
     clauses = clause_numbers(model.prompts[0])
     print("Clauses read:", clauses)
     assert 1 < len(clauses) < len(CLAUSES)

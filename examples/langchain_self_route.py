@@ -38,8 +38,8 @@ def ask(model: BaseChatModel) -> dict[str, Any]:
         print(piece.get("answer", ""), end="")
         usage = piece.get("usage", usage)
     print()
-    for rung in usage["rungs"]:
-        print(f"  {rung['rung']}: {rung['decision']}, {rung['input_tokens']} tokens in")
+    for step in usage["steps"]:
+        print(f"  {step['step']}: {step['decision']}, {step['input_tokens']} tokens in")
     return usage
 
 

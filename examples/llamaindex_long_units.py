@@ -61,8 +61,8 @@ def main() -> list[int]:
     metadata = response.metadata or {}
     print("Long answer: ", metadata["long_answer"])
     print("Short answer:", response)
-    for call in metadata["usage"]["rungs"]:
-        print(f"  {call['rung']} call: {call['input_tokens']} tokens in")
+    for call in metadata["usage"]["steps"]:
+        print(f"  {call['step']} call: {call['input_tokens']} tokens in")
     clauses = clause_numbers(llm.prompts[0])
     print("Clauses read:", clauses)
     assert 1 < len(clauses) < len(CLAUSES)

@@ -37,8 +37,8 @@ def ask(llm: LLM) -> dict[str, Any]:
     response = engine.query(QUESTION)
     print("Answer:", response)
     usage: dict[str, Any] = (response.metadata or {})["usage"]
-    for rung in usage["rungs"]:
-        print(f"  {rung['rung']}: {rung['decision']}, {rung['input_tokens']} tokens in")
+    for step in usage["steps"]:
+        print(f"  {step['step']}: {step['decision']}, {step['input_tokens']} tokens in")
     return usage
 
 

@@ -19,15 +19,15 @@ Prompt: TypeAlias = str | BasePromptTemplate[Any]
 _LONG_READER = {"long": LONG_PROMPT, "short": SHORT_PROMPT, "direct": DIRECT_PROMPT}
 
 
-def rung_prompts(
-    given: Any, rungs: Mapping[str, bool], built_in: str
+def step_prompts(
+    given: Any, steps: Mapping[str, bool], built_in: str
 ) -> dict[str, Prompt]:
-    """Return the prompts of Self-Route by rung.
+    """Return the prompts of Self-Route by step.
 
     Args:
         given: As `SelfRouteChain(prompts=)` takes it.
-        rungs: By name, whether the rung's prompt must let the model decline.
-        built_in: The prompt of rungs that have no other.
+        steps: By name, whether the step's prompt must let the model decline.
+        built_in: The prompt of steps that have no other.
 
     Raises:
         InvalidOptionError: A prompt lacks a variable, has another one, or does not
@@ -36,13 +36,13 @@ def rung_prompts(
     given = built_in if given is None else given
     named = isinstance(given, Mapping)
     return {
-        rung: _checked(
-            given.get(rung, built_in) if named else given,
+        step: _checked(
+            given.get(step, built_in) if named else given,
             QA_VARIABLES,
-            f"prompts[{rung!r}]" if named else "prompts",
+            f"prompts[{step!r}]" if named else "prompts",
             must_decline=must_decline,
         )
-        for rung, must_decline in rungs.items()
+        for step, must_decline in steps.items()
     }
 
 

@@ -42,7 +42,7 @@ class LongReader(DrivenRunnable, CheckedOptions):
     - `long_answer`: the first call's reply; None where there was one call or none;
     - `answer`: the short answer; the sentinel "unanswerable" where there was nothing
       to read, and no call;
-    - `usage`: what it took, see `oprag.calls.Ledger.to_dict`. Its `rungs` are the
+    - `usage`: what it took, see `oprag.calls.Ledger.to_dict`. Its `steps` are the
       calls: `"long"` and `"short"`, or `"direct"`;
     - `messages`, where the input has them: the short answer as an `AIMessage`.
 

@@ -25,7 +25,7 @@ from langchain_oprag._options import (
     rewrapped,
     unwrapped,
 )
-from langchain_oprag._prompts import Prompt, Question, fill, read_question, rung_prompts
+from langchain_oprag._prompts import Prompt, Question, fill, read_question, step_prompts
 from langchain_oprag._searched import search_filter, verified_stores
 from langchain_oprag.documents import SourceLike
 from langchain_oprag.retrievers import Fetch, OrderPreservingRetriever
@@ -42,10 +42,10 @@ from oprag.context import ContextOptions, FetchPlan, OnProblem, Order, single_pa
 from oprag.diagnosing import Verifiable, Verification
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.routing import (
-    DEFAULT_RUNGS,
+    DEFAULT_STEPS,
     Routed,
     RouteOptions,
-    Rung,
+    Step,
     check_route,
     no_tools,
     route,
@@ -62,7 +62,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     The model reads the retrieved chunks, in document order, and may refuse. Only
     then does it read the full documents of those chunks. Out of a store they are read
     through the retriever's filter: a document with hidden chunks is left out, and
-    named in the step's `note`. `rungs=` puts other steps in between. It takes the place
+    named in the step's `note`. `steps=` puts other steps in between. It takes the place
     of `create_retrieval_chain`.
 
     The input is a question, or `{"input": question}`, perhaps with `chat_history`
@@ -74,7 +74,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
       retrieved ones, or of full documents one for each slice that was read;
     - `answer`: a string. If the model refuses at the last step, what it said;
       without any context "unanswerable";
-    - `route`: `rung`, the name of the step that the answer is from (None without
+    - `route`: `step`, the name of the step that the answer is from (None without
       any context), and `answered`, False for a refusal; `finish`, where the answer
       did not end as it should: `"length"` or `"filter"` if it was cut, `"empty"`, or
       `"call"` if the model called a tool that nobody carried out;
@@ -86,7 +86,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     refusal is not shown, unless it is the final reply. LangGraph's
     `stream_mode="messages"` and `astream_events` show the same, as one run of a chat
     model; with the tag `nostream` nothing. The calls of the model carry the tag
-    `rung:<name>`.
+    `step:<name>`.
 
     Args:
         **options: The fields below.
@@ -116,7 +116,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
         ... )
         >>> result = chain.invoke("When did it rain?")
         >>> result["answer"], result["route"]
-        ('In May.', {'rung': 'full', 'answered': True})
+        ('In May.', {'step': 'full', 'answered': True})
     """
 
     model_config = ConfigDict(use_attribute_docstrings=True)
@@ -127,15 +127,15 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     """Any `Runnable` from a query to documents, best first."""
     documents: SourceLike | None = Field(default=None, repr=False)
     """Full texts by document name: anything that `document_source` takes. Needed where
-    a rung is `"full"`. A store is read through the filter of the search, other texts
+    a step is `"full"`. A store is read through the filter of the search, other texts
     are given to anyone who asks."""
-    rungs: SkipValidation[Sequence[str | int | Rung]] = DEFAULT_RUNGS
+    steps: SkipValidation[Sequence[str | int | Step]] = DEFAULT_STEPS
     """The texts that the model reads in turn until it answers: `"retrieved"` (as
     many chunks as the retriever is set to return, by a count or a budget of its own;
     else about 2,000 tokens of them), numbers of tokens, `"full"`; see
-    `oprag.routing.as_rungs`."""
-    rung_llms: SkipValidation[Mapping[str, Model] | None] = None
-    """Other models, by the rung's name: `{"full": long_context_model}`."""
+    `oprag.routing.as_steps`."""
+    step_llms: SkipValidation[Mapping[str, Model] | None] = None
+    """Other models, by the step's name: `{"full": long_context_model}`."""
     decline: Decline = "word"
     """How a refusal is recognised. `"word"`: the reply begins or ends with the word
     *unanswerable*, alone. `"tool"`: the model calls a tool instead of writing text; for
@@ -143,11 +143,11 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     function from the reply to a bool, such as `oprag.routing.word_in_reply`, the
     paper's rule; a stream is then held back until the reply ends."""
     prompts: SkipValidation[Prompt | Mapping[str, Prompt] | None] = None
-    """Prompts in the place of the built-in one: one for all rungs, or prompts by the
-    rung's name. A format string or a prompt template, with `{context}` and
+    """Prompts in the place of the built-in one: one for all steps, or prompts by the
+    step's name. A format string or a prompt template, with `{context}` and
     `{question}`."""
     max_context_tokens: SkipValidation[int | Mapping[str, int] | None] = None
-    """Tokens of prompt and answer that the model takes, or one number by the rung's
+    """Tokens of prompt and answer that the model takes, or one number by the step's
     name; None for what the model's profile says, if it has one."""
     answer_tokens: SkipValidation[int | None] = _call_field("answer_tokens")
     prices: SkipValidation[Mapping[str, Sequence[float]] | None] = _call_field("prices")
@@ -172,7 +172,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
         return self
 
     def _read(self) -> tuple[RouteOptions, dict[str, Prompt]]:
-        """Return the options as the core takes them, and the prompts by rung.
+        """Return the options as the core takes them, and the prompts by step.
 
         Pydantic keeps an assigned value that only a validator of the whole refuses, so
         that every question comes by here as well.
@@ -180,10 +180,10 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
         Raises:
             InvalidOptionError: They contradict one another.
         """
-        rungs = check_route(**vars(self))
+        steps = check_route(**vars(self))
         models = {"llm": self.llm}
-        for name, llm in (self.rung_llms or {}).items():
-            models[f"rung_llms[{name!r}]"] = llm
+        for name, llm in (self.step_llms or {}).items():
+            models[f"step_llms[{name!r}]"] = llm
         for option, llm in models.items():
             check_runnable(option, llm, A_MODEL)
             if self.decline == "tool" and with_tool(llm, {}) is None:
@@ -192,20 +192,20 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
         given: Any = {name: getattr(self, name) for name in names}
         context = ContextOptions(**given)
         by_word = self.decline == "word"
-        must_decline = {rung.name: by_word and rung != rungs[-1] for rung in rungs}
-        prompts = rung_prompts(self.prompts, must_decline, qa_prompt(self.decline))
-        return RouteOptions(rungs=rungs, context=context), prompts
+        must_decline = {step.name: by_word and step != steps[-1] for step in steps}
+        prompts = step_prompts(self.prompts, must_decline, qa_prompt(self.decline))
+        return RouteOptions(steps=steps, context=context), prompts
 
     def _verification(self) -> Verification:
         route, _ = self._read()
         inside, full = unwrapped(self.retriever, {})[:1], None
-        if any(rung.full for rung in route.rungs):
+        if any(step.full for step in route.steps):
             full = self._full_texts().within(search_filter(self.retriever, {}, {}))
         stores = verified_stores(self.retriever)
         return Verification(stores, route.context, full, inside=inside)
 
     def _inside(self) -> list[Runnable[Any, Any]]:
-        return [self.retriever, self.llm, *(self.rung_llms or {}).values()]
+        return [self.retriever, self.llm, *(self.step_llms or {}).values()]
 
     def _answering(self, given: Any, config: RunnableConfig) -> _SelfRouting:
         options, prompts = self._read()
@@ -213,9 +213,9 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
 
 
 class _SelfRouting(Answering):
-    """One question on its way up the rungs; prompts by rung, full texts by name."""
+    """One question on its way up the steps; prompts by step, full texts by name."""
 
-    kind = "rung"
+    kind = "step"
 
     def __init__(
         self,
@@ -235,15 +235,15 @@ class _SelfRouting(Answering):
         self._hits: list[Hit] = []
         self._options = replace(options, source=self.source)
         self._prompts = prompts
-        self._llms = dict.fromkeys(prompts, chain.llm) | dict(chain.rung_llms or {})
+        self._llms = dict.fromkeys(prompts, chain.llm) | dict(chain.step_llms or {})
 
     def retrieving(self) -> Steps[list[AddableDict]]:
-        """Retrieve once for all rungs, best first.
+        """Retrieve once for all steps, best first.
 
-        A vector store is asked for as many chunks as fill the largest rung, where
+        A vector store is asked for as many chunks as fill the largest step, where
         nobody said how many: neither of the store nor of a retriever around it.
         """
-        tokens = tokens_to_retrieve(self._options.rungs)
+        tokens = tokens_to_retrieve(self._options.steps)
         plan = None if tokens is None else FetchPlan(tokens)
         retriever, kind = self._chain.retriever, OrderPreservingRetriever
         ours = rewrapped(retriever, kind, lambda r: r.best_first(tokens), self.config)
@@ -259,15 +259,15 @@ class _SelfRouting(Answering):
         return []
 
     def dialogue(self) -> Dialogue[Routed]:
-        """Self-Route, rung by rung."""
+        """Self-Route, step by step."""
         return route(self._hits, self._options, self, ledger=self.ledger)
 
     def llm(self, prompt: str) -> Runnable[Any, Any]:
-        """The model of a rung."""
+        """The model of a step."""
         return self._llms[prompt]
 
     def messages(self, prompt: str, values: Mapping[str, str]) -> list[BaseMessage]:
-        """Fill the prompt of a rung in.
+        """Fill the prompt of a step in.
 
         The conversation comes after the context, so that what is before it is the
         same for every question on a document.

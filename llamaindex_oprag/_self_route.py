@@ -36,7 +36,7 @@ from oprag.metadata import DOC_URI, RESULT_KEYS, named_id
 from oprag.routing import (
     Routed,
     RouteOptions,
-    RungContext,
+    StepContext,
     check_route,
     no_tools,
     route,
@@ -49,8 +49,8 @@ class SelfRouteOptions:
     """The arguments of `SelfRouteQueryEngine.from_args`, checked.
 
     Args:
-        llm: The model of rungs that have no other.
-        context: How retrieved nodes become the context of a rung.
+        llm: The model of steps that have no other.
+        context: How retrieved nodes become the context of a step.
         **given: The other options.
 
     Raises:
@@ -58,15 +58,15 @@ class SelfRouteOptions:
     """
 
     def __init__(self, llm: LLM, context: ContextOptions, **given: Any) -> None:
-        rungs = check_route(**given)
+        steps = check_route(**given)
         self.llm, self.context = llm, context
         self.decline = given["decline"]
         self.prices, self.answer_tokens = given["prices"], given["answer_tokens"]
         self.max_context_tokens = given["max_context_tokens"]
-        self.route = RouteOptions(rungs=rungs, context=context, sent_text=sent_text)
-        self.llms: dict[str, LLM] = {rung.name: llm for rung in rungs} | {
-            rung: check_llm(f"rung_llms[{rung!r}]", each)
-            for rung, each in (given["rung_llms"] or {}).items()
+        self.route = RouteOptions(steps=steps, context=context, sent_text=sent_text)
+        self.llms: dict[str, LLM] = {step.name: llm for step in steps} | {
+            step: check_llm(f"step_llms[{step!r}]", each)
+            for step, each in (given["step_llms"] or {}).items()
         }
         for name, each in self.llms.items() if self.decline == "tool" else ():
             if not (
@@ -74,7 +74,7 @@ class SelfRouteOptions:
                 and each.metadata.is_function_calling_model
                 and hasattr(each, "chat_with_tools")
             ):
-                option = "llm" if each is llm else f"rung_llms[{name!r}]"
+                option = "llm" if each is llm else f"step_llms[{name!r}]"
                 raise no_tools(option, each)
         self.source = source_or_none(given["documents"])
         self.problems = Problems("SelfRouteQueryEngine")
@@ -94,11 +94,11 @@ class SelfRouteOptions:
     def checked_prompt(
         self, name: str, prompt: str | BasePromptTemplate
     ) -> BasePromptTemplate:
-        """Return a prompt for a rung, if it can be used."""
+        """Return a prompt for a step, if it can be used."""
         if name not in self.llms:
             message = f"There is no prompt {name!r}. They are {', '.join(self.llms)}."
             raise InvalidOptionError(message, option="prompts", value=prompt)
-        last = name == self.route.rungs[-1].name
+        last = name == self.route.steps[-1].name
         return check_template(
             prompt,
             f"prompts[{name!r}]",
@@ -108,7 +108,7 @@ class SelfRouteOptions:
 
 
 class SelfRouting(Answering):
-    """One question on its way up the rungs; its nodes are best first."""
+    """One question on its way up the steps; its nodes are best first."""
 
     def __init__(
         self,
@@ -129,16 +129,16 @@ class SelfRouting(Answering):
         self._nodes: list[NodeWithScore] = []
 
     def dialogue(self) -> Dialogue[Routed]:
-        """Self-Route, rung by rung."""
+        """Self-Route, step by step."""
         hits = hits_of(self.retrieved)
         return route(hits, self._route, self, ledger=self.ledger)
 
     def llm(self, prompt: str) -> LLM:
-        """The model of a rung."""
+        """The model of a step."""
         return self._options.llms[prompt]
 
     def template(self, prompt: str) -> BasePromptTemplate:
-        """The prompt of a rung."""
+        """The prompt of a step."""
         return self._templates[prompt]
 
     def begin(self, request: CallModel) -> ModelCall:
@@ -153,7 +153,7 @@ class SelfRouting(Answering):
     def end(self, result: Routed) -> Iterable[str]:
         """Take note of the end; return what of the answer was not shown.
 
-        That is an earlier refusal where the last rung was skipped, and LlamaIndex's
+        That is an earlier refusal where the last step was skipped, and LlamaIndex's
         own words where there was nothing to read.
         """
         self._routed = result
@@ -161,7 +161,7 @@ class SelfRouting(Answering):
             self._options.problems.tell(result.problems)
         if self.shown:
             return ()
-        return (EMPTY_RESPONSE if result.rung is None else result.text or "",)
+        return (EMPTY_RESPONSE if result.step is None else result.text or "",)
 
     def nodes_read(self) -> list[NodeWithScore]:
         """The nodes read for the answer, as far as is known, in reading order."""
@@ -225,10 +225,10 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         return following
 
     def asked(self) -> tuple[BaseRetriever, bool]:
-        """Return what is asked, best first, once for all rungs.
+        """Return what is asked, best first, once for all steps.
 
         An index retriever at LlamaIndex's default is asked for as many nodes as fill
-        the largest rung, unless somebody said how many: for it, or for a component of
+        the largest step, unless somebody said how many: for it, or for a component of
         oprag around or after it.
 
         Returns:
@@ -236,7 +236,7 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         """
         retriever, after = self.before
         ours = [e for e in after if isinstance(e, OrderPreservingPostprocessor)]
-        tokens = tokens_to_retrieve(self.options.route.rungs)
+        tokens = tokens_to_retrieve(self.options.route.steps)
         if tokens is not None:
             tokens = max(tokens, *(each.token_budget or 0 for each in ours), 0)
         limited = any(each.top_n or each.token_budget for each in ours)
@@ -277,11 +277,11 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         self.options.templates = {**self.options.templates, **checked}
 
 
-def _nodes_of(context: RungContext) -> list[NodeWithScore]:
+def _nodes_of(context: StepContext) -> list[NodeWithScore]:
     """Return what was read, in reading order.
 
     Returns:
-        Copies of the retrieved nodes with their place; of a rung that read full
+        Copies of the retrieved nodes with their place; of a step that read full
         documents, a new node for each document, or for each part of it that was sent.
         Such a node has no score, a stable id, its characters as `start_char_idx` and
         `end_char_idx`, the source of the retrieved nodes, and the metadata that all of

@@ -59,7 +59,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
     - `source_nodes`: what was read, each node with its place;
     - `metadata["long_answer"]`: the first call's reply; None where there was one call
       or none;
-    - `metadata["usage"]`: what it took, see `oprag.calls.Ledger.to_dict`. Its `rungs`
+    - `metadata["usage"]`: what it took, see `oprag.calls.Ledger.to_dict`. Its `steps`
       are the calls: `"long"` and `"short"`, or `"direct"`. With OpenAI and servers
       like it a stream is counted by the provider only if the LLM has
       `additional_kwargs={"stream_options": {"include_usage": True}}`.

@@ -25,7 +25,7 @@ from oprag.context import ContextOptions, OnProblem, Order
 from oprag.diagnosing import Verifiable, Verification
 from oprag.errors import InvalidOptionError
 from oprag.positions import DocumentKey, PositionKeys
-from oprag.routing import DEFAULT_RUNGS, Rung
+from oprag.routing import DEFAULT_STEPS, Step
 from oprag.tokens import TokenizerSpec
 
 Prompt: TypeAlias = str | BasePromptTemplate
@@ -39,7 +39,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
     The model reads the retrieved nodes, in document order, and may refuse. Only
     then does it read the full documents of those nodes. Out of an index they are read
     through the retriever's filter: a document with hidden nodes is left out, and
-    named in the step's `note`. `rungs=` puts other steps in between. Make it with
+    named in the step's `note`. `steps=` puts other steps in between. Make it with
     `from_args`.
 
     It is a `RetrieverQueryEngine`: node postprocessors are applied, those appended
@@ -53,7 +53,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
       nothing was retrieved, LlamaIndex's "Empty Response";
     - `source_nodes`: what was read for it, in reading order: the retrieved nodes, or
       of full documents a new node for each part that was read;
-    - `metadata["route"]`: `rung`, the step that the answer is from (None without any),
+    - `metadata["route"]`: `step`, the step that the answer is from (None without any),
       `answered`, False for a refusal, and `finish`, where the answer did not end as
       it should: `"length"` or `"filter"` if it was cut, `"empty"`, or `"call"` if the
       LLM called a tool that nobody carried out;
@@ -116,8 +116,8 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         llm: LLM | None = None,
         *,
         documents: SourceLike | None = None,
-        rungs: Sequence[str | int | Rung] = DEFAULT_RUNGS,
-        rung_llms: Mapping[str, LLM] | None = None,
+        steps: Sequence[str | int | Step] = DEFAULT_STEPS,
+        step_llms: Mapping[str, LLM] | None = None,
         decline: Decline = "word",
         prompts: Prompt | Mapping[str, Prompt] | None = None,
         max_context_tokens: int | Mapping[str, int] | None = None,
@@ -137,28 +137,28 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         Args:
             retriever: Returns nodes best first. An index retriever that was left at
                 LlamaIndex's default of 2 nodes is asked for as many as fill the
-                largest number of tokens in `rungs`, 2,000 for `"retrieved"`; any
+                largest number of tokens in `steps`, 2,000 for `"retrieved"`; any
                 other `similarity_top_k` is kept to.
             llm: Reads and answers, or refuses; None for `Settings.llm`.
             documents: Full texts by document name: anything that `document_source`
-                takes. Needed where a rung is `"full"`. An index or a store is read
+                takes. Needed where a step is `"full"`. An index or a store is read
                 through the filter of the search, other texts are given to anyone who
                 asks.
-            rungs: What the LLM is given to read, in turn, until it answers:
+            steps: What the LLM is given to read, in turn, until it answers:
                 `"retrieved"`, numbers of tokens, `"full"`; see
-                `oprag.routing.as_rungs`.
-            rung_llms: Other LLMs, by the rung's name: `{"full": long_context_llm}`.
+                `oprag.routing.as_steps`.
+            step_llms: Other LLMs, by the step's name: `{"full": long_context_llm}`.
             decline: How a refusal is recognised. `"word"`: the reply begins or ends
                 with the word *unanswerable*, alone. `"tool"`: the LLM calls a tool
                 instead of writing text; for LLMs with tool calling, and an answer
                 streams from its first character. Or a function from the reply to a
                 bool, such as `oprag.routing.word_in_reply`, the paper's rule; a
                 stream is then held back until the reply ends.
-            prompts: Prompts in the place of the built-in one: one for all rungs, or
-                prompts by the rung's name. A template, or the text of one, with
+            prompts: Prompts in the place of the built-in one: one for all steps, or
+                prompts by the step's name. A template, or the text of one, with
                 `{context_str}` and `{query_str}`.
             max_context_tokens: Tokens of prompt and answer that the LLM takes, or
-                one number by rung; None for what the LLM's metadata say, if that is
+                one number by step; None for what the LLM's metadata say, if that is
                 more than their class's default.
             answer_tokens: Tokens of the window that are kept free for the answer; None
                 for the LLM's own limit, else 256, or an eighth of a smaller window.
@@ -192,8 +192,8 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
                 token_counter=token_counter,
             ),
             documents=documents,
-            rungs=rungs,
-            rung_llms=rung_llms,
+            steps=steps,
+            step_llms=step_llms,
             decline=decline,
             prompts=prompts,
             max_context_tokens=max_context_tokens,
@@ -212,7 +212,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
 
     def _verification(self) -> Verification:
         route = self._self_route
-        full = any(rung.full for rung in route.options.route.rungs)
+        full = any(step.full for step in route.options.route.steps)
         source = route.full_texts() if full else None
         stores, context = verified_stores(self._retriever), route.options.context
         inside = self._retriever, *self._node_postprocessors

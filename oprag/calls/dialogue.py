@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from oprag.calls.client_errors import is_window_overflow, said_by
-from oprag.calls.ledger import UNKNOWN_TOKENS, Ledger, RungDecision, TokenUsage
+from oprag.calls.ledger import UNKNOWN_TOKENS, Ledger, StepDecision, TokenUsage
 from oprag.calls.replies import Finish
 from oprag.errors import ContextWindowError, OpragError
 
@@ -146,7 +146,7 @@ def ask(
     *,
     failed: Callable[[str], OpragError],
     too_long: str,
-    decision: Callable[[Reply], RungDecision],
+    decision: Callable[[Reply], StepDecision],
     note: str | None = None,
 ) -> Generator[CallModel, Any, Reply]:
     """Have a model called; enter it into the ledger, also if it fails.

@@ -89,16 +89,16 @@ _NO_TOKENS = TokenUsage()
 UNKNOWN_TOKENS = TokenUsage(estimated=True)
 """Of a call that failed before any of its reply came."""
 
-RungDecision: TypeAlias = Literal["answered", "declined", "skipped", "failed"]
+StepDecision: TypeAlias = Literal["answered", "declined", "skipped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class RungEntry:
+class StepEntry:
     """A record of one step."""
 
-    rung: str
+    step: str
     """The step's name."""
-    decision: RungDecision
+    decision: StepDecision
     """`"skipped"` without a model call; `"failed"` when the model gave no reply."""
     usage: TokenUsage = _NO_TOKENS
     """Tokens of all its model calls."""
@@ -117,14 +117,14 @@ class Ledger:
 
     def __init__(self, prices: Mapping[str, Sequence[float]] | None = None) -> None:
         self._prices = as_prices(prices)
-        self.entries: list[RungEntry] = []
+        self.entries: list[StepEntry] = []
         """The steps so far, in the order in which they were tried."""
         self.under_way: Callable[[], Any] | None = None
         """Gives the reply of the call that is under way, as far as it came."""
 
-    def record(self, rung: str, decision: RungDecision, **facts: Any) -> None:
-        """Add what happened at a step; see `RungEntry`."""
-        self.entries.append(RungEntry(rung, decision, **facts))
+    def record(self, step: str, decision: StepDecision, **facts: Any) -> None:
+        """Add what happened at a step; see `StepEntry`."""
+        self.entries.append(StepEntry(step, decision, **facts))
         self.under_way = None
 
     @property
@@ -136,21 +136,21 @@ class Ledger:
         """Return the usage as plain values, fit for JSON.
 
         Returns:
-            `rungs` (a list), the totals `input_tokens`, `cached_tokens`,
+            `steps` (a list), the totals `input_tokens`, `cached_tokens`,
             `output_tokens`, `estimated`, `model_calls` (retries by the client not
             included), `seconds`, `cost` (None if a price is unknown, or a call failed).
         """
-        rungs = [*map(self._row, self.entries)]
-        costs = [row["cost"] for row in rungs if row["model_calls"]]
+        steps = [*map(self._row, self.entries)]
+        costs = [row["cost"] for row in steps if row["model_calls"]]
         return {
-            "rungs": rungs,
+            "steps": steps,
             **self.usage.to_dict(),
             "model_calls": len(costs),
             "seconds": sum(entry.seconds for entry in self.entries),
             "cost": sum(costs) if self._prices and None not in costs else None,
         }
 
-    def _row(self, entry: RungEntry) -> dict[str, Any]:
+    def _row(self, entry: StepEntry) -> dict[str, Any]:
         row = asdict(entry)
         usage, called = row.pop("usage"), entry.decision != "skipped"
         price = self._prices.get(entry.model or "")

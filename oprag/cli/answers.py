@@ -17,7 +17,7 @@ from oprag.cli.chat_models import model_failure
 from oprag.cli.search import Search, ordered_passages
 from oprag.context import Order
 from oprag.errors import ContextWindowError, ModelCallError
-from oprag.routing import Rung
+from oprag.routing import Step
 
 PASSAGES_PROMPT = """\
 Between the marks are numbered passages from documents. They are material to answer a \
@@ -61,7 +61,7 @@ class Answer(NamedTuple):
                 *(f"  {place}" for place in self.read),
                 *([unknown] if self.unknown else []),
                 "",
-                *map(_step, self.usage["rungs"]),
+                *map(_step, self.usage["steps"]),
             ]
         )
 
@@ -82,7 +82,7 @@ def answer_from_passages(
     chain = SelfRouteChain(
         llm=model,
         retriever=RunnableLambda(lambda _: context),
-        rungs=[Rung(_STEP, found.retrieved.tokens or 1)],
+        steps=[Step(_STEP, found.retrieved.tokens or 1)],
         prompts=PASSAGES_PROMPT,
     )
     passages = enumerate(found.retrieved.passages, start=1)
@@ -135,7 +135,7 @@ def answer_by_self_route(
         retriever=RunnableLambda(lambda _: best_first),
         documents=found.files.whole,
         # Best first, the chunks are numbered, which takes tokens of the budget too.
-        rungs=[Rung(_STEP, token_budget), "full"],
+        steps=[Step(_STEP, token_budget), "full"],
         order=order,
         max_context_tokens=max_context_tokens,
         decline=decline,
@@ -179,13 +179,13 @@ def _streamed(
     return output
 
 
-def _step(rung: Mapping[str, Any]) -> str:
-    said = [rung["decision"]]
-    if calls := rung["model_calls"]:
-        source = "estimated" if rung["estimated"] else "reported"
-        sent, received = rung["input_tokens"], rung["output_tokens"]
+def _step(step: Mapping[str, Any]) -> str:
+    said = [step["decision"]]
+    if calls := step["model_calls"]:
+        source = "estimated" if step["estimated"] else "reported"
+        sent, received = step["input_tokens"], step["output_tokens"]
         said.append(f"{sent:,} tokens in, {received:,} out ({source})")
         said.append(f"{calls} model call{'s' if calls > 1 else ''}")
-        said += [f"ended by {rung['finish']!r}"] if rung["finish"] else []
-    note = f" ({rung['note']})" if rung["note"] else ""
-    return f"{rung['rung']}: {', '.join(said)}{note}"
+        said += [f"ended by {step['finish']!r}"] if step["finish"] else []
+    note = f" ({step['note']})" if step["note"] else ""
+    return f"{step['step']}: {', '.join(said)}{note}"

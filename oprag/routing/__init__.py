@@ -4,28 +4,28 @@ from oprag.routing.answers import Routed, route
 from oprag.routing.decline import declines, word_in_reply
 from oprag.routing.driver import Answering, ModelCall, aanswer, answer
 from oprag.routing.options import (
-    DEFAULT_RUNGS,
+    DEFAULT_STEPS,
     RouteOptions,
-    Rung,
-    as_rungs,
+    Step,
+    as_steps,
     check_route,
     no_tools,
     tokens_to_retrieve,
 )
-from oprag.routing.rung_context import Excerpt, RungContext
+from oprag.routing.step_context import Excerpt, StepContext
 
 __all__ = [
-    "DEFAULT_RUNGS",
+    "DEFAULT_STEPS",
     "Answering",
     "Excerpt",
     "ModelCall",
     "RouteOptions",
     "Routed",
-    "Rung",
-    "RungContext",
+    "Step",
+    "StepContext",
     "aanswer",
     "answer",
-    "as_rungs",
+    "as_steps",
     "check_route",
     "declines",
     "no_tools",

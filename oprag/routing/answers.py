@@ -23,10 +23,10 @@ from oprag.errors import (
     ModelCallError,
     OpragError,
 )
-from oprag.routing.options import FIRST_TOKENS, RouteOptions, Rung
-from oprag.routing.rung_context import (
+from oprag.routing.options import FIRST_TOKENS, RouteOptions, Step
+from oprag.routing.step_context import (
     Excerpt,
-    RungContext,
+    StepContext,
     chunks_of_documents,
     context_of_chunks,
     context_of_documents,
@@ -39,12 +39,12 @@ _TOO_LONG = "Give the tokens that the model takes, or fewer, as max_context_toke
 class Routed:
     """The end of a question."""
 
-    context: RungContext
+    context: StepContext
     """The context of the final reply; empty without one."""
-    rung: Rung | None = None
-    """The rung whose reply is final; None when no rung had any context."""
+    step: Step | None = None
+    """The step whose reply is final; None when no step had any context."""
     text: str | None = None
-    """The final reply, whatever it says; None without a rung."""
+    """The final reply, whatever it says; None without a step."""
     answered: bool = False
     """False when the final reply declines, or when there is none."""
     finish: Finish | None = None
@@ -56,11 +56,11 @@ class Routed:
         """Say how it ended, as applications get it.
 
         Returns:
-            `rung` (its name, or None) and `answered`; `finish`, if the final reply did
+            `step` (its name, or None) and `answered`; `finish`, if the final reply did
             not end as it should; `exact`, False if a document's text is not proved.
         """
         return {
-            "rung": self.rung.name if self.rung else None,
+            "step": self.step.name if self.step else None,
             "answered": self.answered,
             **({"finish": self.finish} if self.finish else {}),
             **({} if all(e.exact for e in self.context.excerpts) else {"exact": False}),
@@ -80,55 +80,55 @@ def route(
     chunks of a document, all of it is left out, and named in the step's note.
 
     Yields:
-        What is to be done next. The `context` of a call is its `RungContext`.
+        What is to be done next. The `context` of a call is its `StepContext`.
 
     Source:
         Self-Route (arXiv 2407.16833).
     """
     if options.source is not None:
         hits = options.source.named_by_file(hits)
-    routed = Routed(RungContext(""))
+    routed = Routed(StepContext(""))
     problems: tuple[OpragError, ...] = ()
     sent: list[str] = []
-    for rung in options.rungs:
-        context = yield from _context(rung, hits, options, model)
+    for step in options.steps:
+        context = yield from _context(step, hits, options, model)
         problems = problems or context.problems
         read = [excerpt.text for excerpt in context.excerpts]  # not their names
         bare = options.context.separator.join(read) or context.text
         if bare in sent or not context.text.strip():
             nothing = context.note or "nothing to read"
             note = "the same context as before" if bare in sent else nothing
-            ledger.record(rung.name, "skipped", note=note)
+            ledger.record(step.name, "skipped", note=note)
             continue
         sent.append(bare)
-        last = rung is options.rungs[-1]
+        last = step is options.steps[-1]
         values = {"context": context.text}
         reply = yield from ask(
-            CallModel(rung.name, values, "answer" if last else "attempt", context),
+            CallModel(step.name, values, "answer" if last else "attempt", context),
             model,
             ledger,
-            failed=partial(_failed, rung, ledger),
+            failed=partial(_failed, step, ledger),
             too_long=_TOO_LONG,
             decision=lambda reply: "declined" if reply.declined else "answered",
             note=context.note,
         )
-        routed = Routed(context, rung, reply.text, not reply.declined, reply.finish)
+        routed = Routed(context, step, reply.text, not reply.declined, reply.finish)
         if routed.answered:
             break
     return replace(routed, problems=problems)
 
 
 def _context(
-    rung: Rung, hits: Sequence[Hit], options: RouteOptions, model: PromptedModel
-) -> Dialogue[RungContext]:
+    step: Step, hits: Sequence[Hit], options: RouteOptions, model: PromptedModel
+) -> Dialogue[StepContext]:
     """Return what a step gives to read; ask for documents if it needs them."""
-    size = model.size(rung.name)
-    if not rung.full:
-        tokens = rung.token_budget or (FIRST_TOKENS if options.fills else None)
+    size = model.size(step.name)
+    if not step.full:
+        tokens = step.token_budget or (FIRST_TOKENS if options.fills else None)
         try:
             return context_of_chunks(hits, options, size, tokens)
         except BudgetTooSmallError:
-            if rung.token_budget or not tokens:
+            if step.token_budget or not tokens:
                 raise
         # The best chunk alone is longer, and nobody asked for fewer tokens.
         return context_of_chunks(hits[:1], options, size, None)
@@ -157,9 +157,9 @@ def _context(
     return replace(context, note="; ".join(notes), whole=False)
 
 
-def _failed(rung: Rung, ledger: Ledger, what: str) -> ModelCallError:
+def _failed(step: Step, ledger: Ledger, what: str) -> ModelCallError:
     message = (
-        f"The model failed at step {rung.name!r}: {what}. The question is not "
+        f"The model failed at step {step.name!r}: {what}. The question is not "
         "answered; what was spent is in usage."
     )
-    return ModelCallError(message, call=rung.name, usage=ledger.to_dict())
+    return ModelCallError(message, call=step.name, usage=ledger.to_dict())

@@ -49,23 +49,23 @@ def test_one_unknown_price_or_failed_call_makes_the_cost_unknown(usage, model):
     ledger.record("more", "answered", usage=usage, model=model)
 
     assert ledger.to_dict()["cost"] is None
-    assert ledger.to_dict()["rungs"][2]["cost"] is None
+    assert ledger.to_dict()["steps"][2]["cost"] is None
 
 
-def test_skipped_rungs_cost_nothing():
+def test_skipped_steps_cost_nothing():
     ledger = Ledger(PRICES)
     ledger.record("retrieved", "skipped", note="empty")
 
     assert ledger.to_dict()["cost"] == 0
-    assert ledger.to_dict()["rungs"][0]["cost"] == 0
+    assert ledger.to_dict()["steps"][0]["cost"] == 0
 
 
 def test_the_dict_is_plain_json():
     account = routed().to_dict()
 
     assert json.loads(json.dumps(account)) == account
-    assert account["rungs"][0] == {
-        "rung": "retrieved",
+    assert account["steps"][0] == {
+        "step": "retrieved",
         "decision": "declined",
         "model": "small",
         "input_tokens": 1_000,
@@ -81,7 +81,7 @@ def test_the_dict_is_plain_json():
     assert account["model_calls"] == 2
     assert account["seconds"] == 2.5
     assert list(account) == [
-        *("rungs", "input_tokens", "output_tokens", "cached_tokens", "estimated"),
+        *("steps", "input_tokens", "output_tokens", "cached_tokens", "estimated"),
         *("model_calls", "seconds", "cost"),
     ]
 

@@ -49,8 +49,8 @@ def test_json_holds_the_route_and_the_usage(ask):
 
     values = json.loads(result.stdout)
     assert values["answer"] == "The landlord."
-    assert values["route"] == {"rung": "full", "answered": True}
-    decisions = [rung["decision"] for rung in values["usage"]["rungs"]]
+    assert values["route"] == {"step": "full", "answered": True}
+    decisions = [step["decision"] for step in values["usage"]["steps"]]
     assert decisions == ["declined", "answered"]
     assert values["usage"]["model_calls"] == 2
     assert values["read"][0].endswith(f"lease.md, characters 0-{len(LEASE)}")

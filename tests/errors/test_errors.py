@@ -14,7 +14,7 @@ import pytest
 import oprag
 from oprag import errors
 from oprag.errors import invalid_option, written
-from oprag.routing import Rung
+from oprag.routing import Step
 
 KEY = "the-very-secret-of-anna"
 
@@ -31,7 +31,7 @@ class Client:
     [
         *(0, -1.5, True, None, "abc", b"a", "\n", range(3), int, len),
         *((), [1, "a"], {"a": (1, 2)}, {1, 2}, frozenset({1}), Decimal(1), np.int64(3)),
-        *(PurePosixPath("a"), Rung("few", 100)),
+        *(PurePosixPath("a"), Step("few", 100)),
     ],
     ids=repr,
 )

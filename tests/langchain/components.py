@@ -62,7 +62,7 @@ def chain(material: Material, **options: Any) -> Any:
     defaults = {
         "retriever": ListRetriever(documents=material.chunks),
         "documents": material.texts,
-        "rungs": [2_000, "full"],
+        "steps": [2_000, "full"],
     }
     return langchain_oprag.SelfRouteChain(llm=Reader(), **{**defaults, **options})
 
@@ -219,7 +219,7 @@ COMPONENTS = {
         },
     ),
     "SelfRouteChain, whole": Component(
-        lambda m: chain(m, rungs=["retrieved", "full"]), pair("invoke", QUESTION)
+        lambda m: chain(m, steps=["retrieved", "full"]), pair("invoke", QUESTION)
     ),
     "SelfRouteChain, in a window": Component(
         lambda m: chain(m, max_context_tokens=10**6), pair("invoke", QUESTION)
@@ -228,7 +228,7 @@ COMPONENTS = {
         lambda m: chain(m, max_context_tokens=60_000), pair("invoke", QUESTION)
     ),
     "SelfRouteChain, all chunks": Component(
-        lambda m: chain(m, rungs=["retrieved"], max_context_tokens=10**6),
+        lambda m: chain(m, steps=["retrieved"], max_context_tokens=10**6),
         pair("invoke", QUESTION),
     ),
     "SelfRouteChain, document of a store": Component(
@@ -237,7 +237,7 @@ COMPONENTS = {
     "SelfRouteChain, verified": Component(stored_chain, _VERIFY, stored=True),
     "SelfRouteChain, long conversation": Component(
         lambda m: chain(
-            m, retriever=ListRetriever(documents=m.chunks[:3]), rungs=["retrieved"]
+            m, retriever=ListRetriever(documents=m.chunks[:3]), steps=["retrieved"]
         ),
         {
             name: lambda c, m, name=name: getattr(c, name)(

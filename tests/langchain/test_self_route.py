@@ -120,7 +120,7 @@ async def test_the_model_says_its_window_and_its_longest_answer(scripted_server)
 
     sent = words(server.requests[1].prompt)
     assert 300 - 120 - 7 - 8 < sent <= 300 - 120 - 7
-    assert result["usage"]["rungs"][1]["note"] == "cut to the window"
+    assert result["usage"]["steps"][1]["note"] == "cut to the window"
 
 
 # The account.
@@ -143,7 +143,7 @@ async def test_prices_name_the_model_as_the_user_or_the_provider_does(
 
     usage = (await ask(chain))["usage"]
 
-    assert usage["rungs"][0]["model"] == name
+    assert usage["steps"][0]["model"] == name
     assert usage["cost"] is not None
 
 
@@ -160,13 +160,13 @@ async def test_of_fallbacks_the_one_that_answered_has_its_price(scripted_server,
 
     usage = (await ask(chain))["usage"]
 
-    assert (usage["rungs"][0]["model"], usage["cost"]) == (name, 0 if free else None)
+    assert (usage["steps"][0]["model"], usage["cost"]) == (name, 0 if free else None)
 
 
 # Prompts and conversations.
 
 
-async def test_prompts_can_be_replaced_for_all_rungs_and_for_one(scripted_server):
+async def test_prompts_can_be_replaced_for_all_steps_and_for_one(scripted_server):
     server = scripted_server([REFUSAL, "In 1912."] * 2)
     template = ChatPromptTemplate.from_messages(
         [("system", "{context}\nElse write unanswerable."), ("human", "{question}")]
@@ -241,16 +241,16 @@ async def test_the_retriever_the_model_and_options_are_configured(scripted_serve
         model_name=ConfigurableField("model")
     )
     chain = chain_of(server, retriever=retriever, llm=model).configurable_fields(
-        order=ConfigurableField("order"), rungs=ConfigurableField("rungs")
+        order=ConfigurableField("order"), steps=ConfigurableField("steps")
     )
 
     config = {"search_kwargs": {"k": 7}, "model": "other", "order": "score"}
     await ask(chain, configurable=config)
 
     ids = {spec.id for spec in chain.config_specs}
-    assert ids == {"model", "search_kwargs", "order", "rungs"}
+    assert ids == {"model", "search_kwargs", "order", "steps"}
     assert store.asked == [{"k": 7}]
     assert server.requests[0].body["model"] == "other"
     assert "[Chunk " in server.requests[0].prompt
-    with pytest.raises(ValueError, match="rung"):
-        await ask(chain, configurable={"rungs": ["nowhere"]})
+    with pytest.raises(ValueError, match="step"):
+        await ask(chain, configurable={"steps": ["nowhere"]})

@@ -166,7 +166,7 @@ async def test_the_answer_is_a_message_of_the_state(way):
     (message,) = update["messages"]
     assert isinstance(message, AIMessage)
     assert message.content == ANSWER
-    assert message.response_metadata == {"route": {"rung": "full", "answered": True}}
+    assert message.response_metadata == {"route": {"step": "full", "answered": True}}
     tokens = message.usage_metadata
     assert tokens["output_tokens"] == words(REFUSAL) + words(ANSWER)
     total = tokens["input_tokens"] + tokens["output_tokens"]

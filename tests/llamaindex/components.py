@@ -76,7 +76,7 @@ def engine(material: Material, **options: Any) -> Any:
     settings = {
         "documents": material.texts,
         "max_context_tokens": 10**7,
-        "rungs": [2_000, "full"],
+        "steps": [2_000, "full"],
         **options,
     }
     searched = settings.pop("retriever", None) or Retrieved(material.nodes)
@@ -182,7 +182,7 @@ COMPONENTS = {
     ),
     "SelfRouteQueryEngine": Component(engine, _QUERY),
     "SelfRouteQueryEngine, whole": Component(
-        lambda m: engine(m, rungs=["retrieved", "full"]), _QUERY
+        lambda m: engine(m, steps=["retrieved", "full"]), _QUERY
     ),
     "SelfRouteQueryEngine, in a window": Component(
         lambda m: engine(m, max_context_tokens=10**6), _QUERY
@@ -191,14 +191,14 @@ COMPONENTS = {
         lambda m: engine(m, max_context_tokens=60_000), _QUERY
     ),
     "SelfRouteQueryEngine, all chunks": Component(
-        lambda m: engine(m, rungs=["retrieved"]), _QUERY
+        lambda m: engine(m, steps=["retrieved"]), _QUERY
     ),
     "SelfRouteQueryEngine, document of an index": Component(
         stored_engine, _QUERY, stored=True
     ),
     "SelfRouteQueryEngine, verified": Component(stored_engine, _VERIFY, stored=True),
     "SelfRouteQueryEngine, retrieve": Component(
-        lambda m: engine(m, rungs=[300_000, "full"]),
+        lambda m: engine(m, steps=[300_000, "full"]),
         pair("retrieve", QueryBundle("Who?")),
     ),
     "SelfRouteQueryEngine, synthesize": Component(

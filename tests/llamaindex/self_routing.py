@@ -29,7 +29,7 @@ class Asked(NamedTuple):
 
     @property
     def decisions(self) -> list[tuple[str, str]]:
-        return [(rung["rung"], rung["decision"]) for rung in self.usage["rungs"]]
+        return [(step["step"], step["decision"]) for step in self.usage["steps"]]
 
 
 def scripted_llm(
@@ -87,8 +87,8 @@ async def ask_engine(
     answer = "".join(pieces) if streaming else response.response
     usage = dict(response.metadata["usage"])
     del usage["seconds"]
-    for rung in usage["rungs"]:
-        del rung["seconds"]
+    for step in usage["steps"]:
+        del step["seconds"]
     return Asked(
         answer,
         pieces,

@@ -102,6 +102,6 @@ def test_a_file_has_the_text_of_documents_with_made_up_ids(tmp_path, in_memory):
             assert text[place.start : place.end] == found.node.text
 
     route = SelfRouteQueryEngine.from_args(
-        retriever, MockLLM(), documents=sources, rungs=["full"]
+        retriever, MockLLM(), documents=sources, steps=["full"]
     )
     assert [each.node.text for each in route.query("?").source_nodes] == [text]

@@ -61,11 +61,11 @@ def test_metadata_and_nodes_are_known_when_the_answer_begins_and_complete_at_its
         metadata, nodes = response.metadata, response.source_nodes
 
         assert "route" not in metadata
-        assert [rung["rung"] for rung in metadata["usage"]["rungs"]] == ["retrieved"]
+        assert [step["step"] for step in metadata["usage"]["steps"]] == ["retrieved"]
         assert nodes[0].get_content() == TEXT
         list(response.response_gen)
 
-    assert metadata["route"] == {"rung": "full", "answered": True}
+    assert metadata["route"] == {"step": "full", "answered": True}
     assert metadata["usage"]["model_calls"] == 2
 
 
@@ -78,4 +78,4 @@ async def test_an_awaited_stream_names_what_was_retrieved_until_it_is_read():
         assert await response._async_str() == "In May."
 
     assert [node.get_content() for node in nodes] == [TEXT]
-    assert response.metadata["route"] == {"rung": "full", "answered": True}
+    assert response.metadata["route"] == {"step": "full", "answered": True}

@@ -34,7 +34,7 @@ def test_callbacks_are_set_on_every_llm():
         index().as_retriever(),
         MockLLM(),
         documents=DOCUMENTS,
-        rung_llms={"full": large},
+        step_llms={"full": large},
         callback_manager=manager,
     )
 

@@ -52,9 +52,9 @@ def test_ask_prints_what_the_model_said_and_its_tokens(
     assert {*printed["unknown_citations"]} == cited - given
     assert all(exchange.body["stream"] for exchange in asked)
     counted = [
-        (rung["input_tokens"], rung["output_tokens"])
-        for rung in printed["usage"]["rungs"]
-        if rung["model_calls"]
+        (step["input_tokens"], step["output_tokens"])
+        for step in printed["usage"]["steps"]
+        if step["model_calls"]
     ]
     assert counted == [exchange.usage for exchange in asked]
 

@@ -21,13 +21,13 @@ RULES_OF = pytest.mark.parametrize("decline", ["word", "tool"])
 
 def same_as_the_server(usage: dict[str, Any], asked: list[Any]) -> None:
     """Tokens, calls and ends are what the server says."""
-    rungs = [rung for rung in usage["rungs"] if rung["model_calls"]]
-    counted = [(rung["input_tokens"], rung["output_tokens"]) for rung in rungs]
+    steps = [step for step in usage["steps"] if step["model_calls"]]
+    counted = [(step["input_tokens"], step["output_tokens"]) for step in steps]
     assert counted == [exchange.usage for exchange in asked]
     assert not usage["estimated"]
-    for rung, exchange in zip(rungs, asked, strict=True):
-        if rung["finish"] != "empty":
-            assert rung["finish"] == FINISHED[exchange.finish]
+    for step, exchange in zip(steps, asked, strict=True):
+        if step["finish"] != "empty":
+            assert step["finish"] == FINISHED[exchange.finish]
 
 
 def judged(route: dict[str, Any], answer: str, asked: list[Any], decline: str) -> None:

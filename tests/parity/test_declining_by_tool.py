@@ -49,9 +49,9 @@ async def test_replies_are_read_as_they_are_meant(framework, way, reply):
     finish = "call" if reply.tool_calls and not declined else None
     marked = {"finish": finish} if finish else {}
     assert found.answer == ("In 1912." if declined else reply.content)
-    rung = "full" if declined else "retrieved"
-    assert found.route == {"rung": rung, "answered": True, **marked}
-    assert {each["finish"] for each in found.rungs} == {finish}
+    step = "full" if declined else "retrieved"
+    assert found.route == {"step": step, "answered": True, **marked}
+    assert {each["finish"] for each in found.steps} == {finish}
 
 
 @EVERY_WAY
@@ -60,7 +60,7 @@ async def test_the_last_step_may_decline_too(framework, way):
         found = await asked(framework, way, server, decline="tool")
 
     assert found.answer == SENTINEL
-    assert found.route == {"rung": "full", "answered": False}
+    assert found.route == {"step": "full", "answered": False}
     for request in server.requests:
         (tool,) = request.body["tools"]
         assert tool["function"]["name"] == "decline"
@@ -84,8 +84,8 @@ async def test_what_is_no_refusal_is_marked(framework, way, decline, reply, fini
         found = await asked(framework, way, server, decline=decline)
 
     assert found.answer == reply.content
-    assert found.route == {"rung": "retrieved", "answered": True, "finish": finish}
-    assert found.rungs[0]["finish"] == finish
+    assert found.route == {"step": "retrieved", "answered": True, "finish": finish}
+    assert found.steps[0]["finish"] == finish
 
 
 # Recorded: what langchain-anthropic 1.7.10 and langchain-google-genai 4.4.3 make of
@@ -164,7 +164,7 @@ async def test_the_forms_of_other_providers_decline_too(framework, way, provider
         with ScriptedServer([]) as server:
             chain = routes.chain_of(server, llm=llm, decline="tool")
         found = await routes.ask(chain, way=way)
-        assert (found["answer"], found["route"]["rung"]) == ("In 1912.", "full")
+        assert (found["answer"], found["route"]["step"]) == ("In 1912.", "full")
         return
     block = ChatMessage(blocks=[ToolCallBlock(tool_name="decline", tool_kwargs=WHY)])
     kept = ChatMessage(additional_kwargs={"tool_calls": NODES[provider]})
@@ -176,7 +176,7 @@ async def test_the_forms_of_other_providers_decline_too(framework, way, provider
         )
         with ScriptedServer([]) as server:
             response = await self_routing.ask(server, way, llm=mock, decline="tool")
-        assert (response.answer, response.route["rung"]) == ("In 1912.", "full")
+        assert (response.answer, response.route["step"]) == ("In 1912.", "full")
 
 
 # Models that cannot.
@@ -191,7 +191,7 @@ def test_a_model_without_tools_is_an_error_that_names_the_word():
             ("llm", {"llm": bare.with_retry()}),
             ("llm", {"llm": able.with_fallbacks([bare])}),
             ("llm", {"llm": able | RunnableLambda(lambda message: message.text)}),
-            (r"rung_llms\['full'\]", {"rung_llms": {"full": bare}}),
+            (r"step_llms\['full'\]", {"step_llms": {"full": bare}}),
         ]:
             with pytest.raises(InvalidOptionError, match=option) as caught:
                 routes.chain_of(server, decline="tool", **llm)
@@ -210,7 +210,7 @@ async def test_tools_that_were_bound_before_are_not_sent(way):
         chain = routes.chain_of(server, llm=llm.with_retry(), decline="tool")
         found = await routes.ask(chain, way=way)
 
-    assert found["route"]["rung"] == "full"
+    assert found["route"]["step"] == "full"
     tools = [request.body["tools"] for request in server.requests]
     assert [tool["function"]["name"] for (tool,) in tools] == ["decline"] * 2
 

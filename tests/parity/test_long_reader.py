@@ -72,9 +72,9 @@ def test_the_short_answer_comes_from_question_and_long_answer_alone(read, stream
     assert TEXT.strip() in first
     assert f"Long answer: {LONG}\nShort answer:" in second
     assert TEXT[:60] not in second
-    rungs = found.usage["rungs"]
-    assert [each["rung"] for each in rungs] == ["long", "short"]
-    assert [each["input_tokens"] for each in rungs] == [*map(words, found.prompts)]
+    steps = found.usage["steps"]
+    assert [each["step"] for each in steps] == ["long", "short"]
+    assert [each["input_tokens"] for each in steps] == [*map(words, found.prompts)]
 
 
 def test_both_send_the_same():

@@ -44,8 +44,8 @@ class Asked(NamedTuple):
 
 
 def asked(server: ScriptedServer, answer: str, facts: dict[str, Any]) -> Asked:
-    rungs = [{**rung, "seconds": 0} for rung in facts["usage"]["rungs"]]
-    usage = {**facts["usage"], "rungs": rungs, "seconds": 0}
+    steps = [{**step, "seconds": 0} for step in facts["usage"]["steps"]]
+    usage = {**facts["usage"], "steps": steps, "seconds": 0}
     prompts = [request.prompt for request in server.requests]
     return Asked(prompts, answer, facts["route"], usage)
 
@@ -81,7 +81,7 @@ def by_llamaindex(replies: list[str], **options: Any) -> Asked:
         ([REFUSAL, "In 1912."], {}),
         ([REFUSAL, "Unanswerable: no year."], {}),
         ([REFUSAL, "In 1912."], {"max_context_tokens": 220, "answer_tokens": 20}),
-        ([REFUSAL, REFUSAL, "In 1912."], {"rungs": [6, 30, "full"]}),
+        ([REFUSAL, REFUSAL, "In 1912."], {"steps": [6, 30, "full"]}),
         (["Nicht da.", "1912."], {"decline": lambda reply: "Nicht" in reply}),
     ],
 )
@@ -193,7 +193,7 @@ def test_of_what_comes_in_order_the_best_is_read_where_there_is_room_for_one(
     held = holding(framework, CHUNKS[:60])
     best, *_ = held.find(held.search(1), QUESTION)
 
-    read = read_first(held, make(held), rungs=[12, "full"], **options)
+    read = read_first(held, make(held), steps=[12, "full"], **options)
 
     assert read == [best.text]
 

@@ -33,7 +33,7 @@ EVERY_STREAM = pytest.mark.parametrize(("framework", "way"), STREAMS)
 class Answered(NamedTuple):
     answer: str
     route: dict[str, Any]
-    rungs: list[dict[str, Any]]
+    steps: list[dict[str, Any]]
 
 
 async def asked(
@@ -41,13 +41,13 @@ async def asked(
 ) -> Answered:
     if framework == "c":
         found = await routes.ask(routes.chain_of(server, **options), way=way)
-        return Answered(found["answer"], found["route"], found["usage"]["rungs"])
+        return Answered(found["answer"], found["route"], found["usage"]["steps"])
     if "decline" in options:
         options["llm"] = self_routing.scripted_llm(
             server, streaming=way.endswith("stream"), is_function_calling_model=True
         )
     response = await self_routing.ask(server, way, **options)
-    return Answered(response.answer or "", response.route, response.usage["rungs"])
+    return Answered(response.answer or "", response.route, response.usage["steps"])
 
 
 def answering(*replies: Any) -> Any:
@@ -67,12 +67,12 @@ async def test_no_refusal_is_shown_and_no_answer_lost(number, case):
         assert found.answer == ("In 1912." if refused else without_reasoning(reply)), (
             reply
         )
-        rung = "full" if refused else "retrieved"
-        assert found.route == {"rung": rung, "answered": True}, reply
+        step = "full" if refused else "retrieved"
+        assert found.route == {"step": step, "answered": True}, reply
 
 
 @EVERY_WAY
-async def test_each_rung_can_have_a_model_and_reports_its_tokens_or_they_are_counted(
+async def test_each_step_can_have_a_model_and_reports_its_tokens_or_they_are_counted(
     framework, way
 ):
     first = Reply(REFUSAL, usage=Usage(100, 7, cached_tokens=64))
@@ -82,15 +82,15 @@ async def test_each_rung_can_have_a_model_and_reports_its_tokens_or_they_are_cou
             model: Any = routes.chat_model(large, model="large")
         else:
             model = self_routing.scripted_llm(large, streaming=way.endswith("stream"))
-        found = await asked(framework, way, server, rung_llms={"full": model})
+        found = await asked(framework, way, server, step_llms={"full": model})
 
     (request,) = large.requests
     keys = ("input_tokens", "cached_tokens", "output_tokens", "estimated")
-    assert [[rung[key] for key in keys] for rung in found.rungs] == [
+    assert [[step[key] for key in keys] for step in found.steps] == [
         [100, 64, 7, False],
         [words(request.prompt) + 7, 0, 2, True],
     ]
-    assert found.rungs[1]["model"] == request.body["model"]
+    assert found.steps[1]["model"] == request.body["model"]
 
 
 @EVERY_STREAM
@@ -100,8 +100,8 @@ async def test_a_refusal_is_read_to_its_end(framework, way):
     with ScriptedServer([refusal, "In 1912."]) as server:
         found = await asked(framework, way, server)
 
-    assert [rung["output_tokens"] for rung in found.rungs] == [words(refusal), 2]
-    assert not any(rung["estimated"] for rung in found.rungs)
+    assert [step["output_tokens"] for step in found.steps] == [words(refusal), 2]
+    assert not any(step["estimated"] for step in found.steps)
 
 
 @EVERY_STREAM
@@ -113,7 +113,7 @@ async def test_a_refusal_is_read_to_its_end(framework, way):
         [REFUSAL, Reply(deltas=["In", " M"], unfinished=True)],
     ],
 )
-async def test_a_stream_that_is_closed_without_a_reason_fails_the_rung(
+async def test_a_stream_that_is_closed_without_a_reason_fails_the_step(
     framework, way, script
 ):
     if framework == "c" and not IS_1X:
@@ -125,7 +125,7 @@ async def test_a_stream_that_is_closed_without_a_reason_fails_the_rung(
         await asked(framework, way, server)
 
     assert isinstance(caught.value.__cause__, ConnectionError)
-    failed, begun = caught.value.usage["rungs"][-1], script[-1].deltas
+    failed, begun = caught.value.usage["steps"][-1], script[-1].deltas
     sent = words(server.requests[-1].prompt) + 7 if begun else 0
     assert (failed["decision"], failed["input_tokens"]) == ("failed", sent)
     assert failed["seconds"] > 0

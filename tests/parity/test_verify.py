@@ -186,7 +186,7 @@ def test_self_route_names_texts_that_are_not_there(tmp_path: Path):
     assert "'a.txt'" in message
     for component in self_routes(SOUND, documents={"a.txt": "x"}):
         component.verify()
-    for component in self_routes(SOUND, rungs=["retrieved"]):
+    for component in self_routes(SOUND, steps=["retrieved"]):
         component.verify()
 
 
@@ -219,7 +219,7 @@ def test_places_are_found_by_what_comes_first():
 def test_a_retriever_that_refuses_is_not_warned_of():
     for held in stored(PARTLY):
         inside = held.ordered(held.search(60))
-        options = {"rungs": ["retrieved"], "on_problem": "warn", "documents": None}
+        options = {"steps": ["retrieved"], "on_problem": "warn", "documents": None}
         routed = held.routed(inside, "x", **options)
         with pytest.raises(UnfitIndexError, match="will fail"):
             routed.verify()

@@ -13,7 +13,7 @@ from oprag.chunk import FullText, Hit
 from oprag.context import ContextOptions
 from oprag.documents import document_source
 from oprag.errors import ContextWindowError, InvalidOptionError, ModelCallError
-from oprag.routing import RouteOptions, as_rungs, route
+from oprag.routing import RouteOptions, as_steps, route
 from oprag.tokens import Finished, advance
 
 WORDS = [f"word{number}" for number in range(60)]
@@ -65,7 +65,7 @@ class Driven:
         **options: Any,
     ) -> None:
         settings: dict[str, Any] = {
-            "rungs": ("retrieved", "full"),
+            "steps": ("retrieved", "full"),
             "named": False,
             **options,
         }
@@ -76,7 +76,7 @@ class Driven:
         steps = route(
             hits,
             RouteOptions(
-                rungs=as_rungs(settings.pop("rungs")),
+                steps=as_steps(settings.pop("steps")),
                 context=ContextOptions(token_counter=count, **context),
                 **settings,
             ),
@@ -104,7 +104,7 @@ class Driven:
 
     @property
     def decisions(self) -> list[tuple[str, str]]:
-        return [(entry.rung, entry.decision) for entry in self.ledger.entries]
+        return [(entry.step, entry.decision) for entry in self.ledger.entries]
 
 
 def count(text: str) -> int:
@@ -175,7 +175,7 @@ def test_a_window_cuts_documents_and_says_so():
 def test_nothing_retrieved_is_nothing_to_read():
     nothing = Driven([])
 
-    assert nothing.outcome.rung is None
+    assert nothing.outcome.step is None
     assert nothing.outcome.text is None
     assert not nothing.outcome.answered
     assert nothing.context.text == ""
@@ -190,12 +190,12 @@ def test_blank_chunks_are_nothing_to_read():
 
 def test_a_context_is_compared_with_all_before_it():
     hits = hit(0, 4), hit(10, 14)
-    driven = Driven([REFUSAL, REFUSAL], *hits, rungs=("retrieved", 5, 100))
+    driven = Driven([REFUSAL, REFUSAL], *hits, steps=("retrieved", 5, 100))
 
     assert [entry.decision for entry in driven.ledger.entries] == [
         *("declined", "declined", "skipped")
     ]
-    assert driven.outcome.rung.name == "5"
+    assert driven.outcome.step.name == "5"
     assert not driven.outcome.answered
 
 
@@ -204,7 +204,7 @@ def test_a_reply_that_was_cut_is_an_answer_and_says_so():
     driven = Driven([cut], hit(0, 4))
 
     assert driven.outcome.described() == {
-        "rung": "retrieved",
+        "step": "retrieved",
         "answered": True,
         "finish": "length",
     }
@@ -215,9 +215,9 @@ def test_a_failure_carries_what_went_before():
         Driven([REFUSAL, TimeoutError("too slow")], hit(0, 1))
 
     assert isinstance(error.value.__cause__, TimeoutError)
-    rungs = error.value.usage["rungs"]
-    assert [rung["decision"] for rung in rungs] == ["declined", "failed"]
-    assert rungs[1]["model"] == "long"
+    steps = error.value.usage["steps"]
+    assert [step["decision"] for step in steps] == ["declined", "failed"]
+    assert steps[1]["model"] == "long"
 
 
 def test_a_failure_of_the_window_names_the_option():
@@ -240,7 +240,7 @@ def test_an_error_of_our_own_stays_as_it_is():
 
 @given(st.lists(st.booleans(), min_size=1, max_size=4), st.booleans())
 def test_the_first_reply_that_does_not_decline_is_final(declining, last):
-    """Every rung before it declined; none after it is asked; the last one counts."""
+    """Every step before it declined; none after it is asked; the last one counts."""
     budgets = [5 * (number + 1) for number in range(len(declining))]
     verdicts = [*declining, last]
     answered = list(itertools.takewhile(bool, verdicts[:-1]))
@@ -251,7 +251,7 @@ def test_the_first_reply_that_does_not_decline_is_final(declining, last):
     ]
     hits = [hit(10 * number, 10 * number + 4) for number in range(5)]
 
-    driven = Driven(list(replies), *hits, rungs=(*budgets, "full"))
+    driven = Driven(list(replies), *hits, steps=(*budgets, "full"))
 
     assert len(driven.asked) == calls
     assert driven.outcome.text == replies[-1].text

@@ -1,4 +1,4 @@
-"""The rungs as users write them."""
+"""The steps as users write them."""
 
 import asyncio
 from types import SimpleNamespace
@@ -6,29 +6,29 @@ from types import SimpleNamespace
 import pytest
 
 from oprag.errors import InvalidOptionError
-from oprag.routing import DEFAULT_RUNGS, Answering, Rung, as_rungs, check_route
+from oprag.routing import DEFAULT_STEPS, Answering, Step, as_steps, check_route
 
 
 def test_the_default_is_the_papers_two_steps():
-    assert as_rungs(DEFAULT_RUNGS) == (Rung("retrieved"), Rung("full", full=True))
+    assert as_steps(DEFAULT_STEPS) == (Step("retrieved"), Step("full", full=True))
 
 
-def test_budgets_are_rungs_named_by_their_number():
-    assert as_rungs([1500, 16000, "full"]) == (
-        Rung("1500", token_budget=1500),
-        Rung("16000", token_budget=16000),
-        Rung("full", full=True),
+def test_budgets_are_steps_named_by_their_number():
+    assert as_steps([1500, 16000, "full"]) == (
+        Step("1500", token_budget=1500),
+        Step("16000", token_budget=16000),
+        Step("full", full=True),
     )
 
 
-def test_rungs_of_ones_own_are_taken_as_they_are():
-    wide = Rung("wide", token_budget=9000)
+def test_steps_of_ones_own_are_taken_as_they_are():
+    wide = Step("wide", token_budget=9000)
 
-    assert as_rungs(["retrieved", wide]) == (Rung("retrieved"), wide)
+    assert as_steps(["retrieved", wide]) == (Step("retrieved"), wide)
 
 
 @pytest.mark.parametrize(
-    "rungs",
+    "steps",
     [
         [],
         "full",
@@ -40,21 +40,21 @@ def test_rungs_of_ones_own_are_taken_as_they_are():
         ["full", 1500],
         [1500, "retrieved"],
         [1500, 1500],
-        [Rung("a", "500"), "full"],
-        [Rung("a", -5)],
-        [Rung("a", 5), Rung("a", 9)],
+        [Step("a", "500"), "full"],
+        [Step("a", -5)],
+        [Step("a", 5), Step("a", 9)],
     ],
 )
-def test_rungs_that_make_no_sense_are_rejected(rungs):
+def test_steps_that_make_no_sense_are_rejected(steps):
     with pytest.raises(InvalidOptionError, match="from small to large") as caught:
-        as_rungs(rungs)
+        as_steps(steps)
 
-    assert caught.value.option == "rungs"
+    assert caught.value.option == "steps"
 
 
 SOUND = {
     "documents": {"a": "A text."},
-    "rung_llms": None,
+    "step_llms": None,
     "decline": "word",
     "prompts": None,
     "max_context_tokens": None,
@@ -67,22 +67,22 @@ SOUND = {
     ("option", "value", "message"),
     [
         ("documents", None, "needs documents="),
-        ("rung_llms", {"fool": 1}, "rungs= only"),
-        ("rung_llms", 7, "by the name of the rung"),
-        ("prompts", {"fool": "{context} {question}"}, "rungs= only"),
+        ("step_llms", {"fool": 1}, "steps= only"),
+        ("step_llms", 7, "by the name of the step"),
+        ("prompts", {"fool": "{context} {question}"}, "steps= only"),
         ("decline", "lenient", 'takes "word", "tool", or a function'),
         ("decline", asyncio.sleep, "or a function of the reply to a bool"),
         ("max_context_tokens", 0, "from 1 on"),
         ("max_context_tokens", {"full": -1}, "from 1 on"),
-        ("max_context_tokens", {"fool": 100}, "rungs= only"),
+        ("max_context_tokens", {"fool": 100}, "steps= only"),
         ("answer_tokens", True, "from 1 on"),
         ("prices", {"m": (1, 2)}, "three numbers"),
     ],
 )
 def test_options_that_are_not_possible_are_rejected(option, value, message):
-    assert len(check_route(DEFAULT_RUNGS, **SOUND)) == 2
+    assert len(check_route(DEFAULT_STEPS, **SOUND)) == 2
     with pytest.raises(InvalidOptionError, match=message) as caught:
-        check_route(DEFAULT_RUNGS, **{**SOUND, option: value})
+        check_route(DEFAULT_STEPS, **{**SOUND, option: value})
 
     assert caught.value.option == option
 

@@ -70,7 +70,7 @@ def test_nothing_is_shown_that_is_hidden(held):
 
         answer = held.ask(routed)
 
-        assert answer.route == {"rung": "full", "answered": True}
+        assert answer.route == {"step": "full", "answered": True}
         assert answer.texts == [TENANTS.texts[OPEN]]
         assert_nothing_hidden((found, answer.everything))
         assert len(found) == 3  # the shared one on both sides of what is hidden

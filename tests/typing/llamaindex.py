@@ -27,7 +27,7 @@ def accepted(r: BaseRetriever, units: list[LongUnit]) -> list[NodeWithScore]:
     OrderPreservingRetriever(r, widen="fill", token_budget=1_000)
     OrderPreservingPostprocessor(documents="folder")
     SelfRouteQueryEngine.from_args(
-        r, rungs=[1_500, "full"], documents={}, order="score"
+        r, steps=[1_500, "full"], documents={}, order="score"
     )
     SelfRouteQueryEngine.from_args(r, token_budget=1)  # type: ignore[call-arg]
     LongUnitRetriever(r, units=units, documents={"a": "text"}, similarity_top_k=2)

@@ -77,8 +77,8 @@ def test_a_failure_carries_the_long_answer_and_what_was_spent():
         read("a b c", [reply("It was Ann."), TimeoutError("too slow")])
 
     assert caught.value.long_answer == "It was Ann."
-    rungs = caught.value.usage["rungs"]
-    assert [rung["decision"] for rung in rungs] == ["answered", "failed"]
+    steps = caught.value.usage["steps"]
+    assert [step["decision"] for step in steps] == ["answered", "failed"]
 
 
 def test_a_prompt_that_does_not_fit_is_not_sent():

@@ -66,7 +66,7 @@ SYSTEMS: Mapping[str, SystemEntry] = {
     "full-document": SystemEntry(
         SelfRoute,
         "the whole documents, as far as the window goes",
-        {"rungs": ("full",)},
+        {"steps": ("full",)},
     ),
     "self-route": SystemEntry(
         SelfRoute,

@@ -47,7 +47,7 @@ class Step:
     """One of several model calls that a question took, and what came back."""
 
     name: str
-    """The kind of call: a rung of Self-Route, `long`, `short`, `look_up`."""
+    """The kind of call: a step of Self-Route, `long`, `short`, `look_up`."""
     reply: str
     """The reply, as it came."""
     declined: bool
@@ -68,7 +68,7 @@ class Attempt:
     context_tokens: int
     """Tokens of the context of the last call, separators included."""
     route: str = ""
-    """The rung whose reply is final; empty where a system does not route."""
+    """The step whose reply is final; empty where a system does not route."""
     steps: tuple[Step, ...] = ()
     """Every call of this question, for a system that makes several."""
     whole: bool | None = None

@@ -24,8 +24,8 @@ from tests.evaluation.small import set_of_four
         (["dos-rag op-rag", "raptor"], ["dos-rag", "op-rag", "raptor"]),
         (["dos-rag:size=20,name=a,op-rag"], ["dos-rag:size=20,name=a", "op-rag"]),
         (
-            ["self-route:rungs=retrieved+full,k=1"],
-            ["self-route:rungs=retrieved+full,k=1"],
+            ["self-route:steps=retrieved+full,k=1"],
+            ["self-route:steps=retrieved+full,k=1"],
         ),
         (["a:x=1, b:y=2 ,"], ["a:x=1", "b:y=2"]),
         ([""], []),

@@ -21,7 +21,7 @@ def test_the_excerpts_are_the_beginning_and_the_end_of_the_documents():
         Excerpt.whole("a", FullText(" ".join(f"alpha{n:03}." for n in range(200)))),
         Excerpt.whole("b", FullText("\n".join(f"beta{n:03}" for n in range(100)))),
     ]
-    options = RouteOptions(rungs=(), context=ContextOptions(token_counter=words))
+    options = RouteOptions(steps=(), context=ContextOptions(token_counter=words))
 
     head, tail = cut_middle(documents, (), 40, options)
 

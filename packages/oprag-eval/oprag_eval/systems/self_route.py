@@ -10,7 +10,7 @@ from typing import Literal
 from oprag.calls import Ledger, without_reasoning
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, Order
-from oprag.routing import Excerpt, RouteOptions, RungContext, as_rungs, route
+from oprag.routing import Excerpt, RouteOptions, StepContext, as_steps, route
 from oprag.tokens import resolve_token_counter
 from oprag_eval.bench import Bench
 from oprag_eval.data import Question
@@ -24,7 +24,7 @@ class SelfRoute(System):
     """Asks with the best chunks, and climbs while the model declines.
 
     The steps, the fit to the window and the account are the core's
-    (`oprag.routing.route`). The last rung's reply is final. The defaults are the
+    (`oprag.routing.route`). The last step's reply is final. The defaults are the
     paper's two steps: 5 chunks of 300 words, then the full documents they are of.
 
     The last step alone reads all documents of a question, in the order of the set:
@@ -35,14 +35,14 @@ class SelfRoute(System):
 
     name: str = "self-route"
     k: Count = 5
-    """Best chunks that the first rung reads; the paper has 1, 5, 10, 50 and 100."""
+    """Best chunks that the first step reads; the paper has 1, 5, 10, 50 and 100."""
     order: Order = "document"
     """`"score"` as in the paper: best first, each chunk behind its number."""
     unit: SplitUnit = "words"
     """Of the chunks."""
     size: Count = 300
     """Of the chunks, in that unit."""
-    rungs: tuple[Literal["retrieved", "full"], ...] = ("retrieved", "full")
+    steps: tuple[Literal["retrieved", "full"], ...] = ("retrieved", "full")
     """The steps; `retrieved` alone is plain retrieval, `full` alone is no route."""
     decline: Literal["word", "tool"] = "word"
     """How the model declines: by a word, or by a call, if it calls tools."""
@@ -51,7 +51,7 @@ class SelfRoute(System):
     """`k` and the window decide how much is read."""
 
     def __post_init__(self) -> None:
-        as_rungs(self.rungs)
+        as_steps(self.steps)
 
     async def attempt(
         self,
@@ -62,17 +62,17 @@ class SelfRoute(System):
         """Climb the ladder."""
         ledger = Ledger()
         options = RouteOptions(
-            rungs=as_rungs(self.rungs),
+            steps=as_steps(self.steps),
             context=ContextOptions(order=self.order, token_counter=bench.counter),
             cut=cut_middle,
             named=False,  # as in the papers
         )
-        alone = self.rungs == ("full",)
+        alone = self.steps == ("full",)
         if alone:
             hits = _whole(question, bench)
         else:
             hits = bench.ranked(question, Splitting(self.unit, self.size))[: self.k]
-        routing, decline = self.rungs[:-1], self.decline
+        routing, decline = self.steps[:-1], self.decline
         model = BenchModel(question, bench, routing=routing, decline=decline)
         steps = route(hits, options, model, ledger=ledger)
         routed = await model.carry_out(steps)
@@ -82,7 +82,7 @@ class SelfRoute(System):
             reply=routed.text or "",
             pieces=_pieces(routed.context),
             context_tokens=bench.counter(routed.context.text),
-            route="" if alone else getattr(routed.rung, "name", self.rungs[-1]),
+            route="" if alone else getattr(routed.step, "name", self.steps[-1]),
             steps=() if alone else tuple(model.steps),
             whole=routed.context.whole if routed.context.excerpts else None,
             usage={"answer": ledger.usage},
@@ -97,7 +97,7 @@ def _whole(question: Question, bench: Bench) -> list[Hit]:
     ]
 
 
-def _pieces(context: RungContext) -> tuple[Piece, ...]:
+def _pieces(context: StepContext) -> tuple[Piece, ...]:
     if context.excerpts:
         return tuple(Piece(each.name, *each.span) for each in context.excerpts)
     return tuple(

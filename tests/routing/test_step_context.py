@@ -11,7 +11,7 @@ from oprag.chunk import FullText, Hit
 from oprag.context import ContextOptions
 from oprag.errors import ContextWindowError
 from oprag.routing import Excerpt, RouteOptions
-from oprag.routing.rung_context import context_of_documents
+from oprag.routing.step_context import context_of_documents
 from oprag.tokens import resolve_token_counter
 
 WORDS = resolve_token_counter(lambda text: len(text.split()))
@@ -35,7 +35,7 @@ def hit_of(of: Excerpt, start: int, end: int, **metadata) -> Hit:
 def cut(documents, hits, window, *, counter=WORDS, named=False):
     size = PromptSize(lambda values: counter(values["context"]) + 10, window, 5)
     options = RouteOptions(
-        rungs=(), context=ContextOptions(token_counter=counter), named=named
+        steps=(), context=ContextOptions(token_counter=counter), named=named
     )
     return context_of_documents(documents, hits, options, size)
 
@@ -78,7 +78,7 @@ def test_an_unknown_window_takes_all_and_counts_nothing():
     def never(text):
         raise AssertionError
 
-    options = RouteOptions(rungs=(), context=ContextOptions())
+    options = RouteOptions(steps=(), context=ContextOptions())
     size = PromptSize(never, None, 5)
     result = context_of_documents([A, B], [], options, size)
 

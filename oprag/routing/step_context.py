@@ -93,7 +93,7 @@ def largest_selection(
 
 
 @dataclass(frozen=True, slots=True)
-class RungContext:
+class StepContext:
     """The context of one step."""
 
     text: str
@@ -134,7 +134,7 @@ class RungContext:
 
 def context_of_chunks(
     hits: Sequence[Hit], options: RouteOptions, size: PromptSize, tokens: int | None
-) -> RungContext:
+) -> StepContext:
     """Make a context of the best retrieved chunks.
 
     In document order, chunks that touch or overlap are joined, so that the text
@@ -168,7 +168,7 @@ def context_of_chunks(
             raise too_small(budget, budget + excess)
         budget -= excess
     cut = not arranged.used_all and budget != tokens
-    return RungContext(
+    return StepContext(
         text,
         tuple(chunk for passage in passages for chunk in passage.chunks),
         note=_CUT if cut else None,
@@ -200,7 +200,7 @@ def context_of_documents(
     options: RouteOptions,
     size: PromptSize,
     chunks: Sequence[Chunk] = (),
-) -> RungContext:
+) -> StepContext:
     """Make a context of whole documents, or of as much of them as fits.
 
     Args:
@@ -229,4 +229,4 @@ def context_of_documents(
             raise ContextWindowError(message, window=size.window, needed=None)
     text, is_whole = joined(kept, options), kept is whole
     note = _CUT if not is_whole else size.note if whole else None
-    return RungContext(text, tuple(chunks), tuple(kept), note, is_whole)
+    return StepContext(text, tuple(chunks), tuple(kept), note, is_whole)
