@@ -1,6 +1,6 @@
 """From retrieved chunks to ordered passages within a budget; `arrange` does it."""
 
-from oprag.context.assembly import Arranged, arrange, by_rank, with_texts
+from oprag.context.assembly import Arranged, arrange, with_texts
 from oprag.context.budget import FetchPlan, SentText, too_small
 from oprag.context.evidence import (
     NOTHING_FOUND,
@@ -33,6 +33,7 @@ from oprag.context.passages import (
 )
 from oprag.context.places import find_places
 from oprag.context.problems import Problems, warn
+from oprag.context.ranks import by_rank
 from oprag.context.seen import Seen
 from oprag.context.text import headers, numbered_text, render
 

@@ -12,8 +12,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import pairwise
-from operator import is_, itemgetter
 from typing import Any, Generic, TypeVar
 
 from oprag.chunk import Chunk, Hit, Passage
@@ -25,6 +23,7 @@ from oprag.context.options import ContextOptions, TextsByName
 from oprag.context.passages import finish, taken_apart
 from oprag.context.places import find_places
 from oprag.context.problems import Problems
+from oprag.context.ranks import ranked
 from oprag.context.seen import Seen
 from oprag.errors import (
     InvalidOptionError,
@@ -32,10 +31,8 @@ from oprag.errors import (
     OpragError,
     PositionError,
 )
-from oprag.metadata import HASH, PROBLEM, RANK, UNNAMED
-from oprag.ordering import document_order, rank_order
+from oprag.metadata import HASH, PROBLEM, UNNAMED
 from oprag.positions import (
-    as_number,
     check_positions,
     divided_files,
     read_chunks,
@@ -78,28 +75,68 @@ def arrange(
     chunks, problems = _checked_chunks(hits, options, texts)
     while True:
         try:
-            found, first = _with_neighbours(
-                hits, _marked(chunks, problems), neighbours, options
+            marked = _marked(chunks, problems)
+            candidates = _with_neighbours(hits, marked, neighbours, options)
+            arranged = _selected(
+                candidates, options, sent_text=sent_text, seen=seen, numbers=numbers
             )
-            passages, why, used_all, read = _kept(
-                found, first, options, sent_text=sent_text, seen=seen, numbers=numbers
-            )
-        except PositionError as error:  # the full text differs at a span
-            hopeless = error.kind != "invalid_span" or error.document in problems
-            if options.on_problem == "error" or hopeless:
+            break
+        except PositionError as error:
+            # A full text that is read only now differs from a chunk. Once per
+            # document: then none of its chunks claims a place.
+            again = error.kind != "invalid_span" or error.document in problems
+            if options.on_problem == "error" or again:
                 raise
             problems[error.document] = error
             chunks = [
                 without_place(c) if c.document == error.document else c for c in chunks
             ]
-        else:
-            count = len(hits) - neighbours.number
-            if same := count - sum(chunk.rank < count for chunk in chunks):
-                why["duplicates"] = same
-            bad = tuple(problems.values())
-            if options.document_key is None and options.order == "document":
-                bad += (*divided_files(hits, by_file=texts is not None),)
-            return Arranged(passages, used_all, read, bad, neighbours.lacking, why=why)
+    found = [*problems.values()]
+    if options.document_key is None and options.order == "document":
+        found += divided_files(hits, by_file=texts is not None)
+    why = {**arranged.why}
+    retrieved = len(hits) - neighbours.number
+    if duplicates := retrieved - sum(chunk.rank < retrieved for chunk in chunks):
+        why["duplicates"] = duplicates
+    return replace(
+        arranged, problems=tuple(found), lacking=neighbours.lacking, why=why
+    )
+
+
+class _Candidates:
+    """The chunks that are left, best first, and the ranks that each step dropped.
+
+    Args:
+        chunks: Hits, then their neighbours.
+        first_neighbour: From this rank on they are neighbours.
+    """
+
+    def __init__(
+        self, chunks: Sequence[Chunk], first_neighbour: float = math.inf
+    ) -> None:
+        self.chunks = chunks
+        self.first_neighbour = first_neighbour
+        self.dropped: dict[str, list[int]] = {}
+
+    @property
+    def ranks(self) -> list[int]:
+        """Ranks of the hits, ascending."""
+        return sorted({c.rank for c in self.chunks if c.rank < self.first_neighbour})
+
+    def keep(self, chunks: Sequence[Chunk], step: str) -> None:
+        """Go on with these; note what a step dropped."""
+        before, self.chunks = self.ranks, chunks
+        after = {*self.ranks}
+        if dropped := [rank for rank in before if rank not in after]:
+            self.dropped[step] = dropped
+
+    def best(self, top_n: int) -> list[Chunk]:
+        """All slices of the best hits, and every neighbour."""
+        hits = dict.fromkeys(c.rank for c in self.chunks)
+        best = {*[rank for rank in hits if rank < self.first_neighbour][:top_n]}
+        return [
+            c for c in self.chunks if c.rank in best or c.rank >= self.first_neighbour
+        ]
 
 
 def _with_neighbours(
@@ -107,15 +144,15 @@ def _with_neighbours(
     chunks: list[Chunk],
     neighbours: Neighbours,
     options: ContextOptions,
-) -> tuple[list[Chunk], float]:
-    """The chunks best first, and the rank of the first that is a neighbour."""
+) -> _Candidates:
+    """The chunks best first: hits, their neighbours, and slices of full texts."""
     by_position = options.selection == "recall" and options.documents is not None
     if neighbours is ALONE and not by_position:
-        return _ranked(chunks, options), math.inf
-    count = len(hits) - neighbours.number
-    own = _ranked([chunk for chunk in chunks if chunk.rank < count], options)
-    first = max([count, *(chunk.rank + 1 for chunk in own)])
-    beside = _numbered([c for c in chunks if c.rank >= count], first)
+        return _Candidates(ranked(chunks, options))
+    retrieved = len(hits) - neighbours.number
+    own = ranked([chunk for chunk in chunks if chunk.rank < retrieved], options)
+    first = max([retrieved, *(chunk.rank + 1 for chunk in own)])
+    beside = _numbered([c for c in chunks if c.rank >= retrieved], first)
     if by_position or neighbours.beside:
         # Imported here: most contexts do not need it.
         from oprag.context.slices import slices_beside
@@ -125,11 +162,70 @@ def _with_neighbours(
         reach = "fill" if by_position else neighbours.widen or "fill"
         slices = slices_beside([*best, *beside], ranks, reach, options)
         beside += _numbered(slices, first + len(beside))
-    return [*own, *beside], first
+    return _Candidates([*own, *beside], first)
 
 
 def _numbered(chunks: Sequence[Chunk], first: int) -> list[Chunk]:
     return [chunk._replace(rank=rank) for rank, chunk in enumerate(chunks, first)]
+
+
+def _selected(
+    candidates: _Candidates,
+    options: ContextOptions,
+    *,
+    sent_text: SentText | None,
+    seen: Seen | None,
+    numbers: Numbers | None,
+) -> Arranged[Passage]:
+    """Cut out what was seen, keep the best, fill the budget, and join passages."""
+    seen_before: list[Chunk] = []
+    if options.merges:
+        candidates.chunks = taken_apart(candidates.chunks)
+    if seen is not None:
+        unread, seen_before = seen.divided(candidates.chunks)
+        candidates.keep(unread, "seen")
+        # Gaps are not filled from full texts: what lies there may have been read.
+        options = replace(options, documents=None)
+    offered = len(candidates.chunks)
+    if options.top_n is not None:
+        candidates.keep(candidates.best(options.top_n), "top_n")
+    used_all = len(candidates.chunks) == offered
+    spent: dict[str, int] = {}
+    if (budget := options.needed_budget()) is None:
+        passages = finish(candidates.chunks, options)
+        if numbers is not None:
+            passages = numbers.numbered(passages)
+    else:
+        listed = _in_order_of_choice(candidates, options, budget)
+        filler = BudgetFiller(options, sent_text, numbers)
+        kept, passages, tokens = filler.filled(listed, budget)
+        candidates.keep(kept, "token_budget")
+        spent = {"token_budget": budget, "tokens": tokens, "left": budget - tokens}
+        used_all &= _are_whole(kept, listed)
+    if candidates.chunks and not used_all:  # of what was seen, only as far down
+        last = max(chunk.rank for chunk in candidates.chunks)
+        seen_before = [chunk for chunk in seen_before if chunk.rank <= last]
+    why = {"kept": candidates.ranks, "dropped": candidates.dropped, **spent}
+    return Arranged(passages, used_all, seen_before, why=why)
+
+
+def _in_order_of_choice(
+    candidates: _Candidates, options: ContextOptions, budget: int
+) -> Sequence[Chunk]:
+    """By rank, or by rank and neighbours."""
+    if options.selection == "budget":
+        return candidates.chunks
+    # Imported here: most contexts do not need it.
+    from oprag.context.recall import expanded_order
+
+    first = candidates.first_neighbour
+    return expanded_order(candidates.chunks, beside=first, budget=budget)
+
+
+def _are_whole(kept: Sequence[Chunk], listed: Sequence[Chunk]) -> bool:
+    """Whether all were kept, none of them cut: a slice has another position."""
+    pairs = zip(kept, listed, strict=False)
+    return len(kept) == len(listed) and all(a.position == b.position for a, b in pairs)
 
 
 def _marked(chunks: list[Chunk], problems: Mapping[str, OpragError]) -> list[Chunk]:
@@ -146,71 +242,6 @@ def _marked(chunks: list[Chunk], problems: Mapping[str, OpragError]) -> list[Chu
         metadata = {PROBLEM: kind, **chunk.metadata}
         marked.append(chunk._replace(metadata=metadata) if kind else chunk)
     return without_duplicates(marked)
-
-
-def _kept(
-    chunks: Sequence[Chunk],
-    first: float,
-    options: ContextOptions,
-    *,
-    sent_text: SentText | None,
-    seen: Seen | None,
-    numbers: Numbers | None,
-) -> tuple[list[Passage], dict[str, Any], bool, list[Chunk]]:
-    """The passages, why these, whether all was used, and the chunks seen before."""
-    seen_before: list[Chunk] = []
-    if options.merges:
-        chunks = taken_apart(chunks)
-    left = {"": _ranks(chunks, first)}
-    if seen is not None:
-        chunks, seen_before = seen.divided(chunks)
-        # Gaps are not filled from full texts: what lies there may have been read.
-        options = replace(options, documents=None)
-        left["seen"] = _ranks(chunks, first)
-    kept = chunks
-    if options.top_n is not None:
-        ranks = dict.fromkeys(chunk.rank for chunk in chunks if chunk.rank < first)
-        best = {*[*ranks][: options.top_n]}  # all slices of each, and every neighbour
-        kept = [c for c in chunks if c.rank in best or c.rank >= first]
-        left["top_n"] = _ranks(kept, first)
-    used_all = len(kept) == len(chunks)
-    why: dict[str, Any] = {}
-    if (budget := options.needed_budget()) is None:
-        passages = finish(kept, options)
-        if numbers is not None:
-            passages = numbers.numbered(passages)
-    else:
-        listed = kept
-        if options.selection == "recall":
-            # Imported here: most contexts do not need it.
-            from oprag.context.recall import expanded_order
-
-            listed = expanded_order(kept, beside=first, budget=budget)
-        filler = BudgetFiller(options, sent_text, numbers)
-        kept, passages, tokens = filler.filled(listed, budget)
-        left["token_budget"] = _ranks(kept, first)
-        why = {"token_budget": budget, "tokens": tokens, "left": budget - tokens}
-        # A chunk that was cut has another position.
-        used_all = (
-            used_all
-            and len(kept) == len(listed)
-            and all(a.position == b.position for a, b in zip(kept, listed, strict=True))
-        )
-    if kept and not used_all:  # drop seen chunks ranked below the last kept
-        last = max(chunk.rank for chunk in kept)
-        seen_before = [chunk for chunk in seen_before if chunk.rank <= last]
-    dropped = {
-        reason: [rank for rank in before if rank not in after]
-        for (_, before), (reason, after) in pairwise(left.items())
-    }
-    dropped = {reason: ranks for reason, ranks in dropped.items() if ranks}
-    why = {"kept": [*left.popitem()[1]], "dropped": dropped, **why}
-    return passages, why, used_all, seen_before
-
-
-def _ranks(chunks: Sequence[Chunk], first: float) -> dict[int, None]:
-    """The ranks of hits, the best first."""
-    return dict.fromkeys(sorted(chunk.rank for chunk in chunks if chunk.rank < first))
 
 
 def with_texts(options: ContextOptions, work: Callable[[ContextOptions], Any]) -> Do:
@@ -305,65 +336,3 @@ def _unmarked(chunk: Chunk) -> Chunk:
         return chunk
     metadata = {k: v for k, v in chunk.metadata.items() if k != PROBLEM}
     return chunk._replace(metadata=metadata)
-
-
-def by_rank(
-    found: Sequence[_T], hits: Sequence[Hit], options: ContextOptions
-) -> list[_T]:
-    """Return what was found best first: a component's results by their ranks."""
-    if not hits or HASH not in hits[0].metadata:
-        return [*found]
-    by, keys = options.document_key, options.position_keys
-    documents = read_documents(hits, document_key=by, position_keys=keys, problems={})
-    chunks = read_chunks(hits, documents, position_keys=keys, problems={})
-    ranks = _written_ranks(chunks, options) or range(len(found))
-    return [
-        found[number] for number in sorted(range(len(found)), key=ranks.__getitem__)
-    ]
-
-
-def _ranked(chunks: list[Chunk], options: ContextOptions) -> list[Chunk]:
-    """The chunks best first.
-
-    A list in the order that a component returned keeps the ranks written on it; of
-    several such lists of other documents, joined, the best of each comes first. Any
-    other list is ranked by list order.
-    """
-    ranks = _written_ranks(chunks, options)
-    if ranks is None:
-        return chunks
-    pairs = zip(chunks, ranks, strict=True)
-    return rank_order([chunk._replace(rank=rank) for chunk, rank in pairs])
-
-
-def _written_ranks(
-    chunks: Sequence[Chunk], options: ContextOptions
-) -> list[int] | None:
-    """The ranks on results in their component's order; None for other lists."""
-    if not chunks or HASH not in chunks[0].metadata:
-        return None
-    own = [chunk for chunk in chunks if HASH in chunk.metadata]
-    ranks = [rank for c in own if (rank := as_number(c.metadata.get(RANK))) is not None]
-    if len(ranks) < len(chunks):
-        return None
-    pairs = [*zip(ranks, chunks, strict=True)]
-    if ranks != sorted(ranks):
-        ranked = [chunk._replace(rank=rank) for rank, chunk in pairs]
-        if not _in_order(ranked, options):
-            return None
-    # Slices of one hit share a rank; so do hits of joined lists, of other documents.
-    hits = [(rank, chunk.document) for rank, chunk in pairs]
-    if len({*hits}) == len({*ranks}):
-        return ranks
-    best = dict.fromkeys(sorted(hits, key=itemgetter(0)))
-    numbers = {hit: number for number, hit in enumerate(best)}
-    return [numbers[hit] for hit in hits]
-
-
-def _in_order(ranked: Sequence[Chunk], options: ContextOptions) -> bool:
-    """Whether chunks are in a component's output order."""
-    best_first = rank_order(ranked)
-    return any(
-        all(map(is_, document_order(best_first, document_order=how), ranked))
-        for how in ("best_rank", options.document_order)
-    )

@@ -7,9 +7,10 @@ from itertools import repeat
 from typing import Any, Unpack
 
 from oprag.chunk import Hit, Passage, best_of_each
-from oprag.context.assembly import arrange, by_rank
+from oprag.context.assembly import arrange
 from oprag.context.options import ContextKeywords, ContextOptions
 from oprag.context.problems import Problems
+from oprag.context.ranks import by_rank
 from oprag.context.seen import Seen, SeenLike
 from oprag.documents import SourceLike, check_entries
 from oprag.errors import InvalidOptionError, named

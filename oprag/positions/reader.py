@@ -12,12 +12,13 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Span
 from oprag.errors import OpragError, PositionError
-from oprag.metadata import HASH, PAGES, PROBLEM, START
+from oprag.metadata import HASH, PAGES, PART, PROBLEM, START
 from oprag.positions.errors import no_position, unscoped
 from oprag.positions.keys import (
     ATTRIBUTES,
@@ -40,6 +41,8 @@ _Position: TypeAlias = tuple[float, ...]
 _Place: TypeAlias = tuple[_Position | None, Span | None, int | None]
 """Position, span and part of a chunk."""
 _NOWHERE: _Place = (None, None, None)
+_Row: TypeAlias = tuple[Hit, int, int | None]
+"""A hit, where it begins, and its part."""
 
 
 def read_chunks(
@@ -79,7 +82,7 @@ def read_chunks(
     places = [_NOWHERE] * len(hits)
     for key, ranks in groups.items():
         members = [hits[rank] for rank in ranks]
-        read = _with_results(key, members, ranks, position_keys, problems)
+        read = _places(key, members, ranks, position_keys, problems)
         for rank, place in zip(ranks, read, strict=True):
             places[rank] = place
     scopes = [
@@ -103,7 +106,7 @@ def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
     """
     subsets = []
     for scheme in SCHEMES:
-        pairs = zip(hits, _numbers(hits, scheme.start), strict=True)
+        pairs = zip(hits, _starts(hits, scheme), strict=True)
         usable = [hit for hit, number in pairs if number is not None]
         if 0 < len(usable) < len(hits):
             subsets.append(usable)
@@ -117,40 +120,6 @@ def _is_window(hit: Hit) -> bool:
     return is_other and not is_unchanged(hit.metadata, hit.text)
 
 
-def _with_results(
-    document: str,
-    hits: Sequence[Hit],
-    ranks: Sequence[int],
-    position_keys: PositionKeys | None,
-    problems: dict[str, OpragError] | None,
-) -> list[_Place]:
-    """Keep the places oprag wrote on hits, if all others are in characters.
-
-    A hit that oprag marked as having no place still has none.
-    """
-    ours = [HASH in hit.metadata for hit in hits]
-    if True not in ours:
-        return _places(document, hits, ranks, position_keys, problems)
-    found = [placed(hit.metadata, hit.text) for hit in hits]
-    rest, marked = list[int](), list[int]()
-    for number, its in enumerate(ours):
-        is_marked = its and not found[number][0] and PROBLEM in hits[number].metadata
-        (marked if is_marked else rest).append(number)
-    unknown = [n for n in rest if not (ours[n] and found[n][0])]
-    for numbers in [unknown, rest] if len(unknown) < len(rest) else [rest]:
-        members = [hits[number] for number in numbers]
-        of_these = [ranks[number] for number in numbers]
-        read = _places(document, members, of_these, position_keys, problems)
-        for number, place in zip(numbers, read, strict=True):
-            found[number] = place
-        if all(span is not None for position, span, _ in found if position):
-            break
-    if marked and len({hit.text for hit in hits}) > 1:
-        lacking = [(hits[number], ranks[number]) for number in marked]
-        _tell(no_position(lacking, document, position_keys), document, problems)
-    return found
-
-
 def _places(
     document: str,
     hits: Sequence[Hit],
@@ -159,10 +128,16 @@ def _places(
     problems: dict[str, OpragError] | None,
 ) -> list[_Place]:
     """Places of one document's chunks; an error is raised or collected."""
+    read = partial(_read, document, position_keys=position_keys)
+    marked = [*map(_is_marked, hits)]
     if all(hit.text == hits[0].text for hit in hits):  # it needs no place
-        return [_read(document, [h], position_keys, partly=True)[0] for h in hits]
+        return [
+            _NOWHERE if skip else read([hit], partly=True)[0]
+            for hit, skip in zip(hits, marked, strict=True)
+        ]
     try:
-        places = _read(document, hits, position_keys)
+        found = iter(read([h for h, skip in zip(hits, marked, strict=True) if not skip]))
+        places = [_NOWHERE if skip else next(found) for skip in marked]
     except PositionError as error:
         problem, places = error, [_NOWHERE] * len(hits)
     else:
@@ -191,12 +166,11 @@ def _read(
     partly: bool = False,
 ) -> list[_Place]:
     """Places by one scheme; else by pages if each hit has another; else by both."""
+    if all(map(_is_placed, hits)):
+        return [placed(hit.metadata, hit.text) for hit in hits]
     if position_keys is not None:
         return [_named_place(hit, as_list(position_keys)) for hit in hits]
-    unfit = [h for h in hits if HASH in h.metadata and START not in h.metadata]
     for scheme in SCHEMES:
-        if scheme.characters and {*_numbers(unfit, scheme.start)} - {None}:
-            continue  # oprag refused them when it saw more of the document
         try:
             places = _by_scheme(document, hits, scheme, partly=partly)
         except PositionError:
@@ -215,9 +189,9 @@ def _by_scheme(
     document: str, hits: Sequence[Hit], scheme: Scheme, *, partly: bool
 ) -> list[_Place] | None:
     """Places by one scheme; None unless all chunks (`partly`: any) follow it."""
-    if not partly and _numbers(hits[:1], scheme.start) == [None]:
+    if not partly and _starts(hits[:1], scheme) == [None]:
         return None
-    numbers = _numbers(hits, scheme.start)
+    numbers = _starts(hits, scheme)
     starts = [number for number in numbers if number is not None]
     if len(starts) < len(hits):
         return _some_by_scheme(document, hits, numbers, scheme) if partly else None
@@ -226,11 +200,12 @@ def _by_scheme(
         if scheme.start or any(hit.document != document for hit in hits):
             return None
         parts = [None] * len(hits)  # offsets in the one text that all are of
+    rows = [*zip(hits, starts, parts, strict=True)]
+    retrieved = [row for row in rows if not _is_placed(row[0])]
     if scheme.start == "start_index":
-        _refuse_sections(document, hits, parts)
+        _refuse_sections(document, retrieved)
     if not scheme.start:
-        _refuse_frames(document, hits, starts, parts)
-    rows = zip(hits, starts, parts, strict=True)
+        _refuse_frames(document, retrieved)
     return [_place(hit, scheme, start, part) for hit, start, part in rows]
 
 
@@ -266,6 +241,8 @@ def _some_by_scheme(
 
 def _place(hit: Hit, scheme: Scheme, start: int, part: int | None) -> _Place:
     """The place of a text; no end where the recorded one disagrees with its length."""
+    if scheme.characters and _is_placed(hit):
+        return placed(hit.metadata, hit.text)
     if not scheme.characters:
         return (part or 0, start), None, part
     end = start + len(hit.text)
@@ -294,8 +271,28 @@ def _present(hits: Sequence[Hit], keys: Sequence[str]) -> list[str]:
     return [key for key in keys if key in there or key.partition(".")[0] in there]
 
 
-def _numbers(hits: Sequence[Hit], key: str) -> list[int | None]:
-    return [*map(as_number, _column(hits, key))]
+def _starts(hits: Sequence[Hit], scheme: Scheme) -> list[int | None]:
+    """Each hit's number by a scheme.
+
+    A result of oprag has the characters that oprag wrote, whatever the key; and none
+    by any key where oprag wrote none: it saw more of the document then.
+    """
+    numbers = [*map(as_number, _column(hits, scheme.start))]
+    if scheme.characters:
+        for i, hit in enumerate(hits):
+            if HASH in hit.metadata:
+                numbers[i] = as_number(hit.metadata.get(START))
+    return numbers
+
+
+def _is_placed(hit: Hit) -> bool:
+    """Whether it is a result, and oprag wrote at which character it begins."""
+    return HASH in hit.metadata and as_number(hit.metadata.get(START)) is not None
+
+
+def _is_marked(hit: Hit) -> bool:
+    """Whether it is a result that oprag said has no place."""
+    return HASH in hit.metadata and PROBLEM in hit.metadata and not _is_placed(hit)
 
 
 def _parts(hits: Sequence[Hit], keys: Sequence[str]) -> Sequence[int | None] | None:
@@ -306,7 +303,10 @@ def _parts(hits: Sequence[Hit], keys: Sequence[str]) -> Sequence[int | None] | N
     """
     named = False
     for key in _present(hits, keys):
-        values = _column(hits, key)
+        values = [
+            hit.metadata.get(PART) if _is_placed(hit) else value
+            for hit, value in zip(hits, _column(hits, key), strict=True)
+        ]
         named = named or any(value is not None for value in values)
         numbers = [*map(as_number, values)]
         if None not in numbers:
@@ -314,9 +314,7 @@ def _parts(hits: Sequence[Hit], keys: Sequence[str]) -> Sequence[int | None] | N
     return None if named else [None] * len(hits)
 
 
-def _refuse_sections(
-    document: str, hits: Sequence[Hit], parts: Sequence[int | None]
-) -> None:
+def _refuse_sections(document: str, rows: Sequence[_Row]) -> None:
     """Refuse `start_index` when the chunks come from several sections.
 
     LangChain copies the metadata of the text that was split into every chunk, so
@@ -324,6 +322,7 @@ def _refuse_sections(
     offsets count from the start of each. The same holds for chunks of several
     parents (`doc_id`) of the document, or of one page.
     """
+    hits, parts = [hit for hit, *_ in rows], [part for *_, part in rows]
     differing = [
         key
         for key in _present(hits, SECTION_KEYS)
@@ -345,18 +344,13 @@ def _comparable(value: Any) -> int | str:
     return repr(value) if number is None else number
 
 
-def _refuse_frames(
-    document: str,
-    hits: Sequence[Hit],
-    starts: Sequence[int],
-    parts: Sequence[int | None],
-) -> None:
+def _refuse_frames(document: str, rows: Sequence[_Row]) -> None:
     """Refuse framework offsets that do not count from the document or its part.
 
     Each part is a text of its own, with its own last chunk.
     """
     groups: dict[int | None, list[tuple[Hit, int]]] = {}
-    for hit, start, part in zip(hits, starts, parts, strict=True):
+    for hit, start, part in rows:
         groups.setdefault(part, []).append((hit, start))
     for part, members in groups.items():
         if part is None and len({hit.document for hit, _ in members}) > 1:
@@ -387,6 +381,8 @@ def _named_place(hit: Hit, keys: Sequence[Any]) -> _Place:
 
     With several such numbers, or a fraction, there is no single part number.
     """
+    if keys[-1] in _CHARACTERS and _is_placed(hit):
+        return placed(hit.metadata, hit.text)
     values = [look_up(hit.metadata, hit.subject, key) for key in keys]
     numbers = [number for value in values for number in _user_numbers(value)]
     position = tuple(number for number in numbers if number is not None)

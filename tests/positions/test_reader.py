@@ -16,6 +16,7 @@ from oprag.errors import (
     PositionError,
     PositionWarning,
 )
+from oprag.metadata import result_hash
 from oprag.ordering import document_order
 from oprag.positions import as_number, read_chunks
 
@@ -181,6 +182,18 @@ def test_a_chunk_without_offsets_stands_at_its_page_or_behind_the_others(
     chunks = _read(hits, problems=problems)
     assert [chunk.position for chunk in document_order(chunks)] == expected
     assert bool(problems) == (None in expected)
+
+
+def test_a_result_in_the_whole_text_is_not_ordered_beside_a_chunk_of_a_page():
+    text = "On page 2."
+    result = {"oprag_hash": result_hash(text), "oprag_start": 1030, "oprag_end": 1040}
+    metadatas = [
+        {"source": "a.pdf", "page": 2, **result},
+        {"source": "a.pdf", "page": 1, "start_index": 20},
+    ]
+
+    with pytest.raises(MissingPositionError):
+        order_context([text, "On page 1."], metadatas)
 
 
 def test_a_table_takes_no_characters_away_from_chunks_of_other_pages():

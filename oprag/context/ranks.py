@@ -1,0 +1,81 @@
+"""The ranks of a list of hits: its order, or what oprag wrote on results.
+
+A component may be given what another one returned, in reading order. Then the ranks
+that were written on the results count, and not their order in the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import is_, itemgetter
+from typing import TypeVar
+
+from oprag.chunk import Chunk, Hit
+from oprag.context.options import ContextOptions
+from oprag.metadata import HASH, RANK
+from oprag.ordering import document_order, rank_order
+from oprag.positions import as_number, read_chunks, read_documents
+
+_T = TypeVar("_T")
+
+
+def by_rank(
+    found: Sequence[_T], hits: Sequence[Hit], options: ContextOptions
+) -> list[_T]:
+    """Return what was found best first: a component's results by their ranks."""
+    if not hits or HASH not in hits[0].metadata:
+        return [*found]
+    by, keys = options.document_key, options.position_keys
+    documents = read_documents(hits, document_key=by, position_keys=keys, problems={})
+    chunks = read_chunks(hits, documents, position_keys=keys, problems={})
+    ranks = _written_ranks(chunks, options) or range(len(found))
+    return [
+        found[number] for number in sorted(range(len(found)), key=ranks.__getitem__)
+    ]
+
+
+def ranked(chunks: list[Chunk], options: ContextOptions) -> list[Chunk]:
+    """The chunks best first.
+
+    A list in the order that a component returned keeps the ranks written on it; of
+    several such lists of other documents, joined, the best of each comes first. Any
+    other list is ranked by list order.
+    """
+    ranks = _written_ranks(chunks, options)
+    if ranks is None:
+        return chunks
+    pairs = zip(chunks, ranks, strict=True)
+    return rank_order([chunk._replace(rank=rank) for chunk, rank in pairs])
+
+
+def _written_ranks(
+    chunks: Sequence[Chunk], options: ContextOptions
+) -> list[int] | None:
+    """The ranks on results in their component's order; None for other lists."""
+    if not chunks or HASH not in chunks[0].metadata:
+        return None
+    own = [chunk for chunk in chunks if HASH in chunk.metadata]
+    ranks = [rank for c in own if (rank := as_number(c.metadata.get(RANK))) is not None]
+    if len(ranks) < len(chunks):
+        return None
+    pairs = [*zip(ranks, chunks, strict=True)]
+    if ranks != sorted(ranks):
+        ranked = [chunk._replace(rank=rank) for rank, chunk in pairs]
+        if not _in_order(ranked, options):
+            return None
+    # Slices of one hit share a rank; so do hits of joined lists, of other documents.
+    hits = [(rank, chunk.document) for rank, chunk in pairs]
+    if len({*hits}) == len({*ranks}):
+        return ranks
+    best = dict.fromkeys(sorted(hits, key=itemgetter(0)))
+    numbers = {hit: number for number, hit in enumerate(best)}
+    return [numbers[hit] for hit in hits]
+
+
+def _in_order(ranked: Sequence[Chunk], options: ContextOptions) -> bool:
+    """Whether chunks are in a component's output order."""
+    best_first = rank_order(ranked)
+    return any(
+        all(map(is_, document_order(best_first, document_order=how), ranked))
+        for how in ("best_rank", options.document_order)
+    )
