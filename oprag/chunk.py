@@ -9,7 +9,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
-from oprag.metadata import EXACT, PAGES, PART_INDEX, uri_of
+from oprag.metadata import PART_INDEX, uri_of
 
 _RANK = attrgetter("rank")
 _NO_METADATA: Mapping[str, Any] = {}
@@ -61,6 +61,15 @@ class Chunk(NamedTuple):
     """The metadata it came with, not copied."""
     source: Any = None
     """The framework's object it came from, not copied."""
+    pages: tuple[tuple[str, Span], ...] | None = None
+    """Name and span of each page of the text that `span` counts from, where its full
+    text has pages; None for none."""
+    problem: str | None = None
+    """The kind of error that `on_problem="warn"` did not raise; None for none."""
+    scoped: bool = True
+    """Whether it is known which text of its document `span` counts from."""
+    verbatim: bool = True
+    """Whether the text was not changed after `span` was taken, as far as is known."""
 
     @property
     def uri(self) -> str:
@@ -78,7 +87,7 @@ class Chunk(NamedTuple):
         return (
             span is not None
             and span[1] - span[0] == len(self.text)
-            and self.metadata.get(EXACT, True) in IS_EXACT
+            and self.verbatim
         )
 
 
@@ -152,13 +161,14 @@ class Passage(NamedTuple):
         if self.cited is not None:
             return self.cited
         first = self.chunks[0]
-        place, pages = [self.name], first.metadata.get(PAGES)
+        place, pages = [self.name], first.pages
         if first.part is not None and not pages:
             place.append(named_part(first.metadata, first.part))
-        if self.spans:
+        if self.spans and not first.scoped:
+            pass  # characters of an unknown text say nothing
+        elif self.spans:
             at = self.spans[0].start, self.spans[-1].end
-            named = named_characters(*at) if pages is None else _on_pages(*at, pages)
-            place.append(named)
+            place.append(_on_pages(*at, pages) if pages else named_characters(*at))
         elif first.position is not None and len(first.position) > 1:
             skip = first.part is not None or first.position[0] == 0  # said, or 0 always
             numbers = first.position[1:] if skip else first.position

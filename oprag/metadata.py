@@ -73,10 +73,6 @@ IDS = "oprag_ids"
 """Ids of the chunks in it, joined by line breaks; absent where they have none."""
 NUMBER = "oprag_number"
 """The number under which a model read it in a conversation; absent elsewhere."""
-PAGES = "oprag_pages"
-"""Of a chunk alone, never of a result: name and span of each page of the text that its
-characters count from. Empty where they count from an unknown part of its document, or
-where its text begins elsewhere."""
 NUMBERS = "oprag_numbers"
 """The key of an agent's state for the place of each number."""
 WHY = "oprag_why"
@@ -84,7 +80,7 @@ WHY = "oprag_why"
 
 RESULT_KEYS = (
     *(RANK, NUMBER, CITATION, DOCUMENT, KEY, PART, START, END, SPANS),
-    *(EXACT, PROBLEM, HASH, IDS, BARE, PAGES),
+    *(EXACT, PROBLEM, HASH, IDS, BARE),
 )
 """The reserved keys of results; `oprag.place_of` reads them. See
 `oprag.context.place_metadata`."""

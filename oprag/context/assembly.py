@@ -239,8 +239,7 @@ def _marked(chunks: list[Chunk], problems: Mapping[str, OpragError]) -> list[Chu
             chunk, kind = without_place(chunk), MissingDocumentError.kind  # noqa: PLW2901 -- the same chunk
         elif chunk.position is None and chunk.document in problems:
             kind = problems[chunk.document].kind
-        metadata = {PROBLEM: kind, **chunk.metadata}
-        marked.append(chunk._replace(metadata=metadata) if kind else chunk)
+        marked.append(chunk._replace(problem=chunk.problem or kind))
     return without_duplicates(marked)
 
 
@@ -327,12 +326,11 @@ def _checked_chunks(
         texts.check()
     if errors and not warns:
         raise next(iter(errors.values()))
-    return [_unmarked(c) if PROBLEM in c.metadata else c for c in chunks], errors
+    return [*map(_with_its_problem, chunks)], errors
 
 
-def _unmarked(chunk: Chunk) -> Chunk:
-    """The chunk; only a result that still has no place keeps its problem."""
+def _with_its_problem(chunk: Chunk) -> Chunk:
+    """The chunk; a result that still has no place keeps its problem."""
     if chunk.position is None and HASH in chunk.metadata:
-        return chunk
-    metadata = {k: v for k, v in chunk.metadata.items() if k != PROBLEM}
-    return chunk._replace(metadata=metadata)
+        return chunk._replace(problem=chunk.metadata.get(PROBLEM))
+    return chunk

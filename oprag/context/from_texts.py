@@ -84,9 +84,9 @@ def order_context(
     Returns:
         Passages in reading order; `passage.text` to send, `passage.citation` to
         cite. `oprag.render` joins them. Unmerged, there is one per chunk. With
-        `on_problem="warn"` chunks that could not be put in order say why, under
-        `oprag_problem` in their metadata. `why` of the list says what was kept and
-        left out, and what of the budget is left.
+        `on_problem="warn"` chunks that could not be put in order say why, as their
+        `problem`. `why` of the list says what was kept and left out, and what of the
+        budget is left.
 
     Raises:
         InvalidOptionError: An option is unknown or its value is not possible; the

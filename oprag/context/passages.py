@@ -25,10 +25,10 @@ from oprag.metadata import (
     KEY,
     NUMBER,
     OF_ONE_CHUNK,
-    PAGES,
     PART,
     PROBLEM,
     RANK,
+    RESULT_KEYS,
     SPANS,
     START,
     is_in_all,
@@ -46,6 +46,8 @@ from oprag.positions import (
     read_documents,
     read_spans,
 )
+
+_RESERVED = frozenset(RESULT_KEYS)
 
 TextByName = Callable[[str], str | None]
 """A function from a document's name to its full text, or None if it is not known."""
@@ -68,7 +70,7 @@ def result_metadata(
             described the first object alone, and what others lack or have differently.
     """
     first = passage.chunks[0].metadata
-    ours = HASH in first or PROBLEM in first or PAGES in first
+    ours = not _RESERVED.isdisjoint(first)
     metadata = without_reserved_keys(first) if ours else dict(first)
     if not whole:
         others = [chunk.metadata for chunk in passage.chunks[1:]]
@@ -140,7 +142,7 @@ def place_metadata(passage: Passage) -> dict[str, Any]:
     if passage.number is not None:
         place[NUMBER] = passage.number
     place[EXACT] = passage.exact
-    if (problem := passage.chunks[0].metadata.get(PROBLEM)) is not None:
+    if (problem := passage.chunks[0].problem) is not None:
         place[PROBLEM] = problem
     place[HASH] = result_hash(passage.text)
     return place
@@ -158,13 +160,8 @@ def single_passage(chunk: Chunk) -> Passage:
         cited = (
             metadata.get(CITATION) if (start, end) == (span or (None, None)) else None
         )
-    exact = chunk.exact and _is_scoped(chunk)
+    exact = chunk.exact and chunk.scoped
     return Passage(chunk.text, chunk.document, (chunk,), spans, exact, cited)
-
-
-def _is_scoped(chunk: Chunk) -> bool:
-    """Whether it is known which text of its document the characters count from."""
-    return chunk.metadata.get(PAGES) != ()
 
 
 def read_passages(hits: Sequence[Hit]) -> list[Passage]:
@@ -184,6 +181,7 @@ def read_passages(hits: Sequence[Hit]) -> list[Passage]:
                 position=position,
                 span=span,
                 part=part,
+                problem=metadata.get(PROBLEM),
             )
         passage = single_passage(chunk)
         if NUMBER in metadata and passage.cited:  # of this text, and a result
@@ -280,7 +278,7 @@ def _join(run: Sequence[Chunk], source_text: TextByName | None) -> Passage:
         else:
             texts.append(joint(spans, start) + chunk.text)
             spans.append(Span(start, end))
-    exact = len(spans) == 1 and _is_scoped(run[0])
+    exact = len(spans) == 1 and run[0].scoped
     return Passage("".join(texts), run[0].document, tuple(run), tuple(spans), exact)
 
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Hashable, Sequence
 
 from oprag.chunk import OTHER_ENDS, Chunk, Span
-from oprag.metadata import OF_ONE_TEXT, PAGES, PROBLEM, RESULT_KEYS
+from oprag.metadata import OF_ONE_TEXT, RESULT_KEYS
 
-_OF_ITS_TEXT = frozenset((*OF_ONE_TEXT, *RESULT_KEYS)) - {PAGES, PROBLEM}
+_OF_ITS_TEXT = frozenset((*OF_ONE_TEXT, *RESULT_KEYS))
 _SENTENCE_END = re.compile(rf"""[.!?]["')\]”’]*\s+|[{OTHER_ENDS}]\s*|\n\s*""")
 
 
@@ -40,7 +40,11 @@ def slice_of(chunk: Chunk, start: int, end: int, text: str | None = None) -> Chu
         if key not in _OF_ITS_TEXT and (key != "start_index" or span[0] == start)
     }
     return chunk._replace(
-        text=text, position=position, span=Span(start, end), metadata=metadata
+        text=text,
+        position=position,
+        span=Span(start, end),
+        metadata=metadata,
+        verbatim=True,
     )
 
 

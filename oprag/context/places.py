@@ -9,7 +9,7 @@ from typing import TypeAlias
 from oprag.chunk import Chunk, FullText, Span
 from oprag.errors import OpragError
 from oprag.locating import Location, place_some, starts_of
-from oprag.metadata import CHUNK_INDEX, DOC_KEY, EXACT, N_CHUNKS, PAGES, SPANS
+from oprag.metadata import CHUNK_INDEX, DOC_KEY, N_CHUNKS, SPANS
 from oprag.ordering import group_by_document
 from oprag.positions import as_number, not_located, parts_named
 
@@ -88,7 +88,7 @@ def _placed(
         if ours
         and chunk.span is not None
         and chunk.part is None
-        and (location.span is None or chunk.metadata.get(PAGES) != ())
+        and (location.span is None or chunk.scoped)
         else _at(chunk, location, source)
         for chunk, location, ours in zip(chunks, locations, written, strict=True)
     ]
@@ -111,13 +111,11 @@ def _with_pages(chunks: list[Chunk], full: FullText) -> list[Chunk]:
     Chunks that have no known place in it stay as they are.
     """
     spans = [span for _, span in full.pages]
-    own = {PAGES: [*zip(full.page_names(), spans, strict=True)]} if spans else {}
+    pages = tuple(zip(full.page_names(), spans, strict=True)) or None
     return [
         chunk
         if chunk.span is None or chunk.part is not None
-        else chunk._replace(
-            metadata={k: v for k, v in chunk.metadata.items() if k != PAGES} | own
-        )
+        else chunk._replace(pages=pages, scoped=True)
         for chunk in chunks
     ]
 
@@ -161,7 +159,7 @@ def _find_by_parents(
     parents: dict[str, dict[int, dict[int, Span]]] = {}
     for i, chunk in enumerate(chunks):
         start = as_number(chunk.metadata.get("start_index"))
-        if chunk.metadata.get(PAGES) == () and start is not None:
+        if not chunk.scoped and start is not None:
             text = chunk.text
             starts = starts_of(text, source)
             spans = {at - start: Span(at, at + len(text)) for at in starts}
@@ -225,6 +223,5 @@ def _at(chunk: Chunk, location: Location, source: str) -> Chunk:
     moved = chunk._replace(position=(0, start, end), span=location.span, part=None)
     if moved.exact and source[start:end] != chunk.text:
         # As long as its slice by chance: white space differs, and nothing is joined.
-        metadata = {**chunk.metadata, EXACT: False}
-        return moved._replace(metadata=metadata)
+        return moved._replace(verbatim=False)
     return moved

@@ -16,9 +16,9 @@ from functools import partial
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
-from oprag.chunk import Chunk, Hit, Span
+from oprag.chunk import IS_EXACT, Chunk, Hit, Span
 from oprag.errors import OpragError, PositionError
-from oprag.metadata import HASH, PAGES, PART, PROBLEM, START
+from oprag.metadata import EXACT, HASH, PART, PROBLEM, START
 from oprag.positions.errors import no_position, unscoped
 from oprag.positions.keys import (
     ATTRIBUTES,
@@ -41,6 +41,8 @@ _Position: TypeAlias = tuple[float, ...]
 _Place: TypeAlias = tuple[_Position | None, Span | None, int | None]
 """Position, span and part of a chunk."""
 _NOWHERE: _Place = (None, None, None)
+_WRITTEN = Scheme(START, None, PART_KEYS, characters=True)
+"""The characters of results: they stand for those of every scheme."""
 _Row: TypeAlias = tuple[Hit, int, int | None]
 """A hit, where it begins, and its part."""
 
@@ -70,7 +72,7 @@ def read_chunks(
         without one it gets None. Where the end is unknown, or does not match the length
         of the text, the span is empty and marks the start. Where the offsets count from
         a parent (`is_of_a_parent`), or the text is a window around its sentence,
-        `PAGES` in the metadata is empty.
+        they are not `scoped`.
 
     Raises:
         MissingPositionError: A chunk has no usable position.
@@ -85,17 +87,21 @@ def read_chunks(
         read = _places(key, members, ranks, position_keys, problems)
         for rank, place in zip(ranks, read, strict=True):
             places[rank] = place
-    scopes = [
-        {**hit.metadata, PAGES: ()}
-        if (is_of_a_parent(hit) and hit.metadata["doc_id"] != name) or _is_window(hit)
-        else hit.metadata
-        for hit, (_, name) in zip(hits, documents, strict=True)
-    ]
-    return [
+    chunks = []
+    for rank, (hit, (key, name)) in enumerate(zip(hits, documents, strict=True)):
+        metadata = hit.metadata
         # Hundreds per query: positional arguments are faster.
-        Chunk(h.text, key, r, *places[r], h.score, name, scopes[r], h.source)
-        for r, (h, (key, name)) in enumerate(zip(hits, documents, strict=True))
-    ]
+        chunk = Chunk(
+            hit.text, key, rank, *places[rank], hit.score, name, metadata, hit.source
+        )
+        if is_of_a_parent(hit) and metadata["doc_id"] != name:
+            chunk = chunk._replace(scoped=False)
+        elif _is_window(hit):
+            chunk = chunk._replace(scoped=False)
+        if HASH in metadata and metadata.get(EXACT, True) not in IS_EXACT:
+            chunk = chunk._replace(verbatim=False)
+        chunks.append(chunk)
+    return chunks
 
 
 def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
@@ -166,11 +172,11 @@ def _read(
     partly: bool = False,
 ) -> list[_Place]:
     """Places by one scheme; else by pages if each hit has another; else by both."""
-    if all(map(_is_placed, hits)):
-        return [placed(hit.metadata, hit.text) for hit in hits]
+    if (places := _by_scheme(document, hits, _WRITTEN, partly=False)) is not None:
+        return places
     if position_keys is not None:
         return [_named_place(hit, as_list(position_keys)) for hit in hits]
-    for scheme in SCHEMES:
+    for scheme in (*SCHEMES, _WRITTEN) if partly else SCHEMES:
         try:
             places = _by_scheme(document, hits, scheme, partly=partly)
         except PositionError:
@@ -189,6 +195,8 @@ def _by_scheme(
     document: str, hits: Sequence[Hit], scheme: Scheme, *, partly: bool
 ) -> list[_Place] | None:
     """Places by one scheme; None unless all chunks (`partly`: any) follow it."""
+    if scheme == _WRITTEN and all(map(_is_placed, hits)):
+        return [placed(hit.metadata, hit.text) for hit in hits]
     if not partly and _starts(hits[:1], scheme) == [None]:
         return None
     numbers = _starts(hits, scheme)
@@ -218,7 +226,9 @@ def _some_by_scheme(
     them is there, nor one with them that was cut out of the same text.
     """
     there = [hit for hit, start in zip(hits, starts, strict=True) if start is not None]
-    read = there and _by_scheme(document, there, scheme, partly=False)
+    if scheme != _WRITTEN and all(map(_is_placed, there)):
+        return None
+    read = _by_scheme(document, there, scheme, partly=False)
     if not read:
         return None
     parts = _parts(hits, scheme.parts) or [None] * len(hits)

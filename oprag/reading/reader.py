@@ -6,13 +6,14 @@ import re
 from bisect import bisect
 from collections.abc import Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
 from oprag.chunk import Chunk, FullText, Passage, Span
 from oprag.context import check_option, render, too_small
 from oprag.documents import DocumentSource
 from oprag.errors import DocumentNotFoundError, InvalidOptionError, OpragError, counted
-from oprag.metadata import DOC_URI, EXACT, PAGES, PART_INDEX
+from oprag.metadata import DOC_URI, PART_INDEX
 from oprag.positions import PART_KEYS, as_number
 from oprag.reading.names import meant, shown_names
 from oprag.tokens import Do, Steps, TokenizerSpec, in_thread, resolve_token_counter
@@ -97,15 +98,13 @@ class DocumentReader:
             BudgetTooSmallError: Not even a word fits.
         """
         name, shown, full = yield from self._found(document)
-        of_part, text = _part_of(shown, full, page)
-        metadata = {key: of_part[key] for key in (*PART_KEYS, PAGES) if key in of_part}
-        if not full.exact:
-            metadata[EXACT] = False
+        part = _part_of(shown, full, page)
+        text = part.text
         first, last = _span_in(text, start, end)
 
         def page_to(stop: int) -> Reading:
             span = Span(first, stop)
-            passage = _passage(name, shown, text[slice(*span)], span, metadata)
+            passage = _passage(name, shown, part, span, exact=full.exact)
             read = render([passage], citations=True)
             if stop < last:
                 read += f"\n\n[goes on at character {stop} of {len(text)}]"
@@ -129,7 +128,7 @@ class DocumentReader:
         """List headings, or how paragraphs begin, each with its characters."""
         _, _, full = yield from self._found(document)
         parts, lines = _parts(full), []
-        for label, (_, text) in parts.items():
+        for label, (text, *_) in parts.items():
             headings = [found for found in _HEADING.finditer(text) if found["title"]]
             matches = headings or [*_PARAGRAPH.finditer(text)]
             each = -(-len(matches) * len(parts) // _MOST_LISTED) or 1
@@ -157,7 +156,7 @@ class DocumentReader:
                 continue
             parts = _parts(found)
             pages = "" if "" in parts else f"{counted(len(parts), 'page')}, "
-            length = sum(len(text) for _, text in parts.values())
+            length = sum(len(part.text) for part in parts.values())
             lines.append(f"{each}: {pages}{length:,} characters")
         if (left := len(names) - _MOST_LISTED) > 0:
             lines.append(f"{left:,} more: give a part of the name as `containing`.")
@@ -196,20 +195,26 @@ def refused(steps: Steps[Reading]) -> Steps[Reading]:
         return Reading(error.message)
 
 
-def _parts(full: FullText) -> dict[str, tuple[Mapping[str, Any], str]]:
-    """Metadata and text of each part, by what a reader calls it; "" for one text."""
+class _Part(NamedTuple):
+    """A page of a document, or all of it."""
+
+    text: str
+    metadata: Mapping[str, Any] = MappingProxyType({})
+    name: str | None = None
+    """What a reader calls it; None for a document of one text."""
+
+
+def _parts(full: FullText) -> dict[str, _Part]:
+    """The parts by what a reader calls them; "" for one text."""
     if not full.pages:
-        return {"": ({}, full.text)}
+        return {"": _Part(full.text)}
     return {
-        name: ({**metadata, PAGES: [(name, Span(0, len(text)))]}, text)
+        name: _Part(full.text[slice(*span)], metadata, name)
         for name, (metadata, span) in zip(full.page_names(), full.pages, strict=True)
-        for text in [full.text[slice(*span)]]
     }
 
 
-def _part_of(
-    name: str, full: FullText, page: str | int | None
-) -> tuple[Mapping[str, Any], str]:
+def _part_of(name: str, full: FullText, page: str | int | None) -> _Part:
     parts = _parts(full)
     for label in (str(page or ""), f"page {page}"):
         if label in parts:
@@ -235,18 +240,19 @@ def _span_in(text: str, start: int | None, end: int | None) -> Span:
     raise InvalidOptionError(message, option="start", value=start)
 
 
-def _passage(
-    name: str, shown: str, text: str, span: Span, metadata: Mapping[str, Any]
-) -> Passage:
-    number = as_number(metadata.get(PART_INDEX))
+def _passage(name: str, shown: str, part: _Part, span: Span, *, exact: bool) -> Passage:
+    number = as_number(part.metadata.get(PART_INDEX))
+    named = {key: part.metadata[key] for key in PART_KEYS if key in part.metadata}
     chunk = Chunk(
-        text,
+        part.text[slice(*span)],
         name,
         0,
         (number or 0, *span),
         span,
         number,
         name=shown,
-        metadata={DOC_URI: name, **metadata},
+        metadata={DOC_URI: name, **named},
+        pages=((part.name, Span(0, len(part.text))),) if part.name else None,
+        verbatim=exact,
     )
-    return Passage(text, chunk.document, (chunk,), (span,), chunk.exact)
+    return Passage(chunk.text, chunk.document, (chunk,), (span,), chunk.exact)

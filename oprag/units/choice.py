@@ -19,7 +19,7 @@ from oprag.context import (
 )
 from oprag.documents import exact_text
 from oprag.errors import DocumentNotFoundError, MissingDocumentError, PositionError
-from oprag.metadata import BARE, PROBLEM
+from oprag.metadata import BARE
 from oprag.tokens import Do, Steps, TokenizerSpec, in_thread, resolve_token_counter
 from oprag.units.unit_index import FoundUnit, UnitIndex, reading_order, unit_metadata
 
@@ -78,8 +78,7 @@ def choose_units(
         marked = [
             passage._replace(
                 chunks=tuple(
-                    chunk._replace(metadata={**chunk.metadata, PROBLEM: problem.kind})
-                    for chunk in passage.chunks
+                    chunk._replace(problem=problem.kind) for chunk in passage.chunks
                 )
             )
             for passage in kept.passages

@@ -26,7 +26,9 @@ class Result(NamedTuple):
 def plain(texts: Sequence[str], metadatas: Sequence[dict[str, Any]], **options: Any):
     passages = order_context(texts, metadatas, **options)
     chunks = [passage.chunks[0] for passage in passages]
-    return Result([p.text for p in passages], [dict(c.metadata) for c in chunks])
+    problems = [{"oprag_problem": c.problem} if c.problem else {} for c in chunks]
+    metadatas = [{**c.metadata, **own} for c, own in zip(chunks, problems, strict=True)]
+    return Result([p.text for p in passages], metadatas)
 
 
 def documents(texts: Sequence[str], metadatas: Sequence[dict[str, Any]]):
