@@ -28,7 +28,9 @@ def sources(state: dict[str, Any]) -> dict[int, tuple[Any, ...]]:
     numbers = map(int, re.findall(r"\[(\d+)\]", state["messages"][-1].content))
     documents = cited(state)
     places = {number: place_of(documents[number]) for number in numbers}
-    return {n: (p.document, p.part, p.start, p.end) for n, p in places.items() if p}
+    return {
+        n: (p.document_name, p.part, p.start, p.end) for n, p in places.items() if p
+    }
 
 
 def main() -> list[int]:

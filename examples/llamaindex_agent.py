@@ -30,7 +30,9 @@ async def sources(context: Context[Any], response: Any) -> dict[int, tuple[Any, 
     nodes = await cited(context, response)
     numbers = map(int, re.findall(r"\[(\d+)\]", str(response)))
     places = {number: place_of(nodes[number]) for number in numbers}
-    return {n: (p.document, p.part, p.start, p.end) for n, p in places.items() if p}
+    return {
+        n: (p.document_name, p.part, p.start, p.end) for n, p in places.items() if p
+    }
 
 
 def main() -> list[int]:

@@ -36,8 +36,8 @@ class Chunk(NamedTuple):
 
     text: str
     """The chunk's text as it was retrieved."""
-    document: str
-    """Key of the document: equal for all chunks of one document."""
+    document_key: str
+    """Identifies the document: equal for all chunks of one document."""
     rank: int
     """Place in the retriever's order, 0 = best. The relevance signal."""
     position: tuple[float, ...] | None = None
@@ -54,8 +54,8 @@ class Chunk(NamedTuple):
     None when the document is one text."""
     score: float | None = None
     """As the retriever reported it: carried along, never compared between stores."""
-    name: str | None = None
-    """The document's name for people (`lease.txt`), for citations; empty or None for
+    document_name: str | None = None
+    """What people call the document (`lease.txt`), for citations; empty or None for
     none."""
     metadata: Mapping[str, Any] = _NO_METADATA
     """The metadata it came with, not copied."""
@@ -72,9 +72,9 @@ class Chunk(NamedTuple):
     """Whether the text was not changed after `span` was taken, as far as is known."""
 
     @property
-    def uri(self) -> str:
+    def text_id(self) -> str:
         """The name by which full texts are looked up: `doc_uri`, else the key."""
-        return uri_of(self.metadata, self.document)
+        return uri_of(self.metadata, self.document_key)
 
     @property
     def exact(self) -> bool:
@@ -85,9 +85,7 @@ class Chunk(NamedTuple):
         """
         span = self.span
         return (
-            span is not None
-            and span[1] - span[0] == len(self.text)
-            and self.verbatim
+            span is not None and span[1] - span[0] == len(self.text) and self.verbatim
         )
 
 
@@ -99,8 +97,8 @@ class Passage(NamedTuple):
 
     text: str
     """The text to read. Equal to the source at `spans[0]` when `exact`."""
-    document: str
-    """Key of the document."""
+    document_key: str
+    """Identifies the document."""
     chunks: tuple[Chunk, ...]
     """The chunks it is made of, in reading order, at least one."""
     spans: tuple[Span, ...]
@@ -139,15 +137,15 @@ class Passage(NamedTuple):
         return self.chunks[0].part
 
     @property
-    def name(self) -> str:
+    def document_name(self) -> str:
         """The document's name for people, its key where none is known; or nothing."""
-        name = self.chunks[0].name
-        return self.document if name is None else name
+        name = self.chunks[0].document_name
+        return self.document_key if name is None else name
 
     @property
-    def uri(self) -> str:
+    def text_id(self) -> str:
         """The name by which the document's full text is looked up."""
-        return self.chunks[0].uri
+        return self.chunks[0].text_id
 
     @property
     def citation(self) -> str:
@@ -161,7 +159,7 @@ class Passage(NamedTuple):
         if self.cited is not None:
             return self.cited
         first = self.chunks[0]
-        place, pages = [self.name], first.pages
+        place, pages = [self.document_name], first.pages
         if first.part is not None and not pages:
             place.append(named_part(first.metadata, first.part))
         if self.spans and not first.scoped:

@@ -65,7 +65,7 @@ def group_by_document(chunks: Iterable[Chunk]) -> dict[str, list[Chunk]]:
     """Chunks of each document, documents and chunks in order of appearance."""
     groups: dict[str, list[Chunk]] = {}
     for chunk in chunks:
-        groups.setdefault(chunk.document, []).append(chunk)
+        groups.setdefault(chunk.document_key, []).append(chunk)
     return groups
 
 

@@ -66,9 +66,9 @@ chunk_lists = st.lists(
 @given(chunk_lists)
 def test_it_equals_a_brute_force_selection_sort(chunks):
     def comes_before(left, right):
-        if left.document != right.document:
-            best = {c.document: c.rank for c in reversed(chunks)}
-            return best[left.document] < best[right.document]
+        if left.document_key != right.document_key:
+            best = {c.document_key: c.rank for c in reversed(chunks)}
+            return best[left.document_key] < best[right.document_key]
         if left.position != right.position:
             if left.position is None or right.position is None:
                 return right.position is None

@@ -64,14 +64,14 @@ class Library:
         """Return passages whose citations name their documents as they are shown."""
         return [
             each._replace(
-                cited=self.title(each) + each.citation.removeprefix(each.name)
+                cited=self.title(each) + each.citation.removeprefix(each.document_name)
             )
             for each in passages
         ]
 
     def title(self, passage: Passage) -> str:
         """Return the name of a passage's document."""
-        return self.source.shown.get(passage.uri, passage.name)
+        return self.source.shown.get(passage.text_id, passage.document_name)
 
 
 def open_library(

@@ -189,7 +189,7 @@ def search_values(found: Search) -> dict[str, Any]:
         "by_score": [
             {
                 "rank": chunk.rank,
-                "document": chunk.name,
+                "document": chunk.document_name,
                 "page": chunk.metadata.get("page_label"),
                 "span": list(chunk.span or ()),
                 "text": chunk.text,
@@ -199,7 +199,7 @@ def search_values(found: Search) -> dict[str, Any]:
         "passages": [
             {
                 "text": passage.text,
-                "document": passage.name,
+                "document": passage.document_name,
                 "page": passage.chunks[0].metadata.get("page_label"),
                 "spans": [list(span) for span in passage.spans],
                 "citation": passage.citation,

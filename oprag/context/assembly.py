@@ -89,7 +89,8 @@ def arrange(
                 raise
             problems[error.document] = error
             chunks = [
-                without_place(c) if c.document == error.document else c for c in chunks
+                without_place(c) if c.document_key == error.document else c
+                for c in chunks
             ]
     found = [*problems.values()]
     if options.document_key is None and options.order == "document":
@@ -98,9 +99,7 @@ def arrange(
     retrieved = len(hits) - neighbours.number
     if duplicates := retrieved - sum(chunk.rank < retrieved for chunk in chunks):
         why["duplicates"] = duplicates
-    return replace(
-        arranged, problems=tuple(found), lacking=neighbours.lacking, why=why
-    )
+    return replace(arranged, problems=tuple(found), lacking=neighbours.lacking, why=why)
 
 
 class _Candidates:
@@ -230,15 +229,15 @@ def _are_whole(kept: Sequence[Chunk], listed: Sequence[Chunk]) -> bool:
 
 def _marked(chunks: list[Chunk], problems: Mapping[str, OpragError]) -> list[Chunk]:
     """The chunks, with what is wrong with each; without a name they have no place."""
-    if not problems and not any(c.document.startswith(UNNAMED) for c in chunks):
+    if not problems and not any(c.document_key.startswith(UNNAMED) for c in chunks):
         return chunks
     marked = []
     for chunk in chunks:
         kind = None
-        if chunk.document.startswith(UNNAMED):
+        if chunk.document_key.startswith(UNNAMED):
             chunk, kind = without_place(chunk), MissingDocumentError.kind  # noqa: PLW2901 -- the same chunk
-        elif chunk.position is None and chunk.document in problems:
-            kind = problems[chunk.document].kind
+        elif chunk.position is None and chunk.document_key in problems:
+            kind = problems[chunk.document_key].kind
         marked.append(chunk._replace(problem=chunk.problem or kind))
     return without_duplicates(marked)
 

@@ -30,7 +30,7 @@ class NumberPlace(NamedTuple):
     def of(cls, passage: Passage) -> NumberPlace:
         """Return the place of a passage."""
         text, spans = passage.text, tuple(passage.spans)
-        at = passage.document, passage.name, passage.part, spans
+        at = passage.document_key, passage.document_name, passage.part, spans
         return cls(*at, result_hash(text), len(text), passage.citation)
 
     @property
@@ -48,7 +48,7 @@ class NumberPlace(NamedTuple):
         exact = lengths == [self.length] != [0] and bool(text)
         whole = Span(spans[0].start, spans[-1].end) if spans else None
         chunk = (chunk or Chunk("", self.key, number))._replace(
-            text=text, span=whole, part=self.part, name=self.name
+            text=text, span=whole, part=self.part, document_name=self.name
         )
         return Passage(text, self.key, (chunk,), spans, exact, self.citation, number)
 

@@ -90,7 +90,7 @@ class Numbers:
         pieces: dict[tuple[str, int | None], list[tuple[Span, int, Passage]]] = {}
         for passage in read:
             texts.setdefault(result_hash(passage.text), passage)
-            of = pieces.setdefault((passage.document, passage.part), [])
+            of = pieces.setdefault((passage.document_key, passage.part), [])
             for span, offset in slices(passage.text, passage.spans) or ():
                 of.append((span, offset, passage))
         cited = {}

@@ -128,8 +128,8 @@ def place_metadata(passage: Passage) -> dict[str, Any]:
     place: dict[str, Any] = {
         RANK: passage.rank,
         CITATION: passage.citation,
-        DOCUMENT: passage.name,
-        KEY: passage.document,
+        DOCUMENT: passage.document_name,
+        KEY: passage.document_key,
     }
     if part is not None:
         place[PART] = part
@@ -161,7 +161,7 @@ def single_passage(chunk: Chunk) -> Passage:
             metadata.get(CITATION) if (start, end) == (span or (None, None)) else None
         )
     exact = chunk.exact and chunk.scoped
-    return Passage(chunk.text, chunk.document, (chunk,), spans, exact, cited)
+    return Passage(chunk.text, chunk.document_key, (chunk,), spans, exact, cited)
 
 
 def read_passages(hits: Sequence[Hit]) -> list[Passage]:
@@ -242,7 +242,7 @@ def merge_adjacent(
             and chunk.span is not None
             and chunk.exact
             and run[-1].exact
-            and (chunk.document, chunk.part) == (run[0].document, run[0].part)
+            and (chunk.document_key, chunk.part) == (run[0].document_key, run[0].part)
             and run[0].span is not None
             and run[0].span[0] <= chunk.span[0] <= end + SMALL_GAP
         )
@@ -279,7 +279,7 @@ def _join(run: Sequence[Chunk], source_text: TextByName | None) -> Passage:
             texts.append(joint(spans, start) + chunk.text)
             spans.append(Span(start, end))
     exact = len(spans) == 1 and run[0].scoped
-    return Passage("".join(texts), run[0].document, tuple(run), tuple(spans), exact)
+    return Passage("".join(texts), run[0].document_key, tuple(run), tuple(spans), exact)
 
 
 def joint(spans: Sequence[Span], start: int) -> str:
@@ -326,7 +326,7 @@ def _slices_of(chunk: Chunk, chunks: Sequence[Chunk]) -> list[Chunk]:
 def _overlap(one: Chunk, other: Chunk) -> bool:
     if one is other or one.span is None or other.span is None:
         return False
-    is_near = (one.document, one.part) == (other.document, other.part)
+    is_near = (one.document_key, one.part) == (other.document_key, other.part)
     return is_near and one.span[0] < other.span[1] and other.span[0] < one.span[1]
 
 
@@ -347,7 +347,7 @@ def proved_source(run: Sequence[Chunk], source_text: TextByName) -> str | None:
     first = run[0]
     if first.part is not None or not first.exact:
         return None
-    source = source_text(first.uri)
+    source = source_text(first.text_id)
     if source is None:
         return None
     for chunk in run:
@@ -355,11 +355,16 @@ def proved_source(run: Sequence[Chunk], source_text: TextByName) -> str | None:
             continue
         start, end = chunk.span
         message = (
-            f"Document {chunk.name or chunk.document!r}: a chunk claims characters "
-            f"{start}-{end}, and its text ({len(source)} characters) has something "
-            "else there. Give the text that was indexed, or index the document again."
+            f"Document {chunk.document_name or chunk.document_key!r}: a chunk claims "
+            f"characters {start}-{end}, and its text ({len(source)} characters) has "
+            "something else there. Give the text that was indexed, or index the "
+            "document again."
         )
         raise PositionError(
-            message, kind="invalid_span", document=chunk.document, start=start, end=end
+            message,
+            kind="invalid_span",
+            document=chunk.document_key,
+            start=start,
+            end=end,
         )
     return source

@@ -20,10 +20,10 @@ def is_sliceable(chunk: Chunk) -> bool:
 def scope_of(chunk: Chunk) -> tuple[Hashable, ...]:
     """Return what chunks have in common that may be neighbours of one another."""
     if is_sliceable(chunk):
-        return chunk.document, "characters", chunk.part
+        return chunk.document_key, "characters", chunk.part
     if chunk.position is None or chunk.span is not None:
-        return chunk.document, "alone", chunk.rank
-    return chunk.document, "ordinals", chunk.position[:-1]
+        return chunk.document_key, "alone", chunk.rank
+    return chunk.document_key, "ordinals", chunk.position[:-1]
 
 
 def slice_of(chunk: Chunk, start: int, end: int, text: str | None = None) -> Chunk:

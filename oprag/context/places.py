@@ -48,7 +48,7 @@ def find_places(
         for document, members in group_by_document(chunks).items()
         for chunk in (
             _placed(members, full_text, problems, recorded)
-            if members[0].name and (compared or document in problems)
+            if members[0].document_name and (compared or document in problems)
             else members
         )
     }
@@ -62,9 +62,9 @@ def _placed(
     doubted: Mapping[int, Span | None],
 ) -> list[Chunk]:
     """The chunks of one document, in the order of the input."""
-    document = chunks[0].document
+    document = chunks[0].document_key
     without = [(chunk, "") for chunk in chunks if chunk.position is None]
-    uris = dict.fromkeys(chunk.uri for chunk in chunks)
+    uris = dict.fromkeys(chunk.text_id for chunk in chunks)
     full = next(filter(None, map(full_text, uris)), None)
     if full is None:
         if without and len(chunks) > 1:

@@ -64,7 +64,7 @@ def _written_ranks(
         if not _in_order(ranked, options):
             return None
     # Slices of one hit share a rank; so do hits of joined lists, of other documents.
-    hits = [(rank, chunk.document) for rank, chunk in pairs]
+    hits = [(rank, chunk.document_key) for rank, chunk in pairs]
     if len({*hits}) == len({*ranks}):
         return ranks
     best = dict.fromkeys(sorted(hits, key=itemgetter(0)))

@@ -103,10 +103,10 @@ def gap_between(before: Passage, after: Passage) -> bool:
     Passages whose spans are not known count as having a gap, where they name
     their document: else nothing says that they are of one.
     """
-    if before.document != after.document:
+    if before.document_key != after.document_key:
         return False
     if not (before.spans and after.spans):
-        return bool(before.document)
+        return bool(before.document_key)
     if before.part != after.part:
         return True
     return after.spans[0].start > before.spans[-1].end or (

@@ -193,7 +193,7 @@ def _read(hits: Sequence[Hit], options: ContextOptions) -> None:
     source: Any = options.documents
     named = replace(options, documents=None, on_problem="warn")
     arranged = arrange(source.named_by_file(hits), named)
-    for name in {each.uri for each in arranged.passages}:
+    for name in {each.text_id for each in arranged.passages}:
         source.read(name)
 
 

@@ -56,7 +56,7 @@ def not_located(
         known: Whether the full text of the document is at hand.
     """
     first, _ = unproved[0]
-    name = first.uri
+    name = first.text_id
     of = f"{len(unproved)} of its {len(chunks)} retrieved chunks"
     if known:
         listed = "; ".join(
@@ -71,10 +71,10 @@ def not_located(
         what = f"{of} have no position that can be used, and documents= has no exact "
         what += f"text by the name {name!r}"
         do = f"Give its text under that name: documents={{{name!r}: text}}."
-    message = f"Document {first.name or first.document!r}: {what}. {do}"
+    message = f"Document {first.document_name or first.document_key!r}: {what}. {do}"
     keys = tuple(sorted(map(str, first.metadata)))
     return MissingPositionError(
-        message, document=first.document, rank=first.rank, keys=keys
+        message, document=first.document_key, rank=first.rank, keys=keys
     )
 
 
@@ -114,7 +114,7 @@ def contradiction(first: Chunk, second: Chunk) -> ConflictingPositionsError:
         why = "their order is not known"
         facts["kind"] = "ambiguous_position"
     message = (
-        f"Document {first.name or first.document!r}: the chunks at ranks {ranks[0]} "
-        f"and {ranks[1]} {what}: {why}. {_WAY_OUT}"
+        f"Document {first.document_name or first.document_key!r}: the chunks at ranks "
+        f"{ranks[0]} and {ranks[1]} {what}: {why}. {_WAY_OUT}"
     )
-    return ConflictingPositionsError(message, document=first.document, **facts)
+    return ConflictingPositionsError(message, document=first.document_key, **facts)

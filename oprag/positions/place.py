@@ -29,10 +29,10 @@ from oprag.positions.keys import as_number
 class Place:
     """The place of a result in its document, and in the list that was retrieved."""
 
-    document: str
-    """Name of the document."""
-    key: str
-    """Key of the document: equal for all results of one document."""
+    document_name: str
+    """What people call the document."""
+    document_key: str
+    """Identifies the document: equal for all results of one document."""
     part: int | None
     """Page, row or part that the characters are relative to; None for none."""
     start: int | None

@@ -94,9 +94,7 @@ def read_chunks(
         chunk = Chunk(
             hit.text, key, rank, *places[rank], hit.score, name, metadata, hit.source
         )
-        if is_of_a_parent(hit) and metadata["doc_id"] != name:
-            chunk = chunk._replace(scoped=False)
-        elif _is_window(hit):
+        if (is_of_a_parent(hit) and metadata["doc_id"] != name) or _is_window(hit):
             chunk = chunk._replace(scoped=False)
         if HASH in metadata and metadata.get(EXACT, True) not in IS_EXACT:
             chunk = chunk._replace(verbatim=False)
@@ -142,7 +140,9 @@ def _places(
             for hit, skip in zip(hits, marked, strict=True)
         ]
     try:
-        found = iter(read([h for h, skip in zip(hits, marked, strict=True) if not skip]))
+        found = iter(
+            read([h for h, skip in zip(hits, marked, strict=True) if not skip])
+        )
         places = [_NOWHERE if skip else next(found) for skip in marked]
     except PositionError as error:
         problem, places = error, [_NOWHERE] * len(hits)

@@ -49,7 +49,7 @@ def without_duplicates(chunks: Iterable[Chunk]) -> list[Chunk]:
     """
     best: dict[tuple[object, ...], Chunk] = {}
     for chunk in chunks:
-        key: tuple[object, ...] = (chunk.document, chunk.position)
+        key: tuple[object, ...] = (chunk.document_key, chunk.position)
         known = best.get(key)
         if known is not None and known.text != chunk.text:
             key = (*key, chunk.text)  # only here: to hash all texts takes long
@@ -85,7 +85,7 @@ def within_one_version(chunks: Sequence[Chunk]) -> list[Chunk]:
             kept.append(chunk)
     if len(kept) < len(chunks):
         left_out = len(chunks) - len(kept)
-        names = dict.fromkeys(c.uri for c in chunks if c not in kept)
+        names = dict.fromkeys(c.text_id for c in chunks if c not in kept)
         message = (
             f"{left_out} retrieved chunks of {', '.join(map(repr, names))} were left "
             "out: they are of another version of the text (doc_version) than the best "
@@ -140,9 +140,9 @@ def check_positions(
             wrong.add(document)
     return [
         without_place(chunk)
-        if chunk.document in wrong
+        if chunk.document_key in wrong
         else _ending_at(chunk, chunk.span.start)
-        if chunk.document in open_ended and chunk.span
+        if chunk.document_key in open_ended and chunk.span
         else chunk
         for chunk in chunks
     ]

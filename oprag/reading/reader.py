@@ -250,9 +250,9 @@ def _passage(name: str, shown: str, part: _Part, span: Span, *, exact: bool) -> 
         (number or 0, *span),
         span,
         number,
-        name=shown,
+        document_name=shown,
         metadata={DOC_URI: name, **named},
         pages=((part.name, Span(0, len(part.text))),) if part.name else None,
         verbatim=exact,
     )
-    return Passage(chunk.text, chunk.document, (chunk,), (span,), chunk.exact)
+    return Passage(chunk.text, chunk.document_key, (chunk,), (span,), chunk.exact)

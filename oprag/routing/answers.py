@@ -133,7 +133,7 @@ def _context(
         # The best chunk alone is longer, and nobody asked for fewer tokens.
         return context_of_chunks(hits[:1], options, size, None)
     chunks = chunks_of_documents(hits, options.context)
-    titles = {chunk.uri: chunk.name or "" for chunk in chunks}
+    titles = {chunk.text_id: chunk.document_name or "" for chunk in chunks}
     texts: Sequence[FullText] = ()
     hidden: list[str] = []
     while titles and not texts:
@@ -148,7 +148,7 @@ def _context(
         Excerpt.whole(name, text, title)
         for (name, title), text in zip(titles.items(), texts, strict=True)
     ]
-    kept = [chunk for chunk in chunks if chunk.uri in titles]
+    kept = [chunk for chunk in chunks if chunk.text_id in titles]
     context = context_of_documents(documents, hits, options, size, kept)
     if not hidden:
         return context

@@ -85,10 +85,10 @@ def largest_selection(
     except BudgetTooSmallError:
         return []
     return [
-        whole[passage.uri].cut(*span)
+        whole[passage.text_id].cut(*span)
         for passage in passages
         for span in passage.spans
-        if passage.uri in whole
+        if passage.text_id in whole
     ]
 
 
@@ -120,13 +120,13 @@ class StepContext:
         """
         chunks: dict[str, list[Chunk]] = {}
         for chunk in self.chunks:
-            chunks.setdefault(chunk.uri, []).append(chunk)
+            chunks.setdefault(chunk.text_id, []).append(chunk)
         for place, excerpt in enumerate(self.excerpts):
             name, text, span, exact, title = excerpt
             read = chunks.get(name, [])
-            key = read[0].document if read else document_key(name)
+            key = read[0].document_key if read else document_key(name)
             rank = min((chunk.rank for chunk in read), default=place)
-            chunk = Chunk(text, key, rank, name=title or name)
+            chunk = Chunk(text, key, rank, document_name=title or name)
             known = document_metadata(name, [chunk.metadata for chunk in read])
             passage = Passage(text, key, (chunk,), (span,), exact)
             yield excerpt, read, {**known, **place_metadata(passage)}
@@ -190,7 +190,7 @@ def chunks_of_documents(hits: Sequence[Hit], options: ContextOptions) -> list[Ch
     lenient = replace(options, order="score", on_problem="warn")
     passages = arrange(hits, lenient).passages
     chunks = [passage.chunks[0] for passage in passages]
-    named = [chunk for chunk in chunks if not chunk.document.startswith(UNNAMED)]
+    named = [chunk for chunk in chunks if not chunk.document_key.startswith(UNNAMED)]
     return document_order(named)
 
 

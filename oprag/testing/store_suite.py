@@ -283,7 +283,7 @@ class StoreSuite(ABC):
         found = search(filled(self.new_store()))
         passages = order_context([c.text for c in found], [c.metadata for c in found])
         for each in SAMPLES:
-            shown = "".join(p.text for p in passages if p.uri == each.name)
+            shown = "".join(p.text for p in passages if p.text_id == each.name)
             expect_none(
                 [] if shown == "".join(each.parts) else [shown],
                 f"The chunks found of {each.name!r} do not read as the document does",

@@ -57,19 +57,19 @@ class UnitIndex:
         units = []
         for chunk in chunks:
             file = document_name(chunk.metadata) or ""
-            of = self._of.get(chunk.uri) or self._of.get(file)
+            of = self._of.get(chunk.text_id) or self._of.get(file)
             if of is None:
                 message = (
-                    f"The chunk at rank {chunk.rank} is of document {chunk.uri!r}, "
+                    f"The chunk at rank {chunk.rank} is of document {chunk.text_id!r}, "
                     "which is in none of the units=. Name with document_key= where "
                     "chunks carry the names that group_documents was given."
                 )
-                raise DocumentNotFoundError(message, document=chunk.uri)
+                raise DocumentNotFoundError(message, document=chunk.text_id)
             units.append(of)
             if len(of) == 1:
-                problems.pop(chunk.document, None)  # it needs no place
+                problems.pop(chunk.document_key, None)  # it needs no place
             elif chunk.span is None:  # a number does not say which unit
-                problems.setdefault(chunk.document, _nowhere(chunk, of))
+                problems.setdefault(chunk.document_key, _nowhere(chunk, of))
         if texts := options.source_text():
             chunks = find_places(chunks, texts.read, problems, compared=False)
         for problem in problems.values():
@@ -98,7 +98,7 @@ def _unit_of(chunk: Chunk, units: Sequence[LongUnit]) -> LongUnit:
 
 
 def _nowhere(chunk: Chunk, units: Sequence[LongUnit]) -> MissingPositionError:
-    name = chunk.uri
+    name = chunk.text_id
     message = (
         f"Document {name!r} is in {len(units)} units, and the chunk at rank "
         f"{chunk.rank} has no characters of any of them. Group the documents again, "
@@ -114,7 +114,7 @@ def reading_order(
     """Return the best units in reading order, or best first, as options say."""
     units = {chunk.rank: unit for unit, chunk in found[:k]}
     chunks = [
-        chunk._replace(document=unit.name, position=(unit.part or 0,))
+        chunk._replace(document_key=unit.name, position=(unit.part or 0,))
         for unit, chunk in found[:k]
     ]
     if options.order == "document":
@@ -158,7 +158,9 @@ def unit_metadata(
         f"{name}, {named_characters(*span)}"
         for name, span in zip(shown, spans, strict=True)
     ]
-    as_read = Chunk(text, key, chunk.rank, name=replace(unit, documents=shown).name)
+    as_read = Chunk(
+        text, key, chunk.rank, document_name=replace(unit, documents=shown).name
+    )
     cited = "; ".join(places)
     return metadata | place_metadata(
         Passage(text, key, (as_read,), own, bool(own), cited)

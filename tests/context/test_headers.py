@@ -64,7 +64,7 @@ def test_full_texts_prove_where_their_slice_stands(around, count, options):
         assert_in_order(found, texts, metadatas)
         for passage in found:
             ((start, end),) = passage.spans
-            squeezed = "".join(SOURCES[passage.name][start:end].split())
+            squeezed = "".join(SOURCES[passage.document_name][start:end].split())
             assert squeezed in "".join(passage.text.split())
             assert 2 * len(squeezed) > len("".join(passage.text.split()))
             assert not passage.exact

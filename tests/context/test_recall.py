@@ -47,7 +47,7 @@ def test_only_as_many_as_fill_the_budget_are_worth_something_by_themselves():
 def test_worth_is_not_lent_to_another_document_or_page():
     chunks = [_chunk(0, 0, 10), _chunk(1, 150, 160, "e"), _chunk(2, 10, 20, "e")]
     chunks.append(_chunk(3, 10, 20, part=7))
-    ranks = [c.document + str(c.part) for c in _ordered(chunks)]
+    ranks = [c.document_key + str(c.part) for c in _ordered(chunks)]
     assert ranks == ["dNone", "eNone", "eNone", "d7"]
 
 

@@ -181,7 +181,9 @@ _TEXT = "".join(" " if n % 7 == 0 else chr(ord("a") + n % 26) for n in range(100
 
 def _places(passage):
     return [
-        (passage.document, n) for start, end in passage.spans for n in range(start, end)
+        (passage.document_key, n)
+        for start, end in passage.spans
+        for n in range(start, end)
     ]
 
 

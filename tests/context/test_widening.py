@@ -102,7 +102,9 @@ def test_judged_by_position_neighbours_of_the_best_come_before_the_last_hits(mer
     given: Any = {"token_budget": 60, "selection": "recall", "merge": merge}
     passages, _, _ = widened(hits, "fill", **given)
 
-    kept = [(p.document, c.metadata["chunk_index"]) for p in passages for c in p.chunks]
+    kept = [
+        (p.document_key, c.metadata["chunk_index"]) for p in passages for c in p.chunks
+    ]
     assert {("d", index) for index in (6, 7, 8)} <= {*kept}
     assert 1 < len([name for name, _ in kept if name != "d"]) < 15
 

@@ -133,7 +133,7 @@ def check_numbers(state, shown, *, forgotten=False):
     for number, (name, text) in shown.numbers.items():
         place = place_of(found[number])
         spans = "\n\n".join(SOURCES[name][a:b] for a, b in place.spans)
-        assert (place.document, spans) == (name, text)
+        assert (place.document_name, spans) == (name, text)
         assert found[number].page_content in ({text, ""} if forgotten else {text})
         whole += found[number].page_content == text
     return len(shown.numbers), whole

@@ -32,7 +32,7 @@ def test_distinct_chunks_stand_by_position_in_documents_by_their_best_chunk(
     expected = sorted(
         _unique(retrieval), key=lambda p: (best.index(p.document), p.start, p.end)
     )
-    assert [(p.document, p.text) for p in passages] == [
+    assert [(p.document_key, p.text) for p in passages] == [
         (piece.document, piece.text) for piece in expected
     ]
     assert all(len(passage.chunks) == 1 for passage in passages)
@@ -63,7 +63,7 @@ def test_a_smaller_budget_keeps_a_subset(retrieval, budget, more):
             )
         except BudgetTooSmallError:
             return set()
-        return {(p.document, p.spans) for p in passages}
+        return {(p.document_key, p.spans) for p in passages}
 
     assert kept(budget) <= kept(budget + more)
 
@@ -83,7 +83,7 @@ def test_every_span_of_a_passage_equals_its_slice(retrieval, style, filled):
     )
 
     for passage in passages:
-        source = retrieval.sources[passage.document]
+        source = retrieval.sources[passage.document_key]
         text = source[slice(*passage.spans[0])]
         for before, span in itertools.pairwise(passage.spans):
             gap = " " if span.start - before.end == 1 else "\n\n"
@@ -108,7 +108,7 @@ def test_merging_loses_and_doubles_nothing(retrieval):
         covered = [
             offset
             for passage in passages
-            if passage.document == name
+            if passage.document_key == name
             for start, end in passage.spans
             for offset in range(start, end)
         ]

@@ -52,8 +52,8 @@ def nodes() -> list[NodeWithScore]:
 
 def place(first: int, last: int, rank: int, *ids: str) -> Place:
     return Place(
-        document="a.txt",
-        key="a.txt",
+        document_name="a.txt",
+        document_key="a.txt",
         part=None,
         start=first,
         end=last,

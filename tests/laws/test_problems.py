@@ -83,9 +83,7 @@ def test_sound_documents_are_in_order_and_the_rest_is_marked():
             warnings.simplefilter("always")
             passages = order_context(texts, metadatas, on_problem="warn")
 
-        found = [
-            (passage.text, passage.chunks[0].problem) for passage in passages
-        ]
+        found = [(passage.text, passage.chunks[0].problem) for passage in passages]
         assert found == [(each.text, each.mark) for each in expected(listed)], seed
         assert {each.category for each in caught} == (
             {PositionWarning} if wrong else set()

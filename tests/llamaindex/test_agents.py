@@ -149,9 +149,9 @@ async def test_a_number_means_what_was_read_under_it(turns, limit, kind, parser)
     assert len(found) > 10
     for number, meant in shown.numbers.items():
         place = place_of(found[number])
-        spans = [SOURCES[place.document][a:b] for a, b in place.spans]
-        assert meant == (place.document, "\n".join(spans))
-        assert meant == (place.document, found[number].node.text)
+        spans = [SOURCES[place.document_name][a:b] for a, b in place.spans]
+        assert meant == (place.document_name, "\n".join(spans))
+        assert meant == (place.document_name, found[number].node.text)
     assert (await cited(context)).keys() == found.keys()
 
 

@@ -197,8 +197,8 @@ def test_passages_become_results_and_the_same_passages_again():
         assert in_langchain.as_passages(documents) == passages
         assert in_llamaindex.as_passages(nodes) == passages
         assert [d.metadata for d in documents] == [n.node.metadata for n in nodes]
-        keys = [p.document for p in in_langchain.as_passages(documents)]
-        assert keys == [passage.document for passage in passages]
+        keys = [p.document_key for p in in_langchain.as_passages(documents)]
+        assert keys == [passage.document_key for passage in passages]
 
 
 OWN = {"rank": 3, "citation": "Roe v. Wade", "exact": True, "problem": "leak"}

@@ -34,7 +34,7 @@ async def test_three_queries_share_a_budget_of_ten_chunks():
     ]
     compressor = OrderPreservingCompressor(**BUDGET)
 
-    counts = Counter(passage.document for passage in passages)
+    counts = Counter(passage.document_key for passage in passages)
     assert list(counts.values()) == [4, 3, 3]
     assert as_passages(compressor(found)) == passages
     assert await compressor.acompress_documents(found) == compressor(found)

@@ -45,7 +45,7 @@ def test_position_and_document_are_found_without_options(key):
 
     passages = order_context(texts, metadatas)
     assert [p.text for p in passages] == IN_ORDER
-    assert len({p.document for p in passages}) == 1
+    assert len({p.document_key for p in passages}) == 1
 
 
 def test_a_knowledge_base_of_open_webui_is_found_in_the_files_text():
@@ -60,14 +60,14 @@ def test_a_knowledge_base_of_open_webui_is_found_in_the_files_text():
         mixed, metadatas, documents={"4b1c9d0e-2f": " ".join(words)}
     )
     assert [p.text for p in passages] == texts
-    assert {p.document for p in passages} == {"4b1c9d0e-2f"}
+    assert {p.document_key for p in passages} == {"4b1c9d0e-2f"}
 
 
 def test_two_files_of_one_name_are_two_documents():
     metadatas = [{**open_webui(), "file_id": str(n)} for n in range(2)]
 
     passages = order_context(["one", "two"], metadatas)
-    assert [p.document for p in passages] == ["0", "1"]
+    assert [p.document_key for p in passages] == ["0", "1"]
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def read(metadata, **kwargs):
 )
 def test_an_id_groups_and_a_file_names(metadata, name):
     chunk = read(metadata)
-    assert (chunk.document, chunk.uri, chunk.name) == (ID, ID, name)
+    assert (chunk.document_key, chunk.text_id, chunk.document_name) == (ID, ID, name)
 
 
 def test_of_paths_that_end_alike_as_many_parts_are_named_as_tell_them_apart():
@@ -59,7 +59,11 @@ def test_a_path_under_several_ids_is_not_named_by_more_of_it():
 def test_what_was_indexed_by_oprag_is_looked_up_by_its_uri_and_never_shown_whole():
     uri = "/home/ann/leases/north.txt"
     chunk = read({"doc_key": "3f", "doc_uri": uri, "source": "elsewhere"})
-    assert (chunk.document, chunk.uri, chunk.name) == ("3f", uri, "leases/north.txt")
+    assert (chunk.document_key, chunk.text_id, chunk.document_name) == (
+        "3f",
+        uri,
+        "leases/north.txt",
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,12 +71,16 @@ def test_what_was_indexed_by_oprag_is_looked_up_by_its_uri_and_never_shown_whole
 )
 def test_a_random_id_that_it_was_indexed_by_is_no_name_where_there_is_one(named, name):
     chunk = read({"doc_key": "3f", "doc_uri": ID, **named})
-    assert (chunk.document, chunk.uri, chunk.name) == ("3f", ID, name)
+    assert (chunk.document_key, chunk.text_id, chunk.document_name) == ("3f", ID, name)
 
 
 def test_a_users_key_is_the_name():
     chunk = read({"client": "K-17", "source": "a.txt"}, document_key="client")
-    assert (chunk.document, chunk.uri, chunk.name) == ("K-17", "K-17", "K-17")
+    assert (chunk.document_key, chunk.text_id, chunk.document_name) == (
+        "K-17",
+        "K-17",
+        "K-17",
+    )
 
 
 def test_of_a_document_is_said_what_its_chunks_agree_on():

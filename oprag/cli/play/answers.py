@@ -80,7 +80,7 @@ class Answering:
             max_context_tokens=workshop.max_context_tokens,
             decline=workshop.decline,
         )
-        names = {passage.uri for passage in step.retrieved.passages}
+        names = {passage.text_id for passage in step.retrieved.passages}
         whole = sum(map(resolve_token_counter(), [desk.whole[name] for name in names]))
         self.facts = [
             *answer.report().splitlines(),

@@ -26,15 +26,15 @@ def source_view(step: Step, number: int, page: int | None = None) -> dict[str, A
     passage, desk = step.retrieved.passages[number - 1], step.desk
     page = passage.part if page is None else page
     spans = passage.spans if page == passage.part else ()
-    given = desk.text_of(passage.uri, page)
+    given = desk.text_of(passage.text_id, page)
     text = passage.text if given is None else given.text
     return {
         "number": number,
         "title": passage.citation,
         "parts": _marked(text, spans, whole=page is not None),
-        "image": _image(desk, passage.uri, page, spans),
+        "image": _image(desk, passage.text_id, page, spans),
         "shown": f"The page with passage {number} marked" if spans else "A page",
-        "turns": _turns(desk.shelf.read.by_file.get(passage.uri, []), page),
+        "turns": _turns(desk.shelf.read.by_file.get(passage.text_id, []), page),
     }
 
 

@@ -41,7 +41,7 @@ def step_view(step: Step) -> dict[str, Any]:
     passages = [
         {
             "number": number,
-            "key": f"{passage.document}/{passage.part}/{passage.chunks[0].span}",
+            "key": f"{passage.document_key}/{passage.part}/{passage.chunks[0].span}",
             "place": passage.citation,
             "best": passage.rank + 1,
             "tokens": tokens,
@@ -56,7 +56,7 @@ def step_view(step: Step) -> dict[str, Any]:
         "passages": passages,
         "said": _said(step),
         "documents": _documents(step, shares),
-        "without": len(desk.whole) - len({p.uri for p in found.passages}),
+        "without": len(desk.whole) - len({p.text_id for p in found.passages}),
         "order": step.options.order,
         "in_order": [shares[id(chunk)] for chunk in in_order],
         "by_score": [shares[id(chunk)] for chunk in by_score],
@@ -75,7 +75,7 @@ def sent_view(step: Step) -> list[dict[str, Any]]:
 
 def _said(step: Step) -> str:
     found = step.retrieved
-    documents = len({passage.uri for passage in found.passages})
+    documents = len({passage.text_id for passage in found.passages})
     share = found.tokens / max(step.desk.tokens, 1)
     return (
         f"{counted(len(found.passages), 'passage')} from "
@@ -89,8 +89,8 @@ def _documents(step: Step, shares: dict[int, float]) -> list[dict[str, Any]]:
     desk = step.desk
     marks: dict[str, list[list[float]]] = {}
     for number, passage in enumerate(step.retrieved.passages, start=1):
-        of_one = marks.setdefault(passage.uri, [])
-        begin = desk.starts.get((passage.uri, passage.part), 0)
+        of_one = marks.setdefault(passage.text_id, [])
+        begin = desk.starts.get((passage.text_id, passage.part), 0)
         for chunk in passage.chunks:
             start, end = chunk.span or (0, 0)
             of_one.append([begin + start, begin + end, number, shares[id(chunk)]])

@@ -204,7 +204,7 @@ def test_a_file_that_is_removed_is_no_longer_read(folder, workshop):
     ready(session)
 
     assert files_view(session)["files"] == [["report.pdf", False]]
-    assert {p.name for p in session.step.retrieved.passages} == {"report.pdf"}
+    assert {p.document_name for p in session.step.retrieved.passages} == {"report.pdf"}
 
 
 def test_what_was_dropped_goes_when_the_program_ends(folder, workshop):

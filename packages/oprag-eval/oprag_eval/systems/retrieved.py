@@ -94,7 +94,9 @@ class Retrieved(System):
         passages = arrange(ranked, options).passages
         text = options.separator.join(passage.text for passage in passages)
         pieces = tuple(
-            Piece(passage.uri, *span) for passage in passages for span in passage.spans
+            Piece(passage.text_id, *span)
+            for passage in passages
+            for span in passage.spans
         )
         return Context(text, pieces)
 

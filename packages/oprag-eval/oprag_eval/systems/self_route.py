@@ -101,7 +101,7 @@ def _pieces(context: StepContext) -> tuple[Piece, ...]:
     if context.excerpts:
         return tuple(Piece(each.name, *each.span) for each in context.excerpts)
     return tuple(
-        Piece(chunk.uri, *(chunk.span or (None, None))) for chunk in context.chunks
+        Piece(chunk.text_id, *(chunk.span or (None, None))) for chunk in context.chunks
     )
 
 
