@@ -154,12 +154,13 @@ class Passage(NamedTuple):
         `contract.txt, page 3, characters 120-480`. Characters are end
         exclusive. A page is named as the reader of the document knows it: by its
         label, its `page_number`, or its `page`, which counts from 0, plus 1. Without
-        any of it: `unknown document`.
+        any of it: `unknown document`. It is one line, whatever the document says of
+        itself (`as_line`).
         """
         if self.cited is not None:
-            return self.cited
+            return as_line(self.cited, _LONGEST_CITATION)
         first = self.chunks[0]
-        place, pages = [self.document_name], first.pages
+        place, pages = [as_line(self.document_name)], first.pages
         if first.part is not None and not pages:
             place.append(named_part(first.metadata, first.part))
         if self.spans and not first.scoped:
@@ -170,7 +171,7 @@ class Passage(NamedTuple):
         elif first.position is not None and len(first.position) > 1:
             skip = first.part is not None or first.position[0] == 0  # said, or 0 always
             numbers = first.position[1:] if skip else first.position
-            place.append(f"chunk {'.'.join(map(str, numbers))}")
+            place.append(as_line(f"chunk {'.'.join(map(str, numbers))}"))
         return ", ".join(filter(None, place)) or UNKNOWN_DOCUMENT
 
 
@@ -181,8 +182,52 @@ SMALL_GAP = 8
 """Characters that may lie between two chunks of one passage: splitters strip the white
 space between chunks."""
 
+_LONGEST_CITATION = 1_000
+"""Characters of a citation that was written before: a name, and two pages with theirs,
+are shorter."""
+
 UNKNOWN_DOCUMENT = "unknown document"
 """The citation of what has neither a name nor a place."""
+
+
+LONGEST_IN_LINE = 200
+"""Characters of a name or a label in a line."""
+
+_ENDS = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]+")
+"""What ends a line, for any reader, and tabs."""
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
+)
+"""Control characters, and those that only say how others are shown: not the joiners
+inside Persian words and emoji (U+200C, U+200D), nor signs that Arabic numbers stand on.
+"""
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+def as_line(text: str, longest: int | None = LONGEST_IN_LINE) -> str:
+    r"""Return a text as a part of one line.
+
+    Args:
+        text: Any text.
+        longest: Characters that are kept; None for all. Of a longer text the middle
+            goes: names of files differ at their ends.
+
+    Returns:
+        The text without line ends and tabs, which become a blank, and without other
+        control characters and marks of direction. Half a character is U+FFFD.
+
+    Example:
+        >>> as_line("1\n\n[2] lease.txt")
+        '1 [2] lease.txt'
+    """
+    if not text.isprintable():
+        text = _UNSEEN.sub("", _ENDS.sub(" ", text)).strip(" ")
+        text = _HALVES.sub("\ufffd", text)
+    if longest is None or len(text) <= longest:
+        return text
+    tail = longest // 2
+    return f"{text[: longest - tail - 1]}…{text[-tail:]}"
 
 
 _WHOLE_PATH = re.compile(r"(file://)?([/~]|[A-Za-z]:[/\\]|\\\\)")
@@ -212,11 +257,11 @@ def distinct_names(documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str]
 @lru_cache(maxsize=4096)
 def _last_parts(name: str, count: int) -> str:
     """Return a name in one line; of a whole path of a machine the last parts."""
-    name = " ".join(name.splitlines())
-    if not _WHOLE_PATH.match(name):
-        return name
-    parts = [part for part in re.split(r"[/\\]+", name) if part]
-    return "/".join(parts[-count:]) or name
+    name = as_line(name, None)
+    if _WHOLE_PATH.match(name):
+        parts = [part for part in re.split(r"[/\\]+", name) if part]
+        name = "/".join(parts[-count:]) or name
+    return as_line(name)
 
 
 def named_characters(start: int, end: int) -> str:
@@ -255,13 +300,14 @@ def named_part(metadata: Mapping[str, Any], part: int) -> str:
         if value is None and key == "loc.pageNumber":
             location = metadata.get("loc")
             value = location.get("pageNumber") if isinstance(location, dict) else None
-        if value is None or value == "":
+        if value is None:
             continue
         if isinstance(value, float) and value.is_integer():
             value = int(value)  # some stores make floats of integers
         if key == "page" and type(value) is int:
             value += 1  # only here readers count from 0; a text is a printed label
-        return f"{noun} {value}"
+        if label := as_line(str(value)):
+            return f"{noun} {label}"
     return f"part {part}"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
+from oprag.chunk import as_line
 from oprag.diagnosing import Diagnosis, Problem, RepairPlan
 from oprag.errors import counted
 
@@ -65,14 +66,14 @@ def plan_lines(plan: RepairPlan, *, written: bool) -> Iterator[Text]:
             for key, value in change.update.items()
             if not key.startswith("_")
         )
-        yield Text(f"  {change.id}: {shown}", "dim")
+        yield Text(f"  {as_line(change.id)}: {shown}", "dim")
     if len(plan.changes) > _SHOWN:
         yield Text(f"  and {len(plan.changes) - _SHOWN:,} more", "dim")
     if plan.unproved:
         yield Text(f"  Without a proved place: {counted(len(plan.unproved), 'chunk')}")
         for chunk in plan.unproved[:_SHOWN]:
-            place = f" of {chunk.document}" if chunk.document else ""
-            yield Text(f"    {chunk.chunk}{place}: {chunk.detail}", "dim")
+            place = f" of {as_line(chunk.document)}" if chunk.document else ""
+            yield Text(f"    {as_line(chunk.chunk)}{place}: {chunk.detail}", "dim")
 
 
 def _problems(problems: Sequence[Problem]) -> Iterator[Text]:
@@ -87,7 +88,8 @@ def _problems(problems: Sequence[Problem]) -> Iterator[Text]:
         yield line.append(f": {said}", "")
         for example in problem.examples[:_SHOWN]:
             facts = [fact for fact in (example.document, example.detail) if fact]
-            yield Text(f"    {example.chunk}: {'; '.join(facts)}", "dim")
+            said = "; ".join(map(as_line, facts))
+            yield Text(f"    {as_line(example.chunk)}: {said}", "dim")
 
 
 def _proofs(diagnosis: Diagnosis) -> Iterator[Text]:

@@ -28,8 +28,10 @@ def note(message: str) -> None:
 
 def _print(label: str, message: str, **style: Any) -> None:
     from oprag.calls import well_formed, without_secrets
+    from oprag.chunk import as_line
 
-    line = without_secrets(well_formed(" ".join([label, *message.split()])))
+    words = well_formed(" ".join([label, *message.split()]))
+    line = without_secrets(as_line(words, None))
     if sys.stderr.isatty():  # which would break lines inside words
         columns = shutil.get_terminal_size().columns
         line = textwrap.fill(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from oprag.chunk import UNKNOWN_DOCUMENT, Chunk, Passage
+from oprag.chunk import UNKNOWN_DOCUMENT, Chunk, Passage, as_line
 from oprag.context.options import check_option
 from oprag.documents import check_entries
 from oprag.metadata import BARE, CHUNK_INDEX
@@ -53,7 +53,7 @@ def named_place(passage: Passage) -> str:
     """The place of a passage; its beginning if it has neither name nor place."""
     if passage.citation != UNKNOWN_DOCUMENT:
         return passage.citation
-    text = " ".join(passage.text.split())
+    text = as_line(" ".join(passage.text.split()), None)
     return f'"{text}"' if len(text) <= _QUOTED else f'"{text[:_QUOTED].rstrip()}…"'
 
 

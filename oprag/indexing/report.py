@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from oprag.calls import said_by
+from oprag.chunk import as_line
 from oprag.errors import (
     InvalidOptionError,
     MissingPositionError,
@@ -104,7 +105,9 @@ class IndexingReport:
         said += [f"{len(self.skipped):,} skipped"] if self.skipped else []
         if self.failed:
             rest = len(self.failed) - _LISTED
-            named = [f"{each.name}: {_why(each)}" for each in self.failed[:_LISTED]]
+            named = [
+                f"{as_line(each.name)}: {_why(each)}" for each in self.failed[:_LISTED]
+            ]
             named += [f"{rest:,} more"] if rest > 0 else []
             said.append(f"{len(self.failed):,} failed: {'; '.join(named)}")
         return ", ".join(said).rstrip(".") + "."

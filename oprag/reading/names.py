@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from oprag.chunk import distinct_names
+from oprag.chunk import as_line, distinct_names
 from oprag.errors import DocumentNotFoundError, did_you_mean
 
 _BETWEEN = re.compile(r"[/\\]+")
-_LONGEST = 200
-"""Characters of a name that an answer repeats."""
 _COMPARED = 1_000
 """Names that are compared with a wrong one."""
 _LISTED = 5
@@ -41,9 +39,9 @@ def meant(name: str, shown: Mapping[str, str]) -> str:
     ]
     if len(found) == 1 and name:
         return found[0]
-    name = name[:_LONGEST]
+    name = as_line(name)
     if found and name:
-        several = ", ".join(shown[own][:_LONGEST] for own in found[:_LISTED])
+        several = ", ".join(shown[own] for own in found[:_LISTED])
         known = f"Several end so: {several}. "
     else:
         ends = [path[-1] for path in paths.values()]

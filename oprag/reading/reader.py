@@ -9,7 +9,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
-from oprag.chunk import Chunk, FullText, Passage, Span
+from oprag.chunk import Chunk, FullText, Passage, Span, as_line
 from oprag.context import check_option, render, too_small
 from oprag.documents import DocumentSource
 from oprag.errors import DocumentNotFoundError, InvalidOptionError, OpragError, counted
@@ -138,7 +138,8 @@ class DocumentReader:
             ends = [start for start, _ in starts[1:]] + [len(text)]
             for (start, title), end in zip(starts, ends, strict=True):
                 place = f"{label}, " if label else ""
-                lines.append(f"{place}characters {start}-{end}: {title[:_WIDTH]}")
+                line = as_line(title[:_WIDTH])
+                lines.append(f"{place}characters {start}-{end}: {line}")
         return Reading("\n".join(lines))
 
     def documents(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from oprag.calls import PromptSize
-from oprag.chunk import Chunk, FullText, Hit, Passage, Span
+from oprag.chunk import Chunk, FullText, Hit, Passage, Span, as_line
 from oprag.context import (
     ContextOptions,
     Neighbours,
@@ -55,8 +55,7 @@ def joined(excerpts: Sequence[Excerpt], options: RouteOptions) -> str:
     for excerpt in excerpts:
         if options.named and excerpt.name != before:
             before = excerpt.name
-            title = " ".join((excerpt.title or excerpt.name).split())
-            texts.append(f"Document: {title}")
+            texts.append(f"Document: {as_line(excerpt.title or excerpt.name)}")
         texts.append(excerpt.text)
     return options.context.separator.join(texts)
 

@@ -66,7 +66,7 @@ def test_each_document_is_named_and_its_name_counts():
 
 
 def test_a_name_stands_on_one_line_before_the_first_slice_of_its_document():
-    long = A._replace(name="a\nlong  name")
+    long = A._replace(name="a\nlong\r\nname")
     hits = [hit_of(long, 0, 99), hit_of(long, 1000, 1099)]
 
     result = cut([long], hits, 10 + 5 + 24, named=True)

@@ -12,6 +12,7 @@ from threading import Lock, Thread
 from typing import Literal, NamedTuple
 
 from oprag.calls import said_by, without_secrets
+from oprag.chunk import as_line
 from oprag.cli.display import make_console
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings, load_model
 from oprag.cli.index import Index, own_index
@@ -139,7 +140,7 @@ class Session:
 
     def take(self, path: Path, name: str) -> None:
         """Take a dropped file, in the place of one of the same name, or refuse it."""
-        shown = " ".join(name.split())[:_LONGEST_NAME]
+        shown = as_line(name, _LONGEST_NAME)
         # At once: others may be indexed for minutes.
         if refused := read_shelf([(path, shown)], lambda _: None).sentences:
             self.refuse(refused[0])
