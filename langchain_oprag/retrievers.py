@@ -366,7 +366,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         Args:
             token_budget: What `widen` reads at most, without `k` and `token_budget`.
         """
-        ranking = self._with(order="score", merge=False, citations=False)
+        ranking = self._with(order="rank", merge=False, citations=False)
         if self.widen is not None and not (self.k or self.token_budget):
             ranking._problems = self._problems.of_any_budget()  # noqa: SLF001 -- our own copy
             ranking.token_budget = token_budget

@@ -152,7 +152,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     answer_tokens: SkipValidation[int | None] = _call_field("answer_tokens")
     prices: SkipValidation[Mapping[str, Sequence[float]] | None] = _call_field("prices")
     order: Order = "document"
-    """Of what was retrieved: `"document"`, or `"score"`: best first, each after its
+    """Of what was retrieved: `"document"`, or `"rank"`: best first, each after its
     number, as in the paper."""
     on_problem: OnProblem = option_field("on_problem")
     position_keys: PositionKeys | None = option_field("position_keys")

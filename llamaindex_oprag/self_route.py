@@ -163,7 +163,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
             answer_tokens: Tokens of the window that are kept free for the answer; None
                 for the LLM's own limit, else 256, or an eighth of a smaller window.
             prices: Price of a million tokens by model: input, cached input, output.
-            order: Of what was retrieved: `"document"`, or `"score"`: best first, each
+            order: Of what was retrieved: `"document"`, or `"rank"`: best first, each
                 after its number, as in the paper.
             on_problem: For nodes that cannot be put in order: `"error"`, or `"warn"`
                 and go on.

@@ -57,7 +57,7 @@ def document_order(
 
 
 def rank_order(chunks: Iterable[Chunk]) -> list[Chunk]:
-    """Put chunks best first, as plain retrieval does (`order="score"`)."""
+    """Put chunks best first, as plain retrieval does (`order="rank"`)."""
     return sorted(chunks, key=attrgetter("rank"))
 
 

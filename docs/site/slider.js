@@ -9,9 +9,9 @@ for (const example of document.querySelectorAll(".budget-example")) {
     const step = steps[slider.value];
     slider.setAttribute("aria-valuetext", `${step.budget} tokens`);
     example.querySelector(".limit").textContent = step.budget;
-    example.querySelector(".count").textContent = step.score.length;
+    example.querySelector(".count").textContent = step.rank.length;
     example.querySelector(".tokens").textContent = step.tokens;
-    for (const order of ["score", "document"]) {
+    for (const order of ["rank", "document"]) {
       const items = step[order].map(([rank, text]) => {
         const item = document.createElement("li");
         item.value = rank;

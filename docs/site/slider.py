@@ -26,7 +26,7 @@ SHOWN = 200
 """The budget that is shown before the slider is moved, or without JavaScript."""
 
 _MARK = "<!-- site: the budget slider -->"
-_CAPTIONS = {"score": "By score", "document": "In the order of the document"}
+_CAPTIONS = {"rank": "By rank", "document": "In the order of the document"}
 
 
 def on_page_content(html: str, **_: object) -> str:
@@ -45,7 +45,7 @@ def steps() -> list[dict[str, Any]]:
     # Named, so that nothing is estimated where its file is not there.
     counter = resolve_token_counter("cl100k_base")
 
-    def read(budget: int, order: Literal["score", "document"]) -> list[Passage]:
+    def read(budget: int, order: Literal["rank", "document"]) -> list[Passage]:
         return order_context(
             texts, metadatas, token_budget=budget, order=order, token_counter=counter
         )
@@ -54,7 +54,7 @@ def steps() -> list[dict[str, Any]]:
         {
             "budget": budget,
             "tokens": counter(render(read(budget, "document"))),
-            "score": _entries(read(budget, "score")),
+            "rank": _entries(read(budget, "rank")),
             "document": _entries(read(budget, "document")),
         }
         for budget in BUDGETS
@@ -98,7 +98,7 @@ def _example() -> str:
         f'<input id="token-budget" type="range" max="{len(found) - 1}" '
         f'value="{first}" aria-valuetext="{shown["budget"]} tokens"></p>'
         f'<p aria-live="polite">Within <b class="limit">{shown["budget"]}</b> tokens '
-        f'fit <b class="count">{len(shown["score"])}</b> passages '
+        f'fit <b class="count">{len(shown["rank"])}</b> passages '
         f'(<b class="tokens">{shown["tokens"]}</b> tokens).</p>'
         f'<div class="orders">{columns}</div></div>'
     )

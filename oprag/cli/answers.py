@@ -115,7 +115,7 @@ def answer_by_self_route(
         write: Called with each piece of the answer; of a refusal that is not final
             with nothing.
         token_budget: Tokens that the passages may take.
-        order: Theirs: `"document"`, or `"score"` for best first.
+        order: Theirs: `"document"`, or `"rank"` for best first.
         max_context_tokens: Tokens of prompt and answer that the model takes; None
             for what its profile says, if it has one.
         decline: How a refusal is recognised, as in `SelfRouteChain`.
@@ -128,7 +128,7 @@ def answer_by_self_route(
     """
     best_first = [
         Document(chunk.text, metadata=dict(chunk.metadata))
-        for chunk in found.retrieved.by_score
+        for chunk in found.retrieved.by_rank
     ]
     chain = SelfRouteChain(
         llm=model,

@@ -117,7 +117,7 @@ def question_lines(retrieved: Retrieved) -> Iterator[Text]:
     """Yield the chunks by score and in document order, and the merged passages."""
     from rich.text import Text
 
-    by_score, in_order = retrieved.by_score, retrieved.chunks
+    by_rank, in_order = retrieved.by_rank, retrieved.chunks
     colours = {
         chunk.rank: _colour(turn / len(in_order)) for turn, chunk in enumerate(in_order)
     }
@@ -129,9 +129,9 @@ def question_lines(retrieved: Retrieved) -> Iterator[Text]:
             line.append("^ " if jump else "  ", "bold red")
             yield line.append(f"{_characters(chunk.span)}  {_preview(chunk.text)}", "")
 
-    times = sum(jumps_back(chunk.span.start for chunk in by_score if chunk.span))
+    times = sum(jumps_back(chunk.span.start for chunk in by_rank if chunk.span))
     yield Text(f"\nBy score, the reader goes back {times} times:")
-    yield from lines(by_score)
+    yield from lines(by_rank)
     yield Text("\nIn document order, the same chunks:")
     yield from lines(in_order)
     count, tokens = len(retrieved.passages), retrieved.tokens

@@ -129,8 +129,7 @@ class SearchOptions:
         ),
     ] = "budget"
     order: Annotated[
-        Literal["document", "score"],
-        typer.Option(help="Document order, or best first."),
+        Literal["document", "rank"], typer.Option(help="Document order, or best first.")
     ] = "document"
     merge: Annotated[
         bool,

@@ -46,7 +46,7 @@ class Retrieved(NamedTuple):
         return [chunk for passage in self.passages for chunk in passage.chunks]
 
     @property
-    def by_score(self) -> list[Chunk]:
+    def by_rank(self) -> list[Chunk]:
         """The chunks best first, as a retriever returns them."""
         return sorted(self.chunks, key=lambda chunk: chunk.rank)
 
@@ -134,7 +134,7 @@ def retrieve(
         token_budget=options.token_budget,
         k=options.k,
         selection=options.selection,
-        order="score",
+        order="rank",
         merge=False,
         widen=cast("Widen | None", options.widen),
     )
@@ -186,7 +186,7 @@ def search_values(found: Search) -> dict[str, Any]:
         "index": {"chunks": found.index.chunks, "reused": found.index.reused},
         "question": retrieved.question,
         "tokens": retrieved.tokens,
-        "by_score": [
+        "by_rank": [
             {
                 "rank": chunk.rank,
                 "document": chunk.document_name,
@@ -194,7 +194,7 @@ def search_values(found: Search) -> dict[str, Any]:
                 "span": list(chunk.span or ()),
                 "text": chunk.text,
             }
-            for chunk in retrieved.by_score
+            for chunk in retrieved.by_rank
         ],
         "passages": [
             {

@@ -254,7 +254,7 @@ def with_texts(options: ContextOptions, work: Callable[[ContextOptions], Any]) -
 
 @dataclass(frozen=True)
 class Arranged(Generic[_T]):
-    """The passages kept, in reading order, or best first with `order="score"`.
+    """The passages kept, in reading order, or best first with `order="rank"`.
 
     Together, as the texts are sent and joined by `options.separator`, they take at
     most `options.token_budget` tokens.

@@ -29,7 +29,7 @@ from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
 
-Order: TypeAlias = Literal["document", "score"]
+Order: TypeAlias = Literal["document", "rank"]
 Selection: TypeAlias = Literal["budget", "recall"]
 """Ways to choose the text that is kept; docs/selection.md compares them."""
 OnProblem: TypeAlias = Literal["error", "warn"]
@@ -50,7 +50,7 @@ class ContextOptions:
         selection: `"budget"`: chunks in rank order while they fit; `"recall"`: the text
             that is worth most by its own rank and its neighbours', for a
             `token_budget`. Chunks may come in part then.
-        order: `"document"`, or `"score"` for the retriever's own order.
+        order: `"document"`, or `"rank"` for the retriever's own order.
         document_order: How several documents follow one another: `"best_rank"`, or a
             function from the chunks of one document, best first, to a sort key.
         merge: Join touching and overlapping chunks of one document; the result then
@@ -135,7 +135,7 @@ class ContextOptions:
 
     def best_first(self) -> ContextOptions:
         """Return the same choice of text, in rank order and with nothing joined."""
-        return replace(self, order="score", merge=False, citations=False)
+        return replace(self, order="rank", merge=False, citations=False)
 
     def source_text(self) -> TextsByName | None:
         """The full texts as a function of the document's name; None without.

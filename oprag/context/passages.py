@@ -207,7 +207,7 @@ def finish(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:
             texts.check()
     else:
         passages = list(map(single_passage, ordered))
-    if options.order == "score":
+    if options.order == "rank":
         passages.sort(key=lambda passage: passage.rank)
     return passages
 

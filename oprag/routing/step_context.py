@@ -99,7 +99,7 @@ class StepContext:
     """The context as it is in the prompt; empty for nothing."""
     chunks: tuple[Chunk, ...] = ()
     """The retrieved chunks that it holds, or of whose documents it is, in reading
-    order (best first with `order="score"`)."""
+    order (best first with `order="rank"`)."""
     excerpts: tuple[Excerpt, ...] = ()
     """Its excerpts of full documents, in reading order."""
     note: str | None = None
@@ -137,21 +137,21 @@ def context_of_chunks(
     """Make a context of the best retrieved chunks.
 
     In document order, chunks that touch or overlap are joined, so that the text
-    reads as its author wrote it. With `order="score"` they stay apart, best first,
+    reads as its author wrote it. With `order="rank"` they stay apart, best first,
     each after its number, as in the paper.
 
     Returns:
         The context; empty for no hits, and for blank ones.
     """
-    by_score = options.context.order == "score"
+    by_rank = options.context.order == "rank"
     sent_text = options.sent_text
-    if by_score:
+    if by_rank:
         sent = sent_text or (lambda _, text: text)
         sent_text = lambda chunk, text: numbered_text(chunk, sent(chunk, text))  # noqa: E731 -- shorter than a def
     limits = tokens, size.room()
     budget = min((limit for limit in limits if limit is not None), default=None)
     while True:
-        fitted = replace(options.context, token_budget=budget, merge=not by_score)
+        fitted = replace(options.context, token_budget=budget, merge=not by_rank)
         arranged = arrange(hits, fitted, sent_text=sent_text)
         passages = arranged.passages
         texts = [
@@ -186,7 +186,7 @@ def chunks_of_documents(hits: Sequence[Hit], options: ContextOptions) -> list[Ch
     """
     key, places = options.document_key, options.position_keys
     read_documents(hits, document_key=key, position_keys=places)  # or refuses them
-    lenient = replace(options, order="score", on_problem="warn")
+    lenient = replace(options, order="rank", on_problem="warn")
     passages = arrange(hits, lenient).passages
     chunks = [passage.chunks[0] for passage in passages]
     named = [chunk for chunk in chunks if not chunk.document_key.startswith(UNNAMED)]

@@ -73,7 +73,7 @@ def choose_units(
     except (MissingDocumentError, DocumentNotFoundError, PositionError) as problem:
         if options.on_problem == "error":
             raise
-        by_rank = replace(options, order="score", documents=None)
+        by_rank = replace(options, order="rank", documents=None)
         kept = arrange(hits[: chunks_for_units(k)], by_rank)
         marked = [
             passage._replace(

@@ -29,8 +29,8 @@ class Filter:
         token_budget: int = Field(
             0, ge=0, description="Tokens of what one search found; 0 for no limit."
         )
-        order: Literal["document", "score"] = Field(
-            "document", description="Inside a file; score: best first."
+        order: Literal["document", "rank"] = Field(
+            "document", description="Inside a file; rank: best first."
         )
         widen: bool = Field(
             default=False, description="Read on around it until the budget is full."

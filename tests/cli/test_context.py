@@ -90,10 +90,10 @@ def test_order_and_merging_are_as_they_are_asked_for(long_file, options):
         return json.loads(result.stdout)["passages"]
 
     ordered = passages("--no-merge")
-    by_score = passages("--no-merge", "--order", "score")
-    assert [passage["ranks"] for passage in by_score] == [[0], [1], [2], [3], [4]]
-    assert [p["spans"] for p in ordered] == sorted(p["spans"] for p in by_score)
-    assert ordered != by_score
+    by_rank = passages("--no-merge", "--order", "rank")
+    assert [passage["ranks"] for passage in by_rank] == [[0], [1], [2], [3], [4]]
+    assert [p["spans"] for p in ordered] == sorted(p["spans"] for p in by_rank)
+    assert ordered != by_rank
 
     assert len(passages()) < 5
 

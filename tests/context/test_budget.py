@@ -33,7 +33,7 @@ texts = st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map("".join)
     st.lists(st.integers(-1, 1), min_size=8, max_size=8),
     st.integers(1, 60),
     st.sampled_from(["\n\n", "\n", " ", " | ", "---", ""]),
-    st.sampled_from([{}, {"merge": True}, {"selection": "recall"}, {"order": "score"}]),
+    st.sampled_from([{}, {"merge": True}, {"selection": "recall"}, {"order": "rank"}]),
     st.booleans(),
 )
 def test_what_is_sent_fits_the_budget(

@@ -31,7 +31,7 @@ def text_of(hits, seen=(), **options):
 
 def read_before(*hits):
     """Passages with their numbers, best first."""
-    found = ordered(hits, None, on_problem="warn", order="score")
+    found = ordered(hits, None, on_problem="warn", order="rank")
     return Numbers().numbered(found)
 
 

@@ -244,7 +244,7 @@ async def test_the_retriever_the_model_and_options_are_configured(scripted_serve
         order=ConfigurableField("order"), steps=ConfigurableField("steps")
     )
 
-    config = {"search_kwargs": {"k": 7}, "model": "other", "order": "score"}
+    config = {"search_kwargs": {"k": 7}, "model": "other", "order": "rank"}
     await ask(chain, configurable=config)
 
     ids = {spec.id for spec in chain.config_specs}

@@ -89,7 +89,7 @@ REFUSED = [
     ("token_budget", 0, "a whole number from 1 on, or None for no limit"),
     ("token_budget", True, "a whole number"),
     ("selection", "segment", "'budget' or 'recall'"),
-    ("order", ["document"], "'document' or 'score'"),
+    ("order", ["document"], "'document' or 'rank'"),
     ("document_order", "year", "'best_rank', or a function"),
     ("merge", 1, "True, False or None"),
     ("position_keys", [], "a metadata key"),

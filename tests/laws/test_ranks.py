@@ -29,7 +29,7 @@ retrieved = st.tuples(
     retrievals(min_pieces=1), st.sampled_from(["own", "langchain", "ordinal"])
 )
 orders = {
-    "order": st.sampled_from(["document", "score"]),
+    "order": st.sampled_from(["document", "rank"]),
     "document_order": st.sampled_from(["best_rank", by_year]),
 }
 selecting = st.fixed_dictionaries(
@@ -100,7 +100,7 @@ OVERLAPPING = Retrieval(
         "selection": "recall",
         "merge": False,
         "token_budget": 13,
-        "order": "score",
+        "order": "rank",
     },
 )
 def test_a_component_on_its_own_output_changes_nothing(way, given, options):

@@ -141,7 +141,7 @@ def first_read(framework: Any, make: Any, chunks: list[str]) -> int:
     [
         (InLangChain, lambda held: held.store.as_retriever()),
         (InLangChain, lambda held: held.store.as_retriever().with_config(tags=["a"])),
-        (InLangChain, over(merge=True, order="score")),
+        (InLangChain, over(merge=True, order="rank")),
         (InLangChain, lambda held: over()(held).with_config(tags=["a"]).with_retry()),
         (InLangChain, configurable),
         (InLlamaIndex, lambda held: held.documents.as_retriever()),

@@ -20,7 +20,7 @@ WIDENED: tuple[dict[str, Any], ...] = (
     {"widen": 1},
     {"widen": 2, "merge": True},
     {"widen": "fill", "token_budget": 70, "token_counter": words},
-    {"widen": 2, "token_budget": 30, "token_counter": words, "order": "score"},
+    {"widen": 2, "token_budget": 30, "token_counter": words, "order": "rank"},
     {
         "widen": "fill",
         "token_budget": 70,
@@ -42,7 +42,7 @@ class Ranked(InMemoryVectorStore):
 WITH_WORDS: tuple[dict[str, Any], ...] = (
     {},
     {"merge": True},
-    {"order": "score"},
+    {"order": "rank"},
     {"widen": 1},
     {"token_budget": 12, "token_counter": words},
     {"token_budget": 16, "token_counter": words, "selection": "recall"},

@@ -139,7 +139,7 @@ def test_a_hit_is_of_the_file_that_is_there_not_of_its_id():
 
 
 def test_by_score_each_stands_behind_its_number():
-    driven = Driven([reply("yes")], hit(5, 6), hit(0, 1), context={"order": "score"})
+    driven = Driven([reply("yes")], hit(5, 6), hit(0, 1), context={"order": "rank"})
 
     numbered = driven.asked[0].context.text.split("\n\n")
     assert [text.split("] ")[1] for text in numbered] == ["word5 word6", "word0 word1"]

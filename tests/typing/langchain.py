@@ -46,7 +46,7 @@ def accepted(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> list[Do
     OrderPreservingRetriever(vectorstore=s, documents=s)
     OrderPreservingCompressor(documents=[Document("text")])
     LongUnitRetriever(vectorstore=s, units=units, documents={"a": "text"}, k=2)
-    LongUnitRetriever(base_retriever=r, units=units, documents="folder", order="score")
+    LongUnitRetriever(base_retriever=r, units=units, documents="folder", order="rank")
     return compressor(retriever.invoke("question"))
 
 
@@ -71,7 +71,7 @@ def refused(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> None:
 
 
 def accepted_of_models(model: BaseChatModel, r: BaseRetriever) -> None:
-    SelfRouteChain(llm=model, retriever=r, documents={"a": "text"}, order="score")
+    SelfRouteChain(llm=model, retriever=r, documents={"a": "text"}, order="rank")
     LongReader(llm=model, retriever=r, separator="\n")
     OffsetTokenSplitter(chunk_size=128)
 

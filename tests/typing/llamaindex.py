@@ -26,12 +26,10 @@ def accepted(r: BaseRetriever, units: list[LongUnit]) -> list[NodeWithScore]:
     OrderPreservingRetriever(r, bm25=True)
     OrderPreservingRetriever(r, widen="fill", token_budget=1_000)
     OrderPreservingPostprocessor(documents="folder")
-    SelfRouteQueryEngine.from_args(
-        r, steps=[1_500, "full"], documents={}, order="score"
-    )
+    SelfRouteQueryEngine.from_args(r, steps=[1_500, "full"], documents={}, order="rank")
     SelfRouteQueryEngine.from_args(r, token_budget=1)  # type: ignore[call-arg]
     LongUnitRetriever(r, units=units, documents={"a": "text"}, similarity_top_k=2)
-    LongUnitRetriever(r, units=units, documents="folder", order="score")
+    LongUnitRetriever(r, units=units, documents="folder", order="rank")
     OffsetTokenNodeParser(chunk_size=128, include_metadata=False)
     OrderPreservingRetrieverTool.from_defaults(r, token_budget=1_000, show="unseen")
     create_reading_tools({"a": "text"}, token_budget=1_000)

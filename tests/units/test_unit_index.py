@@ -111,7 +111,7 @@ def test_the_best_are_kept_before_they_are_ordered():
 
 
 def test_order_by_score_is_as_they_came():
-    assert in_order(*HITS, order="score") == [PARTS[2], PAIR, PARTS[0], ALONE, PARTS[1]]
+    assert in_order(*HITS, order="rank") == [PARTS[2], PAIR, PARTS[0], ALONE, PARTS[1]]
 
 
 def test_units_follow_a_function_of_their_best_chunks():

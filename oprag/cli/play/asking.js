@@ -20,7 +20,7 @@ export default {
         <label><span>Order</span>
           <select v-model="set.order" @change="tell">
             <option value="document">as written</option>
-            <option value="score">best first</option>
+            <option value="rank">best first</option>
           </select></label>
         <label><span>Selection</span>
           <select v-model="set.selection" @change="tell">

@@ -35,10 +35,10 @@ export default {
     rows() {
       const jumps = this.view.jumps;
       const back = jumps === 1 ? "once" : jumps + " times";
-      const score = "In score order: jumps back " + back;
+      const ranks = "In rank order: jumps back " + back;
       const order = "In document order: never jumps back";
       return [
-        { name: "score", spoken: score, shares: this.view.by_score },
+        { name: "rank", spoken: ranks, shares: this.view.by_rank },
         { name: "document", spoken: order, shares: this.view.in_order },
       ];
     },

@@ -34,7 +34,7 @@ def files_view(session: Session) -> dict[str, Any]:
 def step_view(step: Step) -> dict[str, Any]:
     """All that is shown of a step but the context itself."""
     found, desk = step.retrieved, step.desk
-    by_score, in_order = found.by_score, document_order(found.chunks)
+    by_rank, in_order = found.by_rank, document_order(found.chunks)
     turns = {id(chunk): turn for turn, chunk in enumerate(in_order)}
     last = max(len(turns) - 1, 1)
     shares = {key: turn / last for key, turn in turns.items()}
@@ -59,8 +59,8 @@ def step_view(step: Step) -> dict[str, Any]:
         "without": len(desk.whole) - len({p.text_id for p in found.passages}),
         "order": step.options.order,
         "in_order": [shares[id(chunk)] for chunk in in_order],
-        "by_score": [shares[id(chunk)] for chunk in by_score],
-        "jumps": sum(jumps_back(turns[id(chunk)] for chunk in by_score)),
+        "by_rank": [shares[id(chunk)] for chunk in by_rank],
+        "jumps": sum(jumps_back(turns[id(chunk)] for chunk in by_rank)),
     }
 
 

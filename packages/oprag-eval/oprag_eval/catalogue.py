@@ -52,7 +52,7 @@ def _retrieved(description: str, order: Order, **preset: Any) -> SystemEntry:
 
 
 SYSTEMS: Mapping[str, SystemEntry] = {
-    "vanilla-rag": _retrieved("the best chunks, best first: what is usual", "score"),
+    "vanilla-rag": _retrieved("the best chunks, best first: what is usual", "rank"),
     "op-rag": _retrieved(
         "the best windows of 128 tokens, in document order (arXiv 2409.01666)",
         "document",
@@ -92,7 +92,7 @@ SYSTEMS: Mapping[str, SystemEntry] = {
     # As LangChain's guides have it, with the chunks of `as_retriever()`.
     "langchain-default": _retrieved(
         "LangChain untouched: the 4 best of 1,000 characters",
-        "score",
+        "rank",
         unit="langchain",
         size=(1000,),
         top_n=4,
@@ -100,7 +100,7 @@ SYSTEMS: Mapping[str, SystemEntry] = {
     # The nodes of `as_query_engine()`; without metadata, which it would count and send.
     "llamaindex-default": _retrieved(
         "LlamaIndex untouched: the 2 best of 1,024 tokens",
-        "score",
+        "rank",
         unit="llamaindex",
         size=(1024,),
         top_n=2,

@@ -157,9 +157,9 @@ def test_a_pdf_is_dropped_asked_moved_reordered_and_opened(
         set_budget(page, tokens)
         assert context(page) == printed(report, index, "--token-budget", str(tokens))
 
-    page.get_by_role("combobox", name="Order").select_option("score")
+    page.get_by_role("combobox", name="Order").select_option("rank")
     page.locator(".op-orders b").filter(has_text="sent").wait_for()
-    expected = printed(report, index, "--token-budget", "40000", "--order", "score")
+    expected = printed(report, index, "--token-budget", "40000", "--order", "rank")
     page.wait_for_function(
         "text => document.querySelector('.op-context')?.textContent === text",
         arg=expected,

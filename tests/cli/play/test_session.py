@@ -54,7 +54,7 @@ OPTIONS = [
     ({}, []),
     ({"token_budget": 60}, ["--token-budget", "60"]),
     ({"k": 2}, ["--k", "2"]),
-    ({"order": "score"}, ["--order", "score"]),
+    ({"order": "rank"}, ["--order", "rank"]),
     ({"merge": False}, ["--no-merge"]),
     ({"widen": 1, "k": 1}, ["--widen", "1", "--k", "1"]),
     ({"widen": "fill"}, ["--widen", "fill"]),

@@ -106,12 +106,12 @@ def test_the_slider_shows_the_best_passages_in_both_orders(pages):
 
     assert [step["budget"] for step in steps] == list(range(50, 501, 50))
     for step in steps:
-        ranks = [rank for rank, _ in step["score"]]
+        ranks = [rank for rank, _ in step["rank"]]
         places = [lease.index(text) for _, text in step["document"]]
         assert ranks == list(range(1, len(ranks) + 1))
-        assert sorted(step["score"]) == sorted(step["document"])
+        assert sorted(step["rank"]) == sorted(step["document"])
         assert places == sorted(places)
         assert step["tokens"] <= step["budget"]
-    counts = [len(step["score"]) for step in steps]
+    counts = [len(step["rank"]) for step in steps]
     assert counts == sorted(counts)
     assert counts[0] < counts[-1]

@@ -79,7 +79,7 @@ def test_the_slider_is_moved_by_the_keyboard(page, served):
     page.goto(f"{served}/index.html")
     slider = page.get_by_label("Token budget")
     lists = [
-        page.locator(f".budget-example ol.{order}") for order in ("score", "document")
+        page.locator(f".budget-example ol.{order}") for order in ("rank", "document")
     ]
 
     def ranks():

@@ -22,7 +22,7 @@ def test_a_plain_name_makes_a_system_of_that_name_with_json_settings(name):
     [
         ("dos-rag:size=50", {"unit": "sentences", "size": [50]}),
         ("op-rag:unit=words,size=9", {"unit": "words", "size": [9]}),
-        ("self-route:k=1,order=score", {"k": 1, "order": "score"}),
+        ("self-route:k=1,order=rank", {"k": 1, "order": "rank"}),
         ("self-route:steps=retrieved,k=1", {"steps": ["retrieved"], "k": 1}),
         ("longrag:k=8", {"k": 8}),
     ],

@@ -62,7 +62,7 @@ def test_a_model_without_tools_is_refused_before_anything_is_asked():
 
 def test_in_score_order_each_chunk_stands_behind_its_number():
     found, (context,), _ = attempt_of(
-        ["in May"], "self-route:unit=words,size=10,k=3,order=score"
+        ["in May"], "self-route:unit=words,size=10,k=3,order=rank"
     )
     texts = [HARBOUR[piece.start : piece.end] for piece in found.pieces]
     # Of 10 words each, so a chunk's number is that of the words before it by ten.

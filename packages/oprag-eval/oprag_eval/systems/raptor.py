@@ -157,7 +157,7 @@ def _fitting(
     """Take nodes up to the first that does not fit; separators count."""
     hits = [Hit(node.text, {"source": str(rank)}) for rank, node in enumerate(ranked)]
     options = ContextOptions(
-        order="score", token_budget=budget, token_counter=counter, separator=_SEPARATOR
+        order="rank", token_budget=budget, token_counter=counter, separator=_SEPARATOR
     )
     return list(ranked[: len(arrange(hits, options).passages)])
 
