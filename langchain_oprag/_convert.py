@@ -32,7 +32,7 @@ from oprag.context import (
     with_texts,
 )
 from oprag.documents import SearchFilter, StoredChunk, check_entries
-from oprag.ordering import DocumentOrder
+from oprag.ordering import SortDocuments
 from oprag.positions import NODE_CONTENT, DocumentKey, PositionKeys, read_node
 from oprag.tokens import Do, TokenizerSpec
 
@@ -144,7 +144,7 @@ class SharedOptions(CheckedOptions):
     token_budget: int | None = option_field("token_budget")
     selection: Selection = option_field("selection")
     order: Order = option_field("order")
-    document_order: DocumentOrder = option_field("document_order")
+    sort_documents: SortDocuments = option_field("sort_documents")
     merge: bool | None = option_field("merge")
     citations: bool = option_field("citations")
     on_problem: OnProblem = option_field("on_problem")

@@ -24,7 +24,7 @@ from oprag.context import DEFAULTS, DESCRIPTIONS, OwnErrors, Problems, check_opt
 from oprag.documents import DocumentSource, SearchFilter
 from oprag.errors import InvalidOptionError, wrong_object
 
-_CALLABLE = ("position_keys", "document_key", "document_order", "token_counter")
+_CALLABLE = ("position_keys", "document_key", "sort_documents", "token_counter")
 _JSON = tuple(n for n in (*DESCRIPTIONS, "k") if n not in {*_CALLABLE, "documents"})
 _OF_CONSTRUCTION = {*DESCRIPTIONS, "top_n", "similarity_top_k", "top_k"}
 _A_RETRIEVER = "a retriever, such as store.as_retriever() or RunnableLambda(function)"

@@ -28,7 +28,7 @@ from oprag.context import (
 )
 from oprag.diagnosing import Verification
 from oprag.errors import invalid_option
-from oprag.ordering import DocumentOrder
+from oprag.ordering import SortDocuments
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import Steps, TokenizerSpec
 from oprag.units import (
@@ -71,7 +71,7 @@ class LongUnitRetriever(WrappingRetriever):
         vectorstore: Instead of `base_retriever`: short for
             `vectorstore.as_retriever()`.
         k: Units to return, of the best.
-        **options: `order`, `document_order` (of units, by the best chunk of each),
+        **options: `order`, `sort_documents` (of units, by the best chunk of each),
             `separator` (between the documents of a unit), `position_keys`,
             `document_key`, `on_problem`, `token_budget` (the worst units are left out)
             and `token_counter` as in `oprag.context.ContextOptions`; `name`, `tags` and
@@ -103,7 +103,7 @@ class LongUnitRetriever(WrappingRetriever):
     documents: SourceLike = Field(repr=False)
     k: int = 4
     order: Order = "document"
-    document_order: DocumentOrder = "best_rank"
+    sort_documents: SortDocuments = "best_rank"
     position_keys: PositionKeys | None = option_field("position_keys")
     document_key: DocumentKey | None = option_field("document_key")
     separator: str = "\n\n"

@@ -57,7 +57,7 @@ class LongUnitRetriever(WrappingRetriever):
         documents: Full texts by document name: anything that
             `llamaindex_oprag.document_source` takes.
         similarity_top_k: Units to return, of the best. Can be assigned later.
-        **options: `order`, `document_order` (of units, by the best chunk of each),
+        **options: `order`, `sort_documents` (of units, by the best chunk of each),
             `separator` (between the documents of a unit), `position_keys`,
             `document_key`, `on_problem`, `token_budget` (the worst units are left out)
             and `token_counter` as in `oprag.context.ContextOptions`.

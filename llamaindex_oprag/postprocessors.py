@@ -36,14 +36,14 @@ from oprag.context import (
     with_texts,
 )
 from oprag.documents import SearchFilter
-from oprag.ordering import DocumentOrder
+from oprag.ordering import SortDocuments
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import Do, TokenizerSpec
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 
-_CALLABLE = ("position_keys", "document_key", "document_order", "token_counter")
+_CALLABLE = ("position_keys", "document_key", "sort_documents", "token_counter")
 _JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
 
 
@@ -111,7 +111,7 @@ class OrderPreservingPostprocessor(OwnErrors, BaseNodePostprocessor):
     token_budget: int | None = _option("token_budget")
     selection: Selection = _option("selection")
     order: Order = _option("order")
-    document_order: DocumentOrder = _option("document_order")
+    sort_documents: SortDocuments = _option("sort_documents")
     merge: bool | None = _option("merge")
     citations: bool = _option("citations")
     on_problem: OnProblem = _option("on_problem")

@@ -20,12 +20,12 @@ from typing import Any, Literal, TypeAlias
 from oprag.chunk import Chunk
 from oprag.errors import InvalidOptionError, OpragError
 
-DocumentOrder: TypeAlias = Literal["best_rank"] | Callable[[Sequence[Chunk]], Any]
+SortDocuments: TypeAlias = Literal["best_rank"] | Callable[[Sequence[Chunk]], Any]
 """The order of documents; see `document_order`."""
 
 
 def document_order(
-    chunks: Iterable[Chunk], *, document_order: DocumentOrder = "best_rank"
+    chunks: Iterable[Chunk], *, sort_documents: SortDocuments = "best_rank"
 ) -> list[Chunk]:
     """Put chunks in reading order: documents one after another, each by position.
 
@@ -34,7 +34,7 @@ def document_order(
 
     Args:
         chunks: In any order; their ranks say how good they are. Not changed.
-        document_order: How the documents follow one another. `"best_rank"`: by
+        sort_documents: How the documents follow one another. `"best_rank"`: by
             the best rank among a document's chunks. A function from the chunks of
             one document, best first, to a sort key: ascending, ties by best rank.
 
@@ -50,7 +50,7 @@ def document_order(
         How several documents follow one another is this project's choice.
     """
     groups = group_by_document(chunks)
-    documents = _documents_in_order(groups, document_order)
+    documents = _documents_in_order(groups, sort_documents)
     return [
         chunk for document in documents for chunk in _in_reading_order(groups[document])
     ]
@@ -78,7 +78,7 @@ def _in_reading_order(chunks: Sequence[Chunk]) -> list[Chunk]:
 
 
 def _documents_in_order(
-    groups: dict[str, list[Chunk]], how: DocumentOrder
+    groups: dict[str, list[Chunk]], how: SortDocuments
 ) -> list[str]:
     if len(groups) < 2:  # noqa: PLR2004 -- nothing to order
         return list(groups)
@@ -95,8 +95,8 @@ def _documents_in_order(
         raise
     except Exception as error:  # the user's own code may raise anything
         message = (
-            "The function given as document_order= failed "
+            "The function given as sort_documents= failed "
             f"({type(error).__name__}: {error}). It is given the chunks of one "
             "document, best first. Let it return what can be sorted for every document."
         )
-        raise InvalidOptionError(message, option="document_order", value=how) from error
+        raise InvalidOptionError(message, option="sort_documents", value=how) from error

@@ -32,7 +32,7 @@ def test_documents_can_follow_a_function_of_their_chunks_and_ties_the_best_rank(
         given.append([chunk.text for chunk in chunks])
         return -sum(chunk.score for chunk in chunks)
 
-    assert _texts(chunks, document_order=score_sum) == ["c", "b1", "b2", "a"]
+    assert _texts(chunks, sort_documents=score_sum) == ["c", "b1", "b2", "a"]
     assert given == [["a"], ["c"], ["b1", "b2"]]  # best first
 
 
@@ -47,8 +47,8 @@ def test_documents_can_follow_a_function_of_their_chunks_and_ties_the_best_rank(
 def test_a_function_that_fails_or_gives_what_cannot_be_sorted_is_an_error(order):
     chunks = [_chunk("a", "a", 0, (0,), score=0.9), _chunk("b", "b", 1, (0,))]
 
-    with pytest.raises(InvalidOptionError, match="document_order=") as caught:
-        document_order(chunks, document_order=order)
+    with pytest.raises(InvalidOptionError, match="sort_documents=") as caught:
+        document_order(chunks, sort_documents=order)
     assert isinstance(caught.value.__cause__, (KeyError, TypeError, ValueError))
 
 

@@ -69,7 +69,7 @@ def order_context(
             position under any of the known keys, or under your own with
             `document_key=` and `position_keys=`.
         scores: One per text, as reported; carried along for your own use, such as a
-            function as `document_order=`. The order of `texts` is the relevance.
+            function as `sort_documents=`. The order of `texts` is the relevance.
         top_n: Texts to keep, of the best; None for all.
         seen: What the reader has read already: passages of an earlier call, or
             `[document, part, start, end]` for each span (the document by its name or

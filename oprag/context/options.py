@@ -25,7 +25,7 @@ from oprag.errors import (
     invalid_option,
     refuse_unknown,
 )
-from oprag.ordering import DocumentOrder
+from oprag.ordering import SortDocuments
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
 
@@ -51,7 +51,7 @@ class ContextOptions:
             that is worth most by its own rank and its neighbours', for a
             `token_budget`. Chunks may come in part then.
         order: `"document"`, or `"rank"` for the retriever's own order.
-        document_order: How several documents follow one another: `"best_rank"`, or a
+        sort_documents: How several documents follow one another: `"best_rank"`, or a
             function from the chunks of one document, best first, to a sort key.
         merge: Join touching and overlapping chunks of one document; the result then
             has fewer of them. None for what the selection does: `"recall"` joins them.
@@ -86,7 +86,7 @@ class ContextOptions:
     token_budget: int | None = None
     selection: Selection = "budget"
     order: Order = "document"
-    document_order: DocumentOrder = "best_rank"
+    sort_documents: SortDocuments = "best_rank"
     merge: bool | None = None
     citations: bool = False
     on_problem: OnProblem = "error"
@@ -218,7 +218,7 @@ class OrderingKeywords(TypedDict, total=False):
     """The options of order, and where it is read from, for type checkers."""
 
     order: Order
-    document_order: DocumentOrder
+    sort_documents: SortDocuments
     position_keys: PositionKeys | None
     document_key: DocumentKey | None
     separator: str
@@ -293,7 +293,7 @@ _CHECKED: dict[str, _Check] = {
     ),
     "selection": _one_of(Selection),
     "order": _one_of(Order),
-    "document_order": (
+    "sort_documents": (
         lambda value: callable(value) or value == "best_rank",
         "'best_rank', or a function from a document's chunks to a key",
     ),

@@ -199,7 +199,7 @@ def finish(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:
     """
     # Some selections take text in another order than that of the ranks.
     best_first = rank_order(chunks)
-    ordered = document_order(best_first, document_order=options.document_order)
+    ordered = document_order(best_first, sort_documents=options.sort_documents)
     if options.merges:
         texts = options.source_text()
         passages = merge_adjacent(ordered, source_text=texts)

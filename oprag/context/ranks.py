@@ -76,6 +76,6 @@ def _in_order(ranked: Sequence[Chunk], options: ContextOptions) -> bool:
     """Whether chunks are in a component's output order."""
     best_first = rank_order(ranked)
     return any(
-        all(map(is_, document_order(best_first, document_order=how), ranked))
-        for how in ("best_rank", options.document_order)
+        all(map(is_, document_order(best_first, sort_documents=how), ranked))
+        for how in ("best_rank", options.sort_documents)
     )

@@ -118,7 +118,7 @@ def reading_order(
         for unit, chunk in found[:k]
     ]
     if options.order == "document":
-        chunks = document_order(chunks, document_order=options.document_order)
+        chunks = document_order(chunks, sort_documents=options.sort_documents)
     return [FoundUnit(units[chunk.rank], chunk) for chunk in chunks]
 
 

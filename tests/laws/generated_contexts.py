@@ -182,7 +182,7 @@ def _options(
             options[name] = draw.choice(values)
     for name, chance, values in (
         ("order", 0.15, ("rank",)),
-        ("document_order", 0.3, ("best_rank",)),
+        ("sort_documents", 0.3, ("best_rank",)),
         ("citations", 0.1, (True,)),
         ("position_keys", 0.1, ("chunk_index", "start_index", ["page", "start_index"])),
         ("document_key", 0.05, ("title",)),

@@ -90,7 +90,7 @@ REFUSED = [
     ("token_budget", True, "a whole number"),
     ("selection", "segment", "'budget' or 'recall'"),
     ("order", ["document"], "'document' or 'rank'"),
-    ("document_order", "year", "'best_rank', or a function"),
+    ("sort_documents", "year", "'best_rank', or a function"),
     ("merge", 1, "True, False or None"),
     ("position_keys", [], "a metadata key"),
     ("document_key", [""], "a metadata key"),

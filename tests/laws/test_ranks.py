@@ -30,7 +30,7 @@ retrieved = st.tuples(
 )
 orders = {
     "order": st.sampled_from(["document", "rank"]),
-    "document_order": st.sampled_from(["best_rank", by_year]),
+    "sort_documents": st.sampled_from(["best_rank", by_year]),
 }
 selecting = st.fixed_dictionaries(
     {"token_counter": st.just(len)},
@@ -139,7 +139,7 @@ def test_what_it_marked_as_without_a_place_is_so_again(way, given, odds, merge):
 def test_behind_one_that_orders_a_component_selects_as_it_does_alone(
     way, given, ordering, options
 ):
-    assume(ordering.get("document_order") in {None, options.get("document_order")})
+    assume(ordering.get("sort_documents") in {None, options.get("sort_documents")})
     objects = found(given, way)
 
     behind = put(way, put(way, objects, ordering), options)
@@ -154,7 +154,7 @@ def test_sorted_by_rank_results_stand_as_they_were_retrieved(way, given, first, 
     retrieval, _ = given
     unmerged = {"merge": False, "citations": False}
     results = put(way, found(given, way), first | unmerged)
-    if first.get("document_order") == second.get("document_order"):
+    if first.get("sort_documents") == second.get("sort_documents"):
         results = put(way, results, second | unmerged)
 
     found_at = {m["oprag_rank"]: (text, m["year"]) for text, m in places(results)}

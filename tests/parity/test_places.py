@@ -183,7 +183,7 @@ def test_a_budget_an_option_and_a_document_are_no_problems_of_order(component):
             TEXTS,
             [{"source": name, "page": 0} for name in "abc"],
             on_problem="warn",
-            document_order=lambda chunks: chunks[0].metadata["year"],
+            sort_documents=lambda chunks: chunks[0].metadata["year"],
         )
 
     def damaged(name):

@@ -117,7 +117,7 @@ def test_order_by_score_is_as_they_came():
 def test_units_follow_a_function_of_their_best_chunks():
     hits = (hit("c", year=3), hit("a", year=1), hit("long", 5, year=2))
 
-    assert in_order(*hits, document_order=lambda c: c[0].metadata["year"]) == [
+    assert in_order(*hits, sort_documents=lambda c: c[0].metadata["year"]) == [
         PAIR,
         PARTS[0],
         ALONE,
