@@ -16,7 +16,8 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.cli.test_mcp_server import PLACE, asked, inside, texts_of
+from tests.cli.test_mcp_server import PLACE, inside, texts_of
+from tests.kit.mcp_client import call
 from tests.kit.serving import HOST, listens, serving
 
 CLIENTS_2 = ["mcp>=2.3,<3", "langchain[mcp]>=1.5.2", "llama-index-tools-mcp>=0.6"]
@@ -97,8 +98,8 @@ async def test_it_answers_at_once_and_tells_how_far_indexing_is(
         tools = (await session.list_tools()).tools
         assert not list(tmp_path.rglob("*.sqlite3")), "indexed before it answered"
         first = await session.call_tool("search", {"question": "house 13"})
-        assert "link.txt" not in await asked(session, "documents")
-        assert "swordfish" not in await asked(session, "search", question="password")
+        assert "link.txt" not in await call(session, "documents")
+        assert "swordfish" not in await call(session, "search", question="password")
     assert [tool.name for tool in tools] == ["search", "read", "outline", "documents"]
     assert all(tool.annotations.readOnlyHint for tool in tools)
     assert not first.isError
@@ -138,7 +139,7 @@ def test_the_newest_clients_get_what_the_kit_before_gives(
 
 async def found_at(address: str) -> str:
     async with connected(address) as session:
-        return await asked(session, "search", question="old house 9", token_budget=500)
+        return await call(session, "search", question="old house 9", token_budget=500)
 
 
 @pytest.mark.parametrize("server", ["address", "address_2"])
@@ -174,16 +175,16 @@ def chroma(notes, tiny_model, tmp_path) -> list[str]:
 async def test_a_chroma_directory_is_read_as_it_is(notes, chroma, tmp_path):
     sources = texts_of(notes)
     async with started(["-m", "oprag", "mcp", *chroma], tmp_path / "log") as session:
-        found = inside(await asked(session, "search", question="row 2, house 9"))
+        found = inside(await call(session, "search", question="row 2, house 9"))
         places = PLACE.findall(found)
         assert places
         for name, page, start, end in places:
             where = {"document": name, "start": int(start), "end": int(end)}
             where |= {"page": page} if page else {}
-            read = inside(await asked(session, "read", **where))
+            read = inside(await call(session, "read", **where))
             source = sources[name.removeprefix("notes/"), page or None]
             assert read.partition("\n")[2] == source[int(start) : int(end)]
-        listed = inside(await asked(session, "documents"))
+        listed = inside(await call(session, "documents"))
         assert "notes/report.pdf: 3 pages" in listed
 
 
@@ -198,7 +199,7 @@ async def test_what_another_command_indexed_is_found_by_a_running_server(
     async with started(
         ["-m", "oprag", "mcp", str(folder), *how], tmp_path / "log"
     ) as session:
-        assert "old gate" in await asked(session, "search", question="gate")
+        assert "old gate" in await call(session, "search", question="gate")
         (folder / "a.txt").write_text("The new gate is green.")
         again = await asyncio.create_subprocess_exec(
             *[sys.executable, "-m", "oprag", "index", str(folder), *how],
@@ -206,10 +207,10 @@ async def test_what_another_command_indexed_is_found_by_a_running_server(
             stderr=subprocess.DEVNULL,
         )
         assert await again.wait() == 0
-        found = await asked(session, "search", question="gate")
+        found = await call(session, "search", question="gate")
         assert "new gate" in found
         assert "barn" in found
-        read = await asked(session, "read", document="a.txt")
+        read = await call(session, "read", document="a.txt")
         assert inside(read).partition("\n")[2] == "The new gate is green."
 
 

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
-from mcp.shared.memory import create_connected_server_and_client_session
 from typer.testing import CliRunner
 
 from oprag.cli import retrieval_server
@@ -16,6 +15,7 @@ from oprag.cli.play.answers import Answering
 from oprag.cli.play.session import Session
 from oprag.errors import OpragError
 from tests.evaluation.small import HARBOUR
+from tests.kit.mcp_client import call, connect
 from tests.kit.openai_server import Failure, Reply, Request, ScriptedServer
 
 KEY = "sk-a-key-of-the-user"
@@ -164,16 +164,11 @@ def librarian(files):
 
 async def test_mcp_tells_its_client_no_secret(librarian, files, capfd):
     server = make_server(librarian, token_budget=4_000)
-    async with create_connected_server_and_client_session(server) as session:
-        answers = [
-            await session.call_tool("search", {"question": "Who?"}),
-            await session.call_tool("read", {"document": "a.txt"}),
-        ]
+    async with connect(server) as session:
+        search = await call(session, "search", refused=True, question="Who?")
+        read = await call(session, "read", refused=True, document="a.txt")
 
-    for answer in answers:
-        assert answer.isError
-        assert_hidden(files, answer.content[0].text)
-    assert_hidden(files, *capfd.readouterr())
+    assert_hidden(files, search, read, *capfd.readouterr())
 
 
 @pytest.mark.parametrize("given", ["environment", "option"])
