@@ -96,9 +96,12 @@ def arrange(
     if options.document_key is None and options.order == "document":
         found += divided_files(hits, by_file=texts is not None)
     why = {**arranged.why}
-    retrieved = len(hits) - neighbours.number
-    if duplicates := retrieved - sum(chunk.rank < retrieved for chunk in chunks):
-        why["duplicates"] = duplicates
+    missing = {*range(len(hits) - neighbours.number)} - {chunk.rank for chunk in chunks}
+    blank = {rank for rank in missing if texts and not hits[rank].text.strip()}
+    if duplicates := missing - blank:
+        why["duplicates"] = len(duplicates)
+    if blank:
+        why["blank"] = len(blank)
     return replace(arranged, problems=tuple(found), lacking=neighbours.lacking, why=why)
 
 
@@ -276,7 +279,8 @@ class Arranged(Generic[_T]):
     """The number of chunks, if all were used and more may exist; else 0."""
     why: Mapping[str, Any] = field(default_factory=dict)
     """As plain data: the ranks `kept`, those `dropped` by each step, and, if there
-    are any, `duplicates` and the budget's tokens."""
+    are any, `duplicates`, `blank` (white space without a place, left out) and the
+    budget's tokens."""
 
     def made(self, make: Callable[[_T], _Made]) -> Arranged[_Made]:
         """Return the same with an object of a framework for each passage."""

@@ -41,6 +41,8 @@ _FILLING_HITS = 20
 _GROWTH = 2
 _UNUSED = 0.03
 """Share of a budget that may be left over before chunks are cut."""
+_IN_COMMON = 4
+"""Tokens, at most, that two texts take less where they meet than each by itself."""
 _CUT = 16
 """How many of the next chunks are looked at for sentences that fit."""
 
@@ -197,17 +199,20 @@ class BudgetFiller:
         Returns:
             The chosen ones in the given order, what comes of them, and its tokens.
         """
-        kept = fill_budget(
-            listed,
-            budget,
-            cost=lambda chunk: self._cost(chunk) + self._citation_cost(chunk),
-            join_cost=self._join_cost,
-        )
+        try:
+            kept = fill_budget(
+                listed,
+                budget,
+                cost=lambda chunk: self._cost(chunk) + self._citation_cost(chunk),
+                join_cost=self._join_cost,
+            )
+        except BudgetTooSmallError:  # by a sum: together parts may take fewer tokens
+            kept = [*listed[:1]]
         kept = self._fitting(kept, budget)
         if kept and (needed := self._needed(kept)) > budget:
             raise too_small(budget, needed)
         by_position = self._options.selection == "recall"
-        if by_position or (self._options.merges and self._options.citations):
+        if by_position or self._options.citations:
             kept = self._topped_up(kept, listed, budget)
             if by_position:
                 kept = self._with_parts(kept, listed[len(kept) :], budget)
@@ -269,9 +274,14 @@ class BudgetFiller:
     def _topped_up(
         self, kept: list[Chunk], listed: Sequence[Chunk], budget: int
     ) -> list[Chunk]:
-        """Take more where merging made room: text that touches needs no separator."""
+        """Take more where there is room after all, counted as it is sent.
+
+        Text that touches needs no separator, and a place and its text may have tokens
+        in common.
+        """
+        in_common = _IN_COMMON if self._options.citations else 0
         while True:
-            room = budget - self._needed(kept)
+            room = budget - self._needed(kept) + in_common
             larger = [*kept]
             for chunk in listed[len(kept) :]:
                 room -= self._cost(chunk)

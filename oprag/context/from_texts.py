@@ -30,7 +30,8 @@ class OrderedPassages(list[Passage]):
         super().__init__(passages)
         self.why = why
         """The ranks that were `kept`, and those `dropped` by `seen`, `top_n`, or
-        `token_budget`; `duplicates`; `tokens` that were used and are `left`."""
+        `token_budget`; `duplicates`; `blank`, white space that was left out; `tokens`
+        that were used and are `left`."""
 
 
 def _lengths(values: Any) -> Any:

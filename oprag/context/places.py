@@ -41,7 +41,7 @@ def find_places(
 
     Returns:
         The chunks in the order of the input. Those that could not be proved have no
-        place.
+        place; white space that stands nowhere for certain is left out.
     """
     found = {
         chunk.rank: chunk
@@ -52,7 +52,7 @@ def find_places(
             else members
         )
     }
-    return [found[chunk.rank] for chunk in chunks]
+    return [found[chunk.rank] for chunk in chunks if chunk.rank in found]
 
 
 def _placed(
@@ -81,6 +81,7 @@ def _placed(
         for chunk in chunks
     ]
     locations = place_some(source, texts, _recorded(chunks), recorded)
+    _keep_white_space(source, texts, recorded, locations)
     _find_on_pages(full, chunks, locations)
     _find_by_parents(source, chunks, locations)
     placed = [
@@ -102,7 +103,40 @@ def _placed(
         problems[document] = not_located(chunks, unproved, known=True)
     elif unproved and chunks[0].span is None:
         return chunks  # it needs no place
-    return _with_pages(placed, full)
+    if all(location.status == "blank" for location in locations):
+        return chunks  # there is nothing that they could stand between
+    return _with_pages(_without_lost_white_space(placed, locations), full)
+
+
+def _keep_white_space(
+    source: str,
+    texts: Sequence[str],
+    recorded: Sequence[Span | None],
+    locations: list[Location],
+) -> None:
+    """Place white space where it was recorded and the text has it.
+
+    It cannot be looked for: a text has it everywhere.
+    """
+    for i, span in enumerate(recorded):
+        is_there = span is not None and source[slice(*span)] == texts[i]
+        if locations[i].status == "blank" and is_there:
+            locations[i] = Location(span, "exact")
+
+
+def _without_lost_white_space(
+    chunks: list[Chunk], locations: Sequence[Location]
+) -> list[Chunk]:
+    """Leave out white space without a place.
+
+    Where it belongs among them is not known, and it says nothing.
+    """
+    pairs = zip(chunks, locations, strict=True)
+    return [
+        chunk
+        for chunk, location in pairs
+        if chunk.span is not None or location.status != "blank"
+    ]
 
 
 def _with_pages(chunks: list[Chunk], full: FullText) -> list[Chunk]:

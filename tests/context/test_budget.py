@@ -58,6 +58,29 @@ def test_what_is_sent_fits_the_budget(
     assert count(render(passages, separator=separator, citations=cited)) <= budget
 
 
+@settings(max_examples=cases(300), deadline=None)
+@given(
+    st.lists(texts, min_size=1, max_size=6),
+    st.lists(st.integers(-1, 1), min_size=6, max_size=6),
+    st.sampled_from(["\n\n", " --- "]),
+    st.booleans(),
+)
+def test_with_places_what_fits_exactly_is_taken(parts, gaps, separator, merge):
+    steps = [len(t) + 100 * max(gap, 0) for t, gap in zip(parts, gaps, strict=False)]
+    starts = list(accumulate(steps, initial=0))
+    metadatas = [{"source": "s", "start_index": start} for start in starts[:-1]]
+    options = {"citations": True, "merge": merge, "separator": separator}
+    all_of_them = order_context(
+        parts, metadatas, token_budget=10_000, token_counter="cl100k_base", **options
+    )
+    sent = render(all_of_them, separator=separator, citations=True)
+    exactly = resolve_token_counter("cl100k_base")(sent)
+
+    assert all_of_them == order_context(
+        parts, metadatas, token_budget=exactly, token_counter="cl100k_base", **options
+    )
+
+
 def test_a_stored_count_that_is_wrong_does_not_exceed_the_budget():
     one = {"token_count": 1, "token_counter": "words"}
     metadatas = [{"source": "s", "start_index": n, **one} for n in (0, 100, 200)]
