@@ -168,13 +168,15 @@ class Examination:
             ordered = self._is_ordered(group) and ordered
         self.damaged = check_documents(chunks, self._findings, sampled=not taken.is_all)
         """Numbers of the chunks of documents that cannot be read whole."""
+        problems = self._findings.problems()
+        ordered &= all(problem.kind != "wrong_position" for problem in problems)
         verdict: Verdict = "ordered" if ordered else "not ordered"
         self.diagnosis = Diagnosis(
             "damaged" if self.damaged else verdict,
             len(chunks),
             not taken.is_all,
             sum(bool(group.key) for group in groups),
-            self._findings.problems() if chunks else (EMPTY,),
+            problems if chunks else (EMPTY,),
             proofs,
         )
 

@@ -9,13 +9,15 @@ cover the source without a gap, so that all are known to be there.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from oprag.chunk import FullText, Hit, Span
 from oprag.diagnosing.proofs import ProvedDocument, prove
 from oprag.diagnosing.sources import Sources
+from oprag.diagnosing.wholeness import find_misplaced
 from oprag.documents import rebuild, replaced, stored_hit
 from oprag.errors import OpragError
 from oprag.locating import squeeze
@@ -162,11 +164,14 @@ def _renewed_version(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     group = [chunks[i] for i in document.members]
     names = {DOC_KEY: document_key(name), DOC_URI: name}
-    if _text(name, group) is not None:
+    if (full := _text(name, group)) is not None:
         # A text that is whole by its own hash: a source that differs was changed since,
         # and in one that does not, places count from the start of a page.
-        for i, chunk in zip(document.members, group, strict=True):
-            yield i, _stored(chunk, names)
+        places = _corrected(full, group, document)
+        for at, (i, chunk) in enumerate(zip(document.members, group, strict=True)):
+            span = places.get(at)
+            renew = partial(_renamed, names=names, span=span)
+            yield i, _stored(chunk, renew, span)
         return
     order = document.placement.order
     numbers = {at: number for number, at in enumerate(order or ())}
@@ -185,8 +190,28 @@ def _renewed_version(
         gone = span is None and document.holds[at] is False
         if gone:
             offsets = (None, None)
-        stored = _stored(group[at], entry, keep=keep, gone=gone, offsets=offsets)
-        yield document.members[at], stored
+        renew = partial(_renewed, entry=entry, keep=keep, gone=gone)
+        yield document.members[at], _stored(group[at], renew, offsets)
+
+
+def _corrected(
+    full: FullText, group: Sequence[Hit], document: ProvedDocument
+) -> dict[int, Span]:
+    """Return the places of chunks that are not where their own text has them.
+
+    Returns:
+        By their numbers in the group; none for texts other than the source, nor where
+        characters count from the start of a page.
+    """
+    if full.pages or full.text != document.source or document.placement.order is None:
+        return {}
+    stored = [chunk.source for chunk in group]
+    locations = document.placement.locations
+    return {
+        at: span
+        for at, _ in find_misplaced(full, stored)
+        if (span := locations[at].span) is not None
+    }
 
 
 def _stamp(group: Sequence[Hit], document: ProvedDocument) -> dict[str, str | int]:
@@ -229,28 +254,37 @@ def _numbers_agree(group: Sequence[Hit], document: ProvedDocument) -> bool:
 
 def _stored(
     chunk: Hit,
-    entry: Mapping[str, str | int],
-    *,
-    keep: bool = False,
-    gone: bool = False,
-    offsets: tuple[int | None, int | None] | None = None,
+    renew: Callable[[Mapping[str, Any]], dict[str, Any]],
+    offsets: tuple[int | None, int | None] | None,
 ) -> dict[str, Any]:
-    """The metadata that say what `entry` does; a node of LlamaIndex's, too."""
+    """The metadata of a chunk, renewed; those of a node of LlamaIndex's, too."""
     kept = chunk.source.metadata
-    stored = _renewed(kept, entry, keep=keep, gone=gone)
+    stored = renew(kept)
     content = kept.get(NODE_CONTENT)
     if kept is not chunk.metadata and isinstance(content, str):
-        node = _renewed(chunk.metadata, entry, keep=keep, gone=gone)
+        node = renew(chunk.metadata)
         text = rewritten(content, node, offsets)
         if json.loads(text) != json.loads(content):
             stored[NODE_CONTENT] = text
     return stored
 
 
+def _renamed(
+    metadata: Mapping[str, Any], *, names: Mapping[str, str], span: Span | None
+) -> dict[str, Any]:
+    """The metadata of a chunk of the same text, with its document's name and place."""
+    renewed = {**without_reserved_keys(metadata), **names}
+    if span is not None:
+        renewed[CHAR_START], renewed[CHAR_END] = span
+        if "start_index" in renewed:
+            renewed["start_index"] = span.start
+    return renewed
+
+
 def _renewed(
     metadata: Mapping[str, Any],
-    entry: Mapping[str, str | int],
     *,
+    entry: Mapping[str, str | int],
     keep: bool,
     gone: bool,
 ) -> dict[str, Any]:

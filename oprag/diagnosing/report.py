@@ -127,7 +127,8 @@ MESSAGES = {
     "unproved_text": "Another splitter dropped more than white space, or a text was "
     "altered: the order is right, and full documents are refused.",
     "no_source": "No source is known by a name that these chunks carry.",
-    "wrong_position": "The recorded position is not where the source has the text.",
+    "wrong_position": "The recorded position is not where the source has the text, or "
+    "the text that the chunks were joined to.",
     "unrecorded_position": "The source proves a position that is not recorded.",
     "unproved_position": "The source has the text where it is recorded, and in other "
     "places that are possible: neither proved nor disproved.",

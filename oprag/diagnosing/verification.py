@@ -20,6 +20,8 @@ from oprag.tokens import Steps, acarry_out, carry_out
 
 _LISTED = 3
 """Errors that are shown."""
+_NOT_OF_OPTIONS = ("divided_file", "wrong_position")
+"""Problems of an index that no options of a component mend."""
 
 
 class Verifiable:
@@ -176,7 +178,7 @@ class Verification(NamedTuple):
         elif diagnosis.verdict == "not ordered":
             # But for the options of the component, which put documents in order.
             problems = [
-                replace(each, serious=each.kind == "divided_file")
+                replace(each, serious=each.kind in _NOT_OF_OPTIONS)
                 for each in diagnosis.problems
             ]
             for each in problems:

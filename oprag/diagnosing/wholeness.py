@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
-from oprag.chunk import Hit
+from oprag.chunk import FullText, Hit, Span
 from oprag.diagnosing.report import DAMAGE, Findings
 from oprag.documents import (
     ForeignChunks,
@@ -16,15 +17,19 @@ from oprag.documents import (
     rebuild,
 )
 from oprag.errors import IncompleteDocumentError, OpragError
+from oprag.locating import squeeze, starts_of
 from oprag.metadata import (
+    CHAR_END,
+    CHAR_START,
     DOC_KEY,
     DOC_VERSION,
     NONSPACE_HASH,
     PART_INDEX,
     TEXT_HASH,
+    TEXT_LENGTH,
     version_text,
 )
-from oprag.positions import document_name
+from oprag.positions import as_number, document_name
 
 _READABLE = ("", "inexact")
 """Kinds of what can be put together, at least with `exact=False`."""
@@ -88,12 +93,15 @@ def _check_texts(
     kinds = set[str]()
     versions = by_version(chunk.metadata for chunk in own)
     for places in versions.values():
-        kind, detail = _judged(name, [own[at] for at in places])
+        of_version = [own[at] for at in places]
+        full, kind, detail = _judged(name, of_version)
         if kind:
             findings.add(kind, members[places[0]], name, detail)
             kinds.add(kind)
+        for at, where in find_misplaced(full, of_version) if full else ():
+            findings.add("wrong_position", members[places[at]], name, where)
     if len(versions) > 1:  # each may be whole, and yet none of them the document
-        kind, detail = _judged(name, own)
+        _, kind, detail = _judged(name, own)
         if kind not in _READABLE and not kinds & DAMAGE:
             findings.add(kind, members[0], name, detail)
     return kind not in _READABLE and bool({kind, *kinds} & DAMAGE)
@@ -118,20 +126,87 @@ def _check_versions(
                 findings.add("several_versions", i, name, detail)
 
 
-def _judged(name: str, chunks: Sequence[StoredChunk]) -> tuple[str, str]:
+def find_misplaced(
+    full: FullText, chunks: Sequence[StoredChunk]
+) -> Iterator[tuple[int, str]]:
+    """Compare recorded characters with the text that the chunks were joined to.
+
+    Offsets in other units (bytes, UTF-16) join to the right text as well, as they
+    follow one another like the chunks.
+
+    Args:
+        full: The text. Where white space is not known (`exact=False`), places are only
+            disproved by the characters before, in and after a chunk.
+        chunks: All that it was joined of.
+
+    Yields:
+        The number of a chunk whose text is not where it is recorded, and where the
+        text has it, if in one place alone.
+    """
+    parts = {
+        as_number(metadata.get(PART_INDEX)): full.text[slice(*span)]
+        for metadata, span in full.pages
+    } or {None: full.text}
+    lengths = {
+        as_number(chunk.metadata.get(PART_INDEX)): length
+        for chunk in chunks
+        if (length := as_number(chunk.metadata.get(TEXT_LENGTH))) is not None
+    }
+    flats = {} if full.exact else {part: squeeze(text) for part, text in parts.items()}
+    altered = any(NONSPACE_HASH in chunk.metadata for chunk in chunks)
+    for number, (text, metadata, _) in enumerate(chunks):
+        part = as_number(metadata.get(PART_INDEX))
+        start, end = (as_number(metadata.get(key)) for key in (CHAR_START, CHAR_END))
+        if start is None or end is None or part not in parts:
+            continue
+        span = Span(start, end)
+        if not full.exact:
+            if not _may_stand(squeeze(text), flats[part], span, lengths.get(part)):
+                yield number, ""
+            continue
+        there = parts[part][start:end] if end <= len(parts[part]) else ""
+        if there == text or (altered and squeeze(there) == squeeze(text)):
+            continue  # another splitter may have changed its white space
+        found = [*islice(starts_of(text, parts[part]), 2)]
+        place = f"it stands at {found[0]}-{found[0] + len(text)}" if found else ""
+        yield number, place if len(found) == 1 else ""
+
+
+def _may_stand(piece: str, flat: str, span: Span, length: int | None) -> bool:
+    """Whether a text without white space may be at a place of one with white space.
+
+    Args:
+        piece: Without its white space.
+        flat: The whole text, without its white space.
+        span: Characters of the whole text.
+        length: Its characters, if they are known.
+    """
+    if length is None or not piece:
+        return True
+    return any(
+        at <= span.start
+        and len(piece) <= span.end - span.start
+        and len(flat) - at - len(piece) <= length - span.end
+        for at in starts_of(piece, flat)
+    )
+
+
+def _judged(
+    name: str, chunks: Sequence[StoredChunk]
+) -> tuple[FullText | None, str, str]:
     """Put a document together as who asks for it does.
 
     Returns:
-        The kind of what keeps it from being read whole, and what is said of it; empty
-        for nothing.
+        Its text; None where it cannot be read whole. The kind of what keeps it from
+        being read as it was, and what is said of it; empty for nothing.
     """
     try:
         found = rebuild(name, chunks, exact=False, warns=False)
     except OpragError as error:
         # The first sentence, without the document, which is named beside.
         detail = error.message.removeprefix(f"Document {name!r}: ").partition(". ")[0]
-        return _kind_of(error, chunks), detail
-    return ("" if found.exact else "inexact"), ""
+        return None, _kind_of(error, chunks), detail
+    return found, ("" if found.exact else "inexact"), ""
 
 
 def _kind_of(error: OpragError, chunks: Sequence[StoredChunk]) -> str:

@@ -18,7 +18,7 @@ from oprag.errors import OpragError
 from oprag.metadata import NONSPACE_HASH, STAMP_KEYS, document_key
 from tests.diagnosing.test_doctor import kinds
 from tests.diagnosing.test_repair import applied
-from tests.documents.damages import damaged
+from tests.documents.damages import by_another_splitter, by_ours, damaged, text_of
 from tests.documents.fake_store import FakeStore
 from tests.kit.effort import cases
 from tests.locating.texts import reference
@@ -118,6 +118,90 @@ def read_by(name: str, chunks: list[StoredChunk]) -> str:
     except OpragError:
         return "refused"
     return "inexact"
+
+
+def in_bytes(text: str, at: int) -> int:
+    return len(text[:at].encode())
+
+
+def in_utf_16(text: str, at: int) -> int:
+    return len(text[:at].encode("utf-16-le")) // 2
+
+
+def one_too_far(text: str, at: int) -> int:
+    return at + bool(at)
+
+
+@pytest.mark.parametrize("unit", [in_bytes, in_utf_16, one_too_far])
+@pytest.mark.parametrize("make", [by_ours, by_another_splitter])
+def test_offsets_that_the_joined_text_disproves_order_nothing(unit, make):
+    rng = random.Random(f"units {unit.__name__}")  # noqa: S311 -- any will do
+    disproved = 0
+    for number in range(cases(100)):
+        texts = [text_of(rng) for _ in range(rng.choice((1, 1, 3)))]
+        chunks = make(f"{number}.pdf", texts, rng.randint(2, 9))
+        wrong = []
+        for chunk in chunks:
+            text = texts[chunk.metadata.get("part_index", 0)]
+            places = {
+                key: unit(text, chunk.metadata[key])
+                for key in ("char_start", "char_end")
+                if key in chunk.metadata
+            }
+            wrong.append(chunk._replace(metadata={**chunk.metadata, **places}))
+
+        assert "wrong_position" not in kinds(diagnose(chunks))
+        outcome = read_by(f"{number}.pdf", wrong)
+        if wrong == chunks or outcome == "refused":
+            continue
+        found = diagnose(wrong)
+        if outcome == "whole" or any(
+            chunk.metadata.get("char_end", 0)
+            > len(texts[chunk.metadata.get("part_index", 0)])
+            for chunk in wrong
+        ):
+            disproved += 1
+            assert found.verdict == "not ordered", wrong
+            assert "wrong_position" in kinds(found)
+    # White space behind the last chunk may hide one character.
+    assert disproved or unit is one_too_far
+
+
+def test_the_true_place_is_told_and_a_repair_writes_it():
+    text = "Über der Tür steht ein Wort. " * 9 + "Am Ende nicht."
+    chunks = stored(text)
+    wrong = [
+        chunk._replace(
+            metadata=chunk.metadata
+            | {
+                key: in_bytes(text, chunk.metadata[key])
+                for key in ("char_start", "char_end")
+            }
+        )
+        for chunk in chunks
+    ]
+
+    found = diagnose(wrong)
+    place = chunks[-1].metadata["char_start"], chunks[-1].metadata["char_end"]
+    assert problem(found, "wrong_position").examples[-1].detail == (
+        f"it stands at {place[0]}-{place[1]}"
+    )
+    repaired = applied(wrong, plan_repair(wrong, {NAME: text}))
+    assert diagnose(repaired).healthy
+    assert [c.metadata["char_start"] for c in repaired] == [
+        c.metadata["char_start"] for c in chunks
+    ]
+
+
+def test_a_character_behind_the_end_of_the_text_is_told():
+    chunks = stored()
+    last = chunks[-1].metadata["char_end"]
+    chunks[-1] = chunks[-1]._replace(
+        metadata={**chunks[-1].metadata, "char_end": last + 1}
+    )
+
+    assert read_by(NAME, chunks) == "whole"
+    assert kinds(diagnose(chunks)) == {"wrong_position": 1}
 
 
 def test_pages_that_were_indexed_one_by_one_are_told_with_the_reason():
