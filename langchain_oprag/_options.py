@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Never, Self, TypeAlias, TypeVar
 
 from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.config import merge_configs
+from langchain_core.vectorstores import VectorStore
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -27,9 +28,34 @@ from oprag.errors import InvalidOptionError, wrong_object
 _CALLABLE = ("position_keys", "document_key", "sort_documents", "token_counter")
 _JSON = tuple(n for n in (*DESCRIPTIONS, "k") if n not in {*_CALLABLE, "documents"})
 _OF_CONSTRUCTION = {*DESCRIPTIONS, "top_n", "similarity_top_k", "top_k"}
-_A_RETRIEVER = "a retriever, such as store.as_retriever() or RunnableLambda(function)"
+_A_RETRIEVER = (
+    "a vector store, or a retriever, such as store.as_retriever() or "
+    "RunnableLambda(function)"
+)
 A_MODEL = "a chat model of LangChain"
-_RUNNABLES = {"llm": A_MODEL, "retriever": _A_RETRIEVER, "base_retriever": _A_RETRIEVER}
+_RETRIEVERS = ("retriever", "base_retriever")
+_RUNNABLES = {"llm": A_MODEL, **dict.fromkeys(_RETRIEVERS, _A_RETRIEVER)}
+
+_INSIDE = "Set it on the retriever inside: store.as_retriever(search_kwargs={…})."
+OF_SEARCH = {
+    "search_kwargs": _INSIDE,
+    "search_type": (
+        'Set it on the retriever inside: store.as_retriever(search_type="mmr").'
+    ),
+    "score_threshold": (
+        "Set it on the retriever inside: store.as_retriever("
+        'search_type="similarity_score_threshold", '
+        'search_kwargs={"score_threshold": 0.5}).'
+    ),
+    "filter": (
+        "Give it with the question, invoke(question, filter=…), or set it on the "
+        'retriever inside: store.as_retriever(search_kwargs={"filter": …}).'
+    ),
+    "embedding": "The store embeds the question: leave it out.",
+    "embeddings": "The store embeds the question: leave it out.",
+    "llm": "No model is asked: leave it out.",
+}
+"""What to do with words for a search in the place of giving them as options."""
 
 _RetrieverT = TypeVar("_RetrieverT")
 Model: TypeAlias = Annotated[Runnable[Any, Any], WithJsonSchema({})]
@@ -147,8 +173,8 @@ class CheckedOptions(OwnErrors, BaseModel):
     _known_filter: ClassVar[SearchFilter] = SearchFilter()
     """The filter of a search that is not this component's, as far as it is known."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
+    def __init__(self, *unnamed: Never, **options: Any) -> None:
+        super().__init__(*unnamed, **options)
         self._problems = Problems(type(self).__name__)
 
     # Field by field, because pydantic keeps an assigned value that only a validator
@@ -173,6 +199,8 @@ class CheckedOptions(OwnErrors, BaseModel):
         if option == "documents":
             document_source(value).within(cls._known_filter)
         elif option in _RUNNABLES:
+            if option in _RETRIEVERS and isinstance(value, VectorStore):
+                value = value.as_retriever()
             check_runnable(option, value, _RUNNABLES[option])
         check_option(option, value)
         return value

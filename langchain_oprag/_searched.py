@@ -140,8 +140,8 @@ def verified_stores(retriever: Any) -> list[ChunkStore]:
 
 
 def wrapped_retriever(
-    base_retriever: RetrieverLike | None, vectorstore: VectorStore | None
-) -> RetrieverLike:
+    base_retriever: RetrieverLike | VectorStore | None, vectorstore: VectorStore | None
+) -> RetrieverLike | VectorStore:
     """Return the retriever that one of the two arguments means.
 
     Raises:
@@ -149,10 +149,10 @@ def wrapped_retriever(
     """
     if (base_retriever is None) is (vectorstore is None):
         found = "neither was" if vectorstore is None else "both were"
-        message = f"Give base_retriever= or vectorstore=, and one only: {found} given."
+        message = f"Give a vector store or a retriever, and one only: {found} given."
         raise InvalidOptionError(message, option="base_retriever", value=base_retriever)
     if base_retriever is not None:
         return base_retriever
     if not isinstance(vectorstore, VectorStore):
         raise wrong_object("vectorstore", vectorstore, "a VectorStore of LangChain")
-    return vectorstore.as_retriever()
+    return vectorstore

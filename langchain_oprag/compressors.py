@@ -1,6 +1,6 @@
 """`OrderPreservingCompressor`: after any retriever, in any pipeline."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, TypeAlias
 
@@ -27,6 +27,14 @@ _ASKED_FOR = 4
 """LangChain's default `k`."""
 
 
+_AFTER = (
+    "It follows a retriever: retriever | OrderPreservingCompressor(). "
+    "OrderPreservingRetriever(retriever) is both in one."
+)
+_IN_RETRIEVER = "OrderPreservingRetriever has it: here no store is known."
+_BEFORE = "Set it on the retriever before it: store.as_retriever(search_kwargs={…})."
+
+
 class OrderPreservingCompressor(
     BaseDocumentCompressor, BaseDocumentTransformer, SharedOptions
 ):
@@ -50,6 +58,12 @@ class OrderPreservingCompressor(
             which may hold what the filter of the search hides. It is a `ValueError`.
     """
 
+    advice: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("base_retriever", "vectorstore", "retriever"), _AFTER),
+        **dict.fromkeys(("search_kwargs", "search_type", "filter"), _BEFORE),
+        **dict.fromkeys(("widen", "bm25"), _IN_RETRIEVER),
+        "query": "No question is needed: leave it out.",
+    }
     top_n: int | None = option_field("top_n")
     _known_filter: ClassVar[SearchFilter] = SearchFilter(
         unseen="a compressor cannot see what the search filters by"

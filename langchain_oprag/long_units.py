@@ -64,12 +64,12 @@ class LongUnitRetriever(WrappingRetriever):
     once, as they are. If fewer than `k` units are found, that many are returned.
 
     Args:
+        base_retriever: A vector store, or any `Runnable` from a query to chunks, best
+            first.
         units: What `oprag.units.group_documents` gave, as a list.
         documents: Full texts by document name: anything that `document_source`
             takes.
-        base_retriever: Any `Runnable` from a query to chunks, best first.
-        vectorstore: Instead of `base_retriever`: short for
-            `vectorstore.as_retriever()`.
+        vectorstore: A vector store, in the place of `base_retriever`.
         k: Units to return, of the best.
         **options: `order`, `sort_documents` (of units, by the best chunk of each),
             `separator` (between the documents of a unit), `position_keys`,
@@ -117,10 +117,10 @@ class LongUnitRetriever(WrappingRetriever):
 
     def __init__(
         self,
+        base_retriever: RetrieverLike | VectorStore | None = None,
         *,
         units: Sequence[LongUnit],
         documents: SourceLike,
-        base_retriever: RetrieverLike | None = None,
         vectorstore: VectorStore | None = None,
         **options: Unpack[LongUnitKeywords],
     ) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self, TypedDict, Unpack
+from typing import Any, ClassVar, Never, Self, TypedDict, Unpack
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -26,6 +26,7 @@ from pydantic import PrivateAttr
 
 from langchain_oprag._convert import SharedOptions, hits_of, stored_document, stored_id
 from langchain_oprag._options import (
+    OF_SEARCH,
     CheckedOptions,
     Retriever,
     option_field,
@@ -54,7 +55,7 @@ from oprag.context import (
 )
 from oprag.diagnosing import Verifiable, Verification
 from oprag.documents import Bm25, SearchedChunks
-from oprag.errors import refuse_unknown
+from oprag.errors import refuse_unknown, refuse_unnamed
 from oprag.metadata import WHY
 from oprag.tokens import Do, Steps, acarry_out, carry_out
 
@@ -165,6 +166,7 @@ class RetrieverKeywords(TypedDict, total=False):
 class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
     """A retriever around another one: asked in steps, the same sync and async."""
 
+    advice: ClassVar[Mapping[str, str]] = OF_SEARCH
     base_retriever: Retriever
 
     @abstractmethod
@@ -278,9 +280,10 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     is taken to be best first.
 
     Args:
-        base_retriever: Any `Runnable` from a query to a list of documents, best first.
-        vectorstore: Short for `base_retriever=vectorstore.as_retriever()`; write that
+        base_retriever: A vector store, or any `Runnable` from a query to a list of
+            documents, best first. A store stands for `store.as_retriever()`; write that
             out to set a filter or a kind of search.
+        vectorstore: The same by another name, for a store.
         k: How many of the best documents to return; None for all that come.
         **options: All of `ContextOptions` but `top_n`; `widen`, `bm25`.
         name: Shown in traces, as `tags` and `metadata` are; None for the class's name.
@@ -340,12 +343,14 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
 
     def __init__(
         self,
-        *,
-        base_retriever: RetrieverLike | None = None,
+        base_retriever: RetrieverLike | VectorStore | None = None,
+        *unnamed: Never,
         vectorstore: VectorStore | None = None,
         **options: Unpack[OrderedKeywords],
     ) -> None:
-        refuse_unknown(options, ("vectorstore", *type(self).model_fields))
+        known = ("vectorstore", *type(self).model_fields)
+        refuse_unnamed(type(self).__name__, unnamed, known)
+        refuse_unknown(options, known, self.advice)
         base = wrapped_retriever(base_retriever, vectorstore)
         given: dict[str, Any] = {"base_retriever": base, **options}
         super().__init__(**given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
@@ -43,6 +43,7 @@ from oprag.diagnosing import Verifiable, Verification
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.routing import (
     DEFAULT_STEPS,
+    OF_RETRIEVERS,
     Routed,
     RouteOptions,
     Step,
@@ -120,6 +121,7 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     """
 
     model_config = ConfigDict(use_attribute_docstrings=True)
+    advice: ClassVar[Mapping[str, str]] = OF_RETRIEVERS
 
     llm: Model
     """The chat model that reads the context and answers, or refuses."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Never
 
 from langchain_core.documents import Document
 
 from oprag.documents import check_entries
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, refuse_unknown, refuse_unnamed
 from oprag.metadata import CHAR_START, OWN_KEYS, RESULT_KEYS
 from oprag.optional import require
 from oprag.positions import SourceText, group_parts, stamp_chunks
 from oprag.splitting import (
+    OF_SENTENCES,
     SentenceSpans,
     TextChunk,
     check_splitting,
@@ -33,6 +34,8 @@ from langchain_text_splitters import TextSplitter  # noqa: E402 -- checked above
 
 _START_INDEX = "start_index"
 """LangChain's own key of the first character."""
+_OPTIONS = ("chunk_size", "chunk_overlap", "tokenizer", "add_start_index")
+_OF_SENTENCES = ("chunk_size", "tokenizer", "sentence_spans", "add_start_index")
 _NOT_INHERITED = {*OWN_KEYS, *RESULT_KEYS, _START_INDEX}
 """Where the text is: its chunks are elsewhere."""
 
@@ -47,12 +50,15 @@ class OffsetSplitter(TextSplitter):
 
     def __init__(
         self,
-        *,
+        *unnamed: Never,
         chunk_size: int = 128,
         chunk_overlap: int = 0,
         tokenizer: TokenizerSpec = None,
         add_start_index: bool = False,
+        **unknown: Never,
     ) -> None:
+        refuse_unnamed(type(self).__name__, unnamed, _OPTIONS)
+        refuse_unknown(unknown, _OPTIONS)
         check_splitting(chunk_size, chunk_overlap)
         super().__init__(
             chunk_size=chunk_size,
@@ -233,12 +239,15 @@ class OffsetSentenceSplitter(OffsetSplitter):
 
     def __init__(
         self,
-        *,
+        *unnamed: Never,
         chunk_size: int = 100,
         tokenizer: TokenizerSpec = None,
         sentence_spans: SentenceSpans | None = None,
         add_start_index: bool = False,
+        **unknown: Never,
     ) -> None:
+        refuse_unnamed(type(self).__name__, unnamed, _OF_SENTENCES)
+        refuse_unknown(unknown, _OF_SENTENCES, OF_SENTENCES)
         super().__init__(
             chunk_size=chunk_size, tokenizer=tokenizer, add_start_index=add_start_index
         )

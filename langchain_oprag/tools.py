@@ -12,7 +12,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.vectorstores import VectorStore
 from pydantic import BaseModel, Field
 
-from langchain_oprag._options import rewrapped, unwrapped
+from langchain_oprag._options import OF_SEARCH, rewrapped, unwrapped
 from langchain_oprag.results import format_documents
 from langchain_oprag.retrievers import OrderPreservingRetriever, SearchKeywords
 from langchain_oprag.vector_stores import OrderPreservingVectorStore
@@ -30,11 +30,15 @@ class _Question(BaseModel):
 
 
 _OPTIONS = tuple(n for n in SearchKeywords.__annotations__ if n != "citations")
+_ADVICE = {
+    **OF_SEARCH,
+    "citations": "Places are always written: leave it out.",
+    "document_prompt": "Each passage comes after its number and place: leave it out.",
+}
 
 
 def create_retrieval_tool(
     searched: VectorStore | RetrieverLike,
-    *,
     name: str = "search_documents",
     description: str | None = None,
     **options: Unpack[SearchKeywords],
@@ -77,7 +81,7 @@ def create_retrieval_tool(
         [1] a.txt, characters 0-9
         To begin.
     """
-    refuse_unknown(options, ("name", "description", *_OPTIONS))
+    refuse_unknown(options, ("name", "description", *_OPTIONS), _ADVICE)
     retriever = _ordered(searched, options)
 
     def search(query: str) -> tuple[str, list[Document]]:

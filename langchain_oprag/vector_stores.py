@@ -17,7 +17,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import PrivateAttr
 
-from langchain_oprag._options import refuse_options
+from langchain_oprag._options import OF_SEARCH, refuse_options
 from langchain_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
 from oprag.errors import InvalidOptionError, named, refuse_unknown, wrong_object
 from oprag.metadata import RANK
@@ -27,6 +27,14 @@ _OPTIONS = tuple(
     for name in OrderPreservingRetriever.model_fields
     if name not in {"base_retriever", "bm25"}
 )
+_WITH_SEARCH = "Give it with each search: similarity_search(question, filter=…)."
+_ADVICE = {
+    **OF_SEARCH,
+    "filter": _WITH_SEARCH,
+    "search_kwargs": "Give it to as_retriever(search_kwargs={…}).",
+    "search_type": 'Give it to as_retriever(search_type="mmr").',
+    "bm25": "OrderPreservingRetriever(store, bm25=True) has it.",
+}
 _SEARCH = re.compile("search|max_marginal")
 """A part of the names of methods that return what they find, best first."""
 _OF_STORE = re.compile("a?(add|delete|get_by)")
@@ -166,7 +174,7 @@ class OrderPreservingVectorStore(VectorStore):
     def __init__(
         self, vectorstore: VectorStore, **options: Unpack[OrderedKeywords]
     ) -> None:
-        refuse_unknown(options, _OPTIONS)
+        refuse_unknown(options, _OPTIONS, _ADVICE)
         if not isinstance(vectorstore, VectorStore) or isinstance(
             vectorstore, OrderPreservingVectorStore
         ):

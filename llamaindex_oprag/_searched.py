@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.indices.base import BaseIndex
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.schema import BaseNode, QueryBundle
 
@@ -25,6 +26,36 @@ _NO_FILTERS |= {"mmr_prefetch_factor", "mmr_prefetch_k"}
 """Arguments of a store's query that hide nothing."""
 _OWN_FILTERS = ("where", "qdrant_filters")
 """Arguments that are a filter in the store's own form: Chroma's, Qdrant's."""
+_ON_RETRIEVER = "Set it on the retriever inside: index.as_retriever({}=…)."
+_SCORES = (
+    "SimilarityPostprocessor has it. Scores are those of the search: put it before "
+    "what puts nodes in order."
+)
+OF_SEARCH = {
+    **{
+        name: _ON_RETRIEVER.format(name)
+        for name in (
+            "filters",
+            "doc_ids",
+            "node_ids",
+            "alpha",
+            "sparse_top_k",
+            "hybrid_top_k",
+            "vector_store_query_mode",
+            "vector_store_kwargs",
+        )
+    },
+    "filter": _ON_RETRIEVER.format("filters"),
+    "search_kwargs": _ON_RETRIEVER.format("vector_store_kwargs"),
+    "similarity_cutoff": _SCORES,
+    "embed_model": "The index embeds the question: leave it out.",
+    "llm": "No model is asked: leave it out.",
+    "node_postprocessors": (
+        "Give them to the query engine: "
+        "RetrieverQueryEngine.from_args(retriever, node_postprocessors=[…])."
+    ),
+}
+"""What to do with words for a search in the place of giving them as options."""
 _INSIDE = {
     ("llamaindex_oprag", "OrderPreservingRetriever"): "base_retriever",
     ("llamaindex_oprag", "LongUnitRetriever"): "base_retriever",
@@ -113,12 +144,18 @@ def verified_stores(retriever: Any) -> list[ChunkStore]:
     return diagnosing.verified_stores(searches, chunk_store, instead)
 
 
-def check_retriever(option: str, value: Any) -> None:
-    """Reject what is no retriever.
+def as_retriever(option: str, value: Any) -> BaseRetriever:
+    """Return a retriever as it is, and that of an index.
 
     Raises:
-        InvalidOptionError: It is not a retriever.
+        InvalidOptionError: It is neither.
     """
+    if isinstance(value, BaseIndex):
+        value = value.as_retriever()
     if not isinstance(value, BaseRetriever):
-        takes = "a retriever of LlamaIndex, such as index.as_retriever()"
+        takes = (
+            "an index, such as VectorStoreIndex.from_vector_store(vector_store), or a "
+            "retriever of LlamaIndex"
+        )
         raise wrong_object(option, value, takes)
+    return value

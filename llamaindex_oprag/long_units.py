@@ -9,10 +9,11 @@ from typing import Any, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
+from llama_index.core.indices.base import BaseIndex
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import hits_of, new_node, node_of
-from llamaindex_oprag._searched import search_filter, verified_stores
+from llamaindex_oprag._searched import OF_SEARCH, search_filter, verified_stores
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.retrievers import Fetch, WrappingRetriever
 from oprag.chunk import Hit
@@ -52,7 +53,7 @@ class LongUnitRetriever(WrappingRetriever):
     `unit_tokens` and `unit_score` (of its best node); its place, as of every result.
 
     Args:
-        base_retriever: Returns nodes best first.
+        base_retriever: An index, or a retriever that returns nodes best first.
         units: What `oprag.units.group_documents` gave, as a list.
         documents: Full texts by document name: anything that
             `llamaindex_oprag.document_source` takes.
@@ -85,7 +86,7 @@ class LongUnitRetriever(WrappingRetriever):
 
     def __init__(
         self,
-        base_retriever: BaseRetriever,
+        base_retriever: BaseIndex[Any] | BaseRetriever,
         *,
         units: Sequence[LongUnit],
         documents: SourceLike,
@@ -96,7 +97,7 @@ class LongUnitRetriever(WrappingRetriever):
         verbose: bool = False,
         **options: Unpack[UnitKeywords],
     ) -> None:
-        refuse_unknown(options, ("similarity_top_k", *UNIT_DESCRIPTIONS))
+        refuse_unknown(options, ("similarity_top_k", *UNIT_DESCRIPTIONS), OF_SEARCH)
         self._index = UnitIndex(units)
         self._source = document_source(documents)
         self._options = ContextOptions(**options, documents=self._source)

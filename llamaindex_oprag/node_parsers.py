@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import itertools
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from llama_index.core.bridge.pydantic import (
     ConfigDict,
@@ -34,6 +34,7 @@ from oprag.context import OwnErrors
 from oprag.metadata import CHAR_END, CHAR_START, OWN_KEYS, RESULT_KEYS
 from oprag.positions import Part, Stamp, group_parts, qualified_name, stamp_chunks
 from oprag.splitting import (
+    OF_SENTENCES,
     SentenceSpans,
     TextChunk,
     check_splitting,
@@ -293,6 +294,7 @@ class OffsetSentenceNodeParser(OffsetNodeParser):
         DOS RAG (arXiv:2506.03989), section 3: whole sentences, 100 tokens.
     """
 
+    advice: ClassVar[Mapping[str, str]] = OF_SENTENCES
     chunk_size: int = Field(
         default=100, ge=1, description="Tokens that a node may have."
     )

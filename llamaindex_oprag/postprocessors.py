@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import llama_index.core.instrumentation as instrument
 from llama_index.core.bridge.pydantic import (
@@ -54,6 +55,21 @@ def _option(name: str) -> Any:
         description=DESCRIPTIONS[name],
         repr=name != "documents",
     )
+
+
+_BEFORE = "Set it on the retriever before it."
+_IN_RETRIEVER = "OrderPreservingRetriever has it: here no store is known."
+_ADVICE = {
+    **dict.fromkeys(("filters", "filter", "similarity_cutoff"), _BEFORE),
+    **dict.fromkeys(("widen", "bm25"), _IN_RETRIEVER),
+    **dict.fromkeys(
+        ("base_retriever", "retriever", "index"),
+        "It goes into a query engine: RetrieverQueryEngine.from_args(retriever, "
+        "node_postprocessors=[OrderPreservingPostprocessor()]). "
+        "OrderPreservingRetriever(retriever) is both in one.",
+    ),
+    "query": "No question is needed: leave it out.",
+}
 
 
 class OrderPreservingPostprocessor(OwnErrors, BaseNodePostprocessor):
@@ -107,6 +123,7 @@ class OrderPreservingPostprocessor(OwnErrors, BaseNodePostprocessor):
         arbitrary_types_allowed=True, extra="forbid", validate_assignment=True
     )
 
+    advice: ClassVar[Mapping[str, str]] = _ADVICE
     top_n: int | None = _option("top_n")
     token_budget: int | None = _option("token_budget")
     selection: Selection = _option("selection")

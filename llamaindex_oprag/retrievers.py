@@ -7,12 +7,13 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self, Unpack
+from typing import Any, Never, Self, Unpack
 
 import llama_index.core.instrumentation as instrument
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
+from llama_index.core.indices.base import BaseIndex
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
@@ -20,7 +21,8 @@ from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 from llamaindex_oprag._convert import arrange, hits_of
 from llamaindex_oprag._neighbours import Neighbourhood, fused, store_of
 from llamaindex_oprag._searched import (
-    check_retriever,
+    OF_SEARCH,
+    as_retriever,
     search_filter,
     searched_index,
     verified_stores,
@@ -47,7 +49,7 @@ from oprag.context import (
 )
 from oprag.diagnosing import Verifiable, Verification
 from oprag.documents import Bm25, DocumentSource, SearchedChunks
-from oprag.errors import refuse_unknown
+from oprag.errors import refuse_unknown, refuse_unnamed
 from oprag.tokens import Do, Steps, acarry_out, carry_out
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
@@ -57,9 +59,17 @@ _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 
 
 class RetrieverKeywords(ContextKeywords, total=False):
-    """The keyword options of `OrderPreservingRetriever`, for type checkers."""
+    """Options of order and text of `OrderPreservingRetriever`, for type checkers."""
 
     documents: SourceLike | None
+
+
+class OrderedKeywords(RetrieverKeywords, total=False):
+    """All options of `OrderPreservingRetriever` for what is read."""
+
+    similarity_top_k: int | None
+    widen: Widen | None
+    bm25: bool
 
 
 class Fetch:
@@ -126,25 +136,25 @@ class WrappingRetriever(Verifiable, BaseRetriever):
     """A retriever around another one: asked in steps, the same sync and async.
 
     Args:
-        base_retriever: Returns nodes best first.
+        base_retriever: An index, or a retriever that returns nodes best first.
         callback_manager: None for that of `base_retriever`.
         **options: The others of `BaseRetriever`.
 
     Raises:
-        InvalidOptionError: `base_retriever` is no retriever.
+        InvalidOptionError: `base_retriever` is neither.
     """
 
     def __init__(
         self,
-        base_retriever: BaseRetriever,
+        base_retriever: BaseIndex[Any] | BaseRetriever,
         *,
         callback_manager: CallbackManager | None,
         **options: Any,
     ) -> None:
-        check_retriever("base_retriever", base_retriever)
-        self.base_retriever = base_retriever
+        base = as_retriever("base_retriever", base_retriever)
+        self.base_retriever = base
         self._problems = Problems(type(self).__name__)
-        manager = callback_manager or getattr(base_retriever, "callback_manager", None)
+        manager = callback_manager or getattr(base, "callback_manager", None)
         super().__init__(callback_manager=manager, **options)
 
     @abstractmethod
@@ -198,7 +208,7 @@ class OrderPreservingRetriever(WrappingRetriever):
     undoes the order.
 
     Args:
-        base_retriever: Returns nodes best first.
+        base_retriever: An index, or a retriever that returns nodes best first.
         similarity_top_k: Nodes to return at most; None for as many as come. Can be
             assigned later.
         callback_manager: None for that of `base_retriever`.
@@ -239,8 +249,8 @@ class OrderPreservingRetriever(WrappingRetriever):
 
     def __init__(
         self,
-        base_retriever: BaseRetriever,
-        *,
+        base_retriever: BaseIndex[Any] | BaseRetriever,
+        *unnamed: Never,
         similarity_top_k: int | None = None,
         widen: Widen | None = None,
         bm25: bool = False,
@@ -250,7 +260,8 @@ class OrderPreservingRetriever(WrappingRetriever):
         verbose: bool = False,
         **options: Unpack[RetrieverKeywords],
     ) -> None:
-        refuse_unknown(options, (*_OWN, *_SHARED))
+        refuse_unnamed(type(self).__name__, unnamed, (*_OWN, *_SHARED))
+        refuse_unknown(options, (*_OWN, *_SHARED), OF_SEARCH)
         check_option("widen", widen)
         check_option("bm25", bm25)
         check_option("similarity_top_k", similarity_top_k)

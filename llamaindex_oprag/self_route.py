@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Self, TypeAlias
+from typing import Any, Never, Self, TypeAlias
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
+from llama_index.core.indices.base import BaseIndex
 from llama_index.core.llms import LLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts import BasePromptTemplate
@@ -17,19 +18,37 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 
 from llamaindex_oprag._llms import check_llm
-from llamaindex_oprag._searched import check_retriever, verified_stores
+from llamaindex_oprag._searched import as_retriever, verified_stores
 from llamaindex_oprag._self_route import SelfRouteOptions, SelfRouteSynthesizer
 from llamaindex_oprag.documents import SourceLike
 from oprag.calls import Decline
 from oprag.context import ContextOptions, OnProblem, Order
 from oprag.diagnosing import Verifiable, Verification
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, refuse_unknown, refuse_unnamed
 from oprag.positions import DocumentKey, PositionKeys
-from oprag.routing import DEFAULT_STEPS, Step
+from oprag.routing import DEFAULT_STEPS, OF_RETRIEVERS, Step
 from oprag.tokens import TokenizerSpec
 
 Prompt: TypeAlias = str | BasePromptTemplate
 
+_OPTIONS = (
+    "documents",
+    "steps",
+    "step_llms",
+    "decline",
+    "prompts",
+    "max_context_tokens",
+    "answer_tokens",
+    "prices",
+    "order",
+    "on_problem",
+    "position_keys",
+    "document_key",
+    "token_counter",
+    "node_postprocessors",
+    "callback_manager",
+    "streaming",
+)
 _CALL = ".from_args(retriever, llm=llm, documents=documents)"
 
 
@@ -97,7 +116,6 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
             raise InvalidOptionError(
                 message, option="response_synthesizer", value=response_synthesizer
             )
-        check_retriever("retriever", retriever)
         postprocessors = list(node_postprocessors or [])
         self._self_route = response_synthesizer.after(retriever, postprocessors)
         super().__init__(
@@ -112,9 +130,9 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
     @classmethod
     def from_args(  # type: ignore[override]  # the base's options of response modes have no meaning here
         cls,
-        retriever: BaseRetriever,
+        retriever: BaseIndex[Any] | BaseRetriever,
         llm: LLM | None = None,
-        *,
+        *unnamed: Never,
         documents: SourceLike | None = None,
         steps: Sequence[str | int | Step] = DEFAULT_STEPS,
         step_llms: Mapping[str, LLM] | None = None,
@@ -131,14 +149,15 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         node_postprocessors: list[BaseNodePostprocessor] | None = None,
         callback_manager: CallbackManager | None = None,
         streaming: bool = False,
+        **unknown: Never,
     ) -> Self:
         """Make an engine.
 
         Args:
-            retriever: Returns nodes best first. An index retriever that was left at
-                LlamaIndex's default of 2 nodes is asked for as many as fill the
-                largest number of tokens in `steps`, 2,000 for `"retrieved"`; any
-                other `similarity_top_k` is kept to.
+            retriever: An index, or a retriever that returns nodes best first. One of an
+                index that was left at LlamaIndex's default of 2 nodes is asked for as
+                many as fill the largest number of tokens in `steps`, 2,000 for
+                `"retrieved"`; any other `similarity_top_k` is kept to.
             llm: Reads and answers, or refuses; None for `Settings.llm`.
             documents: Full texts by document name: anything that `document_source`
                 takes. Needed where a step is `"full"`. An index or a store is read
@@ -182,6 +201,8 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         Raises:
             InvalidOptionError: An option cannot have this value.
         """
+        refuse_unnamed(f"{cls.__name__}.from_args", unnamed, _OPTIONS)
+        refuse_unknown(unknown, _OPTIONS, OF_RETRIEVERS)
         options = SelfRouteOptions(
             check_llm("llm", Settings.llm if llm is None else llm),
             ContextOptions(
@@ -202,7 +223,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         )
         manager = callback_manager or Settings.callback_manager
         return cls(
-            retriever=retriever,
+            retriever=as_retriever("retriever", retriever),
             response_synthesizer=SelfRouteSynthesizer(
                 options, callback_manager=manager, streaming=streaming
             ),

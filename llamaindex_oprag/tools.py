@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Never, Unpack, get_args
 from weakref import WeakKeyDictionary
 
 from llama_index.core.agent.react.types import ActionReasoningStep
@@ -21,17 +21,28 @@ from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context
 
-from llamaindex_oprag._searched import check_retriever
+from llamaindex_oprag._searched import OF_SEARCH, as_retriever
 from llamaindex_oprag.results import format_nodes
-from llamaindex_oprag.retrievers import OrderPreservingRetriever
+from llamaindex_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
 from oprag.context import NOTHING_FOUND, Numbers, Seen, search_description
-from oprag.errors import InvalidOptionError, invalid_option
+from oprag.errors import (
+    InvalidOptionError,
+    invalid_option,
+    refuse_unknown,
+    refuse_unnamed,
+)
 from oprag.metadata import NUMBERS
 from oprag.reading import Reading
 from oprag.tokens import in_thread
 
 Show = Literal["all", "unseen"]
 
+_OPTIONS = tuple(n for n in OrderedKeywords.__annotations__ if n != "citations")
+_ADVICE = {
+    **OF_SEARCH,
+    "citations": "Places are always written: leave it out.",
+    "node_postprocessors": "Give a retriever that applies them.",
+}
 _HANDOVER = "handoff"
 """The name of AgentWorkflow's own tool."""
 _PAUSE = 0.02
@@ -84,10 +95,14 @@ class OrderPreservingRetrieverTool(FunctionTool):
     def __init__(
         self,
         retriever: OrderPreservingRetriever,
-        metadata: ToolMetadata,
+        metadata: ToolMetadata | None = None,
         *,
         show: Show = "all",
     ) -> None:
+        if metadata is None:
+            name = type(self).__name__
+            message = f"{name} is not called itself. Write {name}.from_defaults(index)."
+            raise InvalidOptionError(message, option="metadata", value=None)
         if show not in get_args(Show):
             raise invalid_option("show", show, 'It takes "all" or "unseen".')
         self._retriever = retriever
@@ -101,13 +116,11 @@ class OrderPreservingRetrieverTool(FunctionTool):
     def from_defaults(  # type: ignore[override]  # as RetrieverTool's, which is no FunctionTool
         cls,
         retriever: BaseIndex[Any] | BaseRetriever,
-        *,
-        token_budget: int | None = None,
-        widen: int | Literal["fill"] | None = None,
-        bm25: bool = False,
+        *unnamed: Never,
         name: str | None = None,
         description: str | None = None,
         show: Show = "all",
+        **options: Unpack[OrderedKeywords],
     ) -> "OrderPreservingRetrieverTool":
         """Make a tool of an index or a retriever.
 
@@ -115,11 +128,6 @@ class OrderPreservingRetrieverTool(FunctionTool):
             retriever: An index, a retriever, or an `OrderPreservingRetriever`, which
                 keeps its own options. If only what is inside has a budget, no places
                 are written, except with `show="unseen"`.
-            token_budget: Tokens that the content may take, with all that is written
-                around the texts; see `OrderPreservingRetriever`. None for as many
-                nodes as come.
-            widen: See `OrderPreservingRetriever`.
-            bm25: See `OrderPreservingRetriever`.
             name: None for `retriever_tool`, as LlamaIndex's own.
             description: Its description for the model; None for a general one.
             show: `"all"` that a search finds, or what is `"unseen"` in this
@@ -132,26 +140,28 @@ class OrderPreservingRetrieverTool(FunctionTool):
                 `oprag_numbers`, for all such tools in it; a typed state needs a list of
                 that name. `cited` reads it. LlamaIndex makes a new memory for each run
                 without `memory=`: run the agent with the same one.
+            **options: All of `OrderPreservingRetriever` but `citations`, such as
+                `similarity_top_k` and `token_budget`, which counts all that is written
+                around the texts. Neighbours are merged unless `merge` says otherwise.
 
         Raises:
             InvalidOptionError: `retriever` is something else; or an
                 `OrderPreservingRetriever`, and options are given beside it.
         """
-        if isinstance(retriever, BaseIndex):
-            retriever = retriever.as_retriever()
-        check_retriever("retriever", retriever)
-        given = {"token_budget": token_budget, "widen": widen}
-        options: Any = {name: each for name, each in given.items() if each is not None}
-        options |= {} if bm25 is False else {"bm25": bm25}
-        if not isinstance(retriever, OrderPreservingRetriever):
-            retriever = OrderPreservingRetriever(retriever, merge=True, **options)
+        known = ("name", "description", "show", *_OPTIONS)
+        refuse_unnamed(f"{cls.__name__}.from_defaults", unnamed, known)
+        refuse_unknown(options, known, _ADVICE)
+        searching = as_retriever("retriever", retriever)
+        if not isinstance(searching, OrderPreservingRetriever):
+            given: Any = {"merge": True, **options}
+            searching = OrderPreservingRetriever(searching, **given)
         else:
             for option, value in options.items():
                 takes = "Set it on the OrderPreservingRetriever."
                 raise invalid_option(option, value, takes)
         general = search_description(repeats=show == "all")
         metadata = ToolMetadata(description or general, name or "retriever_tool")
-        return cls(retriever, metadata, show=show)
+        return cls(searching, metadata, show=show)
 
     @property
     def retriever(self) -> OrderPreservingRetriever:

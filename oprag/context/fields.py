@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Never
 
-from oprag.errors import InvalidOptionError, OpragError, invalid_option, refuse_unknown
+from oprag.errors import (
+    InvalidOptionError,
+    OpragError,
+    invalid_option,
+    refuse_unknown,
+    refuse_unnamed,
+)
 
 
 class OwnErrors:
@@ -15,8 +21,13 @@ class OwnErrors:
     that were given: one of them may be a key.
     """
 
-    def __init__(self, **options: Any) -> None:
-        refuse_unknown(options, type(self).model_fields)  # type: ignore[attr-defined]  # of pydantic
+    advice: ClassVar[Mapping[str, str]] = {}
+    """What to do in the place of giving words that are no option here."""
+
+    def __init__(self, *unnamed: Never, **options: Any) -> None:
+        fields = type(self).model_fields  # type: ignore[attr-defined]  # of pydantic
+        refuse_unnamed(type(self).__name__, unnamed, fields)
+        refuse_unknown(options, fields, self.advice)
         try:
             super().__init__(**options)
         except ValueError as error:

@@ -31,13 +31,22 @@ survive pickling. Evaluations add `oprag_eval.errors.SpendingCapError`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from oprag.errors.words import counted, did_you_mean, named, users_level, written
+from oprag.errors.words import (
+    COUNTS,
+    counted,
+    did_you_mean,
+    meant_option,
+    named,
+    users_level,
+    written,
+)
 
 __all__ = [
+    "COUNTS",
     "BudgetTooSmallError",
     "ClusterError",
     "ConflictingPositionsError",
@@ -63,6 +72,7 @@ __all__ = [
     "invalid_option",
     "named",
     "refuse_unknown",
+    "refuse_unnamed",
     "users_level",
     "written",
     "wrong_object",
@@ -316,15 +326,51 @@ def wrong_object(option: str, value: Any, takes: str) -> InvalidOptionError:
     return InvalidOptionError(message, option=option, value=value)
 
 
-def refuse_unknown(given: Mapping[str, Any], known: Collection[str]) -> None:
+def refuse_unknown(
+    given: Mapping[str, Any],
+    known: Collection[str],
+    advice: Mapping[str, str] | None = None,
+) -> None:
     """Reject what is not an option of a component.
 
+    Args:
+        given: Keyword arguments.
+        known: Its options.
+        advice: What to do instead, in whole sentences, by words that users write for
+            something that is no option here.
+
     Raises:
-        InvalidOptionError: For the first one.
+        InvalidOptionError: For the first one. The message has the advice; or else asks
+            back for the option that is meant; or else lists them all.
     """
     for option, value in given.items():
         if option not in known:
             listed = f"Options: {', '.join(known)}." if known else "It takes none."
-            meant = did_you_mean(option, known) or listed
+            meant = (advice or {}).get(option) or meant_option(option, known) or listed
             message = f"There is no option {option!r}. {meant}".rstrip()
             raise InvalidOptionError(message, option=option, value=value)
+
+
+def refuse_unnamed(
+    component: str, values: Sequence[Any], known: Collection[str]
+) -> None:
+    """Reject options that are given by their place.
+
+    Args:
+        component: Its public name.
+        values: What was given without a name.
+        known: Its options.
+
+    Raises:
+        InvalidOptionError: There is one. The message has the names that a number may
+            have, or else lists all.
+    """
+    if not values:
+        return
+    value = values[0]
+    names = [name for name in (*COUNTS, "token_budget", "chunk_size") if name in known]
+    such = f"Options: {', '.join(known)}."
+    if type(value) is int and names:
+        such = f"Write {' or '.join(f'{name}={value}' for name in names)}."
+    message = f"{component} takes options by name, and was given {named(value)}. {such}"
+    raise InvalidOptionError(message, option=next(iter(known), ""), value=value)

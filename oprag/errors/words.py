@@ -69,6 +69,56 @@ def named(value: Any) -> str:
     return f"{article} {kind.__name__}{of}"
 
 
+COUNTS = ("k", "top_n", "similarity_top_k")
+"""The option for a number of results: each framework has its own word in each place."""
+_WORDS_FOR: Mapping[tuple[str, ...], str] = {
+    COUNTS: "top_k n n_results num_results limit",
+    ("token_budget",): "budget max_tokens max_context_tokens token_limit tokens",
+    ("answer_tokens",): "max_tokens max_new_tokens max_output_tokens",
+    ("max_context_tokens",): "context_window window token_budget",
+    ("token_counter", "tokenizer"): "length_function encoding_name encoding counter",
+    ("vectorstore",): "vector_store store db",
+    ("base_retriever", "retriever"): "base",
+    ("documents",): "docs full_texts texts sources",
+    ("document_key",): "doc_key doc_id id_key source_key source_id_key",
+    ("position_keys",): "position_key page_key start_index sort_key",
+    ("order",): "sort sort_by order_by",
+    ("sort_documents",): "sort_by document_order",
+    ("merge",): "merge_adjacent merge_chunks join",
+    ("widen",): "neighbors neighbours expand window_size num_nodes",
+    ("bm25",): "hybrid use_bm25 keyword_search",
+    ("citations",): "cite citation with_citations include_citations",
+    ("on_problem",): "on_error errors strict",
+    ("separator",): "sep joiner document_separator",
+    ("selection",): "mode strategy",
+    ("llm",): "model chat_model language_model",
+    ("prompts",): "prompt qa_prompt text_qa_template system_prompt",
+    ("chunk_size",): "size max_chunk_size",
+    ("chunk_overlap",): "overlap",
+    ("splitter", "node_parser"): "text_splitter transformations parser",
+}
+"""Options, and what users write who know them from other components."""
+
+
+def meant_option(word: str, known: Collection[str]) -> str:
+    """Ask back for the option that a word stands for, or else for the nearest.
+
+    Args:
+        word: As it was written.
+        known: The options of the component. Those that are not among them are not
+            named; of several words for one thing it has the one of its framework.
+
+    Returns:
+        The question with a space after it; empty if nothing is near.
+    """
+    for options, words in _WORDS_FOR.items():
+        if word in options or word in words.split():
+            for option in options:
+                if option in known:
+                    return f"Did you mean {option!r}? "
+    return did_you_mean(word, known)
+
+
 def did_you_mean(name: str, known: Collection[str]) -> str:
     """Ask back for the nearest known name.
 

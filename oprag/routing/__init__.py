@@ -5,6 +5,7 @@ from oprag.routing.decline import declines, word_in_reply
 from oprag.routing.driver import Answering, ModelCall, aanswer, answer
 from oprag.routing.options import (
     DEFAULT_STEPS,
+    OF_RETRIEVERS,
     RouteOptions,
     Step,
     as_steps,
@@ -16,6 +17,7 @@ from oprag.routing.step_context import Excerpt, StepContext
 
 __all__ = [
     "DEFAULT_STEPS",
+    "OF_RETRIEVERS",
     "Answering",
     "Excerpt",
     "ModelCall",

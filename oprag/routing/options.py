@@ -10,8 +10,20 @@ from typing import Any
 from oprag.calls import Decline, as_prices
 from oprag.context import ContextOptions, SentText, check_option
 from oprag.documents import DocumentSource
-from oprag.errors import InvalidOptionError, invalid_option, named
+from oprag.errors import COUNTS, InvalidOptionError, invalid_option, named
 
+_ON_RETRIEVER = "Set it on the retriever, which finds what the first step reads."
+OF_RETRIEVERS = {
+    "token_budget": 'Give it as a step: steps=[2000, "full"].',
+    **dict.fromkeys((*COUNTS, "top_k", "merge", "selection"), _ON_RETRIEVER),
+    **dict.fromkeys(("widen", "bm25", "filter", "filters"), _ON_RETRIEVER),
+    **dict.fromkeys(("search_kwargs", "sort_documents"), _ON_RETRIEVER),
+    "base_retriever": "Did you mean 'retriever'?",
+    "vectorstore": "Did you mean 'retriever'? It may be a store.",
+    "separator": "A blank line is written between texts: leave it out.",
+    "citations": "No places are written: leave it out.",
+}
+"""What to do with options of retrievers in the place of giving them to Self-Route."""
 DEFAULT_STEPS = ("retrieved", "full")
 """The two steps of the paper."""
 

@@ -2,6 +2,7 @@
 
 from oprag.splitting.sentences import punkt_sentence_spans
 from oprag.splitting.splitters import (
+    OF_SENTENCES,
     SentenceSpans,
     check_splitting,
     split_sentences,
@@ -10,6 +11,7 @@ from oprag.splitting.splitters import (
 from oprag.splitting.windows import TextChunk
 
 __all__ = [
+    "OF_SENTENCES",
     "SentenceSpans",
     "TextChunk",
     "check_splitting",

@@ -16,6 +16,9 @@ from oprag.tokens import NamedTokenCounter, TokenizerSpec, splitting_counter
 SentenceSpans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
 """Finds the sentences of a text: spans of characters, end exclusive, ascending."""
 
+OF_SENTENCES = {"chunk_overlap": "Sentences do not overlap: leave it out."}
+"""What to do in the place of giving words that are options of other splitters."""
+
 _AFTER_CLAUSE = re.compile(r"[;:,]\s+(?=\S)|[；：，、]\s*(?=\S)")
 _AFTER_SPACE = re.compile(r"(?<=\s)(?=\S)")  # once for a run of white space
 

@@ -29,6 +29,9 @@ from oprag.units import LongUnit
 def accepted(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> list[Document]:
     retriever = OrderPreservingRetriever(vectorstore=s, k=3, token_budget=1_000)
     OrderPreservingRetriever(base_retriever=r, selection="recall")
+    OrderPreservingRetriever(s)
+    OrderPreservingRetriever(r, k=3)
+    LongUnitRetriever(s, units=units, documents={"a": "text"})
     OrderPreservingRetriever(
         base_retriever=s.as_retriever(search_type="mmr", search_kwargs={"k": 30}),
         document_key=lambda document: document.id,
@@ -56,7 +59,7 @@ def refused(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> None:
     OrderPreservingRetriever(vectorstore=s, k="3")  # type: ignore[arg-type]
     OrderPreservingRetriever(vectorstore=s, widen="all")  # type: ignore[arg-type]
     OrderPreservingCompressor(widen=1)  # type: ignore[call-arg]
-    OrderPreservingRetriever(r)  # type: ignore[call-arg]
+    OrderPreservingRetriever(r, 3)  # type: ignore[arg-type]
     compressor = OrderPreservingCompressor(token_bugdet=1)  # type: ignore[call-arg]
     OrderPreservingCompressor(k=3)  # type: ignore[call-arg]
     OrderPreservingCompressor(merge="yes")  # type: ignore[arg-type]
@@ -79,7 +82,7 @@ def accepted_of_models(model: BaseChatModel, r: BaseRetriever) -> None:
 def refused_of_models(model: BaseChatModel, r: BaseRetriever) -> None:
     SelfRouteChain(llm=model, retriever=r, documets={})  # type: ignore[call-arg]
     LongReader(llm=model, retriver=r)  # type: ignore[call-arg]
-    OffsetTokenSplitter(chunk_sise=128)  # type: ignore[call-arg]
+    OffsetTokenSplitter(chunk_sise=128)  # type: ignore[arg-type]
 
 
 class TestTheirs(StoreSuite):

@@ -27,7 +27,7 @@ def accepted(r: BaseRetriever, units: list[LongUnit]) -> list[NodeWithScore]:
     OrderPreservingRetriever(r, widen="fill", token_budget=1_000)
     OrderPreservingPostprocessor(documents="folder")
     SelfRouteQueryEngine.from_args(r, steps=[1_500, "full"], documents={}, order="rank")
-    SelfRouteQueryEngine.from_args(r, token_budget=1)  # type: ignore[call-arg]
+    SelfRouteQueryEngine.from_args(r, token_budget=1)  # type: ignore[arg-type]
     LongUnitRetriever(r, units=units, documents={"a": "text"}, similarity_top_k=2)
     LongUnitRetriever(r, units=units, documents="folder", order="rank")
     OffsetTokenNodeParser(chunk_size=128, include_metadata=False)
