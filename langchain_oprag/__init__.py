@@ -20,7 +20,7 @@ _require(
 _require("langchain_core.retrievers", extra="langchain", purpose="langchain_oprag")
 
 # ruff: noqa: E402 -- the modules below import the framework that is checked above
-from langchain_oprag.compressors import OrderPreservingCompressor
+from langchain_oprag.compressors import OrderPreservingCompressor, order_documents
 from langchain_oprag.retrievers import OrderPreservingRetriever
 
 if _TYPE_CHECKING:
@@ -62,6 +62,7 @@ __all__ = [
     "document_source",
     "format_documents",
     "index_documents",
+    "order_documents",
 ]
 
 # Only the splitters need text-splitters, only the chains need chat models, and only

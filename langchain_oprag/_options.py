@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Never, Self, TypeAlias, TypeVar
 
+from langchain_core.documents import BaseDocumentCompressor
 from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.base import RunnableBindingBase
@@ -33,6 +34,7 @@ _A_RETRIEVER = (
     "RunnableLambda(function)"
 )
 A_MODEL = "a chat model of LangChain"
+_FOLLOWS = "A compressor follows one: retriever | compressor"
 _RETRIEVERS = ("retriever", "base_retriever")
 _RUNNABLES = {"llm": A_MODEL, **dict.fromkeys(_RETRIEVERS, _A_RETRIEVER)}
 
@@ -201,6 +203,8 @@ class CheckedOptions(OwnErrors, BaseModel):
         elif option in _RUNNABLES:
             if option in _RETRIEVERS and isinstance(value, VectorStore):
                 value = value.as_retriever()
+            if isinstance(value, BaseDocumentCompressor):
+                raise wrong_object(option, value, f"{_RUNNABLES[option]}. {_FOLLOWS}")
             check_runnable(option, value, _RUNNABLES[option])
         check_option(option, value)
         return value

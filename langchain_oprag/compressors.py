@@ -2,22 +2,28 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Never, Self, TypeAlias, TypedDict, Unpack
 
-from langchain_core.callbacks import Callbacks
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForChainRun,
+    CallbackManagerForChainRun,
+    Callbacks,
+)
 from langchain_core.documents import (
     BaseDocumentCompressor,
     BaseDocumentTransformer,
     Document,
 )
+from langchain_core.runnables import RunnableConfig, RunnableSerializable
 
 from langchain_oprag._convert import SharedOptions, hits_of
 from langchain_oprag._options import option_field
+from langchain_oprag.documents import SourceLike
 from oprag.chunk import best_of_each
-from oprag.context import Arranged, by_rank
+from oprag.context import Arranged, ContextKeywords, Problems, by_rank
 from oprag.documents import SearchFilter
-from oprag.errors import refuse_unknown
-from oprag.metadata import RANK
+from oprag.errors import first_unnamed, refuse_unknown, refuse_unnamed
+from oprag.metadata import RANK, WHY
 from oprag.tokens import Do
 
 Found: TypeAlias = Sequence[Document] | Sequence[Sequence[Document]]
@@ -35,15 +41,34 @@ _IN_RETRIEVER = "OrderPreservingRetriever has it: here no store is known."
 _BEFORE = "Set it on the retriever before it: store.as_retriever(search_kwargs={…})."
 
 
+class CallKeywords(TypedDict, total=False):
+    """Options that may be given for one call, for type checkers."""
+
+    top_n: int | None
+    token_budget: int | None
+    merge: bool | None
+
+
+class CompressorKeywords(ContextKeywords, total=False):
+    """Options of `order_documents`, for type checkers."""
+
+    top_n: int | None
+    documents: SourceLike | None
+
+
 class OrderPreservingCompressor(
-    BaseDocumentCompressor, BaseDocumentTransformer, SharedOptions
+    BaseDocumentCompressor,
+    BaseDocumentTransformer,
+    RunnableSerializable[Found, list[Document]],
+    SharedOptions,
 ):
     """Keeps the best documents and puts them in the order of their source.
 
-    A compressor and a transformer in one: it fits into
+    A compressor, a transformer and a runnable in one: it fits into
     `ContextualCompressionRetriever` and `DocumentCompressorPipeline` (as the last
-    step: rerankers sort again), is called directly, or follows a retriever in
-    LCEL, `retriever | OrderPreservingCompressor()`. It needs no query.
+    step: rerankers sort again), is called directly, or follows a retriever in LCEL,
+    `retriever | OrderPreservingCompressor()`. It needs no query. `order_documents` does
+    the same in one call.
 
     It takes a best-first list; results of another component keep their ranks. All of
     `top_n`, `token_budget` and the other options can be assigned later.
@@ -62,7 +87,7 @@ class OrderPreservingCompressor(
         **dict.fromkeys(("base_retriever", "vectorstore", "retriever"), _AFTER),
         **dict.fromkeys(("search_kwargs", "search_type", "filter"), _BEFORE),
         **dict.fromkeys(("widen", "bm25"), _IN_RETRIEVER),
-        "query": "No question is needed: leave it out.",
+        **dict.fromkeys(("query", "question"), "No question is needed: leave it out."),
     }
     top_n: int | None = option_field("top_n")
     _known_filter: ClassVar[SearchFilter] = SearchFilter(
@@ -72,7 +97,7 @@ class OrderPreservingCompressor(
     def compress_documents(
         self, documents: Found, query: str = "", callbacks: Callbacks | None = None
     ) -> list[Document]:
-        """Select the best documents and put them in order.
+        """Select the best documents and put them in order, as `invoke` does.
 
         Args:
             documents: Best first. Not changed. Of several searches a list of lists: the
@@ -91,7 +116,8 @@ class OrderPreservingCompressor(
             UnfilledBudgetWarning: Once, when all documents, 4 or more, fit the token
                 budget: most likely the retriever was not asked for more.
         """
-        return self(documents)
+        listed = self._listed(documents)
+        return self._kept(listed, self._ordering(listed).now())
 
     async def acompress_documents(
         self, documents: Found, query: str = "", callbacks: Callbacks | None = None
@@ -105,30 +131,74 @@ class OrderPreservingCompressor(
 
         Args:
             documents: Best first. Not changed.
-            **kwargs: None are known; options are set on the component.
+            **kwargs: As `invoke` takes them.
 
         Raises:
             InvalidOptionError: An argument was given that has no meaning here.
         """
-        refuse_unknown(kwargs, ())
-        return self(documents)
+        return self._called(kwargs).compress_documents(documents)
 
     async def atransform_documents(
         self, documents: Found, **kwargs: Any
     ) -> list[Document]:
         """Async version of `transform_documents`."""
-        refuse_unknown(kwargs, ())
-        return await self.acompress_documents(documents, "")
+        return await self._called(kwargs).acompress_documents(documents)
+
+    def invoke(
+        self,
+        input: Found,  # noqa: A002 -- the base class's name
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """Select the best documents and put them in order.
+
+        Args:
+            input: The documents, as `compress_documents` takes them.
+            config: Of the run.
+            **kwargs: `top_n`, `token_budget` and `merge` for this call.
+
+        Raises:
+            OpragError: As `OrderPreservingRetriever` does.
+        """
+        called = self._called(kwargs)
+
+        def run(
+            documents: Found, run_manager: CallbackManagerForChainRun
+        ) -> list[Document]:
+            listed = called._listed(documents)  # noqa: SLF001 -- a copy of this one
+            ordered = called._ordering(listed).now()  # noqa: SLF001 -- as above
+            run_manager.metadata[WHY] = ordered.why
+            return called._kept(listed, ordered)  # noqa: SLF001 -- as above
+
+        return self._call_with_config(run, input, config)
+
+    async def ainvoke(
+        self,
+        input: Found,  # noqa: A002 -- the base class's name
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """Async version of `invoke`."""
+        called = self._called(kwargs)
+
+        async def run(
+            documents: Found, run_manager: AsyncCallbackManagerForChainRun
+        ) -> list[Document]:
+            listed = called._listed(documents)  # noqa: SLF001 -- a copy of this one
+            ordered = await called._ordering(listed).later()  # noqa: SLF001 -- as above
+            run_manager.metadata[WHY] = ordered.why
+            return called._kept(listed, ordered)  # noqa: SLF001 -- as above
+
+        return await self._acall_with_config(run, input, config)
 
     def __call__(self, documents: Found, query: str = "") -> list[Document]:
-        """Do the same as `compress_documents`, so that LCEL takes the component."""
-        listed = self._listed(documents)
-        return self._kept(listed, self._ordering(listed).now())
+        """Do the same as `compress_documents`."""
+        return self.compress_documents(documents, query)
 
-    @property
-    def __name__(self) -> str:
-        """The name of its run in LCEL's traces."""
-        return type(self).__qualname__
+    def _called(self, call: dict[str, Any]) -> Self:
+        """Return the component with the options of one call."""
+        refuse_unknown(call, [*CallKeywords.__annotations__], self.advice)
+        return self._with(**call) if call else self
 
     def _listed(self, documents: Any) -> Any:
         """One list, the best of each search first; results of components by rank."""
@@ -152,7 +222,42 @@ class OrderPreservingCompressor(
             ordered = replace(ordered, came=len(documents))
         return ordered.reported(self._problems)
 
-    def __hash__(self) -> int:
-        # LCEL hashes the callables that it draws; equal components are those with
-        # equal options, and these can be assigned.
-        return hash(type(self))
+
+def order_documents(
+    documents: Found | None = None,
+    /,
+    *unnamed: Never,
+    **options: Unpack[CompressorKeywords],
+) -> list[Document]:
+    """Select the best documents and put them in the order of their source.
+
+    Args:
+        documents: Best first. Not changed. Of several searches a list of lists: the
+            best of each comes first.
+        **options: Those of `OrderPreservingCompressor`: `top_n`, `token_budget`,
+            `merge` and so on.
+
+    Returns:
+        New documents in reading order, as of `OrderPreservingCompressor`.
+
+    Raises:
+        OpragError: As `OrderPreservingRetriever` does.
+
+    Warns:
+        PositionWarning: With `on_problem="warn"`, for what cannot be put in order.
+
+    Example:
+        >>> chunks = [
+        ...     Document(text, metadata={"source": "a.txt", "start_index": start})
+        ...     for start, text in ((20, "third"), (0, "first"), (10, "second"))
+        ... ]
+        >>> [document.page_content for document in order_documents(chunks)]
+        ['first', 'second', 'third']
+    """
+    refuse_unnamed("order_documents", unnamed, CompressorKeywords.__annotations__)
+    if documents is None:
+        raise first_unnamed("order_documents", "documents")
+    component = OrderPreservingCompressor(**options)
+    listed = component._listed(documents)  # noqa: SLF001 -- of this module
+    ordered: Arranged[Document] = component._ordering(listed).now()  # noqa: SLF001 -- as above
+    return ordered.reported(Problems("order_documents"))

@@ -21,7 +21,7 @@ _require(
 )
 
 # ruff: noqa: E402 -- the modules below import the framework that is checked above
-from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
+from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor, order_nodes
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
 
 if _TYPE_CHECKING:
@@ -62,6 +62,7 @@ __all__ = [
     "document_source",
     "format_nodes",
     "index_documents",
+    "order_nodes",
 ]
 
 # All of them together take a while.

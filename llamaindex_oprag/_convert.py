@@ -230,9 +230,7 @@ def hits_of(nodes: Iterable[NodeWithScore | BaseNode], *others: type) -> list[Hi
 
 
 def _hit(scored: NodeWithScore | BaseNode) -> Hit:
-    if not isinstance(scored, NodeWithScore):
-        check_entries("nodes", [scored], NodeWithScore, BaseNode)
-        scored = NodeWithScore(node=scored)
+    scored = scored_node(scored)
     node = scored.node
     offsets = None
     if hasattr(node, "start_char_idx"):  # not on Document and Node
@@ -241,6 +239,18 @@ def _hit(scored: NodeWithScore | BaseNode) -> Hit:
     return Hit(
         text_of(node), node.metadata, scored, node, scored.score, source, offsets, frame
     )
+
+
+def scored_node(node: NodeWithScore | BaseNode) -> NodeWithScore:
+    """Return a node with its score, None for a bare one.
+
+    Raises:
+        InvalidOptionError: It is no node.
+    """
+    if isinstance(node, NodeWithScore):
+        return node
+    check_entries("nodes", [node], NodeWithScore, BaseNode)
+    return NodeWithScore(node=node)
 
 
 def _related(node: BaseNode) -> tuple[str | None, OffsetFrame]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Never, TypeAlias, Unpack
 
 import llama_index.core.instrumentation as instrument
 from llama_index.core.bridge.pydantic import (
@@ -17,26 +17,32 @@ from llama_index.core.bridge.pydantic import (
 )
 from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import arrange
+from llamaindex_oprag._convert import arrange, hits_of, scored_node
 from llamaindex_oprag._pickles import refuse_lost_state
 from llamaindex_oprag.documents import SourceLike, document_source, source_or_none
 from llamaindex_oprag.events import OrderedContextEvent
+from llamaindex_oprag.results import ResultLike
+from oprag.chunk import best_of_each
 from oprag.context import (
     DEFAULTS,
     DESCRIPTIONS,
     Arranged,
+    ContextKeywords,
     ContextOptions,
     OnProblem,
     Order,
     OwnErrors,
     Problems,
     Selection,
+    by_rank,
     check_option,
     with_texts,
 )
-from oprag.documents import SearchFilter
+from oprag.documents import SearchFilter, check_entries
+from oprag.errors import first_unnamed, refuse_unnamed
+from oprag.metadata import RANK
 from oprag.ordering import SortDocuments
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import Do, TokenizerSpec
@@ -68,8 +74,21 @@ _ADVICE = {
         "node_postprocessors=[OrderPreservingPostprocessor()]). "
         "OrderPreservingRetriever(retriever) is both in one.",
     ),
-    "query": "No question is needed: leave it out.",
+    **dict.fromkeys(
+        ("query", "question", "query_str"), "No question is needed: leave it out."
+    ),
 }
+
+
+Found: TypeAlias = Sequence[ResultLike] | Sequence[Sequence[ResultLike]]
+"""Nodes, or those of several searches."""
+
+
+class PostprocessorKeywords(ContextKeywords, total=False):
+    """Options of `order_nodes`, for type checkers."""
+
+    top_n: int | None
+    documents: SourceLike | None
 
 
 class OrderPreservingPostprocessor(OwnErrors, BaseNodePostprocessor):
@@ -204,3 +223,64 @@ class OrderPreservingPostprocessor(OwnErrors, BaseNodePostprocessor):
         state: dict[str, Any] = super().__getstate__()
         refuse_lost_state(self, state)
         return state
+
+
+def order_nodes(
+    nodes: Found | None = None,
+    /,
+    *unnamed: Never,
+    **options: Unpack[PostprocessorKeywords],
+) -> list[NodeWithScore]:
+    """Select the best nodes and put them in the order of their documents.
+
+    Args:
+        nodes: Best first: with scores, or bare. Not changed. Of several searches a list
+            of lists: the best of each comes first.
+        **options: Those of `OrderPreservingPostprocessor`: `top_n`, `token_budget`,
+            `merge` and so on.
+
+    Returns:
+        Copies of the nodes in reading order, as of `OrderPreservingPostprocessor`.
+
+    Raises:
+        OpragError: As `OrderPreservingPostprocessor` does.
+
+    Warns:
+        PositionWarning: With `on_problem="warn"`, for what cannot be put in order.
+
+    Example:
+        >>> from llama_index.core.schema import TextNode
+        >>> place = {"source": "a.txt", "start_index": 20}
+        >>> later = TextNode(text="third", metadata=place)
+        >>> first = TextNode(text="first", metadata={**place, "start_index": 0})
+        >>> [node.text for node in order_nodes([later, first])]
+        ['first', 'third']
+    """
+    refuse_unnamed("order_nodes", unnamed, PostprocessorKeywords.__annotations__)
+    if nodes is None:
+        raise first_unnamed("order_nodes", "nodes")
+    component = OrderPreservingPostprocessor(**options)
+    listed = _listed(nodes, component.context_options())
+    ordered: Arranged[NodeWithScore] = component._ordering(listed).now()  # noqa: SLF001 -- of this module
+    _dispatcher.event(OrderedContextEvent(why=dict(ordered.why)))
+    return ordered.reported(Problems("order_nodes"))
+
+
+def _listed(nodes: Any, options: ContextOptions) -> list[NodeWithScore]:
+    """Return one list, the best of each search first; results of components by rank."""
+    listed = best_of_each(nodes)
+    check_entries("nodes", listed, NodeWithScore, BaseNode)
+    if listed is nodes:
+        return [scored_node(node) for node in listed]
+    searches = [[scored_node(node) for node in search] for search in nodes]
+    listed = best_of_each([by_rank(s, hits_of(s), options) for s in searches])
+    return [_without_rank(node) for node in listed]
+
+
+def _without_rank(scored: NodeWithScore) -> NodeWithScore:
+    """Return a result without its rank: that of a search is not that of the list."""
+    if RANK not in scored.node.metadata:
+        return scored
+    metadata = {**scored.node.metadata, RANK: None}
+    node = scored.node.model_copy(update={"metadata": metadata})
+    return scored.model_copy(update={"node": node})

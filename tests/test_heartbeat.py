@@ -30,7 +30,7 @@ IN_EVERY_RUN = (
     "langchain OrderPreservingRetriever.ainvoke",
     "langchain OrderPreservingRetriever, words of a store.ainvoke",
     "langchain LongUnitRetriever.ainvoke",
-    "langchain OrderPreservingCompressor.acompress_documents",
+    "langchain OrderPreservingCompressor.ainvoke",
     "langchain SelfRouteChain, in a window.ainvoke",
     "langchain SelfRouteChain, cut in order.ainvoke",
     "langchain LongReader.ainvoke",

@@ -14,7 +14,7 @@ PROMISED = {
             OrderPreservingVectorStore SelfRouteChain aindex_documents
             annotate_positions as_documents as_passages chunk_store cited
             create_reading_tools create_retrieval_tool diagnose document_source
-            format_documents index_documents
+            format_documents index_documents order_documents
         """,
         "llamaindex_oprag": """
             LongReaderSynthesizer LongUnitRetriever OffsetSentenceNodeParser
@@ -22,7 +22,7 @@ PROMISED = {
             OrderPreservingRetriever OrderPreservingRetrieverTool PositionAnnotator
             SelfRouteQueryEngine aindex_documents as_nodes as_passages chunk_store
             cited create_reading_tools diagnose document_source format_nodes
-            index_documents
+            index_documents order_nodes
         """,
         "oprag": """
             Chunk ChunkStore NamedTokenCounter OpragError Passage Place Price Span

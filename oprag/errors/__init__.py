@@ -69,6 +69,7 @@ __all__ = [
     "UnreadableFileError",
     "counted",
     "did_you_mean",
+    "first_unnamed",
     "invalid_option",
     "named",
     "refuse_unknown",
@@ -374,3 +375,17 @@ def refuse_unnamed(
         such = f"Write {' or '.join(f'{name}={value}' for name in names)}."
     message = f"{component} takes options by name, and was given {named(value)}. {such}"
     raise InvalidOptionError(message, option=next(iter(known), ""), value=value)
+
+
+def first_unnamed(function: str, option: str) -> InvalidOptionError:
+    """Return the error for a function without what it is to put in order.
+
+    Args:
+        function: Its public name.
+        option: What its results are called, which may be the name of an option, too.
+    """
+    message = (
+        f"Give {function} what it is to put in order first, without a name: "
+        f"{function}({option}). documents= are full texts."
+    )
+    return InvalidOptionError(message, option=option, value=None)

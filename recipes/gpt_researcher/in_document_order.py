@@ -51,9 +51,9 @@ class DocumentOrder(BaseDocumentCompressor):
     ) -> Sequence[Document]:
         """Put passages in order that come best first; after any problem, leave them."""
         try:
-            from langchain_oprag import OrderPreservingCompressor
+            from langchain_oprag import order_documents
 
-            found = OrderPreservingCompressor(top_n=self.top_n)(documents)
+            found = order_documents(documents, top_n=self.top_n)
         except Exception:  # else the report would be written from nothing
             _log.exception(_KEPT)
             return documents

@@ -93,32 +93,35 @@ async def asum(pieces: AsyncIterator[Any]) -> Any:
 
 
 def runnable(asked: Any) -> dict[str, Any]:
-    """All ways in which LangChain asks."""
+    """All ways in which LangChain asks: a question, or a function of the material."""
 
-    async def only() -> AsyncIterator[Any]:
-        yield asked
+    def of(m: Material) -> Any:
+        return asked(m) if callable(asked) else asked
 
-    async def abatch(c: Any, _: Material) -> Any:
-        return (await c.abatch([asked, asked]))[0]
+    async def only(m: Material) -> AsyncIterator[Any]:
+        yield of(m)
 
-    async def as_completed(c: Any, _: Material) -> Any:
-        return (await read(c.abatch_as_completed([asked])))[0][1]
+    async def abatch(c: Any, m: Material) -> Any:
+        return (await c.abatch([of(m), of(m)]))[0]
 
-    async def events(c: Any, _: Material) -> Any:
-        found = await read(c.astream_events(asked, version="v2"))
+    async def as_completed(c: Any, m: Material) -> Any:
+        return (await read(c.abatch_as_completed([of(m)])))[0][1]
+
+    async def events(c: Any, m: Material) -> Any:
+        found = await read(c.astream_events(of(m), version="v2"))
         return found[-1]["data"]["output"]
 
     return {
-        "invoke": lambda c, _: c.invoke(asked),
-        "ainvoke": lambda c, _: c.ainvoke(asked),
-        "stream": lambda c, _: summed(list(c.stream(asked))),
-        "astream": lambda c, _: asum(c.astream(asked)),
-        "batch": lambda c, _: c.batch([asked, asked])[0],
+        "invoke": lambda c, m: c.invoke(of(m)),
+        "ainvoke": lambda c, m: c.ainvoke(of(m)),
+        "stream": lambda c, m: summed(list(c.stream(of(m)))),
+        "astream": lambda c, m: asum(c.astream(of(m))),
+        "batch": lambda c, m: c.batch([of(m), of(m)])[0],
         "abatch": abatch,
-        "batch_as_completed": lambda c, _: next(iter(c.batch_as_completed([asked])))[1],
+        "batch_as_completed": lambda c, m: next(iter(c.batch_as_completed([of(m)])))[1],
         "abatch_as_completed": as_completed,
-        "transform": lambda c, _: summed(list(c.transform(iter([asked])))),
-        "atransform": lambda c, _: asum(c.atransform(only())),
+        "transform": lambda c, m: summed(list(c.transform(iter([of(m)])))),
+        "atransform": lambda c, m: asum(c.atransform(only(m))),
         "astream_events": events,
     }
 
@@ -144,6 +147,9 @@ RUNNABLES = {
     "LongUnitRetriever": Component(long_units, runnable("Who?")),
     "SelfRouteChain": Component(chain, runnable(QUESTION)),
     "LongReader": Component(long_reader, runnable(QUESTION)),
+    "OrderPreservingCompressor": Component(
+        lambda _: compressor(), runnable(lambda m: m.chunks)
+    ),
 }
 _ASK = pair("invoke", "Who?")
 _VERIFY = pair("verify", None)
@@ -167,7 +173,7 @@ COMPONENTS = {
     "LongUnitRetriever, verified": Component(
         lambda m: long_units(m, vectorstore=m.store), _VERIFY, stored=True
     ),
-    "OrderPreservingCompressor": Component(
+    "OrderPreservingCompressor, as LangChain calls it": Component(
         lambda _: compressor(),
         {
             **pair("compress_documents", lambda m: m.chunks, "Who?"),

@@ -9,8 +9,8 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_oprag
 import llamaindex_oprag
-from langchain_oprag import OrderPreservingCompressor
-from llamaindex_oprag import OrderPreservingPostprocessor
+from langchain_oprag import OrderPreservingCompressor, order_documents
+from llamaindex_oprag import OrderPreservingPostprocessor, order_nodes
 from oprag import order_context
 from tests.langchain.corpus import ListRetriever
 from tests.llamaindex.components import Retrieved
@@ -87,6 +87,15 @@ COMPONENTS = {
             OrderPreservingCompressor(**o).acompress_documents(documents(t, m), "?")
         )
     ),
+    "compressor as a runnable": lambda t, m, **o: _documents(
+        OrderPreservingCompressor(**o).invoke(documents(t, m))
+    ),
+    "compressor as a runnable, async": lambda t, m, **o: _documents(
+        asyncio.run(OrderPreservingCompressor(**o).ainvoke(documents(t, m)))
+    ),
+    "order_documents": lambda t, m, **o: _documents(
+        order_documents(documents(t, m), **o)
+    ),
     "llamaindex retriever": lambda t, m, **o: _nodes(
         llamaindex_retriever(t, m, **o).retrieve("?")
     ),
@@ -99,5 +108,6 @@ COMPONENTS = {
     "llamaindex postprocessor, async": lambda t, m, **o: _nodes(
         asyncio.run(OrderPreservingPostprocessor(**o).apostprocess_nodes(nodes(t, m)))
     ),
+    "order_nodes": lambda t, m, **o: _nodes(order_nodes(nodes(t, m), **o)),
 }
 """Each takes texts, metadatas and options."""

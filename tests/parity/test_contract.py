@@ -152,7 +152,8 @@ async def test_every_way_is_one_run_of_langchain_with_its_parts_below_it(name, w
     for run in traced.begun:
         assert "call" in run["tags"]
         assert run["metadata"]["user"] == "u"
-    assert len(traced.begun) > len(roots)
+    asks = name != "OrderPreservingCompressor"  # which is given what was found
+    assert (len(traced.begun) > len(roots)) is asks
 
 
 def test_an_error_of_ours_ends_our_run_alone():

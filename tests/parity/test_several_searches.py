@@ -7,9 +7,9 @@ import pytest
 from langchain_core.documents import Document
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from langchain_oprag import OrderPreservingCompressor, as_passages
-from llamaindex_oprag import OrderPreservingPostprocessor
-from oprag import order_context
+from langchain_oprag import OrderPreservingCompressor, as_passages, order_documents
+from llamaindex_oprag import OrderPreservingPostprocessor, format_nodes, order_nodes
+from oprag import order_context, render
 from oprag.errors import InvalidOptionError
 
 QUERIES = "abc"
@@ -38,6 +38,19 @@ async def test_three_queries_share_a_budget_of_ten_chunks():
     assert list(counts.values()) == [4, 3, 3]
     assert as_passages(compressor(found)) == passages
     assert await compressor.acompress_documents(found) == compressor(found)
+    assert order_documents(found, **BUDGET) == compressor(found)
+    nodes = [
+        [
+            TextNode(
+                text=each.page_content,
+                metadata=each.metadata,
+                excluded_llm_metadata_keys=[*each.metadata],
+            )
+            for each in search
+        ]
+        for search in found
+    ]
+    assert format_nodes(order_nodes(nodes, **BUDGET)) == render(passages)
     assert order_context([], []) == order_context([[], []], [[], []]) == []
     assert order_context([TEXTS[0]], [PLACES[0]]) == order_context(TEXTS[0], PLACES[0])
 

@@ -20,6 +20,7 @@ from langchain_oprag import (
     chunk_store,
     create_reading_tools,
     create_retrieval_tool,
+    order_documents,
 )
 from oprag import StoredChunk
 from oprag.testing import StoreSuite, StoreUnderTest
@@ -50,7 +51,8 @@ def accepted(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> list[Do
     OrderPreservingCompressor(documents=[Document("text")])
     LongUnitRetriever(vectorstore=s, units=units, documents={"a": "text"}, k=2)
     LongUnitRetriever(base_retriever=r, units=units, documents="folder", order="rank")
-    return compressor(retriever.invoke("question"))
+    order_documents([Document("text")], token_budget=1_000, documents="folder")
+    return compressor.invoke(retriever.invoke("question"))
 
 
 def refused(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> None:

@@ -20,7 +20,11 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import CharacterTextSplitter
 from langgraph.graph import StateGraph
 
-from langchain_oprag import OrderPreservingCompressor, OrderPreservingRetriever
+from langchain_oprag import (
+    OrderPreservingCompressor,
+    OrderPreservingRetriever,
+    order_documents,
+)
 from tests.langchain import compat
 from tests.langchain.corpus import EMBEDDING, QUERY, WIDTH, ListRetriever, book, chunk
 from tests.langchain.recording import RecordingChatModel
@@ -67,11 +71,13 @@ def ingredients(*, oprag: bool) -> dict[str, Any]:
     ours: dict[str, Any] = {
         "OrderPreservingCompressor": OrderPreservingCompressor,
         "OrderPreservingRetriever": OrderPreservingRetriever,
+        "order_documents": order_documents,
     }
     if not oprag:
         ours = {
             "OrderPreservingCompressor": _AsTheyCome,
             "OrderPreservingRetriever": _what_is_wrapped,
+            "order_documents": list,
         }
     vectorstore = InMemoryVectorStore(EMBEDDING)
     vectorstore.add_documents(book(CHUNKS))
