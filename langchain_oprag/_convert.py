@@ -65,7 +65,12 @@ def hits_of(documents: Iterable[Document], option: str = "documents") -> list[Hi
 def _hit(document: Document) -> Hit:
     metadata = document.metadata
     hit = Hit(
-        document.page_content, metadata, document, document, score=_score(metadata)
+        document.page_content,
+        metadata,
+        document,
+        document,
+        score=_score(metadata),
+        id=stored_id(document) or None,
     )
     node = read_node(metadata) if NODE_CONTENT in metadata else None
     if node is None:

@@ -17,7 +17,7 @@ from oprag.documents import (
     replaced,
 )
 from oprag.errors import InvalidOptionError
-from oprag.positions import PART_KEYS, document_name, part_numbers, read_documents
+from oprag.positions import PART_KEYS, document_name, identify_documents, part_numbers
 
 
 def annotate_positions(
@@ -65,7 +65,7 @@ def annotate_positions(
     source = document_source(documents)
     if not chunks:
         return []
-    read_documents([Hit("", document.metadata) for document in chunks])
+    identify_documents([Hit("", document.metadata) for document in chunks])
     members: dict[str, list[int]] = {}
     for index, chunk in enumerate(chunks):
         members.setdefault(str(document_name(chunk.metadata)), []).append(index)

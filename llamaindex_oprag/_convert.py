@@ -237,7 +237,15 @@ def _hit(scored: NodeWithScore | BaseNode) -> Hit:
         offsets = (node.start_char_idx, getattr(node, "end_char_idx", None))
     source, frame = _related(node)
     return Hit(
-        text_of(node), node.metadata, scored, node, scored.score, source, offsets, frame
+        text_of(node),
+        node.metadata,
+        scored,
+        node,
+        scored.score,
+        source,
+        offsets,
+        frame,
+        node.node_id,
     )
 
 

@@ -18,7 +18,7 @@ from oprag.documents import ChunkStore, DocumentSource, SearchFilter, StoreSourc
 from oprag.documents import SourceLike as CoreSourceLike
 from oprag.documents import document_source as core_source
 from oprag.errors import DocumentNotFoundError
-from oprag.positions import document_name, known_document
+from oprag.positions import document_name, identify_document
 
 SourceLike: TypeAlias = (
     CoreSourceLike
@@ -108,7 +108,7 @@ class _IndexSource(DocumentSource):
         names = {}
         for each in self._documents():
             name = document_name(each.metadata) or each.node_id
-            known = known_document(Hit("", each.metadata, document=name))
+            known = identify_document(Hit("", each.metadata, document=name))
             names[name] = known[1] if known else name
         return {**names, **self._chunks.called()}
 

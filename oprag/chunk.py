@@ -71,10 +71,14 @@ class Chunk(NamedTuple):
     verbatim: bool = True
     """Whether the text was not changed after `span` was taken, as far as is known."""
 
+    shared_name: str | None = None
+    """The key that the names of several files gave; None where the document has it for
+    itself."""
+
     @property
     def text_id(self) -> str:
         """The name by which full texts are looked up: `doc_uri`, else the key."""
-        return uri_of(self.metadata, self.document_key)
+        return uri_of(self.metadata, self.shared_name or self.document_key)
 
     @property
     def exact(self) -> bool:
@@ -344,6 +348,8 @@ class Hit(NamedTuple):
     metadata."""
     frame: OffsetFrame = "document"
     """The object that `offsets` are relative to."""
+    id: str | None = None
+    """The id by which a store keeps it; None where it is not known."""
 
 
 class FullText(NamedTuple):

@@ -17,11 +17,11 @@ from typing import Any, Generic, TypeVar
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.async_texts import awaited
 from oprag.context.budget import BudgetFiller, SentText
+from oprag.context.checked_hits import CheckedHits, check_hits
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.numbers import Numbers
-from oprag.context.options import ContextOptions, TextsByName
+from oprag.context.options import ContextOptions
 from oprag.context.passages import finish, taken_apart
-from oprag.context.places import find_places
 from oprag.context.problems import Problems
 from oprag.context.ranks import ranked
 from oprag.context.seen import Seen
@@ -31,16 +31,8 @@ from oprag.errors import (
     OpragError,
     PositionError,
 )
-from oprag.metadata import HASH, PROBLEM, UNNAMED
-from oprag.positions import (
-    check_positions,
-    divided_files,
-    read_chunks,
-    read_documents,
-    within_one_version,
-    without_duplicates,
-    without_place,
-)
+from oprag.metadata import UNNAMED
+from oprag.positions import deduplicate, find_shared_names, without_place
 from oprag.tokens import Do
 
 _T = TypeVar("_T")
@@ -70,9 +62,9 @@ def arrange(
             `top_n` does not count them, and `why` does not name them.
         numbers: The passage numbers of the conversation so far; not changed.
     """
-    if (texts := options.source_text()) is not None:
-        hits = texts.source.named_by_file(hits)
-    chunks, problems = _checked_chunks(hits, options, texts)
+    texts = options.source_text()
+    checked = check_hits(hits, options, texts)
+    chunks, problems = checked.chunks, checked.problems
     while True:
         try:
             marked = _marked(chunks, problems)
@@ -92,17 +84,23 @@ def arrange(
                 without_place(c) if c.document_key == error.document else c
                 for c in chunks
             ]
-    found = [*problems.values()]
-    if options.document_key is None and options.order == "document":
-        found += divided_files(hits, by_file=texts is not None)
-    why = {**arranged.why}
-    missing = {*range(len(hits) - neighbours.number)} - {chunk.rank for chunk in chunks}
-    blank = {rank for rank in missing if texts and not hits[rank].text.strip()}
-    if duplicates := missing - blank:
-        why["duplicates"] = len(duplicates)
-    if blank:
-        why["blank"] = len(blank)
+    found = [*problems.values(), *find_shared_names(chunks)]
+    why = _explain(arranged.why, checked, len(hits) - neighbours.number)
     return replace(arranged, problems=tuple(found), lacking=neighbours.lacking, why=why)
+
+
+def _explain(
+    why: Mapping[str, Any], checked: CheckedHits, retrieved: int
+) -> dict[str, Any]:
+    """Add the hits that were left out before any selection, and doubts."""
+    dropped: dict[str, list[int]] = {}
+    for reason, ranks in checked.dropped.items():
+        if of_hits := [rank for rank in ranks if rank < retrieved]:
+            dropped[reason] = of_hits
+    explained = {**why, "dropped": {**dropped, **why["dropped"]}}
+    if checked.doubts:
+        explained["doubts"] = checked.doubts
+    return explained
 
 
 class _Candidates:
@@ -242,7 +240,7 @@ def _marked(chunks: list[Chunk], problems: Mapping[str, OpragError]) -> list[Chu
         elif chunk.position is None and chunk.document_key in problems:
             kind = problems[chunk.document_key].kind
         marked.append(chunk._replace(problem=chunk.problem or kind))
-    return without_duplicates(marked)
+    return deduplicate(marked)
 
 
 def with_texts(options: ContextOptions, work: Callable[[ContextOptions], Any]) -> Do:
@@ -279,8 +277,7 @@ class Arranged(Generic[_T]):
     """The number of chunks, if all were used and more may exist; else 0."""
     why: Mapping[str, Any] = field(default_factory=dict)
     """As plain data: the ranks `kept`, those `dropped` by each step, and, if there
-    are any, `duplicates`, `blank` (white space without a place, left out) and the
-    budget's tokens."""
+    are any, `doubts` and the budget's tokens."""
 
     def made(self, make: Callable[[_T], _Made]) -> Arranged[_Made]:
         """Return the same with an object of a framework for each passage."""
@@ -293,47 +290,3 @@ class Arranged(Generic[_T]):
         if self.problems or self.lacking or unfilled:
             problems.tell(self.problems, self.lacking, unfilled)
         return self.passages
-
-
-def _checked_chunks(
-    hits: Sequence[Hit], options: ContextOptions, texts: TextsByName | None
-) -> tuple[list[Chunk], dict[str, OpragError]]:
-    """Read positions; drop duplicates and other text versions; check the rest.
-
-    Returns:
-        The chunks, ranked by list order, and the errors by document key (empty unless
-        `on_problem="warn"`).
-    """
-    errors: dict[str, OpragError] = {}
-    warns = options.on_problem == "warn"
-    # Full texts may still resolve these errors.
-    collected = None if texts is None and not warns else errors
-    documents = read_documents(
-        hits,
-        document_key=options.document_key,
-        position_keys=options.position_keys,
-        problems=errors if warns else None,
-        by_file=texts is not None,
-    )
-    chunks = read_chunks(
-        hits, documents, position_keys=options.position_keys, problems=collected
-    )
-    chunks = within_one_version(without_duplicates(chunks))
-    recorded = {c.rank: c.span for c in chunks if c.part is None} if texts else {}
-    chunks = check_positions(chunks, problems=collected)
-    if texts is not None:
-        chunks = find_places(
-            chunks, texts.read, errors, compared=texts.at_hand, recorded=recorded
-        )
-        chunks = without_duplicates(chunks)
-        texts.check()
-    if errors and not warns:
-        raise next(iter(errors.values()))
-    return [*map(_with_its_problem, chunks)], errors
-
-
-def _with_its_problem(chunk: Chunk) -> Chunk:
-    """The chunk; a result that still has no place keeps its problem."""
-    if chunk.position is None and HASH in chunk.metadata:
-        return chunk._replace(problem=chunk.metadata.get(PROBLEM))
-    return chunk

@@ -40,10 +40,10 @@ from oprag.ordering import document_order, rank_order
 from oprag.positions import (
     OF_A_PLACE,
     as_number,
+    identify_documents,
     is_unchanged,
     placed,
     read_chunks,
-    read_documents,
     read_spans,
 )
 
@@ -170,7 +170,7 @@ def read_passages(hits: Sequence[Hit]) -> list[Passage]:
     Returns:
         One passage per hit, of one chunk that has the hit's object as its `source`.
     """
-    documents = read_documents(hits, problems={})
+    documents = identify_documents(hits, problems={})
     passages = []
     for chunk in read_chunks(hits, documents, problems={}):
         metadata = chunk.metadata

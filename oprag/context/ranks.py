@@ -14,7 +14,7 @@ from oprag.chunk import Chunk, Hit
 from oprag.context.options import ContextOptions
 from oprag.metadata import HASH, RANK
 from oprag.ordering import document_order, rank_order
-from oprag.positions import as_number, read_chunks, read_documents
+from oprag.positions import as_number, identify_documents, read_chunks
 
 _T = TypeVar("_T")
 
@@ -26,7 +26,9 @@ def by_rank(
     if not hits or HASH not in hits[0].metadata:
         return [*found]
     by, keys = options.document_key, options.position_keys
-    documents = read_documents(hits, document_key=by, position_keys=keys, problems={})
+    documents = identify_documents(
+        hits, document_key=by, position_keys=keys, problems={}
+    )
     chunks = read_chunks(hits, documents, position_keys=keys, problems={})
     ranks = _written_ranks(chunks, options) or range(len(found))
     return [

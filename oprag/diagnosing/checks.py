@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from oprag.chunk import Chunk, Hit, Span, distinct_names
 from oprag.diagnosing.report import Findings
-from oprag.documents import StoredChunk, stored_hit
+from oprag.documents import StoredChunk, is_own, stored_hit
 from oprag.errors import (
     ConflictingPositionsError,
     InvalidOptionError,
@@ -19,13 +19,16 @@ from oprag.errors import (
 from oprag.metadata import CHAR_END, DOC_VERSION, version_text
 from oprag.positions import (
     DocumentKey,
+    Identity,
     PositionKeys,
     as_number,
     check_positions,
-    known_document,
+    deduplicate,
+    identify_document,
     read_by_others,
     read_chunks,
-    without_duplicates,
+    separate_by_facts,
+    separate_by_positions,
 )
 
 
@@ -64,18 +67,45 @@ class Group(NamedTuple):
     name: str
     members: list[int]
     """Numbers of its chunks, in the order of the store."""
+    shared_name: str | None = None
+    """The key that several files of its name would have; None for none."""
 
 
 def group_chunks(
     chunks: Iterable[Hit], document_key: DocumentKey | None
 ) -> list[Group]:
     """Group the chunks by document, in the order in which the documents appear."""
+    hits = [*chunks]
+    found = [identify_document(hit, document_key) or NAMELESS for hit in hits]
+    names = distinct_names((each.key, each.name) for each in found)
+    documents = [Identity(each.key, names[each.key, each.name]) for each in found]
+    if document_key is None:
+        documents = separate_by_facts(hits, documents)
     groups: dict[str, Group] = {}
-    documents = [known_document(chunk, document_key) or ("", "") for chunk in chunks]
-    names = distinct_names(documents)
     for index, document in enumerate(documents):
-        group = Group(document[0], names[document], [])
+        group = Group(document.key, document.name, [], document.shared_name)
         groups.setdefault(group.key, group).members.append(index)
+    if document_key is not None:
+        return list(groups.values())
+    return [part for group in groups.values() for part in _separate(hits, group)]
+
+
+NAMELESS = Identity("", "")
+
+
+def _separate(hits: Sequence[Hit], group: Group) -> list[Group]:
+    """Divide a group that is of several files, as its positions show."""
+    members = [hits[i] for i in group.members]
+    if not group.key or all(is_own(hit.metadata) for hit in members):
+        return [group]
+    identity = Identity(group.key, group.name, group.shared_name)
+    chunks = read_chunks(members, [identity] * len(members), problems={})
+    separated = separate_by_positions(chunks, {}).chunks
+    groups: dict[str, Group] = {}
+    for index, chunk in zip(group.members, separated, strict=True):
+        name = chunk.document_name or ""
+        of_file = Group(chunk.document_key, name, [], chunk.shared_name)
+        groups.setdefault(of_file.key, of_file).members.append(index)
     return list(groups.values())
 
 
@@ -89,8 +119,9 @@ def read_places(
 
     Retrieval claims no end where the text is not as long as was recorded.
     """
+    documents = [Identity(name, name)] * len(hits)
     chunks = read_chunks(
-        hits, [(name, name)] * len(hits), position_keys=position_keys, problems=problems
+        hits, documents, position_keys=position_keys, problems=problems
     )
     return chunks if position_keys else [*map(_with_end, chunks, hits)]
 
@@ -126,7 +157,7 @@ def _read_together(
             version = version_text(chunk.metadata.get(DOC_VERSION))
             texts.setdefault(version, []).append(chunk)
         for of_one_text in texts.values():
-            check_positions(without_duplicates(of_one_text))
+            check_positions(deduplicate(of_one_text))
     except PositionError as error:
         return error
     return chunks

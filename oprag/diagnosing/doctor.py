@@ -29,9 +29,11 @@ from oprag.diagnosing.report import (
 from oprag.diagnosing.sample import Sample, take_sample
 from oprag.diagnosing.sources import Sources
 from oprag.diagnosing.wholeness import check_documents
-from oprag.documents import SourceLike, StoredChunk
-from oprag.positions import DocumentKey, PositionKeys, divided_files
+from oprag.documents import SourceLike, StoredChunk, is_own
+from oprag.positions import DocumentKey, PositionKeys, find_file, identify_document
 
+_FEW = 3
+"""Fewer documents of one chunk each may be so by chance."""
 _PROBLEMS = {
     "moved": "wrong_position",
     "placed": "unrecorded_position",
@@ -145,8 +147,6 @@ class Examination:
         sources: Sources | None,
         position_keys: PositionKeys | None,
         document_key: DocumentKey | None,
-        *,
-        by_file: bool = False,
     ) -> None:
         self.chunks = chunks = taken.chunks
         self.groups: Mapping[str, Sequence[int]] = {}
@@ -159,13 +159,12 @@ class Examination:
         """Return each chunk's start in its source, where that is proved; else -1."""
         proofs = None if sources is None else self._compare(sources)
         groups = group_chunks(chunks, document_key)
-        divided = [] if document_key else divided_files(chunks, by_file=by_file)
-        for error in divided:
-            for number in error.ranks:
-                self._findings.add(error.kind, number, error.document)
-        ordered = bool(chunks) and not divided
+        ordered = bool(chunks)
         for group in groups:
             ordered = self._is_ordered(group) and ordered
+            for i in group.members if group.shared_name is not None else ():
+                self._findings.add("shared_name", i, group.name)
+        ordered = not self._find_ids_of_chunks(document_key) and ordered
         self.damaged = check_documents(chunks, self._findings, sampled=not taken.is_all)
         """Numbers of the chunks of documents that cannot be read whole."""
         problems = self._findings.problems()
@@ -220,6 +219,24 @@ class Examination:
             if kind is not None:
                 detail = f"it stands at {span[0]}-{span[1]}" if span else ""
                 self._findings.add(kind, i, name, detail)
+
+    def _find_ids_of_chunks(self, document_key: DocumentKey | None) -> bool:
+        """Note files of which each chunk has a document id; whether there are any."""
+        files: dict[str, dict[str, list[int]]] = {}
+        for i, hit in enumerate(self.chunks if document_key is None else ()):
+            file, identity = find_file(hit.metadata), identify_document(hit)
+            if file is not None and identity is not None and not is_own(hit.metadata):
+                of_file = files.setdefault(file, {})
+                of_file.setdefault(identity.key, []).append(i)
+        found = False
+        for file, documents in files.items():
+            numbers = [each[0] for each in documents.values() if len(each) == 1]
+            if len(numbers) < _FEW or len(numbers) < len(documents):
+                continue
+            found = True
+            for i in numbers:
+                self._findings.add("divided_file", i, file)
+        return found
 
     def _is_ordered(self, group: Group) -> bool:
         """Ask the rules of retrieval of one document; whether they and proofs agree."""

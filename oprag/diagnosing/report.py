@@ -103,9 +103,10 @@ MESSAGES = {
     "empty": "There are no chunks: index the documents, or examine the collection that "
     "holds them.",
     "missing_document": "Nothing says which document these chunks are from.",
-    "divided_file": "Chunks of one file belong to several documents by their ids: how "
-    "these follow one another is not known. Where the file is one document, give its "
-    "key as document_key=.",
+    "divided_file": "Each chunk of a file has another document id: how these follow "
+    "one another is not known. Give the file's key as document_key=.",
+    "shared_name": "Several files have one name. Each is read in its order; name them "
+    "apart, or give document_key=.",
     "missing_position": "These chunks have no position that can be used.",
     "unscoped_position": "Offsets count from the start of a section or a parent, so "
     "they do not order the document.",

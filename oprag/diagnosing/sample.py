@@ -16,7 +16,7 @@ from oprag.context import check_option
 from oprag.diagnosing.checks import examine, group_chunks, read_group
 from oprag.documents import StoredChunk, is_own
 from oprag.errors import PositionError
-from oprag.positions import DocumentKey, PositionKeys, known_document
+from oprag.positions import DocumentKey, PositionKeys, identify_document
 
 
 class Sample(NamedTuple):
@@ -54,8 +54,8 @@ def take_sample(
             unsettled.add(group.key)
     is_all = True
     for chunk in rest:
-        key, _ = known_document(chunk, document_key) or ("", "")
-        if key in unsettled:
+        identity = identify_document(chunk, document_key)
+        if identity is not None and identity.key in unsettled:
             taken.append(chunk)
             continue
         is_all = False

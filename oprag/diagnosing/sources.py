@@ -11,7 +11,7 @@ from oprag.errors import DocumentNotFoundError, UnreadableFileError
 from oprag.locating import held, squeeze
 from oprag.metadata import DOC_KEY, DOC_VERSION, uri_of
 from oprag.metadata import document_key as key_of
-from oprag.positions import DocumentKey, known_document
+from oprag.positions import DocumentKey, identify_document
 
 _NAMES = ("file_path", "source", "file_name", "filename", "url", "title")
 """Keys that may hold a name that the source knows, where the identity is another."""
@@ -111,7 +111,8 @@ class Sources:
 
 
 def _names(hit: Hit, document_key: DocumentKey | None) -> Iterator[str]:
-    key, _ = known_document(hit, document_key) or ("", "")
+    identity = identify_document(hit, document_key)
+    key = identity.key if identity else ""
     yield from (name for name in (uri_of(hit.metadata, key), key) if name)
     for other in _NAMES:
         value = hit.metadata.get(other)

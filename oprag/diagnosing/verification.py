@@ -94,8 +94,7 @@ class Verification(NamedTuple):
         taken = take_sample(
             scanned, sample, position_keys=keys[0], document_key=keys[1]
         )
-        by_file = self.options.documents is not None
-        diagnosis = Examination(taken, None, *keys, by_file=by_file).diagnosis
+        diagnosis = Examination(taken, None, *keys).diagnosis
         groups = group_chunks(taken.chunks, keys[1])
         key = self.options.document_key or strict.document_key
         reading = replace(strict, documents=self.full, document_key=key)
@@ -194,7 +193,7 @@ def _read(hits: Sequence[Hit], options: ContextOptions) -> None:
     """Read the full texts of a document's chunks as Self-Route does."""
     source: Any = options.documents
     named = replace(options, documents=None, on_problem="warn")
-    arranged = arrange(source.named_by_file(hits), named)
+    arranged = arrange(hits, named)
     for name in {each.text_id for each in arranged.passages}:
         source.read(name)
 

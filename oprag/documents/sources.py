@@ -24,7 +24,7 @@ from oprag.errors import (
     named,
 )
 from oprag.metadata import CHAR_START, CHUNK_INDEX, HASH, PART_INDEX
-from oprag.positions import Part, SourceText, document_name, group_parts, known_document
+from oprag.positions import Part, SourceText, group_parts, identify_document
 from oprag.tokens import in_thread
 
 PART_SEPARATOR = "\n\n"
@@ -84,19 +84,6 @@ class DocumentSource(ABC):
         """Return whether the document is there; False where only reading it tells."""
         return False
 
-    def named_by_file(self, hits: Sequence[Hit]) -> list[Hit]:
-        """Return the hits; one whose file, not whose id, is here is of that file.
-
-        LlamaIndex's readers make ids up, and a folder has the texts by their paths.
-        """
-        named = []
-        for hit in hits:
-            file, known = document_name(hit.metadata), known_document(hit)
-            if known and file and self.has(file) and not self.has(known[0]):
-                hit = hit._replace(document=file)  # noqa: PLW2901 -- the same hit
-            named.append(hit)
-        return named
-
     def called(self) -> Mapping[str, str]:
         """Return the full names of the documents for people, by their own names."""
         return {name: name for name in map(str, self.names())}
@@ -120,7 +107,7 @@ class DocumentSource(ABC):
 
 def called(metadata: Mapping[str, Any], name: str) -> str:
     """Return a document's full name for people, by the metadata of one of its texts."""
-    return (known_document(Hit("", metadata, document=name)) or (name, name))[1]
+    return (identify_document(Hit("", metadata, document=name)) or (name, name))[1]
 
 
 def exact_text(document_id: str, found: FullText) -> str:

@@ -46,7 +46,9 @@ def stored_hit(chunk: StoredChunk) -> Hit:
     """
     node = read_node(chunk.metadata)
     hit = Hit("", chunk.metadata) if node is None else node
-    return hit._replace(text=chunk.text, source=chunk, subject=chunk)
+    return hit._replace(
+        text=chunk.text, source=chunk, subject=chunk, id=chunk.id or None
+    )
 
 
 Wanted: TypeAlias = Mapping[str, Collection[int] | None]

@@ -1,17 +1,17 @@
 """Documents and positions of chunks, read from the metadata of any framework."""
 
 from oprag.positions.errors import not_located
-from oprag.positions.keys import (
+from oprag.positions.hit_documents import identify_documents
+from oprag.positions.identity import (
     OF_A_PLACE,
-    PART_KEYS,
     DocumentKey,
-    PositionKeys,
-    as_number,
+    Identity,
     document_metadata,
     document_name,
-    known_document,
-    read_documents,
+    find_file,
+    identify_document,
 )
+from oprag.positions.keys import PART_KEYS, PositionKeys, as_number
 from oprag.positions.llamaindex_nodes import NODE_CONTENT, read_node, rewritten
 from oprag.positions.parts import (
     Part,
@@ -22,6 +22,13 @@ from oprag.positions.parts import (
 )
 from oprag.positions.place import Place, is_unchanged, place_of, placed, read_spans
 from oprag.positions.reader import read_by_others, read_chunks
+from oprag.positions.shared_names import (
+    are_of_one_file,
+    find_shared_names,
+    keep_one_version,
+    separate_by_facts,
+    separate_by_positions,
+)
 from oprag.positions.stamps import (
     Stamp,
     qualified_name,
@@ -29,32 +36,32 @@ from oprag.positions.stamps import (
     stamp_chunks,
     texts_in_chunks,
 )
-from oprag.positions.validity import (
-    check_positions,
-    divided_files,
-    within_one_version,
-    without_duplicates,
-    without_place,
-)
+from oprag.positions.validity import check_positions, deduplicate, without_place
 
 __all__ = [
     "NODE_CONTENT",
     "OF_A_PLACE",
     "PART_KEYS",
     "DocumentKey",
+    "Identity",
     "Part",
     "Place",
     "PositionKeys",
     "SourceText",
     "Stamp",
+    "are_of_one_file",
     "as_number",
     "check_positions",
-    "divided_files",
+    "deduplicate",
     "document_metadata",
     "document_name",
+    "find_file",
+    "find_shared_names",
     "group_parts",
+    "identify_document",
+    "identify_documents",
     "is_unchanged",
-    "known_document",
+    "keep_one_version",
     "not_located",
     "part_numbers",
     "parts_named",
@@ -63,14 +70,13 @@ __all__ = [
     "qualified_name",
     "read_by_others",
     "read_chunks",
-    "read_documents",
     "read_node",
     "read_spans",
     "rewritten",
+    "separate_by_facts",
+    "separate_by_positions",
     "splitter_settings",
     "stamp_chunks",
     "texts_in_chunks",
-    "within_one_version",
-    "without_duplicates",
     "without_place",
 ]

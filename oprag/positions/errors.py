@@ -8,6 +8,7 @@ from typing import Any
 from oprag.chunk import Chunk, Hit
 from oprag.errors import ConflictingPositionsError, MissingPositionError, PositionError
 from oprag.metadata import uri_of
+from oprag.positions.identity import OF_A_PLACE as POSITION_METADATA
 from oprag.positions.keys import as_number, known_positions
 
 _WAY_OUT = "Give the full texts as documents=, and each chunk is found in its text."
@@ -17,7 +18,10 @@ _WHY = {"ambiguous": "is more than once in its text", "not_found": "is not in it
 
 
 def no_position(
-    lacking: Sequence[tuple[Hit, int]], document: str, position_keys: Any
+    lacking: Sequence[tuple[Hit, int]],
+    document: str,
+    position_keys: Any,
+    hits: Sequence[Hit],
 ) -> MissingPositionError:
     """Return the error for chunks without a position that can be used.
 
@@ -26,6 +30,8 @@ def no_position(
             first that has something else than a number.
         document: Key of its document.
         position_keys: The option.
+        hits: All chunks of the document. A key that gives each another whole number is
+            named as the way out.
     """
     values = [known_positions(hit).values() for hit, _ in lacking]
     odd = [n for n, each in enumerate(values) if None in map(as_number, each)]
@@ -34,15 +40,52 @@ def no_position(
     useless = [f"{key}={value!r}" for key, value in known_positions(hit).items()]
     why = ""
     if position_keys is not None:
-        why = f" position_keys={position_keys!r} gives no number on it."
+        why = (
+            f" position_keys={position_keys!r} gives no number and no date on it. A "
+            "function may return anything that can be compared."
+        )
     elif useless:
         why = f" Not usable for every chunk of the document: {', '.join(useless)}."
+    way_out = _WAY_OUT
+    if position_keys is None and (numbering := _find_numbering_key(hits)):
+        way_out = (
+            f"{numbering!r} has another number on each chunk: if it counts them in "
+            f"reading order, give position_keys={numbering!r}. If not: {_WAY_OUT}"
+        )
     message = (
         f"Document {uri_of(hit.metadata, document)!r}: the chunk at rank {rank} has no "
         "position that can be used. Metadata keys found: "
-        f"{', '.join(keys) or 'none'}.{why} {_WAY_OUT}"
+        f"{', '.join(keys) or 'none'}.{why} {way_out}"
     )
     return MissingPositionError(message, document=document, rank=rank, keys=keys)
+
+
+def _find_numbering_key(hits: Sequence[Hit]) -> str | None:
+    """Return the first key, by its name, with another whole number on each chunk."""
+    for key in sorted(hits[0].metadata, key=str):
+        if not isinstance(key, str) or key in POSITION_METADATA:
+            continue
+        numbers = {as_number(hit.metadata.get(key)) for hit in hits}
+        if len(numbers) == len(hits) > 1 and None not in numbers:
+            return key
+    return None
+
+
+def not_comparable(document: str, values: Sequence[Any], given: Any) -> PositionError:
+    """Return the error for values of the user's keys that have no order.
+
+    Args:
+        document: Key of the document.
+        values: The positions that were read.
+        given: The option `position_keys`.
+    """
+    kinds = sorted({type(part).__name__ for value in values for part in value or ()})
+    message = (
+        f"Document {document!r}: the values that position_keys={given!r} gives cannot "
+        f"be compared with one another ({', '.join(kinds)}). Give a function that "
+        "returns one kind of value for every chunk."
+    )
+    return PositionError(message, kind="not_comparable", document=document)
 
 
 def not_located(

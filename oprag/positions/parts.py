@@ -21,13 +21,8 @@ from oprag.metadata import (
     PART_INDEX,
     document_key,
 )
-from oprag.positions.keys import (
-    PART_KEYS,
-    SECTION_KEYS,
-    as_number,
-    document_name,
-    look_up,
-)
+from oprag.positions.identity import document_name
+from oprag.positions.keys import PART_KEYS, SECTION_KEYS, as_number, look_up
 from oprag.positions.place import placed
 
 _FROM_ONE = frozenset(("page_number", "page_label", "seq_num", "loc.pageNumber"))

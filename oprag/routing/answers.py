@@ -85,8 +85,6 @@ def route(
     Source:
         Self-Route (arXiv 2407.16833).
     """
-    if options.source is not None:
-        hits = options.source.named_by_file(hits)
     routed = Routed(StepContext(""))
     problems: tuple[OpragError, ...] = ()
     sent: list[str] = []

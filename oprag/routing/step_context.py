@@ -19,7 +19,7 @@ from oprag.context import (
 from oprag.errors import BudgetTooSmallError, ContextWindowError, OpragError
 from oprag.metadata import UNNAMED, document_key
 from oprag.ordering import document_order
-from oprag.positions import document_metadata, read_documents
+from oprag.positions import document_metadata, identify_documents
 from oprag.routing.options import RouteOptions
 
 _CUT = "cut to the window"
@@ -185,7 +185,7 @@ def chunks_of_documents(hits: Sequence[Hit], options: ContextOptions) -> list[Ch
         MissingDocumentError: A hit does not say which document it is from.
     """
     key, places = options.document_key, options.position_keys
-    read_documents(hits, document_key=key, position_keys=places)  # or refuses them
+    identify_documents(hits, document_key=key, position_keys=places)  # or refuses them
     lenient = replace(options, order="rank", on_problem="warn")
     passages = arrange(hits, lenient).passages
     chunks = [passage.chunks[0] for passage in passages]

@@ -16,7 +16,7 @@ from oprag.documents import check_entries
 from oprag.errors import DocumentNotFoundError, MissingPositionError, OpragError
 from oprag.metadata import DOC_KEY, DOC_URI, document_key
 from oprag.ordering import document_order
-from oprag.positions import document_name, read_chunks, read_documents
+from oprag.positions import document_name, identify_documents, read_chunks
 from oprag.units.document_groups import LongUnit
 
 
@@ -50,7 +50,7 @@ class UnitIndex:
             PositionError: Its document is in several, and its characters are not
                 known or are not in it.
         """
-        documents = read_documents(hits, document_key=options.document_key)
+        documents = identify_documents(hits, document_key=options.document_key)
         problems: dict[str, OpragError] = {}
         keys = options.position_keys
         chunks = read_chunks(hits, documents, position_keys=keys, problems=problems)

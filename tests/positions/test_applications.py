@@ -6,7 +6,7 @@ import pytest
 
 from oprag import order_context
 from oprag.chunk import Hit
-from oprag.positions import read_chunks, read_documents
+from oprag.positions import Identity, identify_documents, read_chunks
 
 NUMBERS = range(12)
 MIXED = (7, 2, 10, 0, 5, 11, 9, 1, 3, 8, 6, 4)
@@ -76,7 +76,7 @@ def test_two_files_of_one_name_are_two_documents():
 def test_every_new_key_may_be_an_attribute(key):
     hits = [Hit(f"{n}", {}, subject=SimpleNamespace(**{key: n})) for n in (10, 9)]
 
-    chunks = read_chunks(hits, [("d", "d")] * 2)
+    chunks = read_chunks(hits, [Identity("d", "d")] * 2)
     assert [chunk.position for chunk in chunks] == [(0, 10), (0, 9)]
 
 
@@ -84,6 +84,6 @@ def test_every_new_key_may_be_an_attribute(key):
 def test_so_may_what_names_the_document(key):
     hit = Hit("t", {}, subject=SimpleNamespace(**{key: "x"}))
 
-    assert read_documents([hit]) == [("x", "x")]
+    assert identify_documents([hit]) == [("x", "x")]
     named = hit._replace(metadata={"url": "u"})
-    assert read_documents([named]) == [("u", "u")]  # metadata comes first
+    assert identify_documents([named]) == [("u", "u")]  # metadata comes first

@@ -9,7 +9,7 @@ from oprag import order_context
 from oprag.chunk import Hit
 from oprag.errors import MissingDocumentError, PositionWarning
 from oprag.metadata import UNNAMED
-from oprag.positions import read_documents
+from oprag.positions import identify_documents
 from oprag.positions.keys import look_up
 
 
@@ -17,7 +17,7 @@ def _key(metadata, **options):
     document = options.pop("document", None)
     subject = options.pop("subject", None)
     hit = Hit("text", metadata, subject=subject, document=document)
-    return read_documents([hit], **options)[0][0]
+    return identify_documents([hit], **options)[0][0]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_missing_identity_says_what_was_found_and_what_to_do():
     with pytest.raises(
         MissingDocumentError, match=r"rank 1.*author, start_index, title"
     ) as caught:
-        read_documents(hits)
+        identify_documents(hits)
     assert caught.value.rank == 1
     assert caught.value.keys == ("author", "start_index", "title")
     assert isinstance(caught.value, ValueError)
@@ -97,14 +97,14 @@ def test_a_missing_identity_says_what_was_found_and_what_to_do():
 def test_a_text_without_identity_and_position_is_a_document_of_its_own():
     hits = [Hit("x", {}), Hit("t", {"source": "s"}), Hit("y", {"doc_id": "None"})]
 
-    (one, other), of_s, (third, no_name) = read_documents(hits)
+    (one, other), of_s, (third, no_name) = identify_documents(hits)
     assert of_s == ("s", "s")
     assert one.startswith(UNNAMED)
     assert third.startswith(UNNAMED)
     assert one != third
     assert (other, no_name) == ("", "")
     with pytest.raises(MissingDocumentError):
-        read_documents([hits[0], hits[2]])
+        identify_documents([hits[0], hits[2]])
 
 
 _IDS = [f"{n:08}-0000-0000-0000-000000000000" for n in range(3)]

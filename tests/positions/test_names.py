@@ -3,14 +3,14 @@
 import pytest
 
 from oprag.chunk import Hit
-from oprag.positions import document_metadata, read_chunks, read_documents
+from oprag.positions import document_metadata, identify_documents, read_chunks
 
 ID = "f7129805-1e94-4f0e-9a43-0b8a51b0fd5f"
 
 
 def read(metadata, **kwargs):
     hits = [Hit("text", metadata, None, None, None, ID)]
-    documents = read_documents(hits, **kwargs)
+    documents = identify_documents(hits, **kwargs)
     return read_chunks(hits, documents)[0]
 
 
@@ -41,7 +41,7 @@ def test_of_paths_that_end_alike_as_many_parts_are_named_as_tell_them_apart():
     paths = ["/d/2023/q1/a.txt", "/d/2024/q1/a.txt", "/e/2024/q1/a.txt", "/d/q2/a.txt"]
     metadatas = [written, *({"source": path} for path in paths)]
 
-    documents = read_documents([Hit("text", metadata) for metadata in metadatas])
+    documents = identify_documents([Hit("text", metadata) for metadata in metadatas])
 
     names = ["q1/a.txt", "2023/q1/a.txt", "d/2024/q1/a.txt", "e/2024/q1/a.txt"]
     assert [name for _, name in documents] == [*names, "q2/a.txt"]
@@ -52,7 +52,7 @@ def test_a_path_under_several_ids_is_not_named_by_more_of_it():
     written = {"oprag_hash": "f", "oprag_key": "k", "oprag_document": "q1/a.txt"}
 
     for other in (ids[1], written):
-        documents = read_documents([Hit("text", ids[0]), Hit("text", other)])
+        documents = identify_documents([Hit("text", ids[0]), Hit("text", other)])
         assert {name for _, name in documents} == {"q1/a.txt"}
 
 

@@ -18,11 +18,11 @@ from oprag.errors import (
 )
 from oprag.metadata import result_hash
 from oprag.ordering import document_order
-from oprag.positions import as_number, read_chunks
+from oprag.positions import Identity, as_number, read_chunks
 
 
 def _read(hits, **options):
-    return read_chunks(hits, [("d", "d")] * len(hits), **options)
+    return read_chunks(hits, [Identity("d", "d")] * len(hits), **options)
 
 
 def _positions(metadatas, **options):

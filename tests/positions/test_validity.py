@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oprag import order_context
 from oprag.chunk import Chunk, Span
 from oprag.errors import ConflictingPositionsError
-from oprag.positions import check_positions, without_duplicates
+from oprag.positions import check_positions, deduplicate
 
 SOURCE = "abcdefghij" * 3
 
@@ -20,7 +20,7 @@ def _at(start, end, rank=0, text=None, part=None):
 def test_of_several_texts_at_one_position_each_is_kept_once_with_its_best_rank():
     chunks = [_at(0, 3, rank, text) for rank, text in enumerate("abbacba", 1)]
 
-    kept = without_duplicates([*chunks, _at(0, 3, 0, "b")])
+    kept = deduplicate([*chunks, _at(0, 3, 0, "b")])
     assert [(chunk.text, chunk.rank) for chunk in kept] == [
         ("a", 1),
         ("b", 0),
@@ -67,7 +67,7 @@ def test_a_chunk_without_a_span_between_two_does_not_hide_that_they_conflict():
     )
 )
 def test_a_conflict_is_found_exactly_when_no_source_could_hold_all_chunks(items):
-    chunks = without_duplicates(
+    chunks = deduplicate(
         Chunk(
             text,
             "d",

@@ -1,0 +1,112 @@
+"""Hits read, told apart and checked: before anything is selected.
+
+hits -> chunks -> of one file each -> without duplicates -> of one version
+-> without contradictions -> at their places in the full texts
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from oprag.chunk import Chunk, Hit
+from oprag.context.options import ContextOptions, TextsByName
+from oprag.context.places import find_places
+from oprag.errors import OpragError, PositionWarning, users_level
+from oprag.metadata import HASH, PROBLEM
+from oprag.positions import (
+    check_positions,
+    deduplicate,
+    identify_documents,
+    keep_one_version,
+    read_chunks,
+    separate_by_positions,
+)
+
+
+class CheckedHits(NamedTuple):
+    """The chunks of hits, as far as they can all be where they say."""
+
+    chunks: list[Chunk]
+    """Ranked by the order of the hits."""
+    problems: dict[str, OpragError]
+    """By document key; empty unless `on_problem="warn"`."""
+    dropped: dict[str, list[int]]
+    """Ranks of hits by the reason why they were left out."""
+    doubts: dict[str, tuple[str, ...]]
+    """See `Separation.doubts`."""
+
+
+def check_hits(
+    hits: Sequence[Hit], options: ContextOptions, texts: TextsByName | None
+) -> CheckedHits:
+    """Read positions, tell files apart, and leave out duplicates and other versions."""
+    errors: dict[str, OpragError] = {}
+    warns = options.on_problem == "warn"
+    # Full texts may still resolve these errors.
+    collected = None if texts is None and not warns else errors
+    documents = identify_documents(
+        hits,
+        document_key=options.document_key,
+        position_keys=options.position_keys,
+        problems=errors if warns else None,
+    )
+    chunks = read_chunks(
+        hits, documents, position_keys=options.position_keys, problems=collected
+    )
+    doubts: dict[str, tuple[str, ...]] = {}
+    if options.document_key is None and options.position_keys is None:
+        chunks, doubts = separate_by_positions(chunks, collected)
+    dropped: dict[str, list[int]] = {}
+    unique = deduplicate(chunks)
+    _note_dropped(dropped, "duplicate", chunks, unique)
+    chunks = unique
+    if options.document_key is None:
+        chunks, others = keep_one_version(unique)
+        _note_dropped(dropped, "version", unique, chunks)
+        _warn_of_versions(others)
+    recorded = {c.rank: c.span for c in chunks if c.part is None} if texts else {}
+    chunks = check_positions(chunks, problems=collected)
+    if texts is not None:
+        located = find_places(
+            chunks, texts.read, errors, compared=texts.at_hand, recorded=recorded
+        )
+        chunks = deduplicate(located)
+        _note_dropped(dropped, "duplicate", located, chunks)
+        texts.check()
+    if errors and not warns:
+        raise next(iter(errors.values()))
+    return CheckedHits([*map(_with_its_problem, chunks)], errors, dropped, doubts)
+
+
+def _note_dropped(
+    dropped: dict[str, list[int]],
+    reason: str,
+    before: Sequence[Chunk],
+    after: Sequence[Chunk],
+) -> None:
+    kept = {chunk.rank for chunk in after}
+    ranks = [chunk.rank for chunk in before if chunk.rank not in kept]
+    if ranks:
+        dropped[reason] = sorted([*dropped.get(reason, []), *ranks])
+
+
+def _warn_of_versions(left_out: Sequence[Chunk]) -> None:
+    if not left_out:
+        return
+    names = dict.fromkeys(chunk.text_id for chunk in left_out)
+    message = (
+        f"{len(left_out)} retrieved chunks of {', '.join(map(repr, names))} were left "
+        "out: they are of another version of the text (doc_version) than the best "
+        "chunk. An interrupted indexing leaves such chunks: index these documents "
+        "again."
+    )
+    warnings.warn(message, PositionWarning, stacklevel=users_level())
+
+
+def _with_its_problem(chunk: Chunk) -> Chunk:
+    """The chunk; a result that still has no place keeps its problem."""
+    if chunk.position is None and HASH in chunk.metadata:
+        return chunk._replace(problem=chunk.metadata.get(PROBLEM))
+    return chunk

@@ -1,0 +1,266 @@
+"""Read which document a chunk belongs to from its own metadata.
+
+A name is a claim: `shared_names.py` tells several files of one name apart, once the
+positions of their chunks are known.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+from oprag.chunk import Hit
+from oprag.metadata import (
+    DOC_KEY,
+    DOC_URI,
+    DOCUMENT,
+    HASH,
+    KEY,
+    OWN_KEYS,
+    RESULT_KEYS,
+    UNNAMED,
+    is_in_all,
+)
+from oprag.positions.keys import (
+    PART_KEYS,
+    SCHEMES,
+    SECTION_KEYS,
+    as_list,
+    as_number,
+    look_up,
+)
+
+DocumentKey: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
+"""A metadata key, an attribute name, a callable on the framework's object, or a
+list of these: the first that gives a value counts."""
+
+FILE_KEYS = ("file_path", "source", "original_file_name", "file_name", "filename")
+"""Keys of readers and applications that name a file, the most telling first."""
+_ADDRESS_KEYS = ("url", "source_url", "URL", "link")
+FRAMEWORK_IDS = ("ref_doc_id", "document_id", "doc_id")
+_ID_KEYS = (*FRAMEWORK_IDS, "file_id", "artifact_id", "full_doc_id")
+ID_KEYS = (*_ID_KEYS, "source", "file_path", "original_file_name", "url", "file_name")
+"""Keys that identify a document, the most telling first."""
+_NAMES = (
+    *(DOC_URI, "file_path", "source", "original_file_name", "file_name", "url"),
+    *("title", "filename", "source_url", "URL", "link", "page_title"),
+    *("document_name", "docnm_kwd"),
+)
+"""Keys of what people call a document, the most telling first."""
+_ID_ATTRIBUTES = ("document_id", "file_id", "artifact_id")
+"""Attributes of applications' own chunks that name a document. Not `doc_id`, which on
+LlamaIndex's documents is their own id."""
+NO_NAME = ("", "None", "blob")
+"""LlamaIndex writes the string "None" where a node has no source; LangChain.js and n8n
+call every file that was handed over in memory "blob"."""
+_UUID = re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$")
+_SPLIT_KEYS = frozenset((*PART_KEYS, *SECTION_KEYS))
+
+_HAS_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,5}$")
+_OF_MANY = re.compile(
+    r"\.(csv|tsv|xlsx?|ods|jsonl?|ndjson|parquet|db|sqlite3?|xml|zip|mbox|com|org|net)$",
+    re.IGNORECASE,
+)
+"""Names of tables, data and systems, which may hold many documents."""
+
+TIME_KEYS = ("start_seconds", "start_time", "start")
+"""Keys of the second at which a chunk of a talk begins."""
+_PLACE_IN_FILE = re.compile(r"#(page=\d+|L\d+(-L?\d+)?|t=[\d.:hms]+)$")
+_TIME_IN_LINK = re.compile(r"([?&])(t|start)=([\d.]+)s?(?=&|#|$)")
+_VIDEOS = re.compile(r"https?://([\w-]+\.)*(youtube\.com|youtu\.be|vimeo\.com)/")
+
+
+class Identity(NamedTuple):
+    """The document that a chunk names."""
+
+    key: str
+    """Equal for all chunks of one document."""
+    name: str
+    """What people call it, in full; empty for a text without a name."""
+    shared_name: str | None = None
+    """The key that this file would have if no other file had its name."""
+
+
+def identify_document(
+    hit: Hit, document_key: DocumentKey | None = None
+) -> Identity | None:
+    """Read key and full name of the document of one hit; None without."""
+    metadata = hit.metadata
+    if document_key is None:
+        key = _find_key(hit)
+        names: Sequence[str] = _NAMES
+    else:
+        values = (
+            look_up(metadata, hit.subject, each) for each in as_list(document_key)
+        )
+        key = first_name(values, NO_NAME[:2])  # "blob" is one if the user says so
+        key = _read_written_key(metadata) if key is None else key
+        names = _NAMES[:1]
+    if key is None:
+        return None
+    if HASH in metadata and DOCUMENT in metadata:
+        return Identity(key, str(metadata[DOCUMENT]))
+    name = _find_name(metadata, names)
+    if document_key is None:
+        name = strip_place(name, metadata)
+    return Identity(key, name or key)
+
+
+def find_file(metadata: Mapping[str, Any]) -> str | None:
+    """Return the file that the metadata name and that is one text; None without.
+
+    Not a table or a system (`tickets.csv`, `confluence`): these hold many documents.
+    """
+    for key in (*FILE_KEYS, *_ADDRESS_KEYS):
+        name = first_name((metadata.get(key),))
+        if name is not None and _is_one_text(name):
+            return name
+    return None
+
+
+def is_made_up(key: str, file: str) -> bool:
+    """Return whether a framework made an id up for a text of a file.
+
+    A UUID, or what LlamaIndex calls several texts of one file.
+    """
+    return _UUID.match(key) is not None or key.startswith(f"{file}_part_")
+
+
+def counts_from_parent(hit: Hit) -> bool:
+    """Return whether a hit's `start_index` may count from a parent.
+
+    LangChain gives the children of a parent a random `doc_id`, whether the parent was
+    a document or was cut out of one: only full texts tell.
+    """
+    parent = hit.metadata.get("doc_id")
+    return (
+        isinstance(parent, str)
+        and _UUID.match(parent) is not None
+        and "start_index" in hit.metadata
+        and hit.metadata.keys().isdisjoint((DOC_KEY, HASH))
+    )
+
+
+def document_name(metadata: Mapping[str, Any]) -> str | None:
+    """Return the name of a document that is to be split or indexed.
+
+    `doc_uri` or `doc_key`; then the file, because the ids of a framework may be of one
+    page, or of one run; then ids. None where the metadata has none of them.
+    """
+    keys = (DOC_URI, DOC_KEY, *FILE_KEYS, *ID_KEYS)
+    return first_name(metadata.get(key) for key in keys)
+
+
+def first_name(values: Iterable[Any], no_name: Sequence[str] = NO_NAME) -> str | None:
+    """Return the first value that is a name, as a string; None without."""
+    for value in values:
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            continue  # pandas writes NaN for nothing
+        if (name := str(value)) not in no_name:
+            return name
+    return None
+
+
+def strip_place(name: str, metadata: Mapping[str, Any]) -> str:
+    """Return the name of a file without the page, line or second that it points to.
+
+    `#page=3`, `#L10` and `#t=90` point into any file. `t=90` and `start=90` of an
+    address do where the chunk says the same time, and on YouTube and Vimeo. Any other
+    fragment may be a page of its own (`#/guide`, a post of a forum).
+    """
+    if "#" in name:
+        name = _PLACE_IN_FILE.sub("", name)
+    if "t=" not in name and "start=" not in name:
+        return name
+    found = _TIME_IN_LINK.search(name)
+    if found is None:
+        return name
+    times = [as_number(metadata.get(key)) for key in TIME_KEYS]
+    if as_number(found[3]) not in times and not _VIDEOS.match(name):
+        return name
+    rest = name[found.end() :].removeprefix("&")
+    return name[: found.start()] + (found[1] + rest if rest else "")
+
+
+@lru_cache(maxsize=4096)
+def _spell(name: str) -> str:
+    """Return a key in one spelling: composed letters, no `./` in front."""
+    return unicodedata.normalize("NFC", name).removeprefix("./")
+
+
+def _is_one_text(name: str) -> bool:
+    if _OF_MANY.search(name):
+        return False
+    has_folder = "/" in name.partition("://")[2] or "\\" in name
+    return has_folder or _HAS_EXTENSION.search(name) is not None
+
+
+def _find_key(hit: Hit) -> str | None:
+    """Return the key of a hit's document by the known keys; None without."""
+    metadata = hit.metadata
+    own = _read_written_key(metadata) or metadata.get(DOC_KEY)
+    if type(own) is str and own not in NO_NAME:
+        return own
+    file = find_file(metadata)
+    if not _SPLIT_KEYS.isdisjoint(metadata) or metadata.get("loc") is not None:
+        file = file or first_name(metadata.get(key) for key in FILE_KEYS)
+        if file is not None:
+            return _spell(strip_place(file, metadata))
+    for key in (hit.document, *(metadata.get(each) for each in _ID_KEYS)):
+        name = first_name((key,))
+        if name is not None and not (file and is_made_up(name, file)):
+            return name
+    name = first_name(metadata.get(key) for key in ID_KEYS)
+    if file is not None and (name is None or is_made_up(name, file)):
+        name = file
+    if name is not None:
+        return _spell(strip_place(name, metadata))
+    return first_name(getattr(hit.subject, key, None) for key in _ID_ATTRIBUTES)
+
+
+def _find_name(metadata: Mapping[str, Any], keys: Sequence[str]) -> str:
+    """Return the first text that is no id; else the first; an empty one for none."""
+    first = ""
+    for key in keys:
+        name = metadata.get(key)
+        if not isinstance(name, str) or name in NO_NAME:
+            continue
+        if not _UUID.match(name):
+            return name
+        first = first or name
+    return first
+
+
+def _read_written_key(metadata: Mapping[str, Any]) -> str | None:
+    """Return the key of a result's document; None where it named none."""
+    key = metadata.get(KEY) if HASH in metadata else None
+    return None if key is None or str(key).startswith(UNNAMED) else str(key)
+
+
+OF_A_PLACE = {
+    *(key for key in OWN_KEYS if key not in (DOC_KEY, DOC_URI)),
+    *(key for scheme in SCHEMES for key in (scheme.start, scheme.end, *scheme.parts)),
+    *("loc", "score", "relevance_score", *RESULT_KEYS),
+}
+"""Metadata about the position, the size or the score of a chunk."""
+
+
+def document_metadata(
+    name: str, metadatas: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return what is known of a document: its name, and what its chunks agree on.
+
+    Args:
+        name: The document's.
+        metadatas: Of its chunks.
+    """
+    first = metadatas[0] if metadatas else {}
+    return {DOC_URI: name} | {
+        key: value
+        for key, value in first.items()
+        if key not in OF_A_PLACE and is_in_all(key, value, metadatas)
+    }

@@ -1,0 +1,140 @@
+"""The texts that positions count from: only within one of them are they compared.
+
+A splitter counts characters in the text that it was handed: a whole document, one of
+its pages, a section, a parent. Pages have numbers, which say how they follow one
+another; sections and parents have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from oprag.chunk import Hit
+from oprag.positions.identity import FRAMEWORK_IDS, NO_NAME
+from oprag.positions.keys import SECTION_KEYS, as_number
+
+_SAME_TEXT = 40
+"""Characters that two texts do not have at one place by chance."""
+
+
+class Origin(NamedTuple):
+    """The text that the position of a chunk counts from."""
+
+    number: int | None
+    """Its page, row or part: a number that orders it. None for none."""
+    text: Hashable = ()
+    """Tells texts apart that have no number, and those of one number."""
+    is_known: bool = True
+    """False where it is some other text than the document: a parent of the node."""
+
+
+def are_comparable(origins: Sequence[Origin]) -> bool:
+    """Return whether positions that count from these texts may be compared.
+
+    They may if it is one text; or if each text has a number, and each number one text.
+    One position needs no other.
+    """
+    distinct = {*origins}
+    if len(origins) < 2:  # noqa: PLR2004 -- nothing to compare with
+        return True
+    if not all(origin.is_known for origin in distinct):
+        return False
+    numbers = {origin.number for origin in distinct}
+    return len(numbers) == len(distinct) and (len(distinct) == 1 or None not in numbers)
+
+
+def find_sections(
+    hits: Sequence[Hit], starts: Sequence[int], parts: Sequence[int | None]
+) -> list[Origin]:
+    """Return the origins of offsets that a splitter counted in the text it was given.
+
+    It copies the metadata of that text to each chunk: chunks of another section or
+    another framework document were cut out of another text.
+
+    Args:
+        hits: Chunks of one document.
+        starts: Where each begins; as many.
+        parts: Page, row or part of each; as many.
+    """
+    present = set().union(*(hit.metadata for hit in hits))
+    keys = [key for key in SECTION_KEYS if key in present]
+    sections = [
+        tuple(_comparable(hit.metadata.get(key)) for key in keys) for hit in hits
+    ]
+    texts = find_texts(hits, starts, parts)
+    rows = zip(parts, sections, texts, strict=True)
+    return [Origin(part, (section, text)) for part, section, text in rows]
+
+
+def find_texts(
+    hits: Sequence[Hit], starts: Sequence[int], parts: Sequence[int | None]
+) -> list[Hashable]:
+    """Return what tells the framework documents apart that chunks were cut out of.
+
+    Framework documents that have the same text at the same place are one that was
+    indexed twice.
+
+    Args:
+        hits: Chunks of one document.
+        starts: Where each begins; as many.
+        parts: Page, row or part of each; as many.
+    """
+    ids = [_read_ids(hit) for hit in hits]
+    if len({*ids}) < 2:  # noqa: PLR2004 -- one text
+        return [() for _ in hits]
+    same: dict[Hashable, Hashable] = {}
+    first_at: dict[Hashable, Hashable] = {}
+    for hit, start, part, own in zip(hits, starts, parts, ids, strict=True):
+        if len(hit.text) < _SAME_TEXT:
+            continue
+        other = first_at.setdefault((part, start, hit.text), own)
+        one, two = _find_root(same, other), _find_root(same, own)
+        if one != two:
+            same[two] = one
+    return [_find_root(same, own) for own in ids]
+
+
+def differing_keys(hits: Sequence[Hit]) -> tuple[str, ...]:
+    """Return the keys of sections and framework documents in which chunks differ."""
+    return tuple(
+        key
+        for key in (*SECTION_KEYS, *FRAMEWORK_IDS)
+        if len({_comparable(hit.metadata.get(key)) for hit in hits}) > 1
+    )
+
+
+def has_wrong_frame(frames: Iterable[tuple[str, int]]) -> bool:
+    """Return whether chunks cannot all come from one split of one text.
+
+    One split leaves one "last" chunk, the furthest, and no "only" chunk beside it.
+    Chained parsers leave one "only" chunk and many "last" ones.
+
+    Args:
+        frames: The frame of each chunk (`Hit.frame`), and where it begins.
+    """
+    starts: dict[str, set[int]] = {}
+    for frame, start in frames:
+        starts.setdefault(frame, set()).add(start)
+    if "parent" in starts or "last" not in starts:
+        return "parent" in starts
+    furthest = max(max(each) for each in starts.values())
+    return "only" in starts or starts["last"] != {furthest}
+
+
+def _read_ids(hit: Hit) -> Hashable:
+    """Return the ids of the framework document that a chunk was cut out of."""
+    ids = [hit.document, *(hit.metadata.get(key) for key in FRAMEWORK_IDS)]
+    return tuple(str(each) for each in ids if each is not None and each not in NO_NAME)
+
+
+def _find_root(same: Mapping[Hashable, Hashable], own: Hashable) -> Hashable:
+    while own in same:
+        own = same[own]
+    return own
+
+
+def _comparable(value: Any) -> int | str:
+    """Return the same for values that some stores make of one another: 2 and 2.0."""
+    number = as_number(value)
+    return repr(value) if number is None else number

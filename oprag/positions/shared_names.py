@@ -1,0 +1,321 @@
+"""Tell several files of one name apart, and several versions of one file.
+
+A name is a claim: `temp.pdf` is every upload, `README.md` is in each folder. Facts that
+a loader writes once for a file separate by themselves. Weaker ones do where positions
+show that chunks cannot be of one text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from oprag.chunk import Chunk, Hit, as_line
+from oprag.errors import PositionError
+from oprag.metadata import (
+    CHUNK_INDEX,
+    DOC_KEY,
+    DOC_VERSION,
+    HASH,
+    PART_INDEX,
+    document_key,
+    indexed_id,
+    version_text,
+    without_reserved_keys,
+)
+from oprag.ordering import group_by_document
+from oprag.positions.identity import OF_A_PLACE, Identity
+from oprag.positions.keys import as_number
+from oprag.positions.validity import deduplicate, find_contradiction
+
+STRONG_FACTS = ("total_pages", "file_size", "etag", "creationdate", "moddate")
+"""Keys that a loader writes once for a file and never for a chunk."""
+_FOLDER = re.compile(r"(^|_)(folder|directory|dir|repo|repository|bucket|drive)$")
+_WEAK = re.compile(
+    rf"{_FOLDER.pattern}|(^|_)(title|author|authors|creator|producer)$"
+    r"|(creation|created|modified|modification|updated|uploaded|accessed)"
+    r"|hash|md5|sha1|sha256|checksum",
+    re.IGNORECASE,
+)
+"""Keys that differ between files, and sometimes between chunks of one file."""
+_NO_SECTION = frozenset(("language", "lang", "locale", "id", "_id", "_collection_name"))
+"""Keys that do not say from which text the offsets of a chunk count."""
+_OF_STORES = frozenset(("_id", "_collection_name", "score", "relevance_score"))
+_SUFFIX_DIGITS = 4
+_FEW = 2
+"""Chunks by which a group shows that it is a text of its own."""
+
+
+class Separation(NamedTuple):
+    """The chunks, those of several files under several keys."""
+
+    chunks: list[Chunk]
+    doubts: dict[str, tuple[str, ...]]
+    """By name of a document: keys in which its chunks differ, which may show that they
+    are of several files. Too little was retrieved to tell."""
+
+
+def separate_by_facts(
+    hits: Sequence[Hit], identities: Sequence[Identity]
+) -> list[Identity]:
+    """Return the identities; files of one name that strong facts tell apart as several.
+
+    Facts are what all chunks of a name carry of `STRONG_FACTS`, and the version of the
+    text of chunks that oprag split. Chunks that `index_documents` wrote are of one
+    document, of which there may be several versions: it replaces texts.
+    """
+    groups: dict[str, list[int]] = {}
+    for i, identity in enumerate(identities):
+        groups.setdefault(identity.key, []).append(i)
+    separated = [*identities]
+    for members in groups.values():
+        if len(members) == 1:
+            continue
+        of_name = [hits[i] for i in members]
+        facts = _read_facts(of_name)
+        if len({*facts}) == 1:
+            continue
+        for i, fact in zip(members, facts, strict=True):
+            separated[i] = _separate(identities[i], fact)
+    return separated
+
+
+def _separate(identity: Identity, fact: Hashable, folder: str = "") -> Identity:
+    """Return the identity of one of several files of a name."""
+    digest = document_key(f"{identity.key}\n{fact!r}")
+    suffix = as_line(folder) or digest[:_SUFFIX_DIGITS]
+    name = f"{identity.name} ({suffix})" if identity.name else ""
+    return Identity(f"{identity.key}#{digest}", name, identity.key)
+
+
+def _read_facts(hits: Sequence[Hit]) -> list[Hashable]:
+    """Return for each hit of one name what separates it from other files."""
+    if HASH in hits[0].metadata or _are_indexed(hits):
+        return [()] * len(hits)
+    keys = [key for key in STRONG_FACTS if _is_on_all(key, hits)]
+    texts = _read_texts(hits)
+    facts: list[Hashable] = []
+    for hit, text in zip(hits, texts, strict=True):
+        facts.append((text, *(_plain(hit.metadata[key]) for key in keys)))
+    return facts
+
+
+def _is_on_all(key: str, hits: Sequence[Hit]) -> bool:
+    return all(hit.metadata.get(key) is not None for hit in hits)
+
+
+def _plain(value: Any) -> str:
+    """Return the same for values that some stores make of one another: 2 and 2.0."""
+    number = as_number(value)
+    return repr(value) if number is None else str(number)
+
+
+def _read_texts(hits: Sequence[Hit]) -> list[str]:
+    """Return the version of each hit's text, where a page has several; else nothing.
+
+    Pages that were split one by one have a version each: these are no several texts.
+    """
+    versions = [_read_version(hit.metadata) for hit in hits]
+    of_page: dict[Any, set[str]] = {}
+    for hit, version in zip(hits, versions, strict=True):
+        of_page.setdefault(hit.metadata.get(PART_INDEX), set()).add(version)
+    if all(len(each) == 1 for each in of_page.values()):
+        return [""] * len(hits)
+    return versions
+
+
+def _read_version(metadata: Mapping[str, Any]) -> str:
+    is_own = isinstance(metadata.get(DOC_KEY), str)
+    return version_text(metadata.get(DOC_VERSION)) if is_own else ""
+
+
+def _are_indexed(hits: Sequence[Hit]) -> bool:
+    """Return whether `index_documents` wrote all hits, as their ids prove."""
+    texts = {_read_version(hit.metadata) for hit in hits}
+    return len(texts) > 1 and all(map(_is_indexed, hits))
+
+
+def _is_indexed(hit: Hit) -> bool:
+    index = as_number(hit.metadata.get(CHUNK_INDEX))
+    if index is None or not hit.id:
+        return False
+    metadata = without_reserved_keys(hit.metadata)
+    written = {key: metadata[key] for key in metadata if key not in _OF_STORES}
+    return indexed_id(written, index) == hit.id
+
+
+def separate_by_positions(
+    chunks: Sequence[Chunk], problems: dict[str, Any] | None = None
+) -> Separation:
+    """Separate chunks of one document whose positions show that they are of several.
+
+    Where chunks have the same range and other texts, a fact of a file (a title, an
+    author, a date, a hash, a folder) separates groups of at least two chunks if within
+    each group all agree. Another key that does so names sections: their order is not
+    known.
+
+    Args:
+        chunks: As `read_chunks` gives them.
+        problems: Collects, by document key, what is raised without it.
+
+    Raises:
+        PositionError: The positions count from several sections.
+    """
+    doubts: dict[str, tuple[str, ...]] = {}
+    moved: dict[int, Chunk] = {}
+    for key, members in group_by_document(chunks).items():
+        if len(members) == 1 or HASH in members[0].metadata:
+            continue
+        if not _disagree(members):
+            if differing := _find_differing(members):
+                doubts[members[0].document_name or key] = differing
+            continue
+        fact = _find_divider(members, _is_weak)
+        if fact is not None:
+            moved.update((chunk.rank, _move(chunk, fact)) for chunk in members)
+            continue
+        section = _find_divider(members, _may_be_section)
+        if section is not None:
+            _tell(_report_sections(members, section), problems)
+    separated = [moved.get(chunk.rank, chunk) for chunk in chunks]
+    return Separation(separated, doubts)
+
+
+def _tell(error: PositionError, problems: dict[str, Any] | None) -> None:
+    if problems is None:
+        raise error
+    problems.setdefault(error.document, error)
+
+
+def find_shared_names(chunks: Sequence[Chunk]) -> list[PositionError]:
+    """Return what to say of each name that several files have."""
+    keys: dict[str, dict[str, int]] = {}
+    for chunk in chunks:
+        if chunk.shared_name is not None:
+            of_name = keys.setdefault(chunk.shared_name, {})
+            of_name[chunk.document_key] = of_name.get(chunk.document_key, 0) + 1
+    return [
+        _report_shared(name, files) for name, files in keys.items() if len(files) > 1
+    ]
+
+
+def keep_one_version(chunks: Sequence[Chunk]) -> tuple[list[Chunk], list[Chunk]]:
+    """Return the chunks of the best hit's version of each document, and the others.
+
+    `index_documents` replaces texts; when it is interrupted it leaves chunks of two,
+    which have no common order. Chunks of several sizes of one text stay together
+    (`doc_version`), and so do pages, which may have been split one by one: each is
+    looked at by itself.
+
+    Args:
+        chunks: Best first.
+    """
+    best: dict[tuple[str, int | None], str] = {}
+    kept, others = list[Chunk](), list[Chunk]()
+    for chunk in chunks:
+        text = _read_version(chunk.metadata)
+        is_kept = not text or text == best.setdefault(
+            (chunk.document_key, chunk.part), text
+        )
+        (kept if is_kept else others).append(chunk)
+    return kept, others
+
+
+def are_of_one_file(one: Chunk, other: Chunk) -> bool:
+    """Return whether nothing shows that two chunks of a document are of two files."""
+    if one.metadata is other.metadata:
+        return True
+    version = _read_version(one.metadata)
+    if version and version == _read_version(other.metadata):
+        return True
+    return not any(
+        _is_weak(key) and other.metadata.get(key) != value
+        for key, value in one.metadata.items()
+    )
+
+
+def _move(chunk: Chunk, fact: str) -> Chunk:
+    """Return the chunk as one of the file that a fact names."""
+    value = chunk.metadata[fact]
+    folder = str(value) if _FOLDER.search(fact) else ""
+    was = Identity(chunk.document_key, chunk.document_name or "", chunk.document_key)
+    identity = _separate(was, (fact, _plain(value)), folder)
+    return chunk._replace(
+        document_key=identity.key,
+        document_name=identity.name or None,
+        shared_name=identity.shared_name,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _is_weak(key: str) -> bool:
+    return key not in OF_A_PLACE and _WEAK.search(key) is not None
+
+
+def _may_be_section(key: str) -> bool:
+    return key not in OF_A_PLACE and key not in _NO_SECTION
+
+
+def _find_differing(chunks: Sequence[Chunk]) -> tuple[str, ...]:
+    """Return the facts of files in which chunks of one document differ."""
+    first = chunks[0].metadata
+    differing = []
+    for key, value in first.items():
+        if isinstance(key, str) and _is_weak(key):
+            for chunk in chunks:
+                if _plain(chunk.metadata.get(key)) != _plain(value):
+                    differing.append(key)
+                    break
+    version = _read_version(first)
+    if version and all(_read_version(c.metadata) == version for c in chunks):
+        return ()  # one text, by its hash
+    return tuple(sorted(differing))
+
+
+def _find_divider(chunks: Sequence[Chunk], may_be: Callable[[str], bool]) -> str | None:
+    """Return the key whose values divide chunks into groups that agree within.
+
+    Of several the one that makes the fewest groups, then the first by its name.
+    """
+    found: list[tuple[int, str]] = []
+    for key in chunks[0].metadata:
+        if not isinstance(key, str) or not may_be(key):
+            continue
+        groups: dict[str, list[Chunk]] = {}
+        for chunk in chunks:
+            groups.setdefault(_plain(chunk.metadata.get(key)), []).append(chunk)
+        large = [group for group in groups.values() if len(group) >= _FEW]
+        if len(large) >= _FEW and not any(map(_disagree, groups.values())):
+            found.append((len(groups), key))
+    return min(found)[1] if found else None
+
+
+def _disagree(chunks: Sequence[Chunk]) -> bool:
+    return find_contradiction(deduplicate(chunks)) is not None
+
+
+def _report_sections(chunks: Sequence[Chunk], key: str) -> PositionError:
+    first = chunks[0]
+    name = first.document_name or first.document_key
+    message = (
+        f"Document {name!r}: the positions count from one of several texts (the chunks "
+        f"differ in {key}, and have the same range and other texts), so they do not "
+        "order the document. If these are sections of one document, give its full text "
+        "as documents=. If each is a document, give a function as document_key=, which "
+        f"returns {key!r} together with the name."
+    )
+    return PositionError(
+        message, kind="unscoped_position", document=first.document_key, keys=(key,)
+    )
+
+
+def _report_shared(name: str, files: Mapping[str, int]) -> PositionError:
+    chunks = sum(files.values())
+    message = (
+        f"{chunks} chunks of the name {name!r} are of {len(files)} different files. "
+        "They are kept apart, each file in its order. Give every file a name of its "
+        "own, or document_key=, which says what identifies a document."
+    )
+    return PositionError(message, kind="shared_name", document=name)
