@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from numbers import Number
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
@@ -40,11 +41,11 @@ class Chunk(NamedTuple):
     """Identifies the document: equal for all chunks of one document."""
     rank: int
     """Place in the retriever's order, 0 = best. The relevance signal."""
-    position: tuple[float, ...] | None = None
+    position: tuple[Any, ...] | None = None
     """Sort key inside the document, None when unknown.
 
     `(part, start, end)` for character offsets, `(part, ordinal)` for counted chunks,
-    `(part,)` where only a page or row is known, or whatever the user's own keys give.
+    `(part,)` where only a page or row is known, or the values of the user's own keys.
     """
     span: Span | None = None
     """Characters in the source (of the part, where there are parts), or None. Empty
@@ -172,10 +173,8 @@ class Passage(NamedTuple):
         elif self.spans:
             at = self.spans[0].start, self.spans[-1].end
             place.append(_on_pages(*at, pages) if pages else named_characters(*at))
-        elif first.position is not None and len(first.position) > 1:
-            skip = first.part is not None or first.position[0] == 0  # said, or 0 always
-            numbers = first.position[1:] if skip else first.position
-            place.append(as_line(f"chunk {'.'.join(map(str, numbers))}"))
+        else:
+            place.append(_name_position(first))
         return ", ".join(filter(None, place)) or UNKNOWN_DOCUMENT
 
 
@@ -271,6 +270,23 @@ def _last_parts(name: str, count: int) -> str:
 def named_characters(start: int, end: int) -> str:
     """Name a span for people: `characters 0-120`, `from character 40`."""
     return f"characters {start}-{end}" if start < end else f"from character {start}"
+
+
+def _name_position(chunk: Chunk) -> str:
+    """Name a position that counts no characters: `chunk 7`, `2026-05-02 10:00:00`."""
+    position = chunk.position or ()
+    # The part is said before; where there is none, it is 0.
+    is_said = chunk.part is not None or (len(position) > 1 and position[0] == 0)
+    values = position[1:] if is_said else position
+    texts = [
+        str(int(value))
+        if isinstance(value, float) and value.is_integer()
+        else str(value)
+        for value in values
+    ]
+    are_numbers = all(isinstance(value, Number) for value in values)
+    named = f"chunk {'.'.join(texts)}" if are_numbers else ", ".join(texts)
+    return as_line(named) if texts else ""
 
 
 def _on_pages(start: int, end: int, pages: Sequence[tuple[str, Span]]) -> str:

@@ -9,6 +9,7 @@ adapters call `arrange`.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -233,11 +234,15 @@ def _marked(chunks: list[Chunk], problems: Mapping[str, OpragError]) -> list[Chu
     if not problems and not any(c.document_key.startswith(UNNAMED) for c in chunks):
         return chunks
     marked = []
+    at_place = Counter((chunk.document_key, chunk.position) for chunk in chunks)
     for chunk in chunks:
         kind = None
+        is_alone = at_place[chunk.document_key, chunk.position] == 1
         if chunk.document_key.startswith(UNNAMED):
             chunk, kind = without_place(chunk), MissingDocumentError.kind  # noqa: PLW2901 -- the same chunk
-        elif chunk.position is None and chunk.document_key in problems:
+        elif chunk.document_key not in problems:
+            pass
+        elif chunk.position is None or not is_alone:
             kind = problems[chunk.document_key].kind
         marked.append(chunk._replace(problem=chunk.problem or kind))
     return deduplicate(marked)

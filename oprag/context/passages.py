@@ -39,6 +39,7 @@ from oprag.metadata import (
 from oprag.ordering import document_order, rank_order
 from oprag.positions import (
     OF_A_PLACE,
+    are_of_one_file,
     as_number,
     identify_documents,
     is_unchanged,
@@ -218,7 +219,8 @@ def merge_adjacent(
     """Join touching, overlapping and nearly touching chunks into passages.
 
     Only chunks of the same document and part whose texts have the length of
-    their spans are joined; all others become passages of their own.
+    their spans are joined; all others become passages of their own. So do chunks that
+    only touch, where facts of a file (a title, a folder) differ: they may be of two.
 
     Args:
         chunks: In document order and checked (`check_positions`).
@@ -245,6 +247,7 @@ def merge_adjacent(
             and (chunk.document_key, chunk.part) == (run[0].document_key, run[0].part)
             and run[0].span is not None
             and run[0].span[0] <= chunk.span[0] <= end + SMALL_GAP
+            and (chunk.span[0] < end or are_of_one_file(run[-1], chunk))
         )
         if run and not joins:
             passages.append(_join(run, source_text))

@@ -52,6 +52,8 @@ class Problems:
         """
         for problem in problems:
             said = f" kept the order as retrieved ({problem.kind}). {problem.message}"
+            if problem.kind == "shared_name":
+                said = f": {problem.message}"
             self._warn(problem.kind, said, problem)
         if lacking is not None:
             message = f" read nothing beside what was found. {lacking.message}"

@@ -181,12 +181,9 @@ class Seen:
     def _of(self, chunk: Chunk) -> Iterator[tuple[int | None, _Numbers]]:
         """Yield what was shown of its document; an unknown version matches any."""
         _, _, version = _source_of(chunk)
-        names = {
-            chunk.document_key,
-            chunk.text_id,
-            chunk.document_name,
-            document_name(chunk.metadata),
-        }
+        names = {chunk.document_key, chunk.document_name}
+        if chunk.shared_name is None:
+            names |= {chunk.text_id, document_name(chunk.metadata)}
         for (document, part, shown), pieces in self._pieces.items():
             if document in names and (shown == version or "" in {shown, version}):
                 yield part, pieces
@@ -234,7 +231,8 @@ def _refused(where: str, found: Any) -> InvalidOptionError:
 def _source_of(chunk: Chunk) -> _Source:
     """By its name: of several stores that have the document not all have a key."""
     version = version_text(chunk.metadata.get(DOC_VERSION))
-    return chunk.text_id, chunk.part, version
+    is_alone = chunk.shared_name is None
+    return chunk.text_id if is_alone else chunk.document_key, chunk.part, version
 
 
 def _spans(chunk: Chunk) -> Sequence[Span]:

@@ -157,6 +157,8 @@ def _read_together(
             version = version_text(chunk.metadata.get(DOC_VERSION))
             texts.setdefault(version, []).append(chunk)
         for of_one_text in texts.values():
+            if position_keys is None:
+                separate_by_positions(of_one_text)  # refuses sections
             check_positions(deduplicate(of_one_text))
     except PositionError as error:
         return error

@@ -29,7 +29,7 @@ from oprag.metadata import (
     TEXT_LENGTH,
     version_text,
 )
-from oprag.positions import as_number, document_name
+from oprag.positions import are_indexed, as_number, document_name
 
 _READABLE = ("", "inexact")
 """Kinds of what can be put together, at least with `exact=False`."""
@@ -60,7 +60,8 @@ def check_documents(
     damaged = set[int]()
     for name, members in groups.items():
         own = [chunks[i].source for i in members]
-        _check_versions(name, members, own, findings)
+        if are_indexed([chunks[i] for i in members]):
+            _check_versions(name, members, own, findings)
         if not sampled and _check_texts(name, members, own, findings):
             damaged.update(members)
     return damaged

@@ -109,7 +109,9 @@ class PositionError(OpragError, ValueError):
 
     `kind` is one of its subclasses', `"invalid_span"` (negative, reversed, or past the
     end of the document), or `"unscoped_position"` (offsets count from the start of a
-    section or parent that is not ordered).
+    section or parent that is not ordered), `"not_comparable"` (values of the user's
+    keys that have no order), or `"shared_name"` (several files under one name; only as
+    a warning).
     """
 
     document: str
@@ -135,12 +137,11 @@ class ConflictingPositionsError(PositionError):
     """Places of a document's chunks cannot all be true.
 
     `kind` is `"ambiguous_position"` (different texts at one position),
-    `"conflicting_text"` (overlapping spans whose texts differ there),
-    `"inconsistent_chunks"` (chunks that are not all of one text), or `"divided_file"`
-    (chunks of one file that belong to several documents; only as a warning).
+    `"conflicting_text"` (overlapping spans whose texts differ there), or
+    `"inconsistent_chunks"` (chunks that are not all of one text).
     """
 
-    position: tuple[float, ...] = ()
+    position: tuple[Any, ...] = ()
     """The position that is claimed more than once; empty where none is recorded."""
     ranks: tuple[int, ...] = ()
     """Ranks of the chunks that claim it, or their numbers in the list given."""

@@ -227,11 +227,19 @@ def _name(place: int, document: Any, framework: Framework[D]) -> str:
 
 
 def _refuse_repetition(name: str, parts: Sequence[SourceText]) -> None:
-    """Pages that all come twice are a document that was loaded twice."""
+    """Refuse a document that was loaded twice, and two of one name."""
     contents = [(part.text, part.metadata) for part in parts]
     if len(parts) > 1 and all(contents.count(content) > 1 for content in contents):
         message = (
             f"The document {name!r} comes twice, the same each time. Give it once; if "
             "these are parts that only look alike, number them (metadata['page'])."
+        )
+        raise InvalidOptionError(message, option="documents", value=name)
+    bare = sum(not part.is_part for part in parts)
+    if bare > 1:
+        message = (
+            f"{bare} documents in a row have the name {name!r} and no page or part. If "
+            "they are parts of one document, number them (metadata['page']); if they "
+            "are different documents, give each a name of its own (metadata['source'])."
         )
         raise InvalidOptionError(message, option="documents", value=name)

@@ -23,6 +23,7 @@ from oprag.positions.parts import (
 from oprag.positions.place import Place, is_unchanged, place_of, placed, read_spans
 from oprag.positions.reader import read_by_others, read_chunks
 from oprag.positions.shared_names import (
+    are_indexed,
     are_of_one_file,
     find_shared_names,
     keep_one_version,
@@ -49,6 +50,7 @@ __all__ = [
     "PositionKeys",
     "SourceText",
     "Stamp",
+    "are_indexed",
     "are_of_one_file",
     "as_number",
     "check_positions",

@@ -134,7 +134,8 @@ def unscoped(
     """
     message = (
         f"Document {document!r}: {key} counts from the start of {origin}, so it does "
-        f"not order the document. {_WAY_OUT}"
+        f"not order the document. {_WAY_OUT} If {key} counts from the start of the "
+        f"document after all, give position_keys={key!r}."
     )
     return PositionError(
         message, kind="unscoped_position", document=document, keys=keys

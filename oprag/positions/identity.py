@@ -24,6 +24,7 @@ from oprag.metadata import (
     RESULT_KEYS,
     UNNAMED,
     is_in_all,
+    without_reserved_keys,
 )
 from oprag.positions.keys import (
     PART_KEYS,
@@ -103,11 +104,19 @@ def identify_document(
     if key is None:
         return None
     if HASH in metadata and DOCUMENT in metadata:
-        return Identity(key, str(metadata[DOCUMENT]))
+        return Identity(key, str(metadata[DOCUMENT]), _read_shared_name(hit, key))
     name = _find_name(metadata, names)
     if document_key is None:
-        name = strip_place(name, metadata)
+        name = _spell(strip_place(name, metadata))
     return Identity(key, name or key)
+
+
+def _read_shared_name(hit: Hit, key: str) -> str | None:
+    """Return the key that a result would have if no other file had its name."""
+    if "#" not in key:
+        return None
+    base = _find_key(hit._replace(metadata=without_reserved_keys(hit.metadata)))
+    return base if base is not None and key.startswith(f"{base}#") else None
 
 
 def find_file(metadata: Mapping[str, Any]) -> str | None:

@@ -125,7 +125,8 @@ def has_wrong_frame(frames: Iterable[tuple[str, int]]) -> bool:
 def _read_ids(hit: Hit) -> Hashable:
     """Return the ids of the framework document that a chunk was cut out of."""
     ids = [hit.document, *(hit.metadata.get(key) for key in FRAMEWORK_IDS)]
-    return tuple(str(each) for each in ids if each is not None and each not in NO_NAME)
+    names = [str(each) for each in ids if isinstance(each, (str, int))]
+    return tuple(name for name in names if name not in NO_NAME)
 
 
 def _find_root(same: Mapping[Hashable, Hashable], own: Hashable) -> Hashable:

@@ -52,6 +52,11 @@ class SourceText(NamedTuple):
     """Whether that parser cut other texts before or after it."""
 
     @property
+    def is_part(self) -> bool:
+        """Whether it is known to be a page, row or section of its document."""
+        return self.cut or _is_part(self.metadata)
+
+    @property
     def name(self) -> str | None:
         """The name of its document, or None if nothing names it.
 

@@ -92,7 +92,7 @@ def _separate(identity: Identity, fact: Hashable, folder: str = "") -> Identity:
 
 def _read_facts(hits: Sequence[Hit]) -> list[Hashable]:
     """Return for each hit of one name what separates it from other files."""
-    if HASH in hits[0].metadata or _are_indexed(hits):
+    if HASH in hits[0].metadata or are_indexed(hits):
         return [()] * len(hits)
     keys = [key for key in STRONG_FACTS if _is_on_all(key, hits)]
     texts = _read_texts(hits)
@@ -118,9 +118,10 @@ def _read_texts(hits: Sequence[Hit]) -> list[str]:
     Pages that were split one by one have a version each: these are no several texts.
     """
     versions = [_read_version(hit.metadata) for hit in hits]
-    of_page: dict[Any, set[str]] = {}
+    of_page: dict[str, set[str]] = {}
     for hit, version in zip(hits, versions, strict=True):
-        of_page.setdefault(hit.metadata.get(PART_INDEX), set()).add(version)
+        page = _plain(hit.metadata.get(PART_INDEX))
+        of_page.setdefault(page, set()).add(version)
     if all(len(each) == 1 for each in of_page.values()):
         return [""] * len(hits)
     return versions
@@ -131,10 +132,11 @@ def _read_version(metadata: Mapping[str, Any]) -> str:
     return version_text(metadata.get(DOC_VERSION)) if is_own else ""
 
 
-def _are_indexed(hits: Sequence[Hit]) -> bool:
-    """Return whether `index_documents` wrote all hits, as their ids prove."""
-    texts = {_read_version(hit.metadata) for hit in hits}
-    return len(texts) > 1 and all(map(_is_indexed, hits))
+def are_indexed(hits: Sequence[Hit]) -> bool:
+    """Return whether `index_documents` wrote all versions, as their ids prove."""
+    own = [hit for hit in hits if _read_version(hit.metadata)]
+    texts = {_read_version(hit.metadata) for hit in own}
+    return len(texts) > 1 and all(map(_is_indexed, own))
 
 
 def _is_indexed(hit: Hit) -> bool:
@@ -191,14 +193,12 @@ def _tell(error: PositionError, problems: dict[str, Any] | None) -> None:
 
 def find_shared_names(chunks: Sequence[Chunk]) -> list[PositionError]:
     """Return what to say of each name that several files have."""
-    keys: dict[str, dict[str, int]] = {}
+    of_name: dict[str, list[Chunk]] = {}
     for chunk in chunks:
-        if chunk.shared_name is not None:
-            of_name = keys.setdefault(chunk.shared_name, {})
-            of_name[chunk.document_key] = of_name.get(chunk.document_key, 0) + 1
-    return [
-        _report_shared(name, files) for name, files in keys.items() if len(files) > 1
-    ]
+        # Of a result the component before has said it.
+        if chunk.shared_name is not None and HASH not in chunk.metadata:
+            of_name.setdefault(chunk.text_id, []).append(chunk)
+    return [_report_shared(name, members) for name, members in of_name.items()]
 
 
 def keep_one_version(chunks: Sequence[Chunk]) -> tuple[list[Chunk], list[Chunk]]:
@@ -259,18 +259,25 @@ def _may_be_section(key: str) -> bool:
 
 
 def _find_differing(chunks: Sequence[Chunk]) -> tuple[str, ...]:
-    """Return the facts of files in which chunks of one document differ."""
+    """Return the keys that may show that chunks of one document are of several files.
+
+    Facts of files that differ, and any other key that has several values, one of them
+    on several chunks.
+    """
     first = chunks[0].metadata
-    differing = []
-    for key, value in first.items():
-        if isinstance(key, str) and _is_weak(key):
-            for chunk in chunks:
-                if _plain(chunk.metadata.get(key)) != _plain(value):
-                    differing.append(key)
-                    break
     version = _read_version(first)
     if version and all(_read_version(c.metadata) == version for c in chunks):
         return ()  # one text, by its hash
+    differing = []
+    for key, value in first.items():
+        if not isinstance(key, str) or not _may_be_section(key):
+            continue
+        if all(chunk.metadata.get(key) is value for chunk in chunks):
+            continue
+        values = {_plain(chunk.metadata.get(key)) for chunk in chunks}
+        is_fact = _is_weak(key) and len(values) > 1
+        if is_fact or 1 < len(values) < len(chunks):
+            differing.append(key)
     return tuple(sorted(differing))
 
 
@@ -311,11 +318,11 @@ def _report_sections(chunks: Sequence[Chunk], key: str) -> PositionError:
     )
 
 
-def _report_shared(name: str, files: Mapping[str, int]) -> PositionError:
-    chunks = sum(files.values())
+def _report_shared(name: str, chunks: Sequence[Chunk]) -> PositionError:
+    files = len({chunk.document_key for chunk in chunks})
     message = (
-        f"{chunks} chunks of the name {name!r} are of {len(files)} different files. "
-        "They are kept apart, each file in its order. Give every file a name of its "
-        "own, or document_key=, which says what identifies a document."
+        f"{len(chunks)} chunks under the name {name!r} are of {files} different texts. "
+        "They are kept apart, each text in its order. Give each file another name, or "
+        "say with document_key= what identifies a document."
     )
     return PositionError(message, kind="shared_name", document=name)

@@ -11,9 +11,9 @@ from numbers import Real
 from typing import Any
 
 from oprag.chunk import Hit
-from oprag.positions.keys import CHARACTERS, as_number, look_up
+from oprag.positions.keys import as_number, look_up
 
-_DECIMAL = re.compile(r"-?\d{1,15}(\.\d{1,15})?$", re.ASCII)
+_DECIMAL = re.compile(r"\d{1,15}\.\d{1,15}$", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -28,16 +28,14 @@ def read_user_position(hit: Hit, keys: Sequence[Any]) -> tuple[Any, ...]:
     """
     position: list[Any] = []
     for key in keys:
-        value = look_up(hit.metadata, hit.subject, key)
-        values = [*_flatten(value)]
-        if not callable(key):
-            may_be_negative = key not in CHARACTERS
-            values = [
-                _read_value(each, may_be_negative=may_be_negative) for each in values
-            ]
-        if not values or any(_is_nothing(each) for each in values):
+        found = _flatten(look_up(hit.metadata, hit.subject, key))
+        read = [_read_value(each) for each in found]
+        if callable(key):
+            pairs = zip(read, found, strict=True)
+            read = [each if number is None else number for number, each in pairs]
+        if not read or any(_is_nothing(each) for each in read):
             return ()
-        position += values
+        position += read
     return tuple(position)
 
 
@@ -51,11 +49,11 @@ def _is_nothing(value: Any) -> bool:
     return value is None or (isinstance(value, Real) and math.isnan(value))
 
 
-def _read_value(value: Any, *, may_be_negative: bool) -> Any:
+def _read_value(value: Any) -> Any:
     """Return a metadata value as something that can be compared; None for others.
 
-    A text that is neither a number nor a date is none: `"iv"` stands before `"v"`, and
-    `"ix"` does not stand behind it.
+    A number below 0 says that there is none. A text that is neither a number nor a date
+    has no place in an order: sorted as a text, `"ix"` stands before `"v"`.
     """
     number = as_number(value)
     if number is not None or isinstance(value, bool):
@@ -68,8 +66,7 @@ def _read_value(value: Any, *, may_be_negative: bool) -> Any:
         return value
     if not isinstance(value, (Real, Decimal)) or not math.isfinite(float(value)):
         return None
-    is_usable = may_be_negative or float(value) >= 0
-    return value if is_usable else None
+    return value if float(value) >= 0 else None
 
 
 def _read_text(text: str) -> Decimal | datetime | None:

@@ -52,7 +52,8 @@ def check_positions(
     Args:
         chunks: Without duplicates; in any order.
         problems: Collects, by document key, what is raised without it. The chunks of
-            such a document get no position.
+            such a document get no position; where only pages are known, or single
+            values of the user's key, these keep their order.
 
     Returns:
         The chunks, in the order of the input; the same objects where nothing is
@@ -75,7 +76,8 @@ def check_positions(
             raise error
         else:
             problems.setdefault(document, error)
-            wrong.add(document)
+            if not all(map(_is_at_page, members)):
+                wrong.add(document)
     return [
         without_place(chunk)
         if chunk.document_key in wrong
@@ -84,6 +86,12 @@ def check_positions(
         else chunk
         for chunk in chunks
     ]
+
+
+def _is_at_page(chunk: Chunk) -> bool:
+    """Return whether one number alone says where it is: a page, or a user's value."""
+    position = chunk.position
+    return chunk.span is None and position is not None and len(position) == 1
 
 
 def without_place(chunk: Chunk) -> Chunk:

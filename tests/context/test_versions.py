@@ -1,12 +1,14 @@
-"""Of retrieved chunks of two versions of a text only those of the best one's stay."""
+"""Of two versions that `index_documents` left only those of the best hit's stay."""
 
 import warnings
 
 import pytest
 
 from oprag import order_context
+from oprag.chunk import Hit
+from oprag.context import ContextOptions, arrange
 from oprag.errors import PositionWarning
-from oprag.metadata import chunk_metadata, document_version
+from oprag.metadata import chunk_metadata, document_version, indexed_id
 from oprag.splitting import split_tokens
 from tests.kit.words import words
 
@@ -28,16 +30,38 @@ def ordered(hits, **options):
     return [passage.text for passage in passages]
 
 
+def indexed(hits):
+    """Hits with the ids that `index_documents` gives to chunks."""
+    return [
+        Hit(text, metadata, id=indexed_id(metadata, metadata["chunk_index"]))
+        for text, metadata in hits
+    ]
+
+
 @pytest.mark.parametrize("options", [{}, {"merge": True}, {"token_budget": 50}])
-def test_what_is_not_of_the_best_hits_text_is_left_out_and_that_is_said(options):
+def test_what_is_not_of_the_best_hits_version_is_left_out_and_that_is_said(options):
+    old, new = chunks(OLD), chunks(NEW)
+    hits = indexed([new[3], old[0], new[1], old[2]])
+    given = ContextOptions(token_counter=words, **options)
+
+    with pytest.warns(PositionWarning, match="2 retrieved chunks of 'a.txt'"):
+        arranged = arrange(hits, given)
+    texts = [passage.text for passage in arranged.passages]
+    assert "".join(texts).split() == [*new[1][0].split(), *new[3][0].split()]
+    assert arranged.why["dropped"] == {"version": [1, 3]}
+
+
+@pytest.mark.parametrize("options", [{}, {"merge": True}, {"token_budget": 50}])
+def test_two_texts_that_nobody_replaced_are_two_documents(options):
     old, new = chunks(OLD), chunks(NEW)
     hits = [new[3], old[0], new[1], old[2]]
 
-    with pytest.warns(PositionWarning, match="2 retrieved chunks of 'a.txt'"):
-        assert "".join(ordered(hits, **options)).split() == [
-            *new[1][0].split(),
-            *new[3][0].split(),
-        ]
+    with pytest.warns(PositionWarning, match="4 chunks under the name 'a.txt'") as said:
+        texts = ordered(hits, **options)
+    assert len(said) == 1
+    assert "".join(texts).split() == [
+        word for hit in (new[1], new[3], old[0], old[2]) for word in hit[0].split()
+    ]
 
 
 def test_chunks_of_two_sizes_of_one_text_stay_together():
@@ -60,10 +84,7 @@ def test_a_doc_version_of_the_application_says_nothing(own):
 
 def test_documents_with_the_same_text_have_versions_of_their_own():
     first, second = chunks(OLD), chunks(OLD, name="b.txt")
-    mixed = chunks(NEW)
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(ordered([first[0], second[0], first[2]])) == 3
-    with pytest.warns(PositionWarning, match="1 retrieved chunks of 'a.txt'"):
-        assert len(ordered([first[0], second[0], mixed[2]])) == 2

@@ -8,6 +8,7 @@ from oprag.chunk import Hit
 from oprag.context import ContextOptions, FetchPlan, Neighbours, Widening, arrange
 from oprag.documents import SearchedChunks, SearchFilter, StoredChunk
 from oprag.errors import InvalidOptionError
+from oprag.metadata import indexed_id
 from oprag.tokens import carry_out
 from tests.documents.fake_store import FakeStore
 from tests.kit.words import words
@@ -37,11 +38,16 @@ def widened(hits: list[Hit], widen: Any, *, fills: bool = False, **given: Any) -
     store, widening = FakeStore(STORED), Widening(hits, widen, options, fills=fills)
     chunks = SearchedChunks(store, SearchFilter())
     near = widening.neighbours(carry_out(chunks.read(widening.requests())))
-    beside = [Hit(chunk.text, chunk.metadata) for _, chunk in near]
+    beside = [_written(Hit(chunk.text, chunk.metadata)) for _, chunk in near]
     listed, wanted = widening.listed(hits, beside, stored=True)
     arranged = arrange(listed, options, neighbours=wanted)
     queries = [each for each in store.asked if each != "ids"]
     return arranged.passages, queries, near
+
+
+def _written(hit: Hit) -> Hit:
+    """Return a hit with the id that `index_documents` gives it."""
+    return hit._replace(id=indexed_id(hit.metadata, hit.metadata["chunk_index"]))
 
 
 def at(passages: Any) -> list[tuple[int, int]]:
@@ -73,7 +79,9 @@ def test_neighbours_are_of_the_version_of_their_hit():
 
 @pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
 def test_a_hit_of_an_older_text_brings_nothing():
-    passages, _, _ = widened([chunk(7), chunk(30, "d", "s-old")], 1)
+    hits = [_written(chunk(7)), _written(chunk(30, "d", "s-old"))]
+
+    passages, _, _ = widened(hits, 1)
 
     assert [index for index, _ in at(passages)] == [6, 7, 8]
 

@@ -16,11 +16,10 @@ TEXTS = ["aaaa", "bbbb", "cccc", "dddd", "dddd"]
 BUDGET = {"token_budget": 10, "token_counter": len}
 WHY = {
     "kept": [0, 1],
-    "dropped": {"top_n": [3], "token_budget": [2]},
+    "dropped": {"duplicate": [4], "top_n": [3], "token_budget": [2]},
     "token_budget": 10,
     "tokens": 10,
     "left": 0,
-    "duplicates": 1,
 }
 
 
@@ -39,8 +38,7 @@ def test_the_core_says_what_was_kept_and_dropped_and_why():
     seen = [["a", None, 0, 4]]
     assert order_context(TEXTS, PLACES, seen=seen).why == {
         "kept": [0, 2, 3],
-        "dropped": {"seen": [1]},
-        "duplicates": 1,
+        "dropped": {"duplicate": [4], "seen": [1]},
     }
 
 

@@ -84,6 +84,6 @@ def test_every_new_key_may_be_an_attribute(key):
 def test_so_may_what_names_the_document(key):
     hit = Hit("t", {}, subject=SimpleNamespace(**{key: "x"}))
 
-    assert identify_documents([hit]) == [("x", "x")]
+    assert identify_documents([hit])[0].key == "x"
     named = hit._replace(metadata={"url": "u"})
-    assert identify_documents([named]) == [("u", "u")]  # metadata comes first
+    assert identify_documents([named])[0].key == "u"  # metadata comes first

@@ -1,13 +1,12 @@
 """Which document a chunk belongs to."""
 
-from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
 
 from oprag import order_context
 from oprag.chunk import Hit
-from oprag.errors import MissingDocumentError, PositionWarning
+from oprag.errors import MissingDocumentError, PositionError
 from oprag.metadata import UNNAMED
 from oprag.positions import identify_documents
 from oprag.positions.keys import look_up
@@ -97,8 +96,8 @@ def test_a_missing_identity_says_what_was_found_and_what_to_do():
 def test_a_text_without_identity_and_position_is_a_document_of_its_own():
     hits = [Hit("x", {}), Hit("t", {"source": "s"}), Hit("y", {"doc_id": "None"})]
 
-    (one, other), of_s, (third, no_name) = identify_documents(hits)
-    assert of_s == ("s", "s")
+    (one, other, _), of_s, (third, no_name, _) = identify_documents(hits)
+    assert of_s[:2] == ("s", "s")
     assert one.startswith(UNNAMED)
     assert third.startswith(UNNAMED)
     assert one != third
@@ -111,31 +110,60 @@ _IDS = [f"{n:08}-0000-0000-0000-000000000000" for n in range(3)]
 
 
 @pytest.mark.parametrize(
-    ("ids", "source", "several"),
+    ("ids", "source"),
     [
-        (_IDS, "a.txt", True),  # a reader's sections, or a file that was read again
-        ([_IDS[0]] * 3, "a.txt", False),
-        (["a.txt_part_0", "a.txt_part_1", "a.txt_part_1"], "a.txt", True),
-        (["c0", "c1", "c2"], "a.txt", True),  # an id for each chunk
-        (["d0", "d1", "d1"], "pages.jsonl", False),  # documents in one file
-        (_IDS, "confluence", False),  # a system, no file
-        (_IDS, "tickets.jsonl", False),
-        (["c0", "c1", "c2"], "crm.example.com", False),
+        (_IDS, "a.txt"),  # a reader's sections
+        (["a.txt_part_0", "a.txt_part_1", "a.txt_part_1"], "a.txt"),
+        (_IDS, "https://example.org/a"),
     ],
 )
-def test_documents_of_one_file_are_warned_of(ids, source, several):
+@pytest.mark.parametrize("key", ["start_index", "chunk_index"])
+def test_texts_of_one_file_that_a_framework_gave_ids_have_no_order(ids, source, key):
+    metadatas = [
+        {"source": source, "doc_id": own, key: 9 * n}
+        for n, own in reversed([*enumerate(ids)])
+    ]
+
+    with pytest.raises(PositionError) as caught:
+        order_context(["c", "b", "a"], metadatas)
+    assert caught.value.kind == "unscoped_position"
+    assert f"position_keys={key!r}" in caught.value.message
+    passages = order_context(["c", "b", "a"], metadatas, position_keys=key)
+    assert "".join(passage.text for passage in passages) == "abc"
+
+
+@pytest.mark.parametrize(
+    ("ids", "source"),
+    [
+        (["c0", "c1", "c2"], "a.txt"),  # an application's own
+        (["d0", "d1", "d1"], "pages.jsonl"),
+        (_IDS, "confluence"),  # a system, no file
+        (_IDS, "tickets.jsonl"),
+        (["c0", "c1", "c2"], "crm.example.com"),
+    ],
+)
+def test_ids_of_an_application_or_in_a_table_are_documents(ids, source):
     metadatas = [
         {"source": source, "doc_id": own, "start_index": 9 * n}
         for n, own in reversed([*enumerate(ids)])
     ]
-    keys = {"document_key": "source", "position_keys": "start_index"}
 
-    with pytest.warns(PositionWarning) if several else nullcontext() as warned:
-        order_context(["c", "b", "a"], metadatas)
-    if several:
-        assert all(f"{key}={value!r}" in str(warned[0]) for key, value in keys.items())
-        passages = order_context(["c", "b", "a"], metadatas, **keys)
-        assert "".join(passage.text for passage in passages) == "abc"
+    passages = order_context(["c", "b", "a"], metadatas)
+    assert [passage.document_key for passage in passages] == sorted(
+        ids, key=[*reversed(ids)].index
+    )
+
+
+def test_a_file_that_a_framework_indexed_twice_is_one_document():
+    text = "A sentence that is long enough to be told from chance."
+    metadatas = [
+        {"source": "a.txt", "doc_id": own, "start_index": start}
+        for start in (90, 0)
+        for own in _IDS[:2]
+    ]
+
+    passages = order_context([text[1:], text[1:], text, text], metadatas)
+    assert [passage.text for passage in passages] == [text, text[1:]]
 
 
 def test_look_up_follows_dots_and_prefers_the_flat_key():

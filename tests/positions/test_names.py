@@ -25,13 +25,32 @@ def read(metadata, **kwargs):
         ({"file_path": "/north.txt"}, "north.txt"),
         ({"file_name": "north.txt", "title": "Lease"}, "north.txt"),
         ({"url": "https://example.org/a/b/c"}, "https://example.org/a/b/c"),
-        ({"title": "Lease of the north house"}, "Lease of the north house"),
         ({"page_title": "Houses", "link": "https://a.b/c"}, "https://a.b/c"),
-        ({"author": "Ann"}, ID),
-        ({"source": "/"}, "/"),
     ],
 )
-def test_an_id_groups_and_a_file_names(metadata, name):
+def test_a_file_identifies_and_names_where_a_framework_made_the_id_up(metadata, name):
+    (file,) = {*metadata.values()} - {"Lease", "Houses"}
+
+    chunk = read(metadata)
+
+    assert (chunk.document_key, chunk.text_id, chunk.document_name) == (
+        file,
+        file,
+        name,
+    )
+
+
+@pytest.mark.parametrize(
+    ("metadata", "name"),
+    [
+        ({"title": "Lease of the north house"}, "Lease of the north house"),
+        ({"author": "Ann"}, ID),
+        ({"source": "/"}, "/"),
+        ({"source": "tickets.csv"}, "tickets.csv"),  # holds many documents
+        ({"source": "confluence"}, "confluence"),
+    ],
+)
+def test_an_id_groups_and_a_title_names(metadata, name):
     chunk = read(metadata)
     assert (chunk.document_key, chunk.text_id, chunk.document_name) == (ID, ID, name)
 
@@ -44,7 +63,7 @@ def test_of_paths_that_end_alike_as_many_parts_are_named_as_tell_them_apart():
     documents = identify_documents([Hit("text", metadata) for metadata in metadatas])
 
     names = ["q1/a.txt", "2023/q1/a.txt", "d/2024/q1/a.txt", "e/2024/q1/a.txt"]
-    assert [name for _, name in documents] == [*names, "q2/a.txt"]
+    assert [document.name for document in documents] == [*names, "q2/a.txt"]
 
 
 def test_a_path_under_several_ids_is_not_named_by_more_of_it():
@@ -53,7 +72,7 @@ def test_a_path_under_several_ids_is_not_named_by_more_of_it():
 
     for other in (ids[1], written):
         documents = identify_documents([Hit("text", ids[0]), Hit("text", other)])
-        assert {name for _, name in documents} == {"q1/a.txt"}
+        assert {document.name for document in documents} == {"q1/a.txt"}
 
 
 def test_what_was_indexed_by_oprag_is_looked_up_by_its_uri_and_never_shown_whole():

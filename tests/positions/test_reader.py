@@ -118,7 +118,7 @@ def test_one_document_uses_one_scheme_that_all_its_chunks_have():
 def test_two_documents_may_use_different_schemes():
     hits = [Hit("text", {"start_index": 5}), Hit("text", {"chunk_index": 3})]
 
-    chunks = read_chunks(hits, [("a", "a"), ("b", "b")])
+    chunks = read_chunks(hits, [Identity("a", "a"), Identity("b", "b")])
     assert [chunk.position for chunk in chunks] == [(0, 5, 9), (0, 3)]
 
 
@@ -295,7 +295,7 @@ def test_offsets_in_the_one_text_of_all_chunks_need_no_number_of_a_page(metadata
 
     assert [chunk.position for chunk in _read(hits)] == [(0, 40, 44), (0, 0, 4)]
     with pytest.raises(MissingPositionError):  # or pages of a file
-        read_chunks(hits, [("a.pdf", "a.pdf")] * 2)
+        read_chunks(hits, [Identity("a.pdf", "a.pdf")] * 2)
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_an_end_that_cannot_be_one_is_not_claimed(metadata):
 @pytest.mark.parametrize("problems", [None, {}])
 def test_a_chunk_that_is_alone_in_its_document_needs_no_position(metadata, problems):
     hits = [Hit("one", metadata), Hit("two", metadata), Hit("one", metadata)]
-    documents = [("a", "a"), ("b", "b"), ("a", "a")]  # one text came twice
+    documents = [Identity(key, key) for key in "aba"]  # one text came twice
 
     chunks = read_chunks(hits, documents, problems=problems)
     assert not problems

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from oprag.calls import CallModel, Ledger, PromptSize, ReadDocuments, Reply, TokenUsage
 from oprag.chunk import FullText, Hit
 from oprag.context import ContextOptions
-from oprag.documents import document_source
 from oprag.errors import ContextWindowError, InvalidOptionError, ModelCallError
 from oprag.routing import RouteOptions, as_steps, route
 from oprag.tokens import Finished, advance
@@ -128,14 +127,6 @@ def test_after_a_refusal_the_documents_are_read_in_reading_order():
     assert driven.asked[1].context.text == f"{TEXTS['b']}\n\n{TEXT}"
     assert driven.asked[1].purpose == "answer"
     assert driven.decisions == [("retrieved", "declined"), ("full", "answered")]
-
-
-def test_a_hit_is_of_the_file_that_is_there_not_of_its_id():
-    made_up = hit(4, 5)
-    made_up.metadata["doc_id"] = "0f3a"
-    driven = Driven([REFUSAL, reply("yes")], made_up, source=document_source(TEXTS))
-
-    assert driven.read == [("a",)]
 
 
 def test_by_score_each_stands_behind_its_number():
