@@ -17,7 +17,8 @@ from oprag.documents import (
     replaced,
 )
 from oprag.errors import InvalidOptionError
-from oprag.positions import PART_KEYS, document_name, identify_documents, part_numbers
+from oprag.positions import PART_KEYS, document_name, identify_documents
+from oprag.splitting import part_numbers
 
 
 def annotate_positions(

@@ -23,7 +23,7 @@ from oprag.indexing import (
     aindex_target,
     index_target,
 )
-from oprag.positions import SourceText
+from oprag.splitting import SourceText
 
 
 def index_documents(

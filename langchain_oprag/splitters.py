@@ -13,14 +13,16 @@ from oprag.documents import check_entries
 from oprag.errors import InvalidOptionError, refuse_unknown, refuse_unnamed
 from oprag.metadata import CHAR_START, OWN_KEYS, RESULT_KEYS
 from oprag.optional import require
-from oprag.positions import SourceText, group_parts, stamp_chunks
 from oprag.splitting import (
     OF_SENTENCES,
     SentenceSpans,
+    SourceText,
     TextChunk,
     check_splitting,
+    group_parts,
     split_sentences,
     split_tokens,
+    stamp_chunks,
 )
 from oprag.tokens import TokenizerSpec, splitting_counter
 

@@ -50,7 +50,8 @@ from oprag.metadata import (
     START,
     named_id,
 )
-from oprag.positions import SourceText, as_number
+from oprag.positions import as_number
+from oprag.splitting import SourceText
 
 _SOURCE, _PREVIOUS, _NEXT, _PARENT = (
     NodeRelationship.SOURCE,

@@ -30,7 +30,8 @@ from oprag.documents import (
 from oprag.errors import DocumentNotFoundError, MissingDocumentError
 from oprag.locating import locate
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
-from oprag.positions import document_name, part_numbers, qualified_name
+from oprag.positions import document_name
+from oprag.splitting import part_numbers, qualified_name
 from oprag.tokens import in_thread
 
 

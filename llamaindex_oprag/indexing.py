@@ -40,7 +40,7 @@ from oprag.indexing import (
     index_target,
 )
 from oprag.metadata import CHAR_END, CHAR_START
-from oprag.positions import SourceText
+from oprag.splitting import SourceText
 
 _LEVELS = (NodeRelationship.PARENT, NodeRelationship.CHILD)
 _RANDOM = 4

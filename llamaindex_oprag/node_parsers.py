@@ -32,14 +32,18 @@ from llamaindex_oprag._convert import hidden, source_of
 from llamaindex_oprag._pickles import refuse_lost_state
 from oprag.context import OwnErrors
 from oprag.metadata import CHAR_END, CHAR_START, OWN_KEYS, RESULT_KEYS
-from oprag.positions import Part, Stamp, group_parts, qualified_name, stamp_chunks
 from oprag.splitting import (
     OF_SENTENCES,
+    Part,
     SentenceSpans,
+    Stamp,
     TextChunk,
     check_splitting,
+    group_parts,
+    qualified_name,
     split_sentences,
     split_tokens,
+    stamp_chunks,
 )
 from oprag.tokens import (
     NamedTokenCounter,

@@ -27,7 +27,7 @@ CHAR_END = "char_end"
 """One past the last character of the chunk, relative to its part."""
 PART_INDEX = "part_index"
 """Number of the part (page, section) from 0; absent for a document that is one text.
-See `oprag.positions.group_parts`."""
+See `oprag.splitting.group_parts`."""
 TOKEN_COUNT = "token_count"
 """Tokens of the chunk's own text."""
 TOKEN_COUNTER = "token_counter"

@@ -17,7 +17,7 @@ from oprag.metadata import (
     version_settings,
     version_text,
 )
-from oprag.positions import splitter_settings
+from oprag.splitting import splitter_settings
 
 KEY = document_key("a.txt")
 

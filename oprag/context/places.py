@@ -11,7 +11,8 @@ from oprag.errors import OpragError
 from oprag.locating import Location, place_some, starts_of
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, N_CHUNKS, SPANS
 from oprag.ordering import group_by_document
-from oprag.positions import as_number, not_located, parts_named
+from oprag.positions import as_number, not_located
+from oprag.splitting import parts_named
 
 FindText: TypeAlias = Callable[[str], FullText | None]
 

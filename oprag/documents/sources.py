@@ -24,7 +24,8 @@ from oprag.errors import (
     named,
 )
 from oprag.metadata import CHAR_START, CHUNK_INDEX, HASH, PART_INDEX
-from oprag.positions import Part, SourceText, group_parts, identify_document
+from oprag.positions import identify_document
+from oprag.splitting import Part, SourceText, group_parts
 from oprag.tokens import in_thread
 
 PART_SEPARATOR = "\n\n"

@@ -24,7 +24,7 @@ from oprag.metadata import (
     document_version,
     indexed_id,
 )
-from oprag.positions import (
+from oprag.splitting import (
     Part,
     SourceText,
     group_parts,

@@ -35,7 +35,7 @@ from oprag.metadata import (
     document_key,
     short_hash,
 )
-from oprag.positions import SourceText
+from oprag.splitting import SourceText
 
 D = TypeVar("D")
 """A framework's class of documents."""

@@ -11,15 +11,14 @@ from oprag.positions.identity import (
     find_file,
     identify_document,
 )
-from oprag.positions.keys import PART_KEYS, PositionKeys, as_number
-from oprag.positions.llamaindex_nodes import NODE_CONTENT, read_node, rewritten
-from oprag.positions.parts import (
-    Part,
-    SourceText,
-    group_parts,
-    part_numbers,
-    parts_named,
+from oprag.positions.keys import (
+    PART_KEYS,
+    SECTION_KEYS,
+    PositionKeys,
+    as_number,
+    look_up,
 )
+from oprag.positions.llamaindex_nodes import NODE_CONTENT, read_node, rewritten
 from oprag.positions.place import Place, is_unchanged, place_of, placed, read_spans
 from oprag.positions.reader import read_by_others, read_chunks
 from oprag.positions.shared_names import (
@@ -30,26 +29,17 @@ from oprag.positions.shared_names import (
     separate_by_facts,
     separate_by_positions,
 )
-from oprag.positions.stamps import (
-    Stamp,
-    qualified_name,
-    splitter_settings,
-    stamp_chunks,
-    texts_in_chunks,
-)
 from oprag.positions.validity import check_positions, deduplicate, without_place
 
 __all__ = [
     "NODE_CONTENT",
     "OF_A_PLACE",
     "PART_KEYS",
+    "SECTION_KEYS",
     "DocumentKey",
     "Identity",
-    "Part",
     "Place",
     "PositionKeys",
-    "SourceText",
-    "Stamp",
     "are_indexed",
     "are_of_one_file",
     "as_number",
@@ -59,17 +49,14 @@ __all__ = [
     "document_name",
     "find_file",
     "find_shared_names",
-    "group_parts",
     "identify_document",
     "identify_documents",
     "is_unchanged",
     "keep_one_version",
+    "look_up",
     "not_located",
-    "part_numbers",
-    "parts_named",
     "place_of",
     "placed",
-    "qualified_name",
     "read_by_others",
     "read_chunks",
     "read_node",
@@ -77,8 +64,5 @@ __all__ = [
     "rewritten",
     "separate_by_facts",
     "separate_by_positions",
-    "splitter_settings",
-    "stamp_chunks",
-    "texts_in_chunks",
     "without_place",
 ]

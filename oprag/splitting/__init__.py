@@ -1,5 +1,15 @@
-"""Splitters: chunks that are slices of their text, with exact offsets and counts."""
+"""Splitters: chunks that are slices of their text, with exact offsets and counts.
 
+Also what a chunk carries of its document: parts, ids and stamps.
+"""
+
+from oprag.splitting.parts import (
+    Part,
+    SourceText,
+    group_parts,
+    part_numbers,
+    parts_named,
+)
 from oprag.splitting.sentences import punkt_sentence_spans
 from oprag.splitting.splitters import (
     OF_SENTENCES,
@@ -8,14 +18,31 @@ from oprag.splitting.splitters import (
     split_sentences,
     split_tokens,
 )
+from oprag.splitting.stamps import (
+    Stamp,
+    qualified_name,
+    splitter_settings,
+    stamp_chunks,
+    texts_in_chunks,
+)
 from oprag.splitting.windows import TextChunk
 
 __all__ = [
     "OF_SENTENCES",
+    "Part",
     "SentenceSpans",
+    "SourceText",
+    "Stamp",
     "TextChunk",
     "check_splitting",
+    "group_parts",
+    "part_numbers",
+    "parts_named",
     "punkt_sentence_spans",
+    "qualified_name",
     "split_sentences",
     "split_tokens",
+    "splitter_settings",
+    "stamp_chunks",
+    "texts_in_chunks",
 ]

@@ -30,8 +30,7 @@ from oprag.metadata import (
     document_key,
     document_version,
 )
-from oprag.positions import SourceText, group_parts, stamp_chunks
-from oprag.splitting import split_tokens
+from oprag.splitting import SourceText, group_parts, split_tokens, stamp_chunks
 from oprag.tokens import resolve_token_counter
 
 WORDS = ("rent", "is", "due", "on", "the", "1st", "of", "May", "日本", "🙂", "e\u0301")

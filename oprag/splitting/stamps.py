@@ -16,7 +16,7 @@ from oprag.metadata import (
     version_settings,
     version_text,
 )
-from oprag.positions.parts import Part, are_own_chunks
+from oprag.splitting.parts import Part, are_own_chunks
 
 
 class Stamp(NamedTuple):

@@ -21,9 +21,14 @@ from oprag.metadata import (
     PART_INDEX,
     document_key,
 )
-from oprag.positions.identity import document_name
-from oprag.positions.keys import PART_KEYS, SECTION_KEYS, as_number, look_up
-from oprag.positions.place import placed
+from oprag.positions import (
+    PART_KEYS,
+    SECTION_KEYS,
+    as_number,
+    document_name,
+    look_up,
+    placed,
+)
 
 _FROM_ONE = frozenset(("page_number", "page_label", "seq_num", "loc.pageNumber"))
 """Part keys that readers count from 1; the others count from 0."""
