@@ -11,8 +11,8 @@ class OrderedContextEvent(BaseEvent):
     """Nodes were chosen and put in order.
 
     Args:
-        why: The ranks that were `kept` and those `dropped`, by what left them out;
-            `duplicates`; with a token budget the `tokens` used and `left`.
+        why: The ranks that were `kept` and those `dropped`, by the reason; `doubts`
+            about names; with a token budget the `tokens` used and `left`.
     """
 
     why: dict[str, Any]

@@ -281,8 +281,9 @@ class Arranged(Generic[_T]):
     came: int = 0
     """The number of chunks, if all were used and more may exist; else 0."""
     why: Mapping[str, Any] = field(default_factory=dict)
-    """As plain data: the ranks `kept`, those `dropped` by each step, and, if there
-    are any, `doubts` and the budget's tokens."""
+    """As plain data: the ranks `kept`, those `dropped` by each step (`duplicate`,
+    `version`, `blank` for white space without a place, `seen`, `top_n`,
+    `token_budget`), and, if there are any, `doubts` and the budget's tokens."""
 
     def made(self, make: Callable[[_T], _Made]) -> Arranged[_Made]:
         """Return the same with an object of a framework for each passage."""

@@ -72,6 +72,7 @@ def check_hits(
         located = find_places(
             chunks, texts.read, errors, compared=texts.at_hand, recorded=recorded
         )
+        _note_dropped(dropped, "blank", chunks, located)
         chunks = deduplicate(located)
         _note_dropped(dropped, "duplicate", located, chunks)
         texts.check()

@@ -29,9 +29,10 @@ class OrderedPassages(list[Passage]):
     def __init__(self, passages: Iterable[Passage], why: Mapping[str, Any]) -> None:
         super().__init__(passages)
         self.why = why
-        """The ranks that were `kept`, and those `dropped` by `seen`, `top_n`, or
-        `token_budget`; `duplicates`; `blank`, white space that was left out; `tokens`
-        that were used and are `left`."""
+        """The ranks that were `kept`, and those `dropped` by each reason (`duplicate`,
+        `version`, `blank`, `seen`, `top_n`, `token_budget`); `doubts`, by document the
+        keys that may show several files under its name; `tokens` that were used and
+        are `left`."""
 
 
 def _lengths(values: Any) -> Any:

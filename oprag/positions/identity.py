@@ -70,7 +70,7 @@ _OF_MANY = re.compile(
 
 TIME_KEYS = ("start_seconds", "start_time", "start")
 """Keys of the second at which a chunk of a talk begins."""
-_PLACE_IN_FILE = re.compile(r"#(page=\d+|L\d+(-L?\d+)?|t=[\d.:hms]+)$")
+_PLACE_IN_FILE = re.compile(r"#(page=\d+|L\d+(-L?\d+)?|t=[\d.,:hms]+)$")
 _TIME_IN_LINK = re.compile(r"([?&])(t|start)=([\d.]+)s?(?=&|#|$)")
 _VIDEOS = re.compile(r"https?://([\w-]+\.)*(youtube\.com|youtu\.be|vimeo\.com)/")
 
