@@ -210,13 +210,12 @@ LINKS = {
     "pages": ["https://e.org/a.pdf#page=3", "https://e.org/a.pdf#page=1"],
     "lines": ["https://e.org/a.py#L30", "https://e.org/a.py#L1-L9"],
     "media fragments": ["https://e.org/a.mp4#t=90", "https://e.org/a.mp4#t=10,20"],
-    "YouTube": ["https://www.youtube.com/watch?v=x&t=90s", "https://youtu.be/x?t=3"],
     "composed": ["docs/cafe\u0301.txt", "docs/caf\u00e9.txt"],
     "dot": ["./docs/a.txt", "docs/a.txt"],
 }
 
 
-@pytest.mark.parametrize("kind", [*LINKS.keys() - {"YouTube"}])
+@pytest.mark.parametrize("kind", LINKS)
 def test_addresses_of_places_in_one_file_are_one_document(kind):
     hits = [
         (text_of("one", start), {"source": source, "start_index": start})
