@@ -92,10 +92,17 @@ def _separate(identity: Identity, fact: Hashable, folder: str = "") -> Identity:
 
 def _read_facts(hits: Sequence[Hit]) -> list[Hashable]:
     """Return for each hit of one name what separates it from other files."""
-    if HASH in hits[0].metadata or are_indexed(hits):
+    if HASH in hits[0].metadata:
         return [()] * len(hits)
+    version = hits[0].metadata.get(DOC_VERSION)
+    texts = [""] * len(hits)
+    if any(hit.metadata.get(DOC_VERSION) != version for hit in hits):
+        if are_indexed(hits):
+            return [()] * len(hits)
+        texts = _read_texts(hits)
     keys = [key for key in STRONG_FACTS if _is_on_all(key, hits)]
-    texts = _read_texts(hits)
+    if not keys:
+        return [*texts]
     facts: list[Hashable] = []
     for hit, text in zip(hits, texts, strict=True):
         facts.append((text, *(_plain(hit.metadata[key]) for key in keys)))
@@ -212,6 +219,9 @@ def keep_one_version(chunks: Sequence[Chunk]) -> tuple[list[Chunk], list[Chunk]]
     Args:
         chunks: Best first.
     """
+    first = chunks[0].metadata.get(DOC_VERSION) if chunks else None
+    if all(chunk.metadata.get(DOC_VERSION) == first for chunk in chunks):
+        return [*chunks], []
     best: dict[tuple[str, int | None], str] = {}
     kept, others = list[Chunk](), list[Chunk]()
     for chunk in chunks:
@@ -265,8 +275,10 @@ def _find_differing(chunks: Sequence[Chunk]) -> tuple[str, ...]:
     on several chunks.
     """
     first = chunks[0].metadata
-    version = _read_version(first)
-    if version and all(_read_version(c.metadata) == version for c in chunks):
+    version = first.get(DOC_VERSION)
+    if _read_version(first) and all(
+        chunk.metadata.get(DOC_VERSION) == version for chunk in chunks
+    ):
         return ()  # one text, by its hash
     differing = []
     for key, value in first.items():
