@@ -24,11 +24,15 @@ from pydantic import (
 from langchain_oprag.documents import document_source
 from oprag.context import DEFAULTS, DESCRIPTIONS, OwnErrors, Problems, check_option
 from oprag.documents import DocumentSource, SearchFilter
-from oprag.errors import InvalidOptionError, wrong_object
+from oprag.errors import InvalidOptionError, meant_option, wrong_object
 
 _CALLABLE = ("position_keys", "document_key", "sort_documents", "token_counter")
 _JSON = tuple(n for n in (*DESCRIPTIONS, "k") if n not in {*_CALLABLE, "documents"})
-_OF_CONSTRUCTION = {*DESCRIPTIONS, "top_n", "similarity_top_k", "top_k"}
+PER_CALL = ("token_budget", "merge")
+"""Options that may be given for one call, beside `k`."""
+_OF_CONSTRUCTION = {*DESCRIPTIONS}
+_MEANT_BY_USERS = {"top_k", "top_n", "similarity_top_k", "max_tokens"}
+"""Which no store takes; any other word may be an argument of one."""
 _A_RETRIEVER = (
     "a vector store, or a retriever, such as store.as_retriever() or "
     "RunnableLambda(function)"
@@ -148,12 +152,14 @@ def refuse_options(component: str, call: Iterable[str]) -> None:
         InvalidOptionError: For the first one.
     """
     for option in call:
-        if option in _OF_CONSTRUCTION:
-            message = (
-                f"{option}= is not an argument of a search. Set it on {component}, or "
-                "give k= for the number of documents."
-            )
-            raise InvalidOptionError(message, option=option, value=None)
+        if option in _MEANT_BY_USERS:
+            meant = meant_option(option, ("k", *PER_CALL))
+        elif option in _OF_CONSTRUCTION:
+            meant = f"Set it on {component}."
+        else:
+            continue
+        message = f"{option}= is not an argument of a search. {meant}".rstrip()
+        raise InvalidOptionError(message, option=option, value=None)
 
 
 class CheckedOptions(OwnErrors, BaseModel):

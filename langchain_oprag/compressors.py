@@ -20,9 +20,9 @@ from langchain_oprag._convert import SharedOptions, hits_of
 from langchain_oprag._options import option_field
 from langchain_oprag.documents import SourceLike
 from oprag.chunk import best_of_each
-from oprag.context import Arranged, ContextKeywords, Problems, by_rank
+from oprag.context import DESCRIPTIONS, Arranged, ContextKeywords, Problems, by_rank
 from oprag.documents import SearchFilter
-from oprag.errors import first_unnamed, refuse_unknown, refuse_unnamed
+from oprag.errors import first_unnamed, refuse_in_call, refuse_unnamed
 from oprag.metadata import RANK, WHY
 from oprag.tokens import Do
 
@@ -197,7 +197,8 @@ class OrderPreservingCompressor(
 
     def _called(self, call: dict[str, Any]) -> Self:
         """Return the component with the options of one call."""
-        refuse_unknown(call, [*CallKeywords.__annotations__], self.advice)
+        name, known = type(self).__name__, CallKeywords.__annotations__
+        refuse_in_call(name, call, known, DESCRIPTIONS, self.advice)
         return self._with(**call) if call else self
 
     def _listed(self, documents: Any) -> Any:

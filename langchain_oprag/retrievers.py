@@ -27,6 +27,7 @@ from pydantic import PrivateAttr
 from langchain_oprag._convert import SharedOptions, hits_of, stored_document, stored_id
 from langchain_oprag._options import (
     OF_SEARCH,
+    PER_CALL,
     CheckedOptions,
     Retriever,
     option_field,
@@ -190,13 +191,15 @@ class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
         Args:
             input: The query.
             config: Reaches the wrapped retriever, `configurable` included.
-            **kwargs: `k` for this call. Anything else is passed on to the wrapped
-                retriever, such as a `filter`.
+            **kwargs: `k`, `token_budget` and `merge` for this call. Anything else is
+                passed on to the wrapped retriever, such as a `filter`.
 
         Raises:
             InvalidOptionError: `k` is not possible, or an option was given that is
                 set on construction.
         """
+        if changes := self._taken_from(kwargs):
+            return self._with(**changes).invoke(input, config, **kwargs)
         # The run manager that `_get_relevant_documents` is given does not carry
         # `configurable`.
         config = ensure_config(config)
@@ -209,8 +212,15 @@ class WrappingRetriever(Verifiable, BaseRetriever, CheckedOptions):
         **kwargs: Any,
     ) -> list[Document]:
         """Async version of `invoke`."""
+        if changes := self._taken_from(kwargs):
+            return await self._with(**changes).ainvoke(input, config, **kwargs)
         config = ensure_config(config)
         return await super().ainvoke(input, config, outer_config=config, **kwargs)
+
+    def _taken_from(self, call: dict[str, Any]) -> dict[str, Any]:
+        """Take the options of one call out of its arguments."""
+        names = [n for n in PER_CALL if n in call and n in type(self).model_fields]
+        return {name: call.pop(name) for name in names}
 
     @property
     def config_specs(self) -> list[ConfigurableFieldSpec]:

@@ -17,7 +17,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import PrivateAttr
 
-from langchain_oprag._options import OF_SEARCH, refuse_options
+from langchain_oprag._options import OF_SEARCH, PER_CALL, refuse_options
 from langchain_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
 from oprag.errors import InvalidOptionError, named, refuse_unknown, wrong_object
 from oprag.metadata import RANK
@@ -147,7 +147,8 @@ class OrderPreservingVectorStore(VectorStore):
             default, or with `token_budget` as many as fill it.
         **options: The others of `OrderPreservingRetriever`.
 
-    Filters and other arguments of a search reach the store inside. A search with scores
+    A search takes `k`, `token_budget` and `merge` for itself; filters and its other
+    arguments reach the store inside. A search with scores
     gives pairs in document order: the score of each is that of its best hit. What adds,
     deletes or reads by id is the store's own, and so is whatever else it has.
 
@@ -220,8 +221,9 @@ class OrderPreservingVectorStore(VectorStore):
     ) -> tuple[_StoreSearch, OrderPreservingRetriever, dict[str, Any]]:
         """Return one search, what orders it, and what that is asked."""
         parameters = inspect.signature(getattr(self.vectorstore, method)).parameters
-        others = [name for name in kwargs if name not in parameters]
-        refuse_options(type(self).__name__, others)
+        per_call = [n for n in PER_CALL if n in kwargs and n not in parameters]
+        options = {name: kwargs.pop(name) for name in per_call}
+        refuse_options(type(self).__name__, [n for n in kwargs if n not in parameters])
         given = {**dict(zip(parameters, args, strict=False)), **kwargs}
         asked, k = given.pop(next(iter(parameters))), given.pop("k", None)
         search = _StoreSearch(
@@ -234,7 +236,7 @@ class OrderPreservingVectorStore(VectorStore):
         )
         ordered = self._ordered._with(base_retriever=search)  # noqa: SLF001 -- a copy of our own
         question = asked if isinstance(asked, str) else ""
-        return search, ordered, {"input": question, "k": k}
+        return search, ordered, {"input": question, "k": k, **options}
 
     def __getattr__(self, name: str) -> Any:
         """Return what the store inside has; a search of it, in document order."""

@@ -12,8 +12,9 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.indices.base import BaseIndex
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
+from llamaindex_oprag._call_options import AssignableOption
 from llamaindex_oprag._convert import hits_of, new_node, node_of
-from llamaindex_oprag._searched import OF_SEARCH, search_filter, verified_stores
+from llamaindex_oprag._searched import search_filter, verified_stores
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.retrievers import Fetch, WrappingRetriever
 from oprag.chunk import Hit
@@ -57,7 +58,8 @@ class LongUnitRetriever(WrappingRetriever):
         units: What `oprag.units.group_documents` gave, as a list.
         documents: Full texts by document name: anything that
             `llamaindex_oprag.document_source` takes.
-        similarity_top_k: Units to return, of the best. Can be assigned later.
+        similarity_top_k: Units to return, of the best. This and `token_budget` can be
+            assigned later.
         **options: `order`, `sort_documents` (of units, by the best chunk of each),
             `separator` (between the documents of a unit), `position_keys`,
             `document_key`, `on_problem`, `token_budget` (the worst units are left out)
@@ -84,6 +86,9 @@ class LongUnitRetriever(WrappingRetriever):
         LongRAG (arXiv 2406.15319), which reads 4 to 8 units.
     """
 
+    per_call = ("similarity_top_k", "token_budget")
+    token_budget = AssignableOption()
+
     def __init__(
         self,
         base_retriever: BaseIndex[Any] | BaseRetriever,
@@ -97,7 +102,7 @@ class LongUnitRetriever(WrappingRetriever):
         verbose: bool = False,
         **options: Unpack[UnitKeywords],
     ) -> None:
-        refuse_unknown(options, ("similarity_top_k", *UNIT_DESCRIPTIONS), OF_SEARCH)
+        refuse_unknown(options, ("similarity_top_k", *UNIT_DESCRIPTIONS), self.advice)
         self._index = UnitIndex(units)
         self._source = document_source(documents)
         self._options = ContextOptions(**options, documents=self._source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Never, TypeAlias, Unpack
@@ -19,6 +19,7 @@ from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
+from llamaindex_oprag._call_options import PostprocessingWithOptions
 from llamaindex_oprag._convert import arrange, hits_of, scored_node
 from llamaindex_oprag._pickles import refuse_lost_state
 from llamaindex_oprag.documents import SourceLike, document_source, source_or_none
@@ -91,7 +92,9 @@ class PostprocessorKeywords(ContextKeywords, total=False):
     documents: SourceLike | None
 
 
-class OrderPreservingPostprocessor(OwnErrors, BaseNodePostprocessor):
+class OrderPreservingPostprocessor(
+    OwnErrors, PostprocessingWithOptions, BaseNodePostprocessor
+):
     """Puts retrieved nodes into the order of their documents, within a budget.
 
     Give it as the **last** of `node_postprocessors`: rerankers and fusion sort by
@@ -143,6 +146,7 @@ class OrderPreservingPostprocessor(OwnErrors, BaseNodePostprocessor):
     )
 
     advice: ClassVar[Mapping[str, str]] = _ADVICE
+    per_call: ClassVar[Collection[str]] = ("top_n", "token_budget", "merge")
     top_n: int | None = _option("top_n")
     token_budget: int | None = _option("token_budget")
     selection: Selection = _option("selection")

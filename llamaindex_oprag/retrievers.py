@@ -18,6 +18,7 @@ from llama_index.core.indices.vector_store.retrievers import VectorIndexRetrieve
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
+from llamaindex_oprag._call_options import AssignableOption, RetrievingWithOptions
 from llamaindex_oprag._convert import arrange, hits_of
 from llamaindex_oprag._neighbours import Neighbourhood, fused, store_of
 from llamaindex_oprag._searched import (
@@ -132,7 +133,7 @@ class Fetch:
         return self._plan is None and (self._k is None or found >= self._k)
 
 
-class WrappingRetriever(Verifiable, BaseRetriever):
+class WrappingRetriever(Verifiable, RetrievingWithOptions, BaseRetriever):
     """A retriever around another one: asked in steps, the same sync and async.
 
     Args:
@@ -143,6 +144,9 @@ class WrappingRetriever(Verifiable, BaseRetriever):
     Raises:
         InvalidOptionError: `base_retriever` is neither.
     """
+
+    advice = OF_SEARCH
+    _options: ContextOptions
 
     def __init__(
         self,
@@ -209,8 +213,7 @@ class OrderPreservingRetriever(WrappingRetriever):
 
     Args:
         base_retriever: An index, or a retriever that returns nodes best first.
-        similarity_top_k: Nodes to return at most; None for as many as come. Can be
-            assigned later.
+        similarity_top_k: Nodes to return at most; None for as many as come.
         callback_manager: None for that of `base_retriever`.
         object_map: What index nodes stand for, by their `index_id`; for those that
             `base_retriever` does not resolve itself. They are resolved before the
@@ -219,6 +222,8 @@ class OrderPreservingRetriever(WrappingRetriever):
         verbose: Print what index nodes are resolved to.
         **options: All of `oprag.context.ContextOptions` but `top_n`: `token_budget`,
             `merge`, `position_keys` and so on; `widen` and `bm25`.
+
+    All but the last two and `documents` can be assigned later.
 
     How much is fetched:
 
@@ -247,6 +252,19 @@ class OrderPreservingRetriever(WrappingRetriever):
             more could not be asked for, and no `similarity_top_k` limits it.
     """
 
+    per_call = ("similarity_top_k", "token_budget", "merge")
+    token_budget = AssignableOption()
+    selection = AssignableOption()
+    order = AssignableOption()
+    sort_documents = AssignableOption()
+    merge = AssignableOption()
+    citations = AssignableOption()
+    on_problem = AssignableOption()
+    position_keys = AssignableOption()
+    document_key = AssignableOption()
+    token_counter = AssignableOption()
+    separator = AssignableOption()
+
     def __init__(
         self,
         base_retriever: BaseIndex[Any] | BaseRetriever,
@@ -261,7 +279,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         **options: Unpack[RetrieverKeywords],
     ) -> None:
         refuse_unnamed(type(self).__name__, unnamed, (*_OWN, *_SHARED))
-        refuse_unknown(options, (*_OWN, *_SHARED), OF_SEARCH)
+        refuse_unknown(options, (*_OWN, *_SHARED), self.advice)
         check_option("widen", widen)
         check_option("bm25", bm25)
         check_option("similarity_top_k", similarity_top_k)

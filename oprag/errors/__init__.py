@@ -71,7 +71,9 @@ __all__ = [
     "did_you_mean",
     "first_unnamed",
     "invalid_option",
+    "meant_option",
     "named",
+    "refuse_in_call",
     "refuse_unknown",
     "refuse_unnamed",
     "users_level",
@@ -351,6 +353,33 @@ def refuse_unknown(
             meant = (advice or {}).get(option) or meant_option(option, known) or listed
             message = f"There is no option {option!r}. {meant}".rstrip()
             raise InvalidOptionError(message, option=option, value=value)
+
+
+def refuse_in_call(
+    component: str,
+    call: Mapping[str, Any],
+    known: Collection[str],
+    options: Collection[str],
+    advice: Mapping[str, str],
+) -> None:
+    """Reject what is no option of one call.
+
+    Args:
+        component: Its public name.
+        call: The keyword arguments of the call.
+        known: The options that may be given for one call.
+        options: All options of the component. Of these the message says that they are
+            set there.
+        advice: See `refuse_unknown`.
+
+    Raises:
+        InvalidOptionError: For the first one.
+    """
+    for option, value in call.items():
+        if option in options and option not in (*known, *COUNTS, *advice):
+            message = f"{option}= is not for one call. Set it on {component}."
+            raise InvalidOptionError(message, option=option, value=value)
+    refuse_unknown(call, known, advice)
 
 
 def refuse_unnamed(

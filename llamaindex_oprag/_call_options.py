@@ -1,0 +1,125 @@
+"""Options that can be assigned later, or given for one call.
+
+LlamaIndex's methods take no options, and it traces what overrides them a second time:
+so these stand beside its base classes, and not below them.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+from llama_index.core.schema import NodeWithScore, QueryType
+
+from oprag.context import DESCRIPTIONS
+from oprag.errors import refuse_in_call
+
+
+class AssignableOption:
+    """An option of the core's, which is read and assigned as an attribute."""
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self._name = name
+
+    def __get__(self, component: Any, owner: type[Any]) -> Any:
+        """Return the value that the component has."""
+        if component is None:
+            return self
+        return getattr(component._options, self._name)  # noqa: SLF001 -- of this package
+
+    def __set__(self, component: Any, value: Any) -> None:
+        """Assign the option, or refuse its value."""
+        options = replace(component._options, **{self._name: value})  # noqa: SLF001 -- as above
+        component._options = options  # noqa: SLF001 -- as above
+
+
+class _CallOptions:
+    per_call: ClassVar[Collection[str]]
+    """Names of the options that may be given for one call."""
+    advice: ClassVar[Mapping[str, str]]
+    """What to do in the place of giving words that are no option here."""
+
+    def _for_call(self, call: Mapping[str, Any]) -> Self:
+        """Return a copy with the options of one call.
+
+        Raises:
+            InvalidOptionError: One is not for one call, or has no such value.
+        """
+        name = type(self).__name__
+        refuse_in_call(name, call, self.per_call, DESCRIPTIONS, self.advice)
+        copied = copy.copy(self)
+        for name, value in call.items():
+            setattr(copied, name, value)
+        return copied
+
+
+class RetrievingWithOptions(_CallOptions):
+    """Retrieve with options for one call; name this before LlamaIndex's base class."""
+
+    def retrieve(
+        self, str_or_query_bundle: QueryType, **call: Any
+    ) -> list[NodeWithScore]:
+        """Retrieve nodes, in the order of their documents.
+
+        Args:
+            str_or_query_bundle: The question.
+            **call: `similarity_top_k`, `token_budget` and `merge` for this call.
+
+        Raises:
+            InvalidOptionError: An option is not for one call, or has no such value.
+        """
+        if call:
+            return self._for_call(call).retrieve(str_or_query_bundle)
+        return super().retrieve(str_or_query_bundle)  # type: ignore[misc,no-any-return]  # of the base class beside it
+
+    async def aretrieve(
+        self, str_or_query_bundle: QueryType, **call: Any
+    ) -> list[NodeWithScore]:
+        """Async version of `retrieve`."""
+        if call:
+            return await self._for_call(call).aretrieve(str_or_query_bundle)
+        return await super().aretrieve(str_or_query_bundle)  # type: ignore[misc,no-any-return]  # as above
+
+
+class PostprocessingWithOptions(_CallOptions):
+    """Postprocess with options for one call; name this before LlamaIndex's class."""
+
+    def postprocess_nodes(
+        self, nodes: list[NodeWithScore], *args: Any, **call: Any
+    ) -> list[NodeWithScore]:
+        """Select the best nodes and put them in the order of their documents.
+
+        Args:
+            nodes: Best first. Not changed.
+            *args: Query bundle and query, as LlamaIndex gives them; not used.
+            **call: The same by name; `top_n`, `token_budget` and `merge` for this call.
+
+        Raises:
+            OpragError: As the component says.
+        """
+        query, options = _split(call)
+        if options:
+            component = self._for_call(options)
+            return component.postprocess_nodes(nodes, *args, **query)
+        return super().postprocess_nodes(nodes, *args, **query)  # type: ignore[misc,no-any-return]  # of the base class beside it
+
+    async def apostprocess_nodes(
+        self, nodes: list[NodeWithScore], *args: Any, **call: Any
+    ) -> list[NodeWithScore]:
+        """Async version of `postprocess_nodes`."""
+        query, options = _split(call)
+        if options:
+            component = self._for_call(options)
+            return await component.apostprocess_nodes(nodes, *args, **query)
+        return await super().apostprocess_nodes(nodes, *args, **query)  # type: ignore[misc,no-any-return]  # as above
+
+
+def _split(call: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return LlamaIndex's own arguments of a call, and the options beside them."""
+    query = {name: each for name, each in call.items() if name in _QUERY}
+    return query, {name: each for name, each in call.items() if name not in _QUERY}
+
+
+_QUERY = ("query_bundle", "query_str")
