@@ -17,7 +17,7 @@ from contract import CONTRACT, QUESTION, clause_numbers
 from llamaindex_oprag import (
     OffsetSentenceNodeParser,
     OrderPreservingRetrieverTool,
-    cited,
+    acited,
 )
 from offline_llamaindex import WordEmbedding
 from oprag import place_of
@@ -27,7 +27,7 @@ SEARCHES = (QUESTION, "What about the deposit and the rent?")
 
 async def sources(context: Context[Any], response: Any) -> dict[int, tuple[Any, ...]]:
     """Turn each number in the answer into file, page, first and last character."""
-    nodes = await cited(context, response)
+    nodes = await acited(context, response)
     numbers = map(int, re.findall(r"\[(\d+)\]", str(response)))
     places = {number: place_of(nodes[number]) for number in numbers}
     return {

@@ -13,10 +13,10 @@ from langchain_core.runnables.utils import AddableDict
 from pydantic import ConfigDict, SkipValidation, ValidationInfo, field_validator
 
 from langchain_oprag._answers import Answering, DrivenRunnable
+from langchain_oprag._fetch import Fetch
 from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
 from langchain_oprag._prompts import Question, fill, long_prompts, read_question
 from langchain_oprag.results import as_documents, as_passages
-from langchain_oprag.retrievers import Fetch
 from oprag.calls import SENTINEL, CallModel, Dialogue
 from oprag.documents import check_entries
 from oprag.errors import InvalidOptionError

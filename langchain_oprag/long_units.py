@@ -13,10 +13,11 @@ from langchain_core.vectorstores import VectorStore
 from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator
 
 from langchain_oprag._convert import document_of, hits_of
+from langchain_oprag._fetch import Fetch
 from langchain_oprag._options import option_field
 from langchain_oprag._searched import search_filter, verified_stores, wrapped_retriever
 from langchain_oprag.documents import SourceLike
-from langchain_oprag.retrievers import Fetch, RetrieverKeywords, WrappingRetriever
+from langchain_oprag.retrievers import RetrieverKeywords, WrappingRetriever
 from oprag.chunk import Hit
 from oprag.context import (
     Arranged,

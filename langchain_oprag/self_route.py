@@ -15,6 +15,7 @@ from pydantic import ConfigDict, Field, SkipValidation, field_validator, model_v
 
 from langchain_oprag._answers import Answering, DrivenRunnable, ModelCall, with_tool
 from langchain_oprag._convert import document_of, hits_of
+from langchain_oprag._fetch import Fetch
 from langchain_oprag._options import (
     A_MODEL,
     CheckedOptions,
@@ -28,7 +29,7 @@ from langchain_oprag._options import (
 from langchain_oprag._prompts import Prompt, Question, fill, read_question, step_prompts
 from langchain_oprag._searched import search_filter, verified_stores
 from langchain_oprag.documents import SourceLike
-from langchain_oprag.retrievers import Fetch, OrderPreservingRetriever
+from langchain_oprag.retrievers import OrderPreservingRetriever
 from oprag.calls import (
     CALL_DESCRIPTIONS,
     SENTINEL,

@@ -26,7 +26,7 @@ from llamaindex_oprag.retrievers import OrderPreservingRetriever
 
 if _TYPE_CHECKING:
     from llamaindex_oprag.annotator import PositionAnnotator
-    from llamaindex_oprag.citations import cited
+    from llamaindex_oprag.citations import acited, cited
     from llamaindex_oprag.diagnosis import diagnose
     from llamaindex_oprag.documents import document_source
     from llamaindex_oprag.indexing import aindex_documents, index_documents
@@ -52,6 +52,7 @@ __all__ = [
     "OrderPreservingRetrieverTool",
     "PositionAnnotator",
     "SelfRouteQueryEngine",
+    "acited",
     "aindex_documents",
     "as_nodes",
     "as_passages",
@@ -69,7 +70,7 @@ __all__ = [
 __getattr__, __dir__ = _lazy(
     __name__,
     annotator=("PositionAnnotator",),
-    citations=("cited",),
+    citations=("acited", "cited"),
     diagnosis=("diagnose",),
     documents=("document_source",),
     indexing=("aindex_documents", "index_documents"),

@@ -1,61 +1,75 @@
-"""`cited`: the passage that each number of a conversation means."""
+"""`cited` and `acited`: the passage that each number of a conversation means."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from llama_index.core.async_utils import asyncio_run
+from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import BaseMemory
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.schema import MetadataMode, NodeWithScore
 from llama_index.core.workflow import Context
 
 from llamaindex_oprag._convert import node_of
 from llamaindex_oprag.results import as_passages
 from oprag.context import Numbers
-from oprag.errors import InvalidOptionError, named, wrong_object
+from oprag.errors import InvalidOptionError, wrong_object
 from oprag.metadata import NUMBER, NUMBERS, RANK
 from oprag.tokens import in_thread
 
+_TAKES = (
+    "the Context that an agent ran with, its memory, or what a run, a query or a chat "
+    "returned"
+)
 
-async def cited(
-    context: Context[Any], response: Any = None
-) -> dict[int, NodeWithScore]:
+
+def cited(conversation: Any, response: Any = None) -> dict[int, NodeWithScore]:
     """Return the passage that each number of a conversation means.
 
     Args:
-        context: Of agents whose `OrderPreservingRetrieverTool` has `show="unseen"`.
-        response: What an agent's run returned: its nodes have the metadata of the
-            application. None: the text is that in the agent's memory.
+        conversation: One of
+
+            - the `Context` of agents whose `OrderPreservingRetrieverTool` has
+              `show="unseen"`: all numbers, with their exact places;
+            - an agent's memory: what its messages show, with the places as they are
+              written there, and nothing proved;
+            - what a run, a query engine or a chat engine returned: what was read for
+              it.
+        response: Beside a `Context`, what the agent's run returned: its nodes have
+            the metadata of the application. None: the text is that in the agent's
+            memory.
 
     Returns:
         For each number that the model has read a node with the text,
         `oprag.place_of(node)` for its place. Where neither the response nor the
         memory holds the text, because it was summarised or removed, it is empty, and
-        the place is all that is known.
+        the place is all that is known. Empty if nothing was shown with a number.
 
     Raises:
-        InvalidOptionError: It is no context or has no numbers, or the response is one
-            of tools with `show="all"`: there they begin with 1 in every answer.
+        InvalidOptionError: It is nothing of the kind; or a number means several
+            passages: with `show="all"` they begin with 1 in every answer.
     """
-    if not isinstance(context, Context):
-        raise wrong_object("context", context, "the Context that the agent ran with")
-    calls = getattr(response, "tool_calls", ())
-    outputs = [call.tool_output.raw_output for call in calls]
-    nodes = [
-        node
-        for output in outputs
-        if isinstance(output, list)
-        for node in output
-        if isinstance(node, NodeWithScore)
-    ]
+    found: dict[int, NodeWithScore] = asyncio_run(acited(conversation, response))
+    return found
+
+
+async def acited(conversation: Any, response: Any = None) -> dict[int, NodeWithScore]:
+    """Async version of `cited`."""
+    if isinstance(conversation, Context):
+        return await _of_context(conversation, response)
+    if isinstance(conversation, BaseMemory):
+        messages = await conversation.aget_all()
+        return await in_thread(lambda: _of_messages(messages))
+    return await in_thread(lambda: _of_response(conversation))
+
+
+async def _of_context(context: Context[Any], response: Any) -> dict[int, NodeWithScore]:
+    nodes = [node for output in _outputs(response) for node in output]
     entries = await context.store.get(NUMBERS, default=None)
     restart = any(RANK in n.metadata and NUMBER not in n.metadata for n in nodes)
     if entries is None or restart:
-        message = (
-            f"This {named(context)} does not say which numbers the model read. Tools "
-            'keep them with show="unseen"; with show="all" they begin with 1 in every '
-            "answer."
-        )
-        raise InvalidOptionError(message, option="context", value=context)
+        raise _restarting(context)
     numbers = Numbers(entries)
     memory = await context.store.get("memory", default=None)
     said = await memory.aget_all() if isinstance(memory, BaseMemory) else []
@@ -67,3 +81,56 @@ async def cited(
         return {number: node_of(passage) for number, passage in passages.items()}
 
     return await in_thread(resolved)
+
+
+def _of_messages(messages: Iterable[ChatMessage]) -> dict[int, NodeWithScore]:
+    """Return what the tools' messages of a memory show."""
+    found: dict[int, NodeWithScore] = {}
+    for message in messages:
+        for passage in Numbers.read_from(message.content or ""):
+            number = passage.number or 0
+            if number in found and found[number].text != passage.text:
+                raise _restarting(messages)
+            found[number] = node_of(passage)
+    return found
+
+
+def _of_response(response: Any) -> dict[int, NodeWithScore]:
+    """Return what was read for a response, by the numbers that the model saw."""
+    outputs = _outputs(response)
+    nodes = [node for output in outputs for node in output]
+    if nodes and all(NUMBER in node.metadata for node in nodes):
+        return {node.metadata[NUMBER]: node for node in nodes}
+    if len(outputs) > 1:
+        raise _restarting(response)
+    if hasattr(response, "tool_calls"):  # of one search, numbered in its order
+        return dict(enumerate(nodes, start=1))
+    if not hasattr(response, "source_nodes"):
+        raise wrong_object("conversation", response, _TAKES)
+    sources = dict(enumerate(response.source_nodes, start=1))
+    for number, node in sources.items():
+        if f"[{number}] " not in node.get_content(MetadataMode.LLM):
+            message = (
+                "The model read these nodes without numbers. Give the component that "
+                "puts them in order citations=True."
+            )
+            raise InvalidOptionError(message, option="citations", value=False)
+    return sources
+
+
+def _outputs(response: Any) -> list[list[NodeWithScore]]:
+    """Return the nodes of each tool that was called for a response."""
+    calls = getattr(response, "tool_calls", ())
+    raw = [call.tool_output.raw_output for call in calls]
+    lists = [output for output in raw if isinstance(output, list)]
+    nodes = [[n for n in each if isinstance(n, NodeWithScore)] for each in lists]
+    return [each for each in nodes if each]
+
+
+def _restarting(conversation: Any) -> InvalidOptionError:
+    message = (
+        "This conversation does not say which numbers the model read. Tools keep them "
+        'in its Context with show="unseen"; with show="all" they begin with 1 in every '
+        "answer."
+    )
+    return InvalidOptionError(message, option="conversation", value=conversation)

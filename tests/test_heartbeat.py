@@ -46,7 +46,7 @@ IN_EVERY_RUN = (
 )
 """Those that `make test` awaits; all others take another minute."""
 NOT_OURS = {
-    "cited",  # works in a thread; its conversation is a running agent's
+    "acited",  # works in a thread; its conversation is a running agent's
     "LongReaderSynthesizer.aget_response_from_messages",  # LlamaIndex has it refuse
     "OrderPreservingVectorStore.afrom_documents",  # refuses
     "OrderPreservingVectorStore.afrom_texts",

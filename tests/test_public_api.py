@@ -20,8 +20,8 @@ PROMISED = {
             LongReaderSynthesizer LongUnitRetriever OffsetSentenceNodeParser
             OffsetTokenNodeParser OrderPreservingPostprocessor
             OrderPreservingRetriever OrderPreservingRetrieverTool PositionAnnotator
-            SelfRouteQueryEngine aindex_documents as_nodes as_passages chunk_store
-            cited create_reading_tools diagnose document_source format_nodes
+            SelfRouteQueryEngine acited aindex_documents as_nodes as_passages
+            chunk_store cited create_reading_tools diagnose document_source format_nodes
             index_documents order_nodes
         """,
         "oprag": """

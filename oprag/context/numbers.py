@@ -8,10 +8,10 @@ number along. Texts are read again from what still holds them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from oprag.chunk import Passage, Span
+from oprag.chunk import Chunk, Passage, Span
 from oprag.context.number_places import NumberPlace, packed, unpacked
 from oprag.context.passages import joint, slices
 from oprag.context.text import header
@@ -19,6 +19,10 @@ from oprag.metadata import result_hash
 
 _HEAD = re.compile(r"\[(\d{1,9})\] ")
 """Not only where a line begins: agents write before what a tool answered."""
+_SHOWN = re.compile(r"^(?:Observation: )?\[(\d{1,9})\] (.*)\n", re.MULTILINE)
+_NEXT = re.compile(r"\n\n(?=\[\d{1,9}\] .*\n|\[…\]\n\n|\[see above)|\n\n\Z")
+"""What follows a passage: the next one, a gap, or what was shown before."""
+_SPAN = re.compile(r"(?:, page [^,]+)?, characters (\d+)-(\d+)$")
 
 
 class Numbers:
@@ -75,6 +79,34 @@ class Numbers:
             if entry.holds(text):
                 shown[number] = entry.passage(number, text)
         return shown
+
+    @staticmethod
+    def read_from(message: str) -> Iterator[Passage]:
+        """Read the passages that one message shows, by their own numbers.
+
+        Args:
+            message: What a tool answered, as a model reads it.
+
+        Yields:
+            Each passage with its text, and the place as it is written there: nothing
+            is known of its characters, and nothing is exact.
+        """
+        at = 0
+        while found := _SHOWN.search(message, at):
+            number, citation, start = int(found[1]), found[2], found.end()
+            after = _NEXT.search(message, start)
+            end = after.start() if after else len(message)
+            name = citation
+            if (named := _SPAN.search(citation)) is not None:
+                name = citation[: named.start()]
+                # A text of known length may have lines that look like marks.
+                last = start + int(named[2]) - int(named[1])
+                if last == len(message) or message.startswith("\n\n", last):
+                    end = last
+            text = message[start:end]
+            chunk = Chunk(text, name, number, document_name=name)
+            yield Passage(text, name, (chunk,), (), False, citation, number)  # noqa: FBT003 -- by position, as everywhere
+            at = end
 
     def cited(self, read: Iterable[Passage]) -> dict[int, Passage]:
         """Return the passage of each number.

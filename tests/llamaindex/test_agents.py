@@ -22,8 +22,10 @@ from llama_index.core.workflow import Context
 
 from llamaindex_oprag import (
     OffsetSentenceNodeParser,
+    OrderPreservingPostprocessor,
     OrderPreservingRetriever,
     OrderPreservingRetrieverTool,
+    acited,
     cited,
     create_reading_tools,
 )
@@ -143,7 +145,7 @@ async def test_a_number_means_what_was_read_under_it(turns, limit, kind, parser)
         for prompt in made.llm.sent:
             shown.read(*texts_read(prompt))
 
-    found = await cited(context, response)
+    found = await acited(context, response)
 
     assert {*shown.numbers} == {*found} == {*range(1, len(found) + 1)}
     assert len(found) > 10
@@ -152,7 +154,18 @@ async def test_a_number_means_what_was_read_under_it(turns, limit, kind, parser)
         spans = [SOURCES[place.document_name][a:b] for a, b in place.spans]
         assert meant == (place.document_name, "\n".join(spans))
         assert meant == (place.document_name, found[number].node.text)
-    assert (await cited(context)).keys() == found.keys()
+    assert (await acited(context)).keys() == found.keys()
+    assert cited(context, response) == found
+    of_memory, of_response = await acited(memory), cited(response)
+    assert of_memory.items()
+    assert {n: each.text for n, each in of_memory.items()}.items() <= {
+        n: each.text for n, each in found.items()
+    }.items()
+    for number, node in of_memory.items():
+        assert place_of(node).citation == place_of(found[number]).citation
+        assert not place_of(node).exact
+    for number, node in of_response.items():
+        assert place_of(node) == place_of(found[number])
 
 
 # Several runs of one conversation, with restarts between them
@@ -271,11 +284,12 @@ def test_a_reading_tool_that_is_called_by_hand_notes_what_it_showed():
 
 async def test_numbers_that_are_not_of_one_conversation_are_refused():
     tool = search(two_documents(), show="all")
-    for other in ({}, ChatMemoryBuffer.from_defaults(token_limit=9), None):
+    assert await acited(ChatMemoryBuffer.from_defaults(token_limit=9)) == {}
+    for other in ({}, None):
         with pytest.raises(InvalidOptionError, match="It takes the Context"):
-            await cited(other)
+            await acited(other)
     with pytest.raises(InvalidOptionError, match='show="unseen"'):
-        await cited(Context(FunctionAgent(tools=[tool], llm=MockLLM())))
+        await acited(Context(FunctionAgent(tools=[tool], llm=MockLLM())))
 
     read, *_ = create_reading_tools(dict(SOURCES))
     made = agent(tool, searches(1))
@@ -283,4 +297,38 @@ async def test_numbers_that_are_not_of_one_conversation_are_refused():
     await read.acall(document="lease.txt", ctx=context)
     response = await made.run("?", ctx=context)
     with pytest.raises(InvalidOptionError, match="begin with 1"):
-        await cited(context, response)
+        await acited(context, response)
+
+
+async def test_numbers_of_one_search_are_those_of_what_it_returned():
+    tool = search(two_documents(), show="all")
+    memory = remembering()
+    made = agent(tool, searches(1))
+    response = await made.run("?", memory=memory)
+    (call,) = response.tool_calls
+
+    for found in (cited(response), cited(memory)):
+        assert [each.text for each in found.values()] == [
+            each.text for each in call.tool_output.raw_output
+        ]
+        assert [*found] == [*range(1, len(found) + 1)]
+    twice = await agent(tool, searches(2)).run("?", memory=memory)
+    for several in (twice, memory):
+        with pytest.raises(InvalidOptionError, match="begin with 1"):
+            cited(several)
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_numbers_of_an_engine_are_those_that_its_model_read(chat):
+    def asked(**options: Any) -> Any:
+        last = OrderPreservingPostprocessor(**options)
+        given: Any = {"node_postprocessors": [last], "llm": MockLLM()}
+        if chat:
+            return two_documents().as_chat_engine("context", **given).chat("rules?")
+        return two_documents().as_query_engine(**given).query("rules?")
+
+    response = asked(citations=True)
+
+    assert [*cited(response).values()] == response.source_nodes
+    with pytest.raises(InvalidOptionError, match="citations=True"):
+        cited(asked())
