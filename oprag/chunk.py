@@ -8,14 +8,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from numbers import Number
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from oprag.metadata import PART_INDEX, uri_of
 
 _RANK = attrgetter("rank")
 _NO_METADATA: Mapping[str, Any] = {}
-IS_EXACT = (True, "true", "True", "1")
-"""Values of `oprag_exact` that stores make of True."""
+
+Proof: TypeAlias = Literal["stamped", "compared", "chained", "recorded", "none"]
+"""How it is known where a text stands in its document, the strongest first.
+
+`"stamped"`: oprag cut the text, and its hash says that it is unchanged. `"compared"`:
+the full text of the document has it there. `"chained"`: other chunks of the document
+prove it. `"recorded"`: the metadata say so, and nobody compared. `"none"`: its
+characters are not known.
+"""
+PROOFS: tuple[Proof, ...] = get_args(Proof)
+PROVED: tuple[Proof, ...] = ("stamped", "compared")
+"""With these a text that has the length of its span is the slice itself."""
 
 
 class Span(NamedTuple):
@@ -62,6 +72,8 @@ class Chunk(NamedTuple):
     """The metadata it came with, not copied."""
     source: Any = None
     """The framework's object it came from, not copied."""
+    proof: Proof = "none"
+    """How `span` is known; `"none"` without one."""
     pages: tuple[tuple[str, Span], ...] | None = None
     """Name and span of each page of the text that `span` counts from, where its full
     text has pages; None for none."""
@@ -70,7 +82,7 @@ class Chunk(NamedTuple):
     scoped: bool = True
     """Whether it is known which text of its document `span` counts from."""
     verbatim: bool = True
-    """Whether the text was not changed after `span` was taken, as far as is known."""
+    """False where it is known that the text is not the slice of `span`."""
 
     shared_name: str | None = None
     """The key that the names of several files gave; None where the document has it for
@@ -82,16 +94,22 @@ class Chunk(NamedTuple):
         return uri_of(self.metadata, self.shared_name or self.document_key)
 
     @property
-    def exact(self) -> bool:
+    def fits_span(self) -> bool:
         """Whether the text has the length of the span, so that offsets hold in it.
 
-        False where the text was replaced after the span was taken (a sentence window, a
-        summary), where it was joined over a gap or changed, and where there is no span.
+        As far as is known: nobody need have compared. False where the text was replaced
+        after the span was taken (a sentence window, a summary), where it was joined
+        over a gap or changed, and where there is no span.
         """
         span = self.span
         return (
             span is not None and span[1] - span[0] == len(self.text) and self.verbatim
         )
+
+    @property
+    def exact(self) -> bool:
+        """Whether the text is proved to be the slice of its document at `span`."""
+        return self.proof in PROVED and self.scoped and self.fits_span
 
 
 class Passage(NamedTuple):
@@ -109,8 +127,6 @@ class Passage(NamedTuple):
     spans: tuple[Span, ...]
     """Spans of the source it covers, ascending, apart from one another; relative
     to the part where there is one. Empty when only ordinals or pages are known."""
-    exact: bool
-    """Whether `text` is one unbroken slice of the source."""
     cited: str | None = None
     """The `citation` that was written before; None to make it."""
     number: int | None = None
@@ -130,6 +146,22 @@ class Passage(NamedTuple):
 
     def _said(self) -> tuple[object, ...]:
         return self.text, self.rank, self.citation, self.spans, self.exact
+
+    @property
+    def proof(self) -> Proof:
+        """How its place is known: the weakest proof of its chunks."""
+        if not self.spans:
+            return "none"
+        if len(self.chunks) == 1:
+            return self.chunks[0].proof
+        return max([chunk.proof for chunk in self.chunks], key=PROOFS.index)
+
+    @property
+    def exact(self) -> bool:
+        """Whether `text` is proved to be one unbroken slice of the source."""
+        if len(self.spans) != 1 or not all(chunk.exact for chunk in self.chunks):
+            return False
+        return self.spans[0].end - self.spans[0].start == len(self.text)
 
     @property
     def rank(self) -> int:

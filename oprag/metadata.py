@@ -25,6 +25,9 @@ CHAR_START = "char_start"
 """First character of the chunk, relative to its part."""
 CHAR_END = "char_end"
 """One past the last character of the chunk, relative to its part."""
+CHUNK_HASH = "chunk_hash"
+"""`text_hash` of the chunk's own text, where that is the slice from `char_start` to
+`char_end`. Without it, or on another text, nothing proves the place."""
 PART_INDEX = "part_index"
 """Number of the part (page, section) from 0; absent for a document that is one text.
 See `oprag.splitting.group_parts`."""
@@ -36,7 +39,7 @@ TEXT_LENGTH = "text_length"
 """Characters of the part's whole text; on the first chunk of the part only, as the
 hashes are. See `text_stamp`."""
 TEXT_HASH = "text_hash"
-"""12 digits of the SHA-256 of that text (`short_hash`)."""
+"""`text_hash` of that text."""
 NONSPACE_HASH = "nonspace_hash"
 """The same of its characters that are no white space; only beside chunks of other
 splitters, which drop white space."""
@@ -60,14 +63,17 @@ END = "oprag_end"
 """One past its last character; absent where it is unknown."""
 SPANS = "oprag_spans"
 """The spans of a text with gaps, `0-9,12-20`; absent where there are none."""
-EXACT = "oprag_exact"
-"""Whether its text is the slice of its document from start to end."""
+PROOF = "oprag_proof"
+"""How its place is known; see `oprag.chunk.Proof`."""
+UNFIT = "oprag_unfit"
+"""True where its text is as long as its span and is not known to be the slice: white
+space differs, or the span counts from another text; absent otherwise."""
 PROBLEM = "oprag_problem"
 """The kind of error that `on_problem="warn"` did not raise; absent for none."""
 BARE = "oprag_bare"
 """True where a token budget has no room for its place; absent otherwise."""
 HASH = "oprag_hash"
-"""`result_hash` of the text that these keys describe. Where it is there, oprag wrote
+"""`text_hash` of the text that these keys describe. Where it is there, oprag wrote
 all of them."""
 IDS = "oprag_ids"
 """Ids of the chunks in it, joined by line breaks; absent where they have none."""
@@ -80,14 +86,14 @@ WHY = "oprag_why"
 
 RESULT_KEYS = (
     *(RANK, NUMBER, CITATION, DOCUMENT, KEY, PART, START, END, SPANS),
-    *(EXACT, PROBLEM, HASH, IDS, BARE),
+    *(PROOF, UNFIT, PROBLEM, HASH, IDS, BARE),
 )
 """The reserved keys of results; `oprag.place_of` reads them. See
 `oprag.context.place_metadata`."""
 
 STAMP_KEYS = (TEXT_LENGTH, TEXT_HASH, NONSPACE_HASH)
 """The keys that `text_stamp` writes."""
-OF_ONE_TEXT = (TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS)
+OF_ONE_TEXT = (TOKEN_COUNT, TOKEN_COUNTER, CHUNK_HASH, *STAMP_KEYS)
 """Keys that do not hold for a slice of a chunk."""
 OF_ONE_CHUNK = frozenset((CHAR_START, CHAR_END, CHUNK_INDEX, N_CHUNKS, *OF_ONE_TEXT))
 """Keys that do not hold for a result that is not one whole chunk."""
@@ -106,6 +112,7 @@ OWN_KEYS = (
     CHAR_END,
     TOKEN_COUNT,
     TOKEN_COUNTER,
+    CHUNK_HASH,
     *STAMP_KEYS,
     DOC_SCOPE,
 )
@@ -127,12 +134,7 @@ def document_key(name: str) -> str:
     A name may hold anything (spaces, quotes, SQL); the key is safe to filter on
     in every store, and equal names have equal keys on every machine.
     """
-    return _digest(name)[:_KEY_DIGITS]
-
-
-def result_hash(text: str) -> str:
-    """Return 16 hex digits of the SHA-256 of a result's text."""
-    return _digest(text)[:_KEY_DIGITS]
+    return _digest(name).hex()[:_KEY_DIGITS]
 
 
 def without_reserved_keys(metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,13 +153,30 @@ def text_stamp(text: str, *, exact: bool = True) -> dict[str, str | int]:
     Returns:
         Metadata for the first chunk of the part, in the order of `OWN_KEYS`.
     """
-    stamp: dict[str, str | int] = {TEXT_LENGTH: len(text), TEXT_HASH: _text_hash(text)}
+    stamp: dict[str, str | int] = {TEXT_LENGTH: len(text), TEXT_HASH: text_hash(text)}
     if not exact:
-        stamp[NONSPACE_HASH] = _text_hash("".join(text.split()))
+        stamp[NONSPACE_HASH] = text_hash("".join(text.split()))
     return stamp
 
 
-def _text_hash(text: str) -> str:
+def span_stamp(source: str, span: tuple[int, int], text: str) -> dict[str, str | int]:
+    """Return the place of a chunk that a source proves, as keys of its metadata.
+
+    Args:
+        source: The text that the span counts in.
+        span: The characters of the chunk.
+        text: The chunk's text. Where it is the slice itself, and no white space
+            differs, its hash proves that later.
+    """
+    start, end = span
+    stamp: dict[str, str | int] = {CHAR_START: start, CHAR_END: end}
+    if source[start:end] == text:
+        stamp[CHUNK_HASH] = text_hash(text)
+    return stamp
+
+
+def text_hash(text: str) -> str:
+    """Return 12 digits of the SHA-256 of a text, to see later that it is unchanged."""
     return short_hash(text, _TEXT_DIGITS)
 
 
@@ -169,7 +188,8 @@ def short_hash(text: str, digits: int) -> str:
     the length is beside them: a text that is not the one that was hashed passes for
     it less than once in 10^12 times. 6 tell the few settings in one store apart.
     """
-    return f"{int(_digest(text)[:24], 16) % 10**digits:0{digits}d}"
+    number: int = int.from_bytes(_digest(text)[:12], "big") % 10**digits
+    return f"{number:0{digits}d}"
 
 
 def document_version(settings: str, texts: Iterable[str]) -> str:
@@ -182,7 +202,7 @@ def document_version(settings: str, texts: Iterable[str]) -> str:
     Returns:
         Two short hashes, `settings-text`.
     """
-    hashes = [_text_hash(text) for text in texts]
+    hashes = [text_hash(text) for text in texts]
     return f"{short_hash(settings, _SETTINGS_DIGITS)}-{version_of_hashes(hashes)}"
 
 
@@ -192,7 +212,7 @@ def version_of_hashes(hashes: Sequence[str]) -> str:
     Args:
         hashes: `text_hash` of each part, in reading order.
     """
-    return hashes[0] if len(hashes) == 1 else _text_hash("".join(hashes))
+    return hashes[0] if len(hashes) == 1 else text_hash("".join(hashes))
 
 
 def version_settings(version: Any) -> str:
@@ -205,10 +225,10 @@ def version_text(version: Any) -> str:
     return str(version or "").partition("-")[2]
 
 
-def _digest(text: str) -> str:
+def _digest(text: str) -> bytes:
     import hashlib  # here: it takes a part of the time of `import oprag`
 
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def chunk_id(

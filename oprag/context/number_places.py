@@ -8,8 +8,8 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeAlias
 
-from oprag.chunk import Chunk, Passage, Span
-from oprag.metadata import result_hash
+from oprag.chunk import Chunk, Passage, Proof, Span
+from oprag.metadata import text_hash
 
 Identity: TypeAlias = tuple[str, int | None, tuple[Span, ...], str]
 """What two passages of one number have in common."""
@@ -25,13 +25,24 @@ class NumberPlace(NamedTuple):
     hash: str
     length: int
     citation: str
+    proof: Proof = "recorded"
+    fits: bool = True
+    """Whether the text is not known to be another than that of its spans."""
 
     @classmethod
     def of(cls, passage: Passage) -> NumberPlace:
         """Return the place of a passage."""
-        text, spans = passage.text, tuple(passage.spans)
-        at = passage.document_key, passage.document_name, passage.part, spans
-        return cls(*at, result_hash(text), len(text), passage.citation)
+        return cls(
+            passage.document_key,
+            passage.document_name,
+            passage.part,
+            tuple(passage.spans),
+            text_hash(passage.text),
+            len(passage.text),
+            passage.citation,
+            passage.proof,
+            all(chunk.verbatim and chunk.scoped for chunk in passage.chunks),
+        )
 
     @property
     def identity(self) -> Identity:
@@ -40,17 +51,20 @@ class NumberPlace(NamedTuple):
 
     def holds(self, text: str) -> bool:
         """Whether a text is the passage's."""
-        return len(text) == self.length and result_hash(text) == self.hash
+        return len(text) == self.length and text_hash(text) == self.hash
 
     def passage(self, number: int, text: str, chunk: Chunk | None = None) -> Passage:
         """Return the passage with a text, and what a chunk says besides."""
-        spans, lengths = self.spans, [end - start for start, end in self.spans]
-        exact = lengths == [self.length] != [0] and bool(text)
-        whole = Span(spans[0].start, spans[-1].end) if spans else None
+        spans = self.spans
         chunk = (chunk or Chunk("", self.key, number))._replace(
-            text=text, span=whole, part=self.part, document_name=self.name
+            text=text,
+            span=Span(spans[0].start, spans[-1].end) if spans else None,
+            part=self.part,
+            document_name=self.name,
+            proof=self.proof,
+            verbatim=self.fits,
         )
-        return Passage(text, self.key, (chunk,), spans, exact, self.citation, number)
+        return Passage(text, self.key, (chunk,), spans, self.citation, number)
 
 
 def packed(places: Iterable[NumberPlace]) -> list[str]:

@@ -15,7 +15,7 @@ from oprag.chunk import Chunk, Passage, Span
 from oprag.context.number_places import NumberPlace, packed, unpacked
 from oprag.context.passages import joint, slices
 from oprag.context.text import header
-from oprag.metadata import result_hash
+from oprag.metadata import text_hash
 
 _HEAD = re.compile(r"\[(\d{1,9})\] ")
 """Not only where a line begins: agents write before what a tool answered."""
@@ -105,7 +105,7 @@ class Numbers:
                     end = last
             text = message[start:end]
             chunk = Chunk(text, name, number, document_name=name)
-            yield Passage(text, name, (chunk,), (), False, citation, number)  # noqa: FBT003 -- by position, as everywhere
+            yield Passage(text, name, (chunk,), (), citation, number)
             at = end
 
     def cited(self, read: Iterable[Passage]) -> dict[int, Passage]:
@@ -121,7 +121,7 @@ class Numbers:
         texts: dict[str, Passage] = {}
         pieces: dict[tuple[str, int | None], list[tuple[Span, int, Passage]]] = {}
         for passage in read:
-            texts.setdefault(result_hash(passage.text), passage)
+            texts.setdefault(text_hash(passage.text), passage)
             of = pieces.setdefault((passage.document_key, passage.part), [])
             for span, offset in slices(passage.text, passage.spans) or ():
                 of.append((span, offset, passage))
@@ -133,10 +133,7 @@ class Numbers:
                 first = texts.get(entry.hash)
                 text = "" if first is None else first.text
             chunk = None if first is None else first.chunks[0]
-            passage = entry.passage(number, text, chunk)
-            if first and len(first.spans) == 1 and not first.exact:
-                passage = passage._replace(exact=False)
-            cited[number] = passage
+            cited[number] = entry.passage(number, text, chunk)
         return cited
 
 

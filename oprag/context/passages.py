@@ -16,10 +16,10 @@ from oprag.context.pieces import slice_of
 from oprag.errors import PositionError
 from oprag.metadata import (
     BARE,
+    CHUNK_HASH,
     CITATION,
     DOCUMENT,
     END,
-    EXACT,
     HASH,
     IDS,
     KEY,
@@ -27,13 +27,15 @@ from oprag.metadata import (
     OF_ONE_CHUNK,
     PART,
     PROBLEM,
+    PROOF,
     RANK,
     RESULT_KEYS,
     SPANS,
     START,
+    UNFIT,
     is_in_all,
     joined_id,
-    result_hash,
+    text_hash,
     without_reserved_keys,
 )
 from oprag.ordering import document_order, rank_order
@@ -142,11 +144,31 @@ def place_metadata(passage: Passage) -> dict[str, Any]:
         place[SPANS] = ",".join([f"{start}-{end}" for start, end in spans])
     if passage.number is not None:
         place[NUMBER] = passage.number
-    place[EXACT] = passage.exact
+    place[PROOF] = passage.proof
+    if _is_unfit(passage):
+        place[UNFIT] = True
     if (problem := passage.chunks[0].problem) is not None:
         place[PROBLEM] = problem
-    place[HASH] = result_hash(passage.text)
+    place[HASH] = _hash_of(passage)
     return place
+
+
+def _is_unfit(passage: Passage) -> bool:
+    """Whether a text is as long as its one span, and yet not known to be its slice."""
+    spans = passage.spans
+    if len(spans) != 1 or spans[0].end - spans[0].start != len(passage.text):
+        return False
+    return not all(chunk.verbatim and chunk.scoped for chunk in passage.chunks)
+
+
+def _hash_of(passage: Passage) -> str:
+    """Return the hash of its text, which is known where one whole chunk is stamped."""
+    chunk = passage.chunks[0]
+    if chunk.proof == "stamped" and chunk.text is passage.text:
+        known: str | None = chunk.metadata.get(CHUNK_HASH)  # a slice has none
+        if known is not None:
+            return known
+    return text_hash(passage.text)
 
 
 def single_passage(chunk: Chunk) -> Passage:
@@ -161,8 +183,7 @@ def single_passage(chunk: Chunk) -> Passage:
         cited = (
             metadata.get(CITATION) if (start, end) == (span or (None, None)) else None
         )
-    exact = chunk.exact and chunk.scoped
-    return Passage(chunk.text, chunk.document_key, (chunk,), spans, exact, cited)
+    return Passage(chunk.text, chunk.document_key, (chunk,), spans, cited)
 
 
 def read_passages(hits: Sequence[Hit]) -> list[Passage]:
@@ -226,7 +247,7 @@ def merge_adjacent(
         chunks: In document order and checked (`check_positions`).
         source_text: Full texts by document name, to fill gaps with. Without it
             the two sides of a gap are joined by a space or a blank line, the passage
-            keeps its spans apart, and `exact` is False.
+            keeps its spans apart, and is not `exact`.
 
     Returns:
         Passages in the order of the chunks. Each chunk is in exactly one.
@@ -242,8 +263,8 @@ def merge_adjacent(
         joins = (
             run
             and chunk.span is not None
-            and chunk.exact
-            and run[-1].exact
+            and chunk.fits_span
+            and run[-1].fits_span
             and (chunk.document_key, chunk.part) == (run[0].document_key, run[0].part)
             and run[0].span is not None
             and run[0].span[0] <= chunk.span[0] <= end + SMALL_GAP
@@ -262,6 +283,8 @@ def merge_adjacent(
 
 def _join(run: Sequence[Chunk], source_text: TextByName | None) -> Passage:
     source = None if source_text is None else proved_source(run, source_text)
+    if source is not None:
+        run = [chunk._replace(proof="compared") for chunk in run]
     if len(run) == 1:
         return single_passage(run[0])
     texts: list[str] = []
@@ -281,8 +304,7 @@ def _join(run: Sequence[Chunk], source_text: TextByName | None) -> Passage:
         else:
             texts.append(joint(spans, start) + chunk.text)
             spans.append(Span(start, end))
-    exact = len(spans) == 1 and run[0].scoped
-    return Passage("".join(texts), run[0].document_key, tuple(run), tuple(spans), exact)
+    return Passage("".join(texts), run[0].document_key, tuple(run), tuple(spans))
 
 
 def joint(spans: Sequence[Span], start: int) -> str:
@@ -348,7 +370,7 @@ def proved_source(run: Sequence[Chunk], source_text: TextByName) -> str | None:
         PositionError: A chunk's text is not where its span says.
     """
     first = run[0]
-    if first.part is not None or not first.exact:
+    if first.part is not None or not first.fits_span:
         return None
     source = source_text(first.text_id)
     if source is None:

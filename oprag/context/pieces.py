@@ -14,7 +14,7 @@ _SENTENCE_END = re.compile(rf"""[.!?]["')\]”’]*\s+|[{OTHER_ENDS}]\s*|\n\s*""
 
 def is_sliceable(chunk: Chunk) -> bool:
     """Whether parts of a chunk can be named by their characters."""
-    return chunk.exact and chunk.position is not None and len(chunk.text) > 0
+    return chunk.fits_span and chunk.position is not None and len(chunk.text) > 0
 
 
 def scope_of(chunk: Chunk) -> tuple[Hashable, ...]:

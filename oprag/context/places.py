@@ -11,7 +11,7 @@ from oprag.errors import OpragError
 from oprag.locating import Location, place_some, starts_of
 from oprag.metadata import CHUNK_INDEX, DOC_KEY, N_CHUNKS, SPANS
 from oprag.ordering import group_by_document
-from oprag.positions import as_number, not_located
+from oprag.positions import as_number, not_located, without_place
 from oprag.splitting import parts_named
 
 FindText: TypeAlias = Callable[[str], FullText | None]
@@ -72,7 +72,7 @@ def _placed(
             problems[document] = not_located(chunks, without, known=False)
         return chunks
     source = full.text
-    chunks = _at_their_pages(full, chunks)
+    chunks = [_compared(chunk, source) for chunk in _at_their_pages(full, chunks)]
     written = [_is_written(chunk, source) for chunk in chunks]
     if all(written) and not without:
         return _with_pages(chunks, full)
@@ -207,15 +207,28 @@ def _find_by_parents(
 
 
 def _at_their_pages(full: FullText, chunks: list[Chunk]) -> list[Chunk]:
-    """The chunks; those that a page has where they say, at their places in the text."""
-    moved = []
+    """Compare chunks with the pages that they name, and place them in the whole text.
+
+    Chunks that oprag stamped stay on their pages.
+    """
+    compared = []
     for chunk, page in zip(chunks, _pages_of(full, chunks), strict=True):
-        if page and chunk.part is not None and chunk.span and not _is_ours(chunk):
+        if page and chunk.part is not None and chunk.span:
             span = Span(*(page.start + place for place in chunk.span))
             if span.end <= page.end and full.text[slice(*span)] == chunk.text:
-                chunk = chunk._replace(position=(0, *span), span=span, part=None)  # noqa: PLW2901 -- the same chunk
-        moved.append(chunk)
-    return moved
+                chunk = chunk._replace(proof="compared")  # noqa: PLW2901 -- the same chunk
+                if not _is_ours(chunk):
+                    chunk = chunk._replace(position=(0, *span), span=span, part=None)  # noqa: PLW2901 -- the same chunk
+        compared.append(chunk)
+    return compared
+
+
+def _compared(chunk: Chunk, source: str) -> Chunk:
+    """Compare a chunk with the text at its place, which proves it."""
+    if chunk.part is not None or chunk.span is None:
+        return chunk
+    is_there = chunk.fits_span and source.startswith(chunk.text, chunk.span.start)
+    return chunk._replace(proof="compared") if is_there else chunk
 
 
 def _pages_of(full: FullText, chunks: Sequence[Chunk]) -> list[Span | None]:
@@ -253,10 +266,13 @@ def _recorded(chunks: Sequence[Chunk]) -> list[int] | None:
 
 def _at(chunk: Chunk, location: Location, source: str) -> Chunk:
     if location.span is None:
-        return chunk._replace(position=None, span=None, part=None)
+        return without_place(chunk)
     start, end = location.span
-    moved = chunk._replace(position=(0, start, end), span=location.span, part=None)
-    if moved.exact and source[start:end] != chunk.text:
-        # As long as its slice by chance: white space differs, and nothing is joined.
-        return moved._replace(verbatim=False)
-    return moved
+    return chunk._replace(
+        position=(0, start, end),
+        span=location.span,
+        part=None,
+        proof="compared",
+        # It may be as long as its slice by chance: white space differs.
+        verbatim=source[start:end] == chunk.text,
+    )

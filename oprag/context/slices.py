@@ -65,7 +65,7 @@ def slices_beside(
             for key, value in known.items()
             if key not in _OF_ITS_PAGE and is_in_all(key, value, others)
         }
-        of = hits[0]._replace(metadata=common, rank=first)
+        of = hits[0]._replace(metadata=common, rank=first, proof="compared")
         slices = []
         for start, end in spans:
             begin, last = max(0, start - reach), min(len(source), end + reach)

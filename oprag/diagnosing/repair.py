@@ -32,6 +32,7 @@ from oprag.metadata import (
     TEXT_HASH,
     TEXT_LENGTH,
     document_key,
+    span_stamp,
     text_stamp,
     version_of_hashes,
     version_text,
@@ -186,7 +187,7 @@ def _renewed_version(
         span = document.placement.locations[at].span
         offsets: tuple[int | None, int | None] | None = span if one_source else None
         if span is not None:
-            entry[CHAR_START], entry[CHAR_END] = span
+            entry |= span_stamp(document.source, span, group[at].text)
         gone = span is None and document.holds[at] is False
         if gone:
             offsets = (None, None)

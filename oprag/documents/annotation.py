@@ -12,6 +12,7 @@ from oprag.locating import Location, exchangeable, given_order, locate, squeeze
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
+    CHUNK_HASH,
     CHUNK_INDEX,
     DOC_KEY,
     DOC_URI,
@@ -24,11 +25,13 @@ from oprag.metadata import (
     TOKEN_COUNTER,
     document_key,
     document_version,
+    span_stamp,
     text_stamp,
 )
 
 POSITION_KEYS = (
-    *(DOC_KEY, DOC_URI, CHUNK_INDEX, N_CHUNKS, CHAR_START, CHAR_END, PART_INDEX),
+    *(DOC_KEY, DOC_URI, CHUNK_INDEX, N_CHUNKS),
+    *(CHAR_START, CHAR_END, CHUNK_HASH, PART_INDEX),
     *("start_index", "start_char_idx", "end_char_idx", "split_idx_start"),
 )
 """Keys whose old values a repair replaces or takes away."""
@@ -60,7 +63,8 @@ def annotate_chunks(
 
     Every chunk gets `doc_key`, `doc_uri`, `chunk_index` and `n_chunks`: the order of
     the list is known even where a place is not. `char_start` and `char_end` are
-    written only where the place is proved. The first chunk of each part gets the
+    written only where the place is proved, and `chunk_hash` where the chunk is the very
+    slice. The first chunk of each part gets the
     stamp of its text (`oprag.metadata.text_stamp`); where there are parts, every chunk
     gets a `doc_version`, which says which ones belong together.
 
@@ -104,7 +108,7 @@ def annotate_chunks(
             if part.number is not None:
                 entry[PART_INDEX] = part.number
             if location.span is not None and location.status in _PROVED:
-                entry[CHAR_START], entry[CHAR_END] = location.span
+                entry |= span_stamp(part.text, location.span, part.chunks[i])
             entries.append(entry)
         if entries:
             entries[order[0]].update(text_stamp(part.text, exact=False))

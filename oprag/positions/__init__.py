@@ -19,7 +19,14 @@ from oprag.positions.keys import (
     look_up,
 )
 from oprag.positions.llamaindex_nodes import NODE_CONTENT, read_node, rewritten
-from oprag.positions.place import Place, is_unchanged, place_of, placed, read_spans
+from oprag.positions.place import (
+    Place,
+    is_unchanged,
+    place_of,
+    placed,
+    read_own_place,
+    read_spans,
+)
 from oprag.positions.reader import read_by_others, read_chunks
 from oprag.positions.shared_names import (
     are_indexed,
@@ -60,6 +67,7 @@ __all__ = [
     "read_by_others",
     "read_chunks",
     "read_node",
+    "read_own_place",
     "read_spans",
     "rewritten",
     "separate_by_facts",

@@ -147,7 +147,7 @@ def contradiction(first: Chunk, second: Chunk) -> ConflictingPositionsError:
     ranks, position = (first.rank, second.rank), first.position or ()
     facts: dict[str, Any] = {"position": position, "ranks": ranks}
     spans = tuple(tuple(chunk.span or (0, 0)) for chunk in (first, second))
-    if first.exact and second.exact:
+    if first.fits_span and second.fits_span:
         places = " and ".join([f"{start}-{end}" for start, end in spans])
         what = f"claim characters {places}, but their texts differ where these overlap"
         why = "the offsets restart, or are of two versions of the document"

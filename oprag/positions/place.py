@@ -6,21 +6,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from oprag.chunk import IS_EXACT, Span
+from oprag.chunk import PROOFS, PROVED, Proof, Span
 from oprag.metadata import (
+    CHAR_END,
+    CHAR_START,
+    CHUNK_HASH,
     CITATION,
     DOCUMENT,
     END,
-    EXACT,
     HASH,
     IDS,
     KEY,
     PART,
     PROBLEM,
+    PROOF,
     RANK,
     SPANS,
     START,
-    result_hash,
+    UNFIT,
+    text_hash,
 )
 from oprag.positions.keys import as_number
 
@@ -47,9 +51,13 @@ class Place:
     """Its place in the list that was retrieved, 0 = best."""
     citation: str
     """The place for people: `contract.txt, page 3, characters 120-480`."""
+    proof: Proof
+    """How the place is known; see `oprag.chunk.Proof`. Of a text that was changed after
+    the place was written it is only recorded where it begins."""
     exact: bool
-    """Whether the text is the slice of the document from `start` to `end`. False
-    where the text was changed after the place was written."""
+    """Whether the text is proved to be the slice of the document from `start` to `end`.
+    False where the place is only recorded, and where the text was changed after the
+    place was written."""
     problem: str | None
     """The kind of error that `on_problem="warn"` did not raise; None for none."""
 
@@ -72,7 +80,10 @@ def place_of(result: Any) -> Place | None:
     spans: tuple[Span, ...] = ()
     if start is not None and end is not None:
         spans = read_spans(Span(start, end), metadata)
-    exact = metadata.get(EXACT) in IS_EXACT
+    text = _text_of(result)
+    _, span, _ = placed(metadata, text)
+    proof = read_proof(metadata, text, span)
+    as_long = span is not None and span.end - span.start == len(text)
     return Place(
         str(metadata.get(DOCUMENT, "")),
         str(metadata.get(KEY, "")),
@@ -83,14 +94,15 @@ def place_of(result: Any) -> Place | None:
         tuple(str(metadata[IDS]).split("\n")) if IDS in metadata else (),
         as_number(metadata.get(RANK)) or 0,
         str(metadata.get(CITATION, "")),
-        exact and is_unchanged(metadata, _text_of(result)),
+        proof,
+        proof in PROVED and as_long and not is_unfit(metadata),
         metadata.get(PROBLEM),
     )
 
 
 def is_unchanged(metadata: Mapping[str, Any], text: str) -> bool:
     """Return whether a text is the one that the place in its metadata describes."""
-    return bool(metadata.get(HASH) == result_hash(text))
+    return bool(metadata.get(HASH) == text_hash(text))
 
 
 def read_spans(whole: Span, metadata: Mapping[str, Any]) -> tuple[Span, ...]:
@@ -125,6 +137,48 @@ def placed(
     if end is None or end < start or not is_unchanged(metadata, text):
         return (part or 0, start, start), Span(start, start), part
     return (part or 0, start, end), Span(start, end), part
+
+
+def read_proof(metadata: Mapping[str, Any], text: str, span: Span | None) -> Proof:
+    """Tell how the place of a chunk or a result is known, without its document.
+
+    Args:
+        metadata: Of the chunk or the result.
+        text: Its text.
+        span: The characters that were read from them, by whatever key; of a result as
+            `placed` returns them: a text that was changed has no end.
+    """
+    if span is None:
+        return "none"
+    if HASH in metadata:
+        written = metadata.get(PROOF) if span.start < span.end else None
+        return next((proof for proof in PROOFS if proof == written), "recorded")
+    written = metadata.get(CHUNK_HASH)
+    if written is None or span.end - span.start != len(text):
+        return "recorded"
+    own = as_number(metadata.get(CHAR_START)), as_number(metadata.get(CHAR_END))
+    return "stamped" if own == span and written == text_hash(text) else "recorded"
+
+
+def read_own_place(metadata: Mapping[str, Any], text: str) -> tuple[Span, Proof] | None:
+    """Return the characters that oprag wrote of a chunk or a result, and their proof.
+
+    Returns:
+        None where oprag wrote none, and where the text does not fit them.
+    """
+    start = as_number(metadata.get(CHAR_START))
+    end = as_number(metadata.get(CHAR_END))
+    span = None if start is None or end is None else Span(start, end)
+    if HASH in metadata:
+        span = None if is_unfit(metadata) else placed(metadata, text)[1]
+    if span is None or span.end - span.start != len(text):
+        return None
+    return span, read_proof(metadata, text, span)
+
+
+def is_unfit(metadata: Mapping[str, Any]) -> bool:
+    """Whether a result says that it is not the slice of one span."""
+    return SPANS in metadata or UNFIT in metadata
 
 
 def _field(value: Any, name: str) -> Any:

@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from oprag.chunk import IS_EXACT, Chunk, Hit, Span
+from oprag.chunk import Chunk, Hit, Span
 from oprag.errors import OpragError, PositionError
-from oprag.metadata import EXACT, HASH, PART, PROBLEM, START
+from oprag.metadata import HASH, PART, PROBLEM, START
 from oprag.positions.errors import no_position, not_comparable, unscoped
 from oprag.positions.identity import Identity, counts_from_parent
 from oprag.positions.keys import (
@@ -37,7 +37,7 @@ from oprag.positions.origins import (
     find_texts,
     has_wrong_frame,
 )
-from oprag.positions.place import is_unchanged, placed
+from oprag.positions.place import is_unchanged, is_unfit, placed, read_proof
 from oprag.positions.user_positions import read_user_position
 
 _WRITTEN = Scheme(START, None, PART_KEYS, characters=True)
@@ -114,13 +114,14 @@ def _make_chunk(rank: int, hit: Hit, document: Identity, position: Position) -> 
         document.name,
         metadata,
         hit.source,
+        read_proof(metadata, hit.text, position.span),
     )
     if document.shared_name is not None:
         chunk = chunk._replace(shared_name=document.shared_name)
     of_parent = counts_from_parent(hit) and metadata["doc_id"] != document.name
     if of_parent or _is_window(hit):
         chunk = chunk._replace(scoped=False)
-    if HASH in metadata and metadata.get(EXACT, True) not in IS_EXACT:
+    if HASH in metadata and is_unfit(metadata):
         chunk = chunk._replace(verbatim=False)
     return chunk
 

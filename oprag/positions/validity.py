@@ -96,13 +96,13 @@ def _is_at_page(chunk: Chunk) -> bool:
 
 def without_place(chunk: Chunk) -> Chunk:
     """Return the chunk without its position."""
-    return chunk._replace(position=None, span=None, part=None)
+    return chunk._replace(position=None, span=None, part=None, proof="none")
 
 
 def _ending_at(chunk: Chunk, end: int) -> Chunk:
     start = chunk.span.start if chunk.span else end
     position = (*(chunk.position or (0,))[:-1], end)
-    return chunk._replace(position=position, span=Span(start, end))
+    return chunk._replace(position=position, span=Span(start, end), proof="recorded")
 
 
 def find_contradiction(chunks: Iterable[Chunk]) -> tuple[Chunk, Chunk] | None:
@@ -115,7 +115,7 @@ def find_contradiction(chunks: Iterable[Chunk]) -> tuple[Chunk, Chunk] | None:
         if before and before.position == chunk.position and not _go_on(before, chunk):
             return before, chunk
         before, span = chunk, chunk.span
-        if span is None or not chunk.exact:
+        if span is None or not chunk.fits_span:
             continue
         start, end = span
         if furthest is not None and part == chunk.part and start < reach:
@@ -130,7 +130,9 @@ def find_contradiction(chunks: Iterable[Chunk]) -> tuple[Chunk, Chunk] | None:
 
 def _go_on(first: Chunk, second: Chunk) -> bool:
     """Whether two texts that begin at one place may be one and its beginning."""
-    if first.span is None or second.span is None or first.exact or second.exact:
+    if first.span is None or second.span is None:
+        return False
+    if first.fits_span or second.fits_span:
         return False
     short, long = sorted((first.text, second.text), key=len)
     return long.startswith(short)
@@ -141,7 +143,7 @@ def _have_one_header(chunks: Sequence[Chunk]) -> bool:
     texts = [chunk.text for chunk in chunks]
     pairs = zip(min(texts), max(texts), strict=False)  # what these share, all do
     shared = [a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
-    return all(chunk.exact for chunk in chunks) and any(
+    return all(chunk.fits_span for chunk in chunks) and any(
         shared[length - 1].isspace()
         and all(text[length:].strip() for text in texts)
         and find_contradiction(_behind(chunk, length) for chunk in chunks) is None

@@ -253,7 +253,7 @@ def _passage(name: str, shown: str, part: _Part, span: Span, *, exact: bool) -> 
         number,
         document_name=shown,
         metadata={DOC_URI: name, **named},
+        proof="compared" if exact else "recorded",
         pages=((part.name, Span(0, len(part.text))),) if part.name else None,
-        verbatim=exact,
     )
-    return Passage(chunk.text, chunk.document_key, (chunk,), (span,), chunk.exact)
+    return Passage(chunk.text, chunk.document_key, (chunk,), (span,))

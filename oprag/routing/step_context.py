@@ -125,9 +125,14 @@ class StepContext:
             read = chunks.get(name, [])
             key = read[0].document_key if read else document_key(name)
             rank = min((chunk.rank for chunk in read), default=place)
-            chunk = Chunk(text, key, rank, document_name=title or name)
+            chunk = Chunk(
+                *(text, key, rank),
+                span=span,
+                document_name=title or name,
+                proof="compared" if exact else "recorded",
+            )
             known = document_metadata(name, [chunk.metadata for chunk in read])
-            passage = Passage(text, key, (chunk,), (span,), exact)
+            passage = Passage(text, key, (chunk,), (span,))
             yield excerpt, read, {**known, **place_metadata(passage)}
 
 

@@ -10,24 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from oprag.chunk import IS_EXACT
+from oprag.chunk import PROVED
 from oprag.errors import MissingDocumentError, MissingPositionError, PositionError
-from oprag.metadata import (
-    CHAR_END,
-    CHAR_START,
-    EXACT,
-    HASH,
-    PART,
-    PART_INDEX,
-    document_key,
-)
+from oprag.metadata import CHAR_END, CHAR_START, HASH, PART, PART_INDEX, document_key
 from oprag.positions import (
     PART_KEYS,
     SECTION_KEYS,
     as_number,
     document_name,
     look_up,
-    placed,
+    read_own_place,
 )
 
 _FROM_ONE = frozenset(("page_number", "page_label", "seq_num", "loc.pageNumber"))
@@ -89,6 +81,8 @@ class Part(NamedTuple):
     offset: int | None
     """Character of the part at which the text begins; None where that is not
     known, and offsets count from the start of the text."""
+    proved: bool = True
+    """Whether it is proved that the text is there: else nothing proves its chunks."""
 
 
 def group_parts(texts: Sequence[SourceText]) -> list[list[Part]]:
@@ -205,21 +199,22 @@ def _nameless(place: int, metadata: Mapping[str, Any]) -> MissingDocumentError:
 def _in_order(
     name: str, places: Sequence[int], texts: Sequence[SourceText]
 ) -> list[Part]:
-    scopes: Sequence[tuple[int | None, int | None]]
-    if are_own_chunks(texts):
-        scopes = [
-            (as_number(m.get(PART if HASH in m else PART_INDEX)), _start_of(text))
-            for text in texts
-            for m in [text.metadata]
-        ]
+    scopes: list[tuple[int | None, int | None, bool]] = []
+    read = [read_own_place(text.metadata, text.text) for text in texts]
+    known = [place for place in read if place is not None]
+    if len(known) == len(texts):
+        for text, ((start, _), proof) in zip(texts, known, strict=True):
+            key = PART if HASH in text.metadata else PART_INDEX
+            number = as_number(text.metadata.get(key))
+            scopes.append((number, start, proof in PROVED))
     else:
         for text in texts:
             _refuse_chunk(name, text.metadata)
         numbers = part_numbers([text.metadata for text in texts])
         if numbers == [None]:
             _refuse_lone_part(name, texts[0])
-        pairs = zip(numbers, texts, strict=True)
-        scopes = [(number, None if text.cut else 0) for number, text in pairs]
+        for number, text in zip(numbers, texts, strict=True):
+            scopes.append((number, None if text.cut else 0, True))
     parts = [
         Part(place, text, name, *scope)
         for place, text, scope in zip(places, texts, scopes, strict=True)
@@ -238,20 +233,8 @@ def _column(metadatas: Sequence[Mapping[str, Any]], key: str) -> list[int] | Non
 
 
 def are_own_chunks(texts: Sequence[SourceText]) -> bool:
-    """Whether oprag made all of them, and their texts are the ones that it made."""
-    return all(_start_of(text) is not None for text in texts)
-
-
-def _start_of(text: SourceText) -> int | None:
-    if HASH in text.metadata:
-        _, span, _ = placed(text.metadata, text.text)
-        exact = span is not None and text.metadata.get(EXACT) in IS_EXACT
-        return span[0] if span is not None and exact else None
-    start = as_number(text.metadata.get(CHAR_START))
-    end = as_number(text.metadata.get(CHAR_END))
-    if start is None or end is None or end - start != len(text.text):
-        return None
-    return start
+    """Whether oprag placed all of them, and their texts have the length of it."""
+    return all(read_own_place(text.metadata, text.text) for text in texts)
 
 
 def _refuse_chunk(name: str, metadata: Mapping[str, Any]) -> None:

@@ -7,11 +7,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from oprag.metadata import (
+    CHUNK_HASH,
     DOC_VERSION,
     STAMP_KEYS,
     chunk_id,
     chunk_metadata,
     document_version,
+    text_hash,
     text_stamp,
     version_settings,
     version_text,
@@ -62,12 +64,16 @@ def stamp_chunks(
         name, placed, counter.name, numbers=numbers, version=version
     )
     stamps = []
-    for part, offset, row in zip(parts, offsets, written, strict=True):
+    for part, offset, spans, row in zip(parts, offsets, rows, written, strict=True):
+        text = part.source.text
+        for (start, end, _), entry in zip(spans, row, strict=True):
+            if part.proved:
+                entry[CHUNK_HASH] = text_hash(text[start:end])
         if row and not offset:
             # A chunk that is cut again may have that of the whole part with it.
             own = part.source.metadata
             kept = {key: own[key] for key in STAMP_KEYS if key in own}
-            row[0].update(kept if again else text_stamp(part.source.text))
+            row[0].update(kept if again else text_stamp(text))
         own_id = partial(
             chunk_id, name, version=version, part=part.number, offset=offset
         )

@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 from oprag.documents import StoredChunk
 from oprag.metadata import (
+    CHUNK_HASH,
     chunk_id,
     chunk_metadata,
     document_key,
     document_version,
+    text_hash,
     text_stamp,
 )
 
@@ -53,8 +55,10 @@ def sample(name: str, *parts: str, size: int = _SIZE) -> Sample:
         part = number if len(parts) > 1 else None
         for index, (cut, metadata) in enumerate(zip(row, entries, strict=True)):
             metadata[TENANT] = OTHER if metadata["chunk_index"] % 3 == 1 else OWN
+            piece = text[slice(*cut[:2])]
+            metadata[CHUNK_HASH] = text_hash(piece)
             found = chunk_id(name, index, version=version, part=part)
-            chunks.append(StoredChunk(text[slice(*cut[:2])], metadata, found))
+            chunks.append(StoredChunk(piece, metadata, found))
     return Sample(name, parts, chunks)
 
 

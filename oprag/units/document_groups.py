@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from oprag.chunk import Span
 from oprag.documents import document_source
 from oprag.errors import InvalidOptionError, PositionError, invalid_option, named
-from oprag.metadata import named_id, result_hash
+from oprag.metadata import named_id, text_hash
 from oprag.splitting import split_sentences
 from oprag.tokens import TokenizerSpec, resolve_token_counter
 from oprag.units.links import find_links, neighbour_links
@@ -91,7 +91,7 @@ def group_documents(
     for group in groups:
         unit = LongUnit(tuple([names[member] for member in group.members]), group.size)
         if unit.tokens > max_tokens and compat is None:
-            hashed = result_hash(texts[unit.name])
+            hashed = text_hash(texts[unit.name])
             pieces = split_sentences(
                 texts[unit.name],
                 chunk_size=max_tokens,
@@ -250,7 +250,7 @@ class LongUnit:
         if self.span is None:
             return [Span(0, len(read(name))) for name in self.documents]
         (name,) = self.documents
-        if result_hash(read(name)) != self.text_hash:
+        if text_hash(read(name)) != self.text_hash:
             message = f"Document {name!r} was changed after grouping: group again."
             raise PositionError(
                 message,

@@ -159,9 +159,10 @@ def unit_metadata(
         for name, span in zip(shown, spans, strict=True)
     ]
     as_read = Chunk(
-        text, key, chunk.rank, document_name=replace(unit, documents=shown).name
+        *(text, key, chunk.rank),
+        span=own[0] if own else None,
+        document_name=replace(unit, documents=shown).name,
+        proof="compared" if own else "none",
     )
-    cited = "; ".join(places)
-    return metadata | place_metadata(
-        Passage(text, key, (as_read,), own, bool(own), cited)
-    )
+    passage = Passage(text, key, (as_read,), own, cited="; ".join(places))
+    return metadata | place_metadata(passage)

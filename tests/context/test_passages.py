@@ -6,6 +6,7 @@ from langchain_core.documents import Document
 from oprag import order_context
 from oprag.context import Numbers, result_metadata
 from oprag.errors import PositionError
+from oprag.metadata import text_hash
 
 SOURCE = "One fine day. It rained.  Then the sun came out again. The end."
 
@@ -39,8 +40,8 @@ def test_a_larger_gap_starts_a_new_passage():
 
 def test_replaced_text_is_not_joined():
     metadatas = [
-        {"source": "s", "char_start": 0, "char_end": 3},
-        {"source": "s", "char_start": 3, "char_end": 6},
+        {"source": "s", "char_start": 0, "char_end": 3, "chunk_hash": text_hash("abc")},
+        {"source": "s", "char_start": 3, "char_end": 6, "chunk_hash": text_hash("def")},
     ]
 
     passages = order_context(["abc", "a whole window"], metadatas, merge=True)

@@ -13,7 +13,7 @@ from oprag.chunk import Hit
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
 from oprag.documents import StoredChunk
 from oprag.errors import InvalidOptionError
-from oprag.metadata import document_key
+from oprag.metadata import document_key, text_hash
 
 DAYS = "One day.\nAnother day.\nOne day.\nThe end."
 SPANS = [(0, 8), (9, 21), (22, 30), (31, 39)]
@@ -47,6 +47,7 @@ def own(**changed) -> list[StoredChunk]:
             "n_chunks": [4] * 4,
             "char_start": [start for start, _ in SPANS],
             "char_end": [end for _, end in SPANS],
+            "chunk_hash": [*map(text_hash, LINES)],
             **changed,
         }
     )

@@ -5,6 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from oprag.metadata import text_hash
+
 ALPHABET = "ab .,\n\r\té漢字🙂👩‍🚀\u0301"
 """Letters, white space, an accent, CJK, emoji with a joiner, a combining mark."""
 
@@ -49,6 +51,7 @@ def metadata(piece: Piece, style: str) -> dict[str, Any]:
             "doc_key": piece.document,
             "char_start": piece.start,
             "char_end": piece.end,
+            "chunk_hash": text_hash(piece.text),
         }
     if style == "langchain":
         return {"source": piece.document, "start_index": piece.start}

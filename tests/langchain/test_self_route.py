@@ -10,7 +10,7 @@ from langchain_core.runnables import ConfigurableField
 
 from langchain_oprag import OrderPreservingRetriever
 from oprag.errors import InvalidOptionError
-from oprag.metadata import result_hash
+from oprag.metadata import text_hash
 from tests.kit.openai_server import Reply, ScriptedServer
 from tests.kit.words import words
 from tests.langchain.compat import needs_1x
@@ -65,8 +65,8 @@ async def test_what_was_read_is_given_back(scripted_server):
         "oprag_key": "book.txt",
         "oprag_start": 0,
         "oprag_end": len(BOOK),
-        "oprag_exact": True,
-        "oprag_hash": result_hash(BOOK),
+        "oprag_proof": "compared",
+        "oprag_hash": text_hash(BOOK),
     }
 
 

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import replace
 from typing import Any, TypedDict
 
 import pytest
@@ -20,7 +21,7 @@ TEXT = "It rained. It snowed all day long. Then the sun came out over größe �
 SPANS = ((0, 11), (11, 35), (46, 60))
 
 
-def documents() -> list[Document]:
+def documents(*, compared: bool = True) -> list[Document]:
     """Two passages: the first made of two chunks, the second of one."""
     chunks = [
         Document(
@@ -30,11 +31,12 @@ def documents() -> list[Document]:
         )
         for start, end in reversed(SPANS)
     ]
-    compressor = in_langchain.OrderPreservingCompressor(merge=True)
+    options = {"merge": True, "documents": {"a.txt": TEXT} if compared else None}
+    compressor = in_langchain.OrderPreservingCompressor(**options)
     return list(compressor.compress_documents(chunks, "?"))
 
 
-def nodes() -> list[NodeWithScore]:
+def nodes(*, compared: bool = True) -> list[NodeWithScore]:
     found = [
         NodeWithScore(
             node=TextNode(
@@ -46,7 +48,8 @@ def nodes() -> list[NodeWithScore]:
         )
         for start, end in reversed(SPANS)
     ]
-    component = in_llamaindex.OrderPreservingPostprocessor(merge=True)
+    options = {"merge": True, "documents": {"a.txt": TEXT} if compared else None}
+    component = in_llamaindex.OrderPreservingPostprocessor(**options)
     return component.postprocess_nodes(found)
 
 
@@ -61,6 +64,7 @@ def place(first: int, last: int, rank: int, *ids: str) -> Place:
         ids=ids,
         rank=rank,
         citation=f"a.txt, characters {first}-{last}",
+        proof="compared",
         exact=True,
         problem=None,
     )
@@ -110,6 +114,18 @@ def test_a_place_is_read_where_a_store_made_other_types_of_its_values(store):
             for key, value in found.metadata.items()
         }
         assert place_of(Document(found.page_content, metadata=stored)) == expected
+
+
+def test_a_place_that_nobody_compared_is_the_same_and_not_exact():
+    recorded = [replace(each, proof="recorded", exact=False) for each in PLACES]
+
+    assert list(map(place_of, documents(compared=False))) == recorded
+    assert list(map(place_of, nodes(compared=False))) == recorded
+    again = in_langchain.OrderPreservingCompressor(merge=True)
+    assert again(documents(compared=False)) == documents(compared=False)
+    for known in (True, False):
+        passages = in_langchain.as_passages(documents(compared=known))
+        assert [p.exact for p in passages] == [known, known]
 
 
 def test_what_oprag_did_not_write_has_no_place():

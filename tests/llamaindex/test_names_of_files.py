@@ -62,7 +62,7 @@ def test_a_chat_cites_files_and_pages_where_their_text_is(folder, by_path):
             node, place = scored.node, place_of(scored)
             metadata = node.metadata
             source = texts[metadata["file_path"], metadata.get("page_label")]
-            assert place.exact
+            assert place.proof == "recorded"
             assert source.text[place.start : place.end] == node.text
             cited.add(place.citation.rpartition(", characters")[0])
 

@@ -13,7 +13,7 @@ import langchain_oprag as in_langchain
 import llamaindex_oprag as in_llamaindex
 from oprag import order_context, render
 from oprag.errors import OpragError
-from oprag.metadata import RESULT_KEYS, result_hash, without_reserved_keys
+from oprag.metadata import RESULT_KEYS, text_hash, without_reserved_keys
 from oprag.tokens import resolve_token_counter
 from tests.kit.effort import cases as scaled
 from tests.langchain.corpus import ListRetriever
@@ -92,7 +92,7 @@ def assert_placed(metadata: dict[str, Any], text: str) -> None:
     assert [*metadata][-len(place) :] == [*place]
     assert {*map(type, place.values())} <= {str, int, bool}
     assert place["oprag_rank"] >= 0
-    assert place["oprag_hash"] == result_hash(text)
+    assert place["oprag_hash"] == text_hash(text)
     assert "oprag_end" not in place or "oprag_start" in place
 
 

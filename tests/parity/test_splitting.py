@@ -12,7 +12,7 @@ from llama_index.core.schema import Document as LlamaIndexDocument
 import langchain_oprag
 import llamaindex_oprag
 from oprag.errors import MissingDocumentError, MissingPositionError, PositionError
-from oprag.metadata import document_key, short_hash
+from oprag.metadata import document_key, text_hash
 from oprag.splitting import TextChunk, split_sentences, split_tokens
 from oprag.tokens import NamedTokenCounter
 from tests.parity.loaded import Loaded, documents
@@ -108,10 +108,11 @@ def split_plainly(loaded: Loaded, how: Splitters) -> list[Chunk]:
                     "char_end": end,
                     "token_count": how.counter(own),
                     "token_counter": how.counter.name,
+                    "chunk_hash": text_hash(own),
                 }
                 if not made[id(part)]:
                     metadata["text_length"] = len(part.text)
-                    metadata["text_hash"] = short_hash(part.text, 12)
+                    metadata["text_hash"] = text_hash(part.text)
                 made[id(part)].append(Chunk("", own, metadata))
                 index += 1
     return [chunk for text in loaded.texts for chunk in made[id(text)]]

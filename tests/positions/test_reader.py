@@ -16,7 +16,7 @@ from oprag.errors import (
     PositionError,
     PositionWarning,
 )
-from oprag.metadata import result_hash
+from oprag.metadata import text_hash
 from oprag.ordering import document_order
 from oprag.positions import Identity, as_number, read_chunks
 
@@ -186,7 +186,7 @@ def test_a_chunk_without_offsets_stands_at_its_page_or_behind_the_others(
 
 def test_a_result_in_the_whole_text_is_not_ordered_beside_a_chunk_of_a_page():
     text = "On page 2."
-    result = {"oprag_hash": result_hash(text), "oprag_start": 1030, "oprag_end": 1040}
+    result = {"oprag_hash": text_hash(text), "oprag_start": 1030, "oprag_end": 1040}
     metadatas = [
         {"source": "a.pdf", "page": 2, **result},
         {"source": "a.pdf", "page": 1, "start_index": 20},
@@ -363,6 +363,8 @@ def test_a_text_of_another_length_than_recorded_says_where_it_begins_alone():
         {"source": "s", "char_start": 40, "char_end": 60},
         {"source": "s", "char_start": 0, "char_end": 7},
     ]
+    for text, metadata in zip(("its own text", "the end"), metadatas, strict=True):
+        metadata["chunk_hash"] = text_hash(text)
 
     passages = order_context(["a longer text than that", "the end"], metadatas)
 
@@ -377,12 +379,12 @@ def test_a_window_around_a_sentence_does_not_say_where_it_begins():
     (passage,) = order_context(["before, a sentence"], [place])
     (again,) = order_context(["before, a sentence"], [place | place_metadata(passage)])
     assert passage.citation == again.citation == "s"
-    assert order_context(["a sentence"], [place])[0].exact
+    assert order_context(["a sentence"], [place])[0].spans == ((40, 50),)
     for nothing in (None, ""):
         (sentence,) = order_context(
             ["a sentence"], [place | {"original_text": nothing}]
         )
-        assert sentence.exact
+        assert sentence.spans == ((40, 50),)
 
 
 def test_a_window_that_its_document_has_twice_may_have_a_list_for_a_parent():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oprag.chunk import Hit, Span, distinct_names
 from oprag.context import ContextOptions
 from oprag.errors import InvalidOptionError, MissingPositionError, PositionError
-from oprag.metadata import document_key, result_hash
+from oprag.metadata import document_key, text_hash
 from oprag.units import LongUnit, UnitIndex, reading_order
 from oprag.units.unit_index import unit_metadata
 
@@ -15,7 +15,7 @@ PAIR = LongUnit(("a", "b"), 5)
 ALONE = LongUnit(("c",), 2)
 LONG = "y" * 260
 PARTS = [
-    LongUnit(("long",), 10, Span(*ends), part, result_hash(LONG))
+    LongUnit(("long",), 10, Span(*ends), part, text_hash(LONG))
     for part, ends in enumerate([(0, 100), (100, 180), (180, 260)])
 ]
 UNITS = [PAIR, *PARTS, ALONE]
@@ -144,8 +144,8 @@ def test_metadata_say_what_a_unit_holds():
         "oprag_key": document_key("long"),
         "oprag_start": 100,
         "oprag_end": 180,
-        "oprag_exact": True,
-        "oprag_hash": result_hash("y" * 80),
+        "oprag_proof": "compared",
+        "oprag_hash": text_hash("y" * 80),
     }
     metadata = unit_metadata(pair, "12345\n\né", texts.__getitem__, names)
     assert metadata["doc_uri"] == '["a", "b"]'

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from oprag.chunk import Hit
 from oprag.locating import locate
-from oprag.metadata import chunk_metadata
+from oprag.metadata import CHUNK_HASH, chunk_metadata, text_hash
 from oprag.splitting import TextChunk, split_sentences, split_tokens
 from oprag.tokens import NamedTokenCounter
 from oprag_eval.data import Document
@@ -57,10 +57,11 @@ class Splitting:
         text = document.text
         found = self.split(text, counter)
         (written,) = chunk_metadata(document.doc_id, [found], counter.name)
-        return [
-            Hit(text[chunk.start : chunk.end], metadata)
-            for chunk, metadata in zip(found, written, strict=True)
-        ]
+        hits = []
+        for (start, end, _), metadata in zip(found, written, strict=True):
+            piece = text[start:end]
+            hits.append(Hit(piece, {**metadata, CHUNK_HASH: text_hash(piece)}))
+        return hits
 
 
 def _words(text: str, size: int, counter: NamedTokenCounter) -> list[TextChunk]:
