@@ -305,6 +305,8 @@ def sent_text(chunk: Chunk, text: str, *, cited: bool = False) -> str:
     """Return the text that LlamaIndex sends for a chunk: after its metadata."""
     node: BaseNode = chunk.source.node
     changes = _uncited(node)
+    if chunk.metadata is not node.metadata:  # several, joined
+        changes["metadata"] = dict(chunk.metadata)
     if changes or text != text_of(node):
         node = _copy(node, text, changes)
     sent = node.get_content(metadata_mode=MetadataMode.LLM)
@@ -327,14 +329,20 @@ def _node(
     first: BaseNode = scored.node
     whole = len(nodes) == 1 and passage.text == text_of(first)
     metadata = result_metadata(passage, _ID, options, whole=whole)
-    shown = first.excluded_llm_metadata_keys
+    best = min(chunks, key=attrgetter("rank")).source
+    shown = hidden(
+        first.excluded_llm_metadata_keys, best.node.excluded_llm_metadata_keys
+    )
     if options is not None or HASH not in first.metadata:
         shown = hidden(shown)
+    embedded = hidden(
+        first.excluded_embed_metadata_keys, best.node.excluded_embed_metadata_keys
+    )
     changes: dict[str, Any] = {
         **({} if options is None else _uncited(first)),
         "metadata": metadata,
         "excluded_llm_metadata_keys": shown,
-        "excluded_embed_metadata_keys": hidden(first.excluded_embed_metadata_keys),
+        "excluded_embed_metadata_keys": hidden(embedded),
         **_offsets(first, metadata),
     }
     if whole:
@@ -342,8 +350,7 @@ def _node(
     changes["embedding"] = None
     changes["id_"] = result_id(passage, _ID, lambda each: text_of(each.node))
     changes["relationships"] = _relationships([each.node for each in nodes])
-    best = min(chunks, key=attrgetter("rank"))
-    return _scored(scored, _copy(first, passage.text, changes), best.source.score)
+    return _scored(scored, _copy(first, passage.text, changes), best.score)
 
 
 def _offsets(node: BaseNode | None, metadata: Mapping[str, Any]) -> dict[str, int]:

@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.numbers import Numbers
 from oprag.context.options import ContextOptions, Selection
-from oprag.context.passages import finish, single_passage
+from oprag.context.passages import finish, merged_metadata, single_passage
 from oprag.context.text import GAP_MARK, cited_text, headers
 from oprag.errors import BudgetTooSmallError
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
@@ -230,6 +230,13 @@ class BudgetFiller:
         text = chunk.text
         return text if self._sent_text is None else self._sent_text(chunk, text)
 
+    def _joined(self, passage: Passage) -> Chunk:
+        """Return the first chunk of a passage with the metadata of all of it."""
+        first, keys = passage.chunks[0], self._options.position_keys
+        if len(passage.chunks) == 1:
+            return first
+        return first._replace(metadata=merged_metadata(passage.chunks, keys))
+
     def _citation_cost(self, chunk: Chunk) -> int:
         """Tokens of a chunk's number and place, as far as one chunk can tell."""
         if not self._options.citations:
@@ -254,7 +261,7 @@ class BudgetFiller:
             passages = self._numbers.numbered(passages)
         written = [[passage.text for passage in passages]]
         if self._sent_text is not None:
-            written.append([self._sent_text(p.chunks[0], p.text) for p in passages])
+            written.append([self._sent_text(self._joined(p), p.text) for p in passages])
         if options.citations:
             heads = headers(passages, separator=separator)
             written = [list(map(add, heads, texts)) for texts in written]

@@ -8,6 +8,7 @@ or doubled.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from oprag.chunk import SMALL_GAP, Chunk, Hit, Passage, Span
@@ -33,7 +34,6 @@ from oprag.metadata import (
     SPANS,
     START,
     UNFIT,
-    is_in_all,
     joined_id,
     text_hash,
     without_reserved_keys,
@@ -41,6 +41,7 @@ from oprag.metadata import (
 from oprag.ordering import document_order, rank_order
 from oprag.positions import (
     OF_A_PLACE,
+    PositionKeys,
     are_of_one_file,
     as_number,
     identify_documents,
@@ -63,26 +64,21 @@ def result_metadata(
     *,
     whole: bool,
 ) -> dict[str, Any]:
-    """Return the metadata of a passage's first chunk, with the place of the passage.
+    """Return the metadata of a passage: those of its best chunk, and its place.
 
     Args:
         passage: The passage.
         id_of: From the framework's object of a chunk to its id, or None.
         options: Those that the passage was chosen by; None for what its metadata say.
-        whole: Whether it is one object, all of it. Else the metadata lack what
-            described the first object alone, and what others lack or have differently.
+        whole: Whether it is one object, all of it. Else see `merged_metadata`.
     """
-    first = passage.chunks[0].metadata
-    ours = not _RESERVED.isdisjoint(first)
-    metadata = without_reserved_keys(first) if ours else dict(first)
-    if not whole:
-        others = [chunk.metadata for chunk in passage.chunks[1:]]
-        metadata = {
-            key: value
-            for key, value in metadata.items()
-            if key not in OF_ONE_CHUNK
-            and (key in OF_A_PLACE or is_in_all(key, value, others))
-        }
+    if whole:
+        metadata = dict(passage.chunks[0].metadata)
+    else:
+        keys = None if options is None else options.position_keys
+        metadata = merged_metadata(passage.chunks, keys)
+    if not _RESERVED.isdisjoint(metadata):
+        metadata = without_reserved_keys(metadata)
     metadata.update(place_metadata(passage))
     if ids := _ids(passage.chunks, id_of):
         metadata[IDS] = ids
@@ -91,6 +87,33 @@ def result_metadata(
         bare = not options.citations
     if bare:
         metadata[BARE] = True
+    return metadata
+
+
+def merged_metadata(
+    chunks: Sequence[Chunk], position_keys: PositionKeys | None
+) -> dict[str, Any]:
+    """Return the metadata of chunks that are joined, or of one that was cut.
+
+    Args:
+        chunks: In reading order.
+        position_keys: As in `ContextOptions`.
+
+    Returns:
+        Of what differs, the value that the best chunk has, as an application's own
+        ids; of places, that of the first. Without what holds for a whole chunk alone.
+    """
+    first = chunks[0].metadata
+    best = min(chunks, key=attrgetter("rank")).metadata
+    listed = (
+        position_keys if isinstance(position_keys, (list, tuple)) else [position_keys]
+    )
+    places = {*OF_A_PLACE, *(key for key in listed if isinstance(key, str))}
+    metadata = {}
+    for key in [*best, *first]:
+        source = first if key in places else best
+        if key in source and key not in OF_ONE_CHUNK:
+            metadata[key] = source[key]
     return metadata
 
 

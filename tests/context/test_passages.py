@@ -4,7 +4,7 @@ import pytest
 from langchain_core.documents import Document
 
 from oprag import order_context
-from oprag.context import Numbers, result_metadata
+from oprag.context import ContextOptions, Numbers, result_metadata
 from oprag.errors import PositionError
 from oprag.metadata import text_hash
 
@@ -18,16 +18,24 @@ def _merge(*spans, source=SOURCE, documents=None, **options):
     return order_context(texts, metadatas, merge=True, documents=given, **options)
 
 
-def test_metadata_in_which_its_chunks_differ_do_not_describe_a_passage():
+@pytest.mark.parametrize("best", [0, 1])
+def test_of_what_differs_a_passage_has_what_its_best_chunk_has(best):
     whole = {"source": "s", "author": "Lee", "page": 0}
-    own = [{"start_index": 0, "summary": "a", "table": 1}, {"start_index": 14}]
-    same = {"tags": {"a": 1, "b": 2}}, {"tags": {"b": 2, "a": 1}, "summary": "b"}
-    metadatas = [{**whole, **x, **y} for x, y in zip(own, same, strict=True)]
+    own = [{"citation_id": "a", "table": 1, "n": 7}, {"citation_id": "b", "n": 8}]
+    places = [{"start_index": 0}, {"start_index": 14}]
+    texts = [SOURCE[:14], SOURCE[14:]]
+    ranked = [best, 1 - best]
 
-    (passage,) = order_context([SOURCE[:14], SOURCE[14:]], metadatas, merge=True)
-    made = result_metadata(passage, lambda _: None, whole=False)
-    kept = {key: made[key] for key in made if not key.startswith("oprag_")}
-    assert kept == {**whole, "start_index": 0, **same[0]}
+    (passage,) = order_context(
+        [texts[n] for n in ranked],
+        [{**whole, **own[n], **places[n]} for n in ranked],
+        merge=True,
+    )
+    options = ContextOptions(position_keys="n")
+    for given, number in ((None, own[best]["n"]), (options, 7)):
+        made = result_metadata(passage, lambda _: None, given, whole=False)
+        kept = {key: made[key] for key in made if not key.startswith("oprag_")}
+        assert kept == {**whole, **places[0], **own[best], "n": number}
 
 
 def test_a_larger_gap_starts_a_new_passage():

@@ -19,7 +19,9 @@ from llama_index.core.schema import (
 )
 
 from llamaindex_oprag import OrderPreservingPostprocessor
+from llamaindex_oprag._convert import arrange
 from oprag import place_of
+from oprag.context import ContextOptions
 from oprag.metadata import without_reserved_keys
 
 
@@ -48,7 +50,7 @@ def with_scores(*nodes: BaseNode) -> list[NodeWithScore]:
     ]
 
 
-def test_text_and_score_of_a_merged_node_are_of_the_whole_and_the_rest_of_all():
+def test_text_of_a_merged_node_is_of_the_whole_and_the_rest_of_the_best():
     first = in_source("one ", 3, metadata={"author": "A", "token_count": 1})
     first.metadata |= {"token_counter": "words", "section_summary": "A"}
     second = in_source("two", 7, metadata={"author": "A", "section_summary": "B"})
@@ -60,11 +62,27 @@ def test_text_and_score_of_a_merged_node_are_of_the_whole_and_the_rest_of_all():
     assert (node.start_char_idx, node.end_char_idx) == (3, 10)
     assert (node.metadata["oprag_start"], node.metadata["oprag_end"]) == (3, 10)
     assert merged.score == 0.9  # of its best-ranked part
-    assert without_reserved_keys(node.metadata) == {"author": "A"}
+    assert without_reserved_keys(node.metadata) == {
+        "author": "A",
+        "section_summary": "B",
+    }
     assert place_of(merged).ids == (first.node_id, second.node_id)
     assert node.embedding is None
     for mode in (MetadataMode.LLM, MetadataMode.EMBED):
-        assert node.get_content(mode) == "author: A\n\none two"
+        assert node.get_content(mode) == "author: A\nsection_summary: B\n\none two"
+
+
+def test_a_budget_counts_the_metadata_that_a_merged_node_shows():
+    plain = in_source("one ", 3, metadata={"note": ""})
+    best = in_source("two", 7, metadata={"note": "x" * 30})
+    options = ContextOptions(merge=True, token_budget=100, token_counter=len)
+
+    made = arrange(with_scores(best, plain), options)
+
+    (merged,) = made.passages
+    shown = merged.node.get_content(MetadataMode.LLM)
+    assert shown == f"note: {'x' * 30}\n\none two"
+    assert made.why["tokens"] == len(shown)
 
 
 def test_relationships_of_a_merged_node_that_still_hold_are_kept():
