@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any
 
+import llama_index.core
 from llama_index.core.schema import (
     BaseNode,
     MediaResource,
@@ -52,6 +53,7 @@ from oprag.metadata import (
 )
 from oprag.positions import as_number
 from oprag.splitting import SourceText
+from oprag.tokens import TokenizerSpec
 
 _SOURCE, _PREVIOUS, _NEXT, _PARENT = (
     NodeRelationship.SOURCE,
@@ -90,6 +92,7 @@ def arrange(
     Raises:
         OpragError: As `oprag.context.arrange` does.
     """
+    options = with_tokenizer(options)
     hits = hits_of(nodes)
     if seen is not None:
         written = gather_evidence(hits, options, seen, neighbours, numbers)
@@ -101,6 +104,24 @@ def arrange(
         return made
     heads = headers(arranged.passages, separator=options.separator)
     return replace(made, passages=list(map(_cited, made.passages, heads)))
+
+
+def default_tokenizer(token_counter: TokenizerSpec) -> TokenizerSpec:
+    """Return a counter as it was given; without one, what LlamaIndex was told to use.
+
+    That is `Settings.tokenizer`, if somebody set it: asking for it would set it.
+    """
+    if token_counter is None:
+        return llama_index.core.global_tokenizer
+    return token_counter
+
+
+def with_tokenizer(options: ContextOptions) -> ContextOptions:
+    """Return options whose counter is LlamaIndex's, where none was given."""
+    counter = default_tokenizer(options.token_counter)
+    if counter is options.token_counter:
+        return options
+    return replace(options, token_counter=counter)
 
 
 def _cited(scored: NodeWithScore, head: str) -> NodeWithScore:

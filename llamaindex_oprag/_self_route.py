@@ -21,7 +21,14 @@ from llamaindex_oprag._answers import (
     DrivenSynthesizer,
     ModelCall,
 )
-from llamaindex_oprag._convert import hits_of, new_node, node_of, sent_text
+from llamaindex_oprag._convert import (
+    default_tokenizer,
+    hits_of,
+    new_node,
+    node_of,
+    sent_text,
+    with_tokenizer,
+)
 from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag._searched import search_filter
@@ -89,7 +96,7 @@ class SelfRouteOptions:
     @property
     def counter(self) -> NamedTokenCounter:
         """Counts tokens; loaded when it is first asked for."""
-        return resolve_token_counter(self.context.token_counter)
+        return resolve_token_counter(default_tokenizer(self.context.token_counter))
 
     def checked_prompt(
         self, name: str, prompt: str | BasePromptTemplate
@@ -123,7 +130,12 @@ class SelfRouting(Answering):
         self.source = synthesizer.full_texts()
         self._query = query
         _, fills = synthesizer.asked()
-        self._route = replace(options.route, fills=fills, source=self.source)
+        self._route = replace(
+            options.route,
+            context=with_tokenizer(options.context),
+            fills=fills,
+            source=self.source,
+        )
         self._templates = dict(options.templates)
         self._routed: Routed | None = None
         self._nodes: list[NodeWithScore] = []

@@ -12,7 +12,8 @@ class OrderedContextEvent(BaseEvent):
 
     Args:
         why: The ranks that were `kept` and those `dropped`, by the reason; `doubts`
-            about names; with a token budget the `tokens` used and `left`.
+            about names; with a token budget the `tokens` used and `left`, and the
+            counter's name.
     """
 
     why: dict[str, Any]

@@ -15,6 +15,7 @@ from llama_index.core.settings import Settings
 from llama_index.core.types import RESPONSE_TEXT_TYPE
 
 from llamaindex_oprag._answers import EMPTY_RESPONSE, Answering, DrivenSynthesizer
+from llamaindex_oprag._convert import default_tokenizer
 from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag.results import as_nodes, as_passages
@@ -134,7 +135,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
     @property
     def counter(self) -> NamedTokenCounter:
         """Counts tokens; loaded when it is first asked for."""
-        return resolve_token_counter(self.token_counter)
+        return resolve_token_counter(default_tokenizer(self.token_counter))
 
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any

@@ -13,7 +13,7 @@ from llama_index.core.indices.base import BaseIndex
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
 from llamaindex_oprag._call_options import AssignableOption
-from llamaindex_oprag._convert import hits_of, new_node, node_of
+from llamaindex_oprag._convert import hits_of, new_node, node_of, with_tokenizer
 from llamaindex_oprag._searched import search_filter, verified_stores
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.retrievers import Fetch, WrappingRetriever
@@ -135,7 +135,7 @@ class LongUnitRetriever(WrappingRetriever):
     def _bound_options(self) -> ContextOptions:
         """The options, with full texts only as far as the search's filter admits."""
         source = self._source.within(search_filter(self))
-        return replace(self._options, documents=source)
+        return replace(with_tokenizer(self._options), documents=source)
 
     def _steps(self, query: QueryBundle) -> Steps[Arranged[NodeWithScore]]:
         options, more = self._bound_options(), True

@@ -8,6 +8,7 @@ from typing import Any
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.tools import FunctionTool, ToolOutput
 
+from llamaindex_oprag._convert import default_tokenizer
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.results import as_nodes
 from llamaindex_oprag.tools import numbered
@@ -50,7 +51,7 @@ def create_reading_tools(
     reader = DocumentReader(
         document_source(documents),
         token_budget=token_budget,
-        token_counter=token_counter,
+        token_counter=default_tokenizer(token_counter),
     )
     return [
         _ReadingTool.from_defaults(steps, name := steps.__name__, DESCRIPTIONS[name])

@@ -19,7 +19,7 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
 from llamaindex_oprag._call_options import AssignableOption, RetrievingWithOptions
-from llamaindex_oprag._convert import arrange, hits_of
+from llamaindex_oprag._convert import arrange, hits_of, with_tokenizer
 from llamaindex_oprag._neighbours import Neighbourhood, fused, store_of
 from llamaindex_oprag._searched import (
     OF_SEARCH,
@@ -407,8 +407,8 @@ class OrderPreservingRetriever(WrappingRetriever):
 
     def _bound_options(self) -> ContextOptions:
         """The options, with full texts only as far as the search's filter admits."""
-        documents = self._options.documents
+        options = with_tokenizer(self._options)
+        documents = options.documents
         if not isinstance(documents, DocumentSource):
-            return self._options
-        documents = documents.within(search_filter(self))
-        return replace(self._options, documents=documents)
+            return options
+        return replace(options, documents=documents.within(search_filter(self)))

@@ -34,7 +34,7 @@ from oprag.errors import (
 )
 from oprag.metadata import UNNAMED
 from oprag.positions import deduplicate, find_shared_names, without_place
-from oprag.tokens import Do
+from oprag.tokens import Do, describe_counter
 
 _T = TypeVar("_T")
 _Made = TypeVar("_Made")
@@ -202,6 +202,7 @@ def _selected(
         kept, passages, tokens = filler.filled(listed, budget)
         candidates.keep(kept, "token_budget")
         spent = {"token_budget": budget, "tokens": tokens, "left": budget - tokens}
+        spent |= describe_counter(options.token_counter)
         used_all &= _are_whole(kept, listed)
     if candidates.chunks and not used_all:  # of what was seen, only as far down
         last = max(chunk.rank for chunk in candidates.chunks)

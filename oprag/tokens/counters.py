@@ -76,19 +76,25 @@ class NamedTokenCounter:
     def count_again(self, text: str) -> int:
         """As calling it, but nothing is kept."""
         counted = self.count(text)
+        if isinstance(counted, (list, tuple)):  # as LlamaIndex's tokenizers give
+            return len(counted)
         try:
             number = operator.index(counted)
         except TypeError:
             number = -1
         if number < 0:
-            name = self.name or getattr(self.count, "__name__", named(self.count))
             message = (
-                f"The token counter {name!r} gave {counted!r:.60}, not a number of "
-                "tokens: return a whole number from 0 on, as "
-                "lambda text: len(tokenize(text)) does."
+                f"The token counter {self.label!r} gave {counted!r:.60}, not a number "
+                "of tokens: return a whole number from 0 on, as "
+                "lambda text: len(tokenize(text)) does, or a list of the tokens."
             )
-            raise TokenizerError(message, tokenizer=name)
+            raise TokenizerError(message, tokenizer=self.label)
         return number
+
+    @property
+    def label(self) -> str:
+        """Its name, or that of the function."""
+        return self.name or getattr(self.count, "__name__", named(self.count))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
@@ -121,8 +127,9 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
             - a `tiktoken.Encoding`, a fast tokenizer of `transformers`, a
               `tokenizers.Tokenizer`. Those of Hugging Face are copied when they are
               first given, without their truncation and padding;
-            - a callable from a text to a number of tokens, for the same text the
-              same every time. It has no name and nothing else is assumed about it;
+            - a callable from a text to a number or a list of tokens, for the same text
+              the same every time. It has no name and nothing else is assumed about it;
+              the `encode` of a tokenizer is that tokenizer;
             - a `NamedTokenCounter`, which is returned as it is.
 
     Returns:
@@ -154,6 +161,21 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
     except TypeError:
         return _counter_of_object.__wrapped__(spec)
     return _counter_of_object(spec)
+
+
+def describe_counter(spec: TokenizerSpec) -> dict[str, Any]:
+    """Say what counts, as plain data.
+
+    Args:
+        spec: As `resolve_token_counter` takes it.
+
+    Returns:
+        `token_counter`, its name; `token_counter_is_fallback`, whether it took the
+        place of cl100k, because nobody named one and that could not be loaded.
+    """
+    counter = resolve_token_counter(spec)
+    fallback = spec is None and counter.name != DEFAULT_COUNTER
+    return {"token_counter": counter.label, "token_counter_is_fallback": fallback}
 
 
 def splitting_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
@@ -214,6 +236,7 @@ def _counter_of_object(spec: Any) -> NamedTokenCounter:
     from oprag.tokens.huggingface import is_tokenizer, private_copy
     from oprag.tokens.tiktoken_files import is_encoding
 
+    spec = _encoder(spec)
     if is_encoding(spec):
         return _of_tokenizer(_tiktoken_count, spec, spec.name)
     if hasattr(spec, "is_fast"):
@@ -230,6 +253,19 @@ def _counter_of_object(spec: Any) -> NamedTokenCounter:
         "to its number of tokens."
     )
     raise TokenizerError(message, tokenizer=type(spec).__name__)
+
+
+def _encoder(spec: Any) -> Any:
+    """Return the tokenizer whose `encode` was given; anything else as it is."""
+    from oprag.tokens.huggingface import is_tokenizer
+    from oprag.tokens.tiktoken_files import is_encoding
+
+    function = spec.func if isinstance(spec, partial) else spec
+    owner = getattr(function, "__self__", None)
+    if getattr(function, "__name__", "") != "encode" or owner is None:
+        return spec
+    is_fast = getattr(owner, "is_fast", False)
+    return owner if is_fast or is_encoding(owner) or is_tokenizer(owner) else spec
 
 
 def _refuse_messages(counter: Callable[..., Any]) -> None:

@@ -20,6 +20,8 @@ WHY = {
     "token_budget": 10,
     "tokens": 10,
     "left": 0,
+    "token_counter": "len",
+    "token_counter_is_fallback": False,
 }
 
 

@@ -4,6 +4,7 @@ import copy
 import pickle
 import shutil
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from tokenizers.models import WordPiece
 
 from oprag.errors import TokenizerError
 from oprag.optional import bundled_folder
-from oprag.tokens import NamedTokenCounter, resolve_token_counter
+from oprag.tokens import NamedTokenCounter, describe_counter, resolve_token_counter
 from tests.kit.fresh_interpreter import run
 from tests.kit.strategies import counter, minilm
 from tests.kit.words import words
@@ -27,15 +28,16 @@ CL100K = Path(
 
 RESOLVE_DEFAULT = """
 import os, sys, warnings
-from oprag.tokens import resolve_token_counter
+from oprag.tokens import describe_counter, resolve_token_counter
 before = dict(os.environ)
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    names = [resolve_token_counter().name for _ in range(2)]
+    names = [resolve_token_counter().name, *describe_counter(None).values()]
 assert os.environ == before and "llama_index.core" not in sys.modules
 print(*names, *(warning.category.__name__ for warning in caught))
 """
-ESTIMATED = ["approximate", "approximate", "OpragWarning"]
+FOUND = ["cl100k_base", "cl100k_base", "False"]
+ESTIMATED = ["approximate", "approximate", "True", "OpragWarning"]
 
 
 # What they count
@@ -136,8 +138,14 @@ def test_an_encoding_object_counts_as_its_name():
         "tiny", pat_str=".", mergeable_ranks={b"a": 0}, special_tokens={"<|end|>": 1}
     )
 
-    assert resolve_token_counter(encoding)("aaa") == 3
-    assert resolve_token_counter(encoding).name == "tiny"
+    encodings = (
+        encoding,
+        encoding.encode,
+        partial(encoding.encode, allowed_special="all"),
+    )
+    for spec in encodings:
+        assert resolve_token_counter(spec)("aaa") == 3
+        assert resolve_token_counter(spec).name == "tiny"
 
 
 @pytest.mark.parametrize(
@@ -168,7 +176,24 @@ def test_of_a_bare_callable_nothing_is_assumed():
     assert (count.name, count.tokenizer) == ("", None)
 
 
-@pytest.mark.parametrize("result", [["a", "b"], 1.5, -1, None, "2"])
+def test_a_callable_may_give_the_tokens_themselves():
+    assert resolve_token_counter(str.split)("two words") == 2
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("cl100k_base", ("cl100k_base", False)),
+        ("approximate", ("approximate", False)),
+        (words, ("words", False)),
+        (NamedTokenCounter(words, name="mine"), ("mine", False)),
+    ],
+)
+def test_a_counter_is_described_by_its_name(spec, said):
+    assert tuple(describe_counter(spec).values()) == said
+
+
+@pytest.mark.parametrize("result", [{"ids": [1]}, 1.5, -1, None, "2"])
 def test_a_callable_that_gives_no_count_is_refused_when_it_does(result):
     def tokenize(_text):
         return result
@@ -221,7 +246,7 @@ def test_an_encoding_out_of_reach_is_an_error_with_the_ways_out(tmp_path, monkey
 
 @pytest.mark.slow
 def test_loading_leaves_the_environment_alone_and_imports_no_framework():
-    assert run(RESOLVE_DEFAULT).split() == ["cl100k_base"] * 2
+    assert run(RESOLVE_DEFAULT).split() == FOUND
 
 
 @pytest.mark.slow
@@ -231,7 +256,7 @@ def test_the_folder_that_tiktoken_reads_comes_first(tmp_path):
     for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         folder = {variable: str(tmp_path)}
         found = run(RESOLVE_DEFAULT, without=["llama_index"], **folder)
-        assert found.split() == ["cl100k_base"] * 2
+        assert found.split() == FOUND
 
 
 def test_a_damaged_file_is_passed_over_and_left_where_it_is(tmp_path):
@@ -240,7 +265,7 @@ def test_a_damaged_file_is_passed_over_and_left_where_it_is(tmp_path):
 
     found = run(RESOLVE_DEFAULT, TIKTOKEN_CACHE_DIR=str(tmp_path))
 
-    assert found.split() == ["cl100k_base"] * 2
+    assert found.split() == FOUND
     assert damaged.exists()
 
 
