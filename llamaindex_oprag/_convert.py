@@ -340,38 +340,32 @@ def sent_text(chunk: Chunk, text: str, *, cited: bool = False) -> str:
 def _node(
     passage: Passage, nodes: Sequence[NodeWithScore], options: ContextOptions | None
 ) -> NodeWithScore:
-    """Copy of a passage's first node, of its class, with what is new about it.
+    """Copy of a passage's best node, of its class, with what is new about it.
 
     A merged node has an id of its own, made of the ids of its parts: retrievers
     drop nodes whose id they have seen. The reserved keys are not shown to the model
     nor to the embedding model.
     """
-    scored, chunks = nodes[0], passage.chunks
-    first: BaseNode = scored.node
-    whole = len(nodes) == 1 and passage.text == text_of(first)
+    scored = min(passage.chunks, key=attrgetter("rank")).source
+    best: BaseNode = scored.node
+    whole = len(nodes) == 1 and passage.text == text_of(best)
     metadata = result_metadata(passage, _ID, options, whole=whole)
-    best = min(chunks, key=attrgetter("rank")).source
-    shown = hidden(
-        first.excluded_llm_metadata_keys, best.node.excluded_llm_metadata_keys
-    )
-    if options is not None or HASH not in first.metadata:
+    shown = best.excluded_llm_metadata_keys
+    if options is not None or HASH not in best.metadata:
         shown = hidden(shown)
-    embedded = hidden(
-        first.excluded_embed_metadata_keys, best.node.excluded_embed_metadata_keys
-    )
     changes: dict[str, Any] = {
-        **({} if options is None else _uncited(first)),
+        **({} if options is None else _uncited(best)),
         "metadata": metadata,
         "excluded_llm_metadata_keys": shown,
-        "excluded_embed_metadata_keys": hidden(embedded),
-        **_offsets(first, metadata),
+        "excluded_embed_metadata_keys": hidden(best.excluded_embed_metadata_keys),
+        **_offsets(nodes[0].node, metadata),
     }
     if whole:
-        return _scored(scored, _copy(first, None, changes), scored.score)
+        return _scored(scored, _copy(best, None, changes), scored.score)
     changes["embedding"] = None
     changes["id_"] = result_id(passage, _ID, lambda each: text_of(each.node))
     changes["relationships"] = _relationships([each.node for each in nodes])
-    return _scored(scored, _copy(first, passage.text, changes), best.score)
+    return _scored(scored, _copy(best, passage.text, changes), scored.score)
 
 
 def _offsets(node: BaseNode | None, metadata: Mapping[str, Any]) -> dict[str, int]:

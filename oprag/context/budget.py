@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.numbers import Numbers
 from oprag.context.options import ContextOptions, Selection
-from oprag.context.passages import finish, merged_metadata, single_passage
+from oprag.context.passages import best_chunk, finish, merged_metadata, single_passage
 from oprag.context.text import GAP_MARK, cited_text, headers
 from oprag.errors import BudgetTooSmallError
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
@@ -47,7 +47,7 @@ _CUT = 16
 """How many of the next chunks are looked at for sentences that fit."""
 
 SentText: TypeAlias = Callable[[Chunk, str], str]
-"""The text that the application sends for a chunk: given a passage's first chunk
+"""The text that the application sends for a chunk: given a passage's best chunk
 and the passage's text, that text with whatever the framework puts around it."""
 
 
@@ -231,11 +231,11 @@ class BudgetFiller:
         return text if self._sent_text is None else self._sent_text(chunk, text)
 
     def _joined(self, passage: Passage) -> Chunk:
-        """Return the first chunk of a passage with the metadata of all of it."""
-        first, keys = passage.chunks[0], self._options.position_keys
-        if len(passage.chunks) == 1:
-            return first
-        return first._replace(metadata=merged_metadata(passage.chunks, keys))
+        """Return the best chunk of a passage with the metadata of all of it."""
+        chunks, keys = passage.chunks, self._options.position_keys
+        if len(chunks) == 1:
+            return chunks[0]
+        return best_chunk(chunks)._replace(metadata=merged_metadata(chunks, keys))
 
     def _citation_cost(self, chunk: Chunk) -> int:
         """Tokens of a chunk's number and place, as far as one chunk can tell."""

@@ -90,6 +90,11 @@ def result_metadata(
     return metadata
 
 
+def best_chunk(chunks: Sequence[Chunk]) -> Chunk:
+    """Return the chunk of the best rank, the first in reading order of equals."""
+    return min(chunks, key=attrgetter("rank"))
+
+
 def merged_metadata(
     chunks: Sequence[Chunk], position_keys: PositionKeys | None
 ) -> dict[str, Any]:
@@ -104,7 +109,7 @@ def merged_metadata(
         ids; of places, that of the first. Without what holds for a whole chunk alone.
     """
     first = chunks[0].metadata
-    best = min(chunks, key=attrgetter("rank")).metadata
+    best = best_chunk(chunks).metadata
     listed = (
         position_keys if isinstance(position_keys, (list, tuple)) else [position_keys]
     )
