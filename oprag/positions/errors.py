@@ -9,9 +9,10 @@ from oprag.chunk import Chunk, Hit
 from oprag.errors import ConflictingPositionsError, MissingPositionError, PositionError
 from oprag.metadata import uri_of
 from oprag.positions.identity import OF_A_PLACE as POSITION_METADATA
-from oprag.positions.keys import as_number, known_positions
+from oprag.positions.keys import PART_KEYS, as_number, known_positions
 
 _WAY_OUT = "Give the full texts as documents=, and each chunk is found in its text."
+_NO_NUMBERING = POSITION_METADATA - {*PART_KEYS}
 _LISTED = 3
 """Chunks that an error names."""
 _WHY = {"ambiguous": "is more than once in its text", "not_found": "is not in its text"}
@@ -61,14 +62,22 @@ def no_position(
 
 
 def _find_numbering_key(hits: Sequence[Hit]) -> str | None:
-    """Return the first key, by its name, with another whole number on each chunk."""
+    """Return the first key, by its name, with another number on each chunk.
+
+    A list of numbers counts: the pages that a chunk lies on.
+    """
     for key in sorted(hits[0].metadata, key=str):
-        if not isinstance(key, str) or key in POSITION_METADATA:
+        if not isinstance(key, str) or key in _NO_NUMBERING:
             continue
-        numbers = {as_number(hit.metadata.get(key)) for hit in hits}
+        numbers = {_first_number(hit.metadata.get(key)) for hit in hits}
         if len(numbers) == len(hits) > 1 and None not in numbers:
             return key
     return None
+
+
+def _first_number(value: Any) -> int | None:
+    is_list = isinstance(value, (list, tuple)) and len(value) > 0
+    return as_number(value[0] if is_list else value)
 
 
 def not_comparable(document: str, values: Sequence[Any], given: Any) -> PositionError:

@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 
 from oprag.chunk import Chunk, Hit, Span
 from oprag.errors import OpragError, PositionError
-from oprag.metadata import HASH, PART, PROBLEM, START
+from oprag.metadata import HASH, START
 from oprag.positions.errors import no_position, not_comparable, unscoped
 from oprag.positions.identity import Identity, counts_from_parent
 from oprag.positions.keys import (
-    ATTRIBUTES,
     CHARACTERS,
     PART_KEYS,
     SCHEMES,
@@ -27,7 +26,7 @@ from oprag.positions.keys import (
     Scheme,
     as_list,
     as_number,
-    look_up,
+    known_positions,
 )
 from oprag.positions.origins import (
     Origin,
@@ -38,6 +37,13 @@ from oprag.positions.origins import (
     has_wrong_frame,
 )
 from oprag.positions.place import is_unchanged, is_unfit, placed, read_proof
+from oprag.positions.scheme_values import (
+    is_marked,
+    is_placed,
+    read_parts,
+    read_starts,
+    recorded_start,
+)
 from oprag.positions.user_positions import read_user_position
 
 _WRITTEN = Scheme(START, None, PART_KEYS, characters=True)
@@ -134,7 +140,7 @@ def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
     """
     subsets = []
     for scheme in SCHEMES:
-        pairs = zip(hits, _read_starts(hits, scheme), strict=True)
+        pairs = zip(hits, read_starts(hits, scheme), strict=True)
         usable = [hit for hit, number in pairs if number is not None]
         if 0 < len(usable) < len(hits):
             subsets.append(usable)
@@ -182,18 +188,47 @@ class _Document:
 
     def _read_alone(self, hit: Hit) -> Position:
         """Read a document's only text, which needs no position."""
-        if _is_marked(hit):
+        if is_marked(hit):
             return _NOWHERE
-        if self.position_keys is not None and not _is_placed(hit):
+        if self.position_keys is not None and not is_placed(hit):
             return self._read_named([hit])[0]
         return self._read_some([hit])[0]
 
     def _read_together(self) -> list[Position]:
-        """Read the hits but for those that oprag said have no place."""
-        marked = [_is_marked(hit) for hit in self.hits]
-        hits = [hit for hit, skip in zip(self.hits, marked, strict=True) if not skip]
-        read = iter(self._read_all(hits))
-        return [_NOWHERE if skip else next(read) for skip in marked]
+        """Read the hits but for those that oprag said have no place.
+
+        A text without any position that came again with one is that chunk.
+        """
+        marked = [is_marked(hit) for hit in self.hits]
+        twins = self._find_twins()
+        hits, numbers = list[Hit](), list[int]()
+        for i, hit in enumerate(self.hits):
+            if not marked[i] and i not in twins:
+                hits.append(hit)
+                numbers.append(i)
+        positions = [_NOWHERE] * len(self.hits)
+        for i, position in zip(numbers, self._read_all(hits), strict=True):
+            positions[i] = position
+        for i, twin in twins.items():
+            positions[i] = positions[twin]
+        return positions
+
+    def _find_twins(self) -> dict[int, int]:
+        """Return the hits without any position, and those of the same text with one."""
+        if self.position_keys is not None:
+            return {}
+        of_text: dict[str, list[int]] = {}
+        for i, hit in enumerate(self.hits):
+            of_text.setdefault(hit.text, []).append(i)
+        twins: dict[int, int] = {}
+        for same in of_text.values():
+            if len(same) == 1:
+                continue
+            known = [i for i in same if known_positions(self.hits[i])]
+            for i in same if known else ():
+                if i not in known and not is_marked(self.hits[i]):
+                    twins[i] = known[0]
+        return twins
 
     def _find_lacking(self, positions: Sequence[Position]) -> PositionError | None:
         if _NOWHERE not in positions:
@@ -204,7 +239,7 @@ class _Document:
 
     def _read_all(self, hits: Sequence[Hit]) -> list[Position]:
         """Read all by one scheme; else by pages if each hit has another; else both."""
-        if all(_is_placed(hit) for hit in hits):
+        if all(is_placed(hit) for hit in hits):
             return self._read_by(hits, _WRITTEN) or []
         if self.position_keys is not None:
             return self._read_named(hits)
@@ -212,7 +247,7 @@ class _Document:
             positions = self._read_by(hits, scheme)
             if positions is not None:
                 return positions
-        pages = [_at_page(part) for part in _read_parts(hits, PART_KEYS) or ()]
+        pages = [_at_page(part) for part in read_parts(hits, PART_KEYS) or ()]
         some = self._read_some(hits)
         if _NOWHERE in some and len({*pages}) == len(hits):
             return pages
@@ -235,11 +270,11 @@ class _Document:
         Raises:
             PositionError: The positions count from several texts.
         """
-        numbers = _read_starts(hits, scheme)
+        numbers = read_starts(hits, scheme)
         starts = [number for number in numbers if number is not None]
         if len(starts) < len(hits):
             return None
-        parts = _read_parts(hits, scheme.parts)
+        parts = read_parts(hits, scheme.parts)
         if parts is None:
             if scheme.start or any(hit.document != self.key for hit in hits):
                 return None
@@ -269,7 +304,7 @@ class _Document:
             origins = [Origin(*each) for each in zip(parts, texts, strict=True)]
         if scheme.characters:
             for i, hit in enumerate(hits):
-                if _is_placed(hit) and _recorded_start(hit, scheme) != starts[i]:
+                if is_placed(hit) and recorded_start(hit, scheme) != starts[i]:
                     origins[i] = Origin(parts[i], origins[i].text)
         return origins
 
@@ -279,7 +314,7 @@ class _Document:
         """Return the origins of framework offsets; each part has its own last chunk."""
         of_part: dict[int | None, list[tuple[str, int]]] = {}
         for hit, start, part in zip(hits, starts, parts, strict=True):
-            if not _is_placed(hit):
+            if not is_placed(hit):
                 of_part.setdefault(part, []).append((hit.frame, start))
         wrong = {part for part, frames in of_part.items() if has_wrong_frame(frames)}
         texts = find_texts(hits, starts, parts)
@@ -305,11 +340,11 @@ class _Document:
     def _read_some(self, hits: Sequence[Hit]) -> list[Position]:
         """Read by the first scheme that any hit follows; others by their pages."""
         for scheme in (*SCHEMES, _WRITTEN):
-            starts = _read_starts(hits, scheme)
+            starts = read_starts(hits, scheme)
             there = [
                 hit for hit, at in zip(hits, starts, strict=True) if at is not None
             ]
-            if not there or (scheme != _WRITTEN and all(map(_is_placed, there))):
+            if not there or (scheme != _WRITTEN and all(map(is_placed, there))):
                 continue
             try:
                 read = self._read_by(there, scheme)
@@ -317,7 +352,7 @@ class _Document:
                 continue
             if read is not None:
                 return _add_pages(hits, starts, read, scheme)
-        parts = _read_parts(hits, PART_KEYS) or [None] * len(hits)
+        parts = read_parts(hits, PART_KEYS) or [None] * len(hits)
         return [_at_page(part) for part in parts]
 
 
@@ -332,7 +367,7 @@ def _add_pages(
     A table without offsets is at the beginning of its page, if no other chunk without
     them is there, nor one with them that was cut out of the same text.
     """
-    parts = _read_parts(hits, scheme.parts) or [None] * len(hits)
+    parts = read_parts(hits, scheme.parts) or [None] * len(hits)
     rows = [*zip(parts, hits, starts, strict=True)]
     cut_up = {(part, hit.document) for part, hit, start in rows if start is not None}
     same_key = {part for part, _ in cut_up} == {position.part for position in read}
@@ -356,7 +391,7 @@ def _at_page(part: int | None) -> Position:
 
 def _read_position(hit: Hit, scheme: Scheme, start: int, part: int | None) -> Position:
     """Read one position; without an end where the recorded one disagrees."""
-    if scheme.characters and _is_placed(hit):
+    if scheme.characters and is_placed(hit):
         return Position(*placed(hit.metadata, hit.text))
     if not scheme.characters:
         return Position((part or 0, start), None, part)
@@ -373,7 +408,7 @@ def _read_position(hit: Hit, scheme: Scheme, start: int, part: int | None) -> Po
 
 def _read_by_user(hit: Hit, keys: Sequence[Any]) -> Position:
     """Read by the user's keys; a number before the offset is the offset's part."""
-    if keys[-1] in CHARACTERS and _is_placed(hit):
+    if keys[-1] in CHARACTERS and is_placed(hit):
         return Position(*placed(hit.metadata, hit.text))
     key = read_user_position(hit, keys)
     if not key:
@@ -384,67 +419,3 @@ def _read_by_user(hit: Hit, keys: Sequence[Any]) -> Position:
         return Position(key)
     span = Span(start, start)
     return Position((*key, start), span, scope[0] if scope else None)
-
-
-def _read_column(hits: Sequence[Hit], key: str) -> list[Any]:
-    """Return each hit's value for a key; key "" is the framework's own start."""
-    if not key:
-        return [hit.offsets and hit.offsets[0] for hit in hits]
-    if key in ATTRIBUTES or "." in key:
-        return [look_up(hit.metadata, hit.subject, key) for hit in hits]
-    return [hit.metadata.get(key) for hit in hits]
-
-
-def _recorded_start(hit: Hit, scheme: Scheme) -> int | None:
-    return as_number(_read_column([hit], scheme.start)[0])
-
-
-def _read_starts(hits: Sequence[Hit], scheme: Scheme) -> list[int | None]:
-    """Return each hit's number by a scheme.
-
-    A result of oprag has the characters that oprag wrote, whatever the key; and none
-    by any key where oprag wrote none: it saw more of the document then.
-    """
-    numbers = [*map(as_number, _read_column(hits, scheme.start))]
-    if scheme.characters:
-        for i, hit in enumerate(hits):
-            if HASH in hit.metadata:
-                numbers[i] = as_number(hit.metadata.get(START))
-    return numbers
-
-
-def _is_placed(hit: Hit) -> bool:
-    """Return whether it is a result, and oprag wrote at which character it begins."""
-    return HASH in hit.metadata and as_number(hit.metadata.get(START)) is not None
-
-
-def _is_marked(hit: Hit) -> bool:
-    """Return whether it is a result that oprag said has no place."""
-    return HASH in hit.metadata and PROBLEM in hit.metadata and not _is_placed(hit)
-
-
-def _read_parts(
-    hits: Sequence[Hit], keys: Sequence[str]
-) -> Sequence[int | None] | None:
-    """Return the part of every hit by the first key that all of them have.
-
-    A list of None when no hit names a part; None when some do and none of the keys has
-    a number on every hit, so that it is not known what the offsets count from.
-    """
-    present = set().union(*[hit.metadata for hit in hits])
-    placed_hits = [_is_placed(hit) for hit in hits]
-    written = [hit.metadata.get(PART) for hit in hits]
-    if all(placed_hits):
-        return [as_number(part) for part in written]
-    named = False
-    for key in keys:
-        if key not in present and key.partition(".")[0] not in present:
-            continue
-        values = _read_column(hits, key)
-        rows = zip(values, written, placed_hits, strict=True)
-        values = [part if is_ours else value for value, part, is_ours in rows]
-        named = named or any(value is not None for value in values)
-        numbers = [as_number(value) for value in values]
-        if None not in numbers:
-            return numbers
-    return None if named else [None] * len(hits)

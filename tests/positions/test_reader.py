@@ -457,3 +457,31 @@ def test_a_known_character_key_says_where_a_chunk_begins_alone():
 def test_a_named_value_that_is_no_number_is_an_error(value):
     with pytest.raises(MissingPositionError, match="position_keys='abs'"):
         _positions([{"abs": 1}, {"abs": value}], position_keys="abs")
+
+
+PLACES: tuple[dict[str, int], ...] = ({}, {"start_index": 0}, {"start_index": 40})
+
+
+def test_a_text_that_came_again_without_a_position_is_the_chunk_that_has_one():
+    texts = ["The end.", "It begins.", "The end."]
+    metadatas = [{"source": "a.txt"} | place for place in PLACES]
+
+    passages = order_context(texts, metadatas)
+
+    assert [passage.text for passage in passages] == ["It begins.", "The end."]
+    assert [passage.rank for passage in passages] == [1, 0]
+    with pytest.raises(MissingPositionError):  # another text has no twin
+        order_context(["Nowhere.", *texts[1:]], metadatas)
+
+
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [("seq", (3, 1, 2)), ("pages", ([5, 6], [1, 2], [3])), ("page", ([5], [1], [3]))],
+)
+def test_a_key_with_another_number_on_each_chunk_is_named_as_the_way_out(key, values):
+    metadatas = [{"source": "a.txt", key: value} for value in values]
+
+    with pytest.raises(MissingPositionError, match=f"position_keys='{key}'"):
+        order_context(["c", "a", "b"], metadatas)
+    passages = order_context(["c", "a", "b"], metadatas, position_keys=key)
+    assert "".join(passage.text for passage in passages) == "abc"

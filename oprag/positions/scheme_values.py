@@ -1,0 +1,73 @@
+"""Read the numbers that hits carry under the keys of one scheme."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from oprag.chunk import Hit
+from oprag.metadata import HASH, PART, PROBLEM, START
+from oprag.positions.keys import ATTRIBUTES, Scheme, as_number, look_up
+
+
+def read_column(hits: Sequence[Hit], key: str) -> list[Any]:
+    """Return each hit's value for a key; key "" is the framework's own start."""
+    if not key:
+        return [hit.offsets and hit.offsets[0] for hit in hits]
+    if key in ATTRIBUTES or "." in key:
+        return [look_up(hit.metadata, hit.subject, key) for hit in hits]
+    return [hit.metadata.get(key) for hit in hits]
+
+
+def recorded_start(hit: Hit, scheme: Scheme) -> int | None:
+    """Return a hit's own number by a scheme, whatever oprag wrote on it."""
+    return as_number(read_column([hit], scheme.start)[0])
+
+
+def read_starts(hits: Sequence[Hit], scheme: Scheme) -> list[int | None]:
+    """Return each hit's number by a scheme.
+
+    A result of oprag has the characters that oprag wrote, whatever the key; and none
+    by any key where oprag wrote none: it saw more of the document then.
+    """
+    numbers = [*map(as_number, read_column(hits, scheme.start))]
+    if scheme.characters:
+        for i, hit in enumerate(hits):
+            if HASH in hit.metadata:
+                numbers[i] = as_number(hit.metadata.get(START))
+    return numbers
+
+
+def is_placed(hit: Hit) -> bool:
+    """Return whether it is a result, and oprag wrote at which character it begins."""
+    return HASH in hit.metadata and as_number(hit.metadata.get(START)) is not None
+
+
+def is_marked(hit: Hit) -> bool:
+    """Return whether it is a result that oprag said has no place."""
+    return HASH in hit.metadata and PROBLEM in hit.metadata and not is_placed(hit)
+
+
+def read_parts(hits: Sequence[Hit], keys: Sequence[str]) -> Sequence[int | None] | None:
+    """Return the part of every hit by the first key that all of them have.
+
+    A list of None when no hit names a part; None when some do and none of the keys has
+    a number on every hit, so that it is not known what the offsets count from.
+    """
+    present = set().union(*[hit.metadata for hit in hits])
+    placed_hits = [is_placed(hit) for hit in hits]
+    written = [hit.metadata.get(PART) for hit in hits]
+    if all(placed_hits):
+        return [as_number(part) for part in written]
+    named = False
+    for key in keys:
+        if key not in present and key.partition(".")[0] not in present:
+            continue
+        values = read_column(hits, key)
+        rows = zip(values, written, placed_hits, strict=True)
+        values = [part if is_ours else value for value, part, is_ours in rows]
+        named = named or any(value is not None for value in values)
+        numbers = [as_number(value) for value in values]
+        if None not in numbers:
+            return numbers
+    return None if named else [None] * len(hits)
