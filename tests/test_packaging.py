@@ -4,7 +4,6 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -58,27 +57,43 @@ def test_every_extra_named_to_users_exists():
     assert unknown == set()
 
 
-@pytest.mark.parametrize("name", sorted(pins("constraints-lowest.txt")))
-def test_the_lowest_tested_version_is_the_lowest_declared_one(name):
-    # What `agents` needs came with LangChain 1.0; its tests are skipped below.
-    extras = [lines for extra, lines in EXTRAS.items() if extra != "agents"]
-    declared = {
-        Version(specifier.version)
-        for lines in [*extras, *GROUPS.values()]
-        for requirement in requirements(lines)
-        if requirement.name == name
-        for specifier in requirement.specifier
-        if specifier.operator == ">="
-    }
-
-    assert declared == {Version(pins("constraints-lowest.txt")[name])}
+def lower_bounds(lines) -> dict[str, Version]:
+    """Return the lowest version that is declared of each package."""
+    lowest = {}
+    for requirement in requirements(lines):
+        for specifier in requirement.specifier:
+            if specifier.operator == ">=":
+                lowest[requirement.name] = Version(specifier.version)
+    return lowest
 
 
-@pytest.mark.parametrize("extra", ["langchain", "llamaindex", "chroma"])
-def test_every_package_of_an_adapter_is_tested_at_its_lowest(extra):
-    named = {requirement.name for requirement in requirements(EXTRAS[extra])}
+def lowest_tested(file: str) -> dict[str, Version]:
+    return {name: Version(version) for name, version in pins(file).items()}
 
-    assert named <= set(pins("constraints-lowest.txt"))
+
+ADAPTERS = ("langchain", "llamaindex", "chroma", "bm25")
+"""Extras that are tested beside LangChain 0.3; all others need 1.x."""
+
+
+def test_the_adapters_are_tested_with_the_lowest_versions_declared():
+    lines = [line for extra in ADAPTERS for line in EXTRAS[extra]]
+    declared = lower_bounds(lines)
+    tested = lowest_tested("constraints-lowest.txt")
+
+    assert declared.items() <= tested.items()
+    assert (
+        tested.items() <= {**lower_bounds(GROUPS["test-adapters"]), **declared}.items()
+    )
+
+
+def test_all_other_extras_are_tested_with_the_lowest_versions_declared():
+    extras = [lines for extra, lines in EXTRAS.items() if extra not in ADAPTERS]
+    declared = lower_bounds(line for lines in extras for line in lines)
+    tested = lowest_tested("constraints-lowest-extras.txt")
+
+    assert declared.items() <= tested.items()
+    groups = [*GROUPS["test-stores"], *GROUPS["test-scale"]]
+    assert tested == {**lower_bounds(groups), **declared}
 
 
 def test_only_torch_is_held_back():
@@ -87,10 +102,9 @@ def test_only_torch_is_held_back():
 
 def test_the_lock_file_holds_a_version_of_all_that_is_declared():
     locked = pins("requirements-dev.lock")
-    groups = [lines for name, lines in GROUPS.items() if name != "test-newest"]
     wanted = [
         requirement
-        for lines in [*EXTRAS.values(), OF_EVAL["dependencies"], *groups]
+        for lines in [*EXTRAS.values(), OF_EVAL["dependencies"], *GROUPS.values()]
         for requirement in requirements(lines)
         if requirement.name != "oprag"
     ]
@@ -100,7 +114,7 @@ def test_the_lock_file_holds_a_version_of_all_that_is_declared():
 
 
 def test_upper_bounds_do_not_age():
-    """A framework may be new: what is newest is tested by `make test-newest`."""
+    """A framework may be new: `make test CONSTRAINTS=` tests what is newest."""
     bounds = {
         requirement.name: specifier.version
         for extra in ("langchain", "llamaindex")

@@ -13,9 +13,9 @@ class Bound(NamedTuple):
     against: str
     limit: float | None
     """None for rows that are only shown."""
-    unit: Literal["×", "× as long", "MB/s", "ms", "%", "slope", "MB", "characters"] = (
-        "×"
-    )
+    unit: Literal[
+        "×", "× as long", "MB/s", "ms", "%", "slope", "MB", "characters", "files"
+    ] = "×"
     """`×`: how many times as long the peer takes. `× as long`: how many times as long
     as the peer oprag takes."""
     threads: int = 1
@@ -43,6 +43,8 @@ _CHROMA = "the Chroma query that fetched them"
 _SPLITTING = "making them: LangChain `RecursiveCharacterTextSplitter`"
 _SIZE = "size of the text"
 _GROWTH = f"{_SIZE} (1: linear)"
+_QUERY = "a query with a token budget"
+_RUN = "the files of ours that run"
 
 _40 = "40 hits in 10 documents of 10,000 chunks"
 _ALONE = "the same search in Chroma alone"
@@ -118,8 +120,8 @@ BOUNDS = (
     *(
         Bound(f"{framework}.{kind}.{against}", work, peer, limit, unit)
         for framework, name, bare, many in (
-            ("langchain", "LangChain", _DOCUMENTS, 5),
-            ("llamaindex", "LlamaIndex", _NODES, 3),
+            ("langchain", "LangChain", _DOCUMENTS, 5.5),
+            ("llamaindex", "LlamaIndex", _NODES, 6),
         )
         for kind, what in (("passed", "passed through"), ("merged", "half merged"))
         for work in (f"{_400}, {name}, {what}",)
@@ -151,6 +153,8 @@ BOUNDS = (
         300,
         "× as long",
     ),
+    Bound("files.langchain", f"{_QUERY}, LangChain", _RUN, 14, "files"),
+    Bound("files.llamaindex", f"{_QUERY}, LlamaIndex", _RUN, 15, "files"),
     Bound(
         "neighbours.memory",
         "1,000 nodes and two neighbours on each side, in order",

@@ -24,6 +24,7 @@ GROUPS = (
     "locating",
     "langchain",
     "llamaindex",
+    "files",
     "neighbours",
     "rebuilding",
     "widening",

@@ -50,7 +50,7 @@ def test_a_bound_knows_which_side_is_better():
 
 def test_no_bound_is_a_time_or_a_speed_so_that_a_busy_machine_fails_none():
     bounded = {bound.unit for bound in BOUNDS if bound.limit is not None}
-    assert bounded <= {"×", "× as long", "%", "slope", "characters"}
+    assert bounded <= {"×", "× as long", "%", "slope", "characters", "files"}
 
 
 def test_what_was_not_measured_was_not_reached():

@@ -38,3 +38,13 @@ def test_the_commands_of_the_readme_are_targets_of_the_makefile():
     assert {"demo", "test"} <= commands
     for command in sorted(commands):
         assert re.search(rf"^{command}:", makefile, re.MULTILINE), command
+
+
+def test_ci_begins_with_the_commands_of_the_readme_as_they_are_printed():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+    printed = re.findall(r"^(make [^#\n]+?) *(?:#.*)?$", readme, re.MULTILINE)
+    ran = re.findall(r"^\s*(make .+)$", ci, re.MULTILINE)
+    assert printed == ["make demo", "make test"]
+    assert ran[: len(printed)] == printed

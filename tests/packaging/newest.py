@@ -1,14 +1,18 @@
-"""Print the frameworks of an environment beside the newest that the index has.
+"""Print what an environment has of each framework and client beside the newest.
 
-Where they differ, pip says why the newest cannot be installed. `make test-newest` runs
-it with the interpreter of its environment, and with what it gives to pip.
+Where they differ, pip says why the newest cannot be installed. `make test CONSTRAINTS=`
+runs it with the interpreter of its environment, and with what it gives to pip.
 """
 
 import json
 import subprocess
 import sys
 
-FRAMEWORKS = ("langchain", "langchain-core", "langgraph", "llama-index-core")
+NAMES = (
+    *("langchain", "langchain-core", "langgraph", "llama-index-core"),
+    *("chromadb", "langchain-openai", "mcp", "nicegui", "openai"),
+    *("sentence-transformers", "starlette", "tiktoken", "typer"),
+)
 
 
 def pip(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -17,16 +21,14 @@ def pip(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def rows(arguments: list[str]) -> list[str]:
-    """One line for each framework: what is installed, the newest, and the reason."""
+    """Return a line for each: what is installed, the newest, and the reason."""
     listed = json.loads(pip("list", "--format", "json").stdout)
     installed = {each["name"]: each["version"] for each in listed}
-    outdated = json.loads(pip("list", "--outdated", "--format", "json").stdout)
-    newest = {each["name"]: each["latest_version"] for each in outdated}
     lines = []
-    for name in FRAMEWORKS:
-        latest = newest.get(name, "the same")
+    for name in NAMES:
+        latest = json.loads(pip("index", "versions", "--json", name).stdout)["latest"]
         line = f"{name}: tested {installed[name]}, newest {latest}"
-        if name in newest:
+        if latest != installed[name]:
             wanted = f"{name}=={latest}"
             said = pip("install", "--quiet", "--dry-run", *arguments, wanted).stderr
             reasons = [f"  {each}" for each in said.splitlines() if "WARN" not in each]

@@ -54,7 +54,6 @@ def assert_told(result, *codes: int) -> None:
     [
         ["context", "{root}/loop", QUESTION],
         ["context", "{notes}", QUESTION, "--directory", "{root}/file.txt/index"],
-        ["context", "a\0b", QUESTION],
         [*RUN, "--questions", "{root}/columns.csv"],
         ["sweep", "{root}/missing", *RUN[2:]],
         [*RUN, "--out", "{root}/file.txt"],
