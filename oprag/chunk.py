@@ -213,6 +213,9 @@ class Passage(NamedTuple):
 OTHER_ENDS = "。！？｡।॥؟۔።"
 """Marks that end a sentence whatever is around them, in scripts other than Latin."""
 
+CUT_CHARACTER = "\ufffd"
+"""What is left of a character where tokens were cut inside it."""
+
 SMALL_GAP = 8
 """Characters that may lie between two chunks of one passage: splitters strip the white
 space between chunks."""
@@ -266,6 +269,12 @@ def as_line(text: str, longest: int | None = LONGEST_IN_LINE) -> str:
 
 
 _WHOLE_PATH = re.compile(r"(file://)?([/~]|[A-Za-z]:[/\\]|\\\\)")
+
+
+def is_cut(text: str) -> bool:
+    """Whether a text begins or ends with what is left of a character."""
+    whole = text.strip()
+    return whole != whole.strip(CUT_CHARACTER)
 
 
 def distinct_names(documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:

@@ -13,7 +13,7 @@ from dataclasses import fields
 from itertools import pairwise
 from typing import NamedTuple
 
-from oprag.chunk import Hit
+from oprag.chunk import Hit, is_cut
 from oprag.diagnosing.checks import Group, check_group, group_chunks, keys_of
 from oprag.diagnosing.proofs import ProvedDocument, prove
 from oprag.diagnosing.repair import Change, plan_changes
@@ -164,6 +164,9 @@ class Examination:
             ordered = self._is_ordered(group) and ordered
             for i in group.members if group.shared_name is not None else ():
                 self._findings.add("shared_name", i, group.name)
+            for i in group.members:
+                if is_cut(chunks[i].text):
+                    self._findings.add("cut_characters", i, group.name)
         ordered = not self._find_ids_of_chunks(document_key) and ordered
         self.damaged = check_documents(chunks, self._findings, sampled=not taken.is_all)
         """Numbers of the chunks of documents that cannot be read whole."""

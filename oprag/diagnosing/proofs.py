@@ -10,7 +10,15 @@ from oprag.chunk import Chunk, Hit, Span
 from oprag.diagnosing.checks import read_places
 from oprag.diagnosing.sources import Sources
 from oprag.documents import by_version
-from oprag.locating import Location, Order, Placement, cover_by_place, place, squeeze
+from oprag.locating import (
+    Location,
+    Order,
+    Placement,
+    cover_by_place,
+    pieces_of,
+    place,
+    squeeze,
+)
 from oprag.metadata import CHUNK_INDEX, N_CHUNKS
 from oprag.positions import PositionKeys, as_number
 
@@ -138,7 +146,9 @@ def _orders(group: Sequence[Hit]) -> Iterator[Order]:
 def _holds(source: str, chunk: Chunk) -> bool | None:
     if chunk.span is None or chunk.part is not None:
         return None
-    return squeeze(source[slice(*chunk.span)]) == squeeze(chunk.text)
+    there = squeeze(source[slice(*chunk.span)])
+    (piece,) = pieces_of(there, [chunk.text])
+    return there in (squeeze(chunk.text), piece.text)
 
 
 def _shifts(recorded: Sequence[Chunk], locations: Sequence[Location]) -> dict[int, int]:

@@ -127,6 +127,9 @@ MESSAGES = {
     "documents need exact=False.",
     "unproved_text": "Another splitter dropped more than white space, or a text was "
     "altered: the order is right, and full documents are refused.",
+    "cut_characters": "Texts begin or end inside a character (U+FFFD), as a splitter "
+    "that counts tokens cuts them: they are placed by what is left, and full documents "
+    "are refused. Split again between characters, as oprag does.",
     "no_source": "No source is known by a name that these chunks carry.",
     "wrong_position": "The recorded position is not where the source has the text, or "
     "the text that the chunks were joined to.",
@@ -144,7 +147,7 @@ MESSAGES = {
 EMPTY = Problem("empty", MESSAGES["empty"], 0, 0, ())
 """The problem of an index without chunks."""
 
-_NOT_SERIOUS = ("unproved_position", "unstamped", "inexact")
+_NOT_SERIOUS = ("unproved_position", "unstamped", "inexact", "cut_characters")
 DAMAGE = frozenset({"altered_text", "incomplete"})
 """Problems that damage an index, where they keep a document from being read whole."""
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from oprag.errors import ConflictingPositionsError, PositionWarning, users_level
-from oprag.locating import Location, exchangeable, given_order, locate, squeeze
+from oprag.locating import Location, exchangeable, given_order, locate
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
@@ -36,7 +36,7 @@ POSITION_KEYS = (
 )
 """Keys whose old values a repair replaces or takes away."""
 
-_PROVED = ("exact", "whitespace")
+_PROVED = ("exact", "whitespace", "inside")
 _LISTED = 10
 """Chunks that an error names."""
 
@@ -138,8 +138,7 @@ def replaced(
 
 
 def _order(name: str, part: SourcePart, *, believed: bool) -> list[int]:
-    pieces = [squeeze(chunk) for chunk in part.chunks]
-    order, doubtful = given_order(squeeze(part.text), pieces, believed=believed)
+    order, doubtful = given_order(part.text, part.chunks, believed=believed)
     if order is None:
         raise _several_orders(name, part, doubtful)
     return order

@@ -9,6 +9,7 @@ from oprag.locating.chunks_in_any_order import (
 )
 from oprag.locating.chunks_in_order import Location, locate
 from oprag.locating.contiguity import joined
+from oprag.locating.pieces import pieces_of
 from oprag.locating.proved_order import given_order
 from oprag.locating.seeds import held, starts_of
 from oprag.locating.squeezed_text import squeeze
@@ -24,6 +25,7 @@ __all__ = [
     "held",
     "joined",
     "locate",
+    "pieces_of",
     "place",
     "place_some",
     "squeeze",

@@ -20,7 +20,9 @@ _READINGS = 64
 text this many times over. Where nothing is unique, that keeps the time linear."""
 
 
-def anchor(text: str, pieces: Sequence[str], *, complete: bool) -> list[Range | None]:
+def anchor(
+    text: str, pieces: Sequence[str], *, complete: bool, gaps: Sequence[int] = ()
+) -> list[Range | None]:
     """Find the places of pieces, by contiguity if they cover the text without a gap.
 
     Splitters that are applied one after another step back where the outer chunks
@@ -33,6 +35,7 @@ def anchor(text: str, pieces: Sequence[str], *, complete: bool) -> list[Range | 
             before it, but for such steps.
         complete: No piece was left out. Then pieces between two proved ones are
             taken to cover what lies between them, where they can.
+        gaps: How many characters may be missing after each piece; empty for none.
 
     Returns:
         For each piece the first and the last start that it may have; where they
@@ -41,7 +44,7 @@ def anchor(text: str, pieces: Sequence[str], *, complete: bool) -> list[Range | 
     if not pieces:
         return []
     last = len(text) - len(pieces[-1])
-    whole = cover(text, pieces, 0, last) if complete else None
+    whole = cover(text, pieces, 0, last, gaps=gaps) if complete else None
     if whole:
         return list(whole)
     seeds = Seeds(text, spacing_for(pieces))
@@ -50,11 +53,11 @@ def anchor(text: str, pieces: Sequence[str], *, complete: bool) -> list[Range | 
     back = 2 * _step_back(ends)
     if not complete:
         return _in_order(text, pieces, once, max(back, STEP))
-    whole = cover(text, pieces, 0, last, max(back, STEP))
+    whole = cover(text, pieces, 0, last, max(back, STEP), gaps=gaps)
     if whole:
         return list(whole)
     places = _in_order(text, pieces, once, back)
-    _cover_between(text, pieces, places, back)
+    _cover_between(text, pieces, places, back, gaps)
     return places
 
 
@@ -143,7 +146,11 @@ def _reach(text: str, pieces: dict[int, str]) -> int:
 
 
 def _cover_between(
-    text: str, pieces: Sequence[str], places: list[Range | None], back: int
+    text: str,
+    pieces: Sequence[str],
+    places: list[Range | None],
+    back: int,
+    gaps: Sequence[int],
 ) -> None:
     """Prove places by contiguity: from one proved piece to the next without a gap."""
     known = [(i, at[0]) for i, at in enumerate(places) if at and at[0] == at[1]]
@@ -152,5 +159,5 @@ def _cover_between(
     for (before, first), (after, last) in pairwise(known):
         part = slice(max(before, 0), after + 1)
         if after - before > 1 and None not in places[part]:
-            found = cover(text, pieces[part], first, last, back)
+            found = cover(text, pieces[part], first, last, back, gaps=gaps[part])
             places[part] = found or places[part]

@@ -54,7 +54,7 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
     for order in orders:
         ordered = [texts[i] for i in order.indexes]
         if not order.recorded:  # do they fit in no other, but for white space?
-            only, _ = given_order(squeeze(source), [*map(squeeze, ordered)])
+            only, _ = given_order(source, ordered)
             if only != list(range(len(ordered))):
                 continue
         found = _in_order(source, texts, order.indexes)
@@ -84,15 +84,19 @@ def _in_order(
 def _covers(source: str, locations: Sequence[Location]) -> bool:
     """Whether chunks in this order leave out nothing of a text but white space.
 
-    A chunk that lies in another is of another split: their order proves nothing.
+    And but for the one character between two chunks that were cut inside it. A chunk
+    that lies in another is of another split: their order proves nothing.
     """
-    last = Span(-1, 0)
-    for span in [each.span for each in locations if each.status != "blank"]:
+    last, was_cut = Span(-1, 0), False
+    for span, status in locations:
+        if status == "blank":
+            continue
         if span is None or span.start <= last.start or span.end <= last.end:
             return False
-        if source[last.end : span.start].strip():
+        is_cut = status == "inside"
+        if len(source[last.end : span.start].strip()) > (was_cut or is_cut):
             return False
-        last = span
+        last, was_cut = span, is_cut
     return bool(locations) and not source[last.end :].strip()
 
 

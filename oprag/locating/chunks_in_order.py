@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 from oprag.chunk import Span
 from oprag.locating.anchors import anchor
 from oprag.locating.contiguity import Range
+from oprag.locating.pieces import gaps_after, pieces_of
 from oprag.locating.squeezed_text import SqueezedText, squeeze
 
 
@@ -31,7 +32,8 @@ class Location(NamedTuple):
     - `whitespace`: it does but for white space. `span` goes from its first
       character that is not white space to its last.
     - `inside`: the source's text at `span` is a part of it, with something before or
-      after it that the source does not have there.
+      after it that the source does not have there: a header, or what is left of a
+      character that was cut (U+FFFD).
     - `ambiguous`: it occurs, and more than one place is possible.
     - `not_found`: it does not occur where its neighbours leave room for it.
     - `blank`: it is empty or white space alone, so any place fits.
@@ -60,7 +62,8 @@ def locate(
       the order of the chunks allows, or by contiguity between two proved chunks.
 
     An altered chunk is reported, unless the altered text also occurs in the source
-    between the chunk's neighbours: then it is placed there. Splitters applied one
+    between the chunk's neighbours: then it is placed there. One that was cut inside a
+    character at an end (U+FFFD) is looked up without it. Splitters applied one
     after another may step back where the outer chunks overlap; that is allowed for.
 
     Takes time and memory linear in the length of source and chunks. Deterministic.
@@ -77,12 +80,18 @@ def locate(
         One location per chunk, in the order of the chunks.
     """
     squeezed = SqueezedText(source)
-    pieces = [squeeze(chunk) for chunk in chunks]
-    found = iter(anchor(squeezed.flat, [*filter(None, pieces)], complete=complete))
-    return [
-        _location(squeezed, chunk, piece, next(found)) if piece else _BLANK
-        for chunk, piece in zip(chunks, pieces, strict=True)
-    ]
+    pieces = pieces_of(squeezed.flat, chunks)
+    solid = [piece for piece in pieces if piece.text]
+    texts = [piece.text for piece in solid]
+    gaps = gaps_after(solid)
+    found = iter(anchor(squeezed.flat, texts, complete=complete, gaps=gaps))
+    locations = []
+    for chunk, piece in zip(chunks, pieces, strict=True):
+        if piece.text:
+            locations.append(_location(squeezed, chunk, piece.text, next(found)))
+        else:
+            locations.append(_NOT_FOUND if chunk.strip() else _BLANK)
+    return locations
 
 
 def _location(
@@ -103,4 +112,5 @@ def placed_at(squeezed: SqueezedText, chunk: str, piece: str, index: int) -> Loc
     if begin >= 0 and squeezed.text.startswith(chunk, begin):
         return Location(Span(begin, begin + len(chunk)), "exact")
     end = squeezed.offset(index + len(piece) - 1) + 1
-    return Location(Span(start, end), "whitespace")
+    is_whole = len(piece) == len(squeeze(chunk))
+    return Location(Span(start, end), "whitespace" if is_whole else "inside")

@@ -22,7 +22,13 @@ _LIMIT = 64
 
 
 def cover(
-    text: str, pieces: Sequence[str], first: int, last: int, back: int = 0
+    text: str,
+    pieces: Sequence[str],
+    first: int,
+    last: int,
+    back: int = 0,
+    *,
+    gaps: Sequence[int] = (),
 ) -> list[Range] | None:
     """Find the possible places of pieces that cover the text without a gap.
 
@@ -36,6 +42,7 @@ def cover(
         first: Where the first piece starts, in characters of `text`.
         last: Where the last piece starts, if it is there or the text ends with it.
         back: How much earlier than the piece before it a piece may end.
+        gaps: How many characters may be missing after each piece; empty for none.
 
     Returns:
         For each piece the first and the last of its starts in all the ways; where
@@ -43,7 +50,9 @@ def cover(
         more than 64 starts they may lie further apart than that, never closer.
         None when there is no way at all.
     """
-    overlap = sum(map(len, pieces)) - (last + len(pieces[-1]) - first)
+    gaps = gaps or [0] * len(pieces)
+    length = sum(map(len, pieces)) + sum(gaps[: len(pieces) - 1])
+    overlap = length - (last + len(pieces[-1]) - first)
     latest = first
     windows = [(first, first)]
     ways: list[list[Range]] = []
@@ -54,15 +63,20 @@ def cover(
         if not starts:
             return None
         ways.append(starts)
-        latest += len(piece)
+        size = len(piece) + gaps[i]
+        latest += size
         longer = len(pieces[i + 1]) - len(piece) if i + 1 < len(pieces) else 0
-        windows = joined([(lo - longer - back, hi + len(piece)) for lo, hi in starts])
+        windows = joined([(lo - longer - back, hi + size) for lo, hi in starts])
     ways[-1] = [(last, last)]
-    return _narrowed(text, pieces, ways, back)
+    return _narrowed(text, pieces, ways, back, gaps)
 
 
 def _narrowed(
-    text: str, pieces: Sequence[str], ways: list[list[Range]], back: int
+    text: str,
+    pieces: Sequence[str],
+    ways: list[list[Range]],
+    back: int,
+    gaps: Sequence[int],
 ) -> list[Range] | None:
     """Drop, from the end backwards, the starts that do not lead to it."""
     for i in range(len(pieces) - 2, -1, -1):
@@ -72,7 +86,7 @@ def _narrowed(
             size = len(pieces[i])
             longer = len(pieces[i + 1]) - size
             windows = joined(
-                [(lo - size, hi + longer + back) for lo, hi in ways[i + 1]]
+                [(lo - size - gaps[i], hi + longer + back) for lo, hi in ways[i + 1]]
             )
             ways[i] = _common(ways[i], windows)
             if is_open:

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
 from oprag.locating.contiguity import cover
+from oprag.locating.pieces import Piece, gaps_after, pieces_of
 from oprag.locating.seeds import ABSENT, UNKNOWN, Seeds, spacing_for, starts_of
+from oprag.locating.squeezed_text import squeeze
 
 _WITNESSES = 6
 """Chunks of known places that must be in order for an order to be believed.
@@ -20,31 +22,37 @@ Shuffled, so many are in order once in 720 times."""
 
 
 def given_order(
-    flat: str, pieces: Sequence[str], *, believed: bool = False
+    source: str, chunks: Sequence[str], *, believed: bool = False
 ) -> tuple[list[int] | None, list[int]]:
-    """Find the order of all pieces of a text, from their places and the order given.
+    """Find the order of all chunks of a text, from their places and the order given.
 
-    Pieces are ordered by their places where all are known; else the order given is
-    believed where the known are in it, and no two neighbours could be exchanged (unless
-    it is `believed`).
+    White space does not count. Chunks are ordered by their places where all are known;
+    else the order given is believed where the known are in it, and no two neighbours
+    could be exchanged (unless it is `believed`).
     Those that do not occur, and empty ones, stay after the one before them.
 
     Returns:
-        Numbers of all pieces in reading order, or None where it is not known; and
+        Numbers of all chunks in reading order, or None where it is not known; and
         then those that may be elsewhere.
     """
+    flat = squeeze(source)
+    pieces = pieces_of(flat, chunks)
     as_given = list(range(len(pieces)))
-    copies = Counter(filter(None, pieces))
-    if len(copies) <= 1:
+    copies = Counter(piece.text for piece in pieces if piece.text)
+    if len({piece for piece in pieces if piece.text}) <= 1:
         return as_given, []
-    starts = {piece: iter(found) for piece, found in _starts(flat, copies)}
-    places = [next(starts[piece]) if piece else ABSENT for piece in pieces]
-    unsure = [i for i, piece in enumerate(pieces) if piece and places[i] < 0]
+    starts = {text: iter(found) for text, found in _starts(flat, copies)}
+    places = [next(starts[p.text]) if p.text else ABSENT for p in pieces]
+    kinds = Counter(piece.text for piece in {*pieces})
+    for i, piece in enumerate(pieces):
+        if kinds[piece.text] > 1 and places[i] >= 0:
+            places[i] = UNKNOWN  # cut otherwise, they are not the same
+    unsure = [i for i, p in enumerate(pieces) if p.text and places[i] < 0]
     keys = []
     key = (0, 0)
     for piece, at in zip(pieces, places, strict=True):
         if at >= 0:
-            key = at, at + len(piece)
+            key = at, at + len(piece.text)
         keys.append(key)
     order = sorted(as_given, key=keys.__getitem__)
     if not unsure or (order == as_given and (believed or UNKNOWN not in places)):
@@ -69,39 +77,45 @@ def _starts(flat: str, copies: Mapping[str, int]) -> Iterator[tuple[str, list[in
         yield piece, found
 
 
-def _is_believable(flat: str, pieces: Sequence[str], places: Sequence[int]) -> bool:
+def _is_believable(flat: str, pieces: Sequence[Piece], places: Sequence[int]) -> bool:
     """Whether enough pieces of known places are in order, and the others fit in.
 
     Pieces of one splitter neither begin nor end before those that precede them.
     """
     spans = [
-        (at, at + len(piece))
+        (at, at + len(piece.text))
         for piece, at in zip(pieces, places, strict=True)
-        if piece and at >= 0
+        if piece.text and at >= 0
     ]
     advance = all(a[0] <= b[0] and a[1] <= b[1] for a, b in pairwise(spans))
     if len(spans) < _WITNESSES or not advance:
         return False
-    solid = [piece for piece in pieces if piece]
-    if sum(map(len, solid)) < len(flat):
+    solid = [piece for piece in pieces if piece.text]
+    most = sum(len(piece.text) for piece in solid) + sum(gaps_after(solid))
+    if most < len(flat):
         return True  # something was dropped: they cannot cover it
-    if cover(flat, solid, 0, len(flat) - len(solid[-1])) is None:
+    if not _can_cover(flat, solid):
         return False
-    return not any(
-        cover(flat[low:high], run, 0, high - low - len(run[-1]))
-        for low, high, run in _exchanged(flat, pieces, places)
-    )
+    runs = _exchanged(flat, pieces, places)
+    return not any(_can_cover(flat[low:high], run) for low, high, run in runs)
+
+
+def _can_cover(flat: str, run: Sequence[Piece]) -> bool:
+    """Whether pieces can cover all of a text in this order."""
+    texts = [piece.text for piece in run]
+    last = len(flat) - len(texts[-1])
+    return cover(flat, texts, 0, last, gaps=gaps_after(run)) is not None
 
 
 def _exchanged(
-    flat: str, pieces: Sequence[str], places: Sequence[int]
-) -> Iterator[tuple[int, int, list[str]]]:
+    flat: str, pieces: Sequence[Piece], places: Sequence[int]
+) -> Iterator[tuple[int, int, list[Piece]]]:
     """Runs of pieces between two of known places, with two neighbours exchanged.
 
     Yields:
         The characters that they are to cover, and the pieces.
     """
-    solid = [(piece, at) for piece, at in zip(pieces, places, strict=True) if piece]
+    solid = [(p, at) for p, at in zip(pieces, places, strict=True) if p.text]
     known = [i for i, (_, at) in enumerate(solid) if at >= 0]
     edges = [-1, -1, *known, len(solid), len(solid)]
     for first, before, after, last in zip(*(edges[i:] for i in range(4)), strict=False):
@@ -110,7 +124,8 @@ def _exchanged(
         low = solid[first][1] if first >= 0 else 0
         high = len(flat)
         if last < len(solid):
-            high = solid[last][1] + len(solid[last][0])
+            piece, at = solid[last]
+            high = at + len(piece.text)
         for i in range(max(before, 0), min(after, len(solid) - 1)):
             left, right = run[i - start], run[i - start + 1]
             if after - before > 1 and left != right:

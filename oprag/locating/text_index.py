@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from itertools import islice
 from threading import Lock
 
-from oprag.chunk import Span
+from oprag.chunk import CUT_CHARACTER, Span
 from oprag.locating.chunks_in_order import Location, locate, placed_at
 from oprag.locating.seeds import (
+    ABSENT,
     SEED,
     UNKNOWN,
     Seeds,
@@ -35,11 +36,16 @@ class TextIndex:
         self._seeds = Seeds(self._squeezed.flat, spacing)
 
     def only(self, text: str) -> Location:
-        """Return the place of a text that occurs once; white space never counts."""
+        """Return the place of a text that occurs once; white space never counts.
+
+        One that was cut inside a character at an end has the place of what is left.
+        """
         piece = squeeze(text)
         if not piece:
             return Location(None, "blank")
         start = self._seeds.searched(piece)
+        if start == ABSENT and (rest := piece.strip(CUT_CHARACTER)):
+            piece, start = rest, self._seeds.searched(rest)
         if start == UNKNOWN:
             return Location(None, "ambiguous")
         if start < 0:
@@ -72,7 +78,11 @@ class TextIndex:
             begin - far <= each.at <= begin - _length(each) and each.start < best.start
             for each in found
         )
-        moved = sum(_length(each) for each in behind if each.start < best.start)
+        moved = 0
+        for each in behind:
+            if each.start < best.start:  # a header may quote what comes after it
+                outside = max(0, begin - each.at)
+                moved += outside + max(0, each.at + _length(each) - end)
         is_header = begun and best.end == far  # it may quote what is near
         if (mixed and not is_header) or 2 * moved > best.start:
             return Location(None, "not_found")
@@ -119,14 +129,22 @@ class TextIndex:
         return Location(None, "ambiguous" if several else "not_found")
 
     def _recorded_stretch(self, piece: str, recorded: Span | None) -> Stretch | None:
-        """Return the stretch that begins where it is recorded, if `SEED` agrees."""
+        """Return the stretch that begins where it is recorded, if `SEED` agrees.
+
+        A header may begin with the same words. Of several stretches it is the one that
+        is the rest of the piece, else the first.
+        """
         flat = self._squeezed.flat
         if recorded is None:
             return None
         begin = self._squeezed.index(recorded.start)
         seed = flat[begin : begin + SEED]
-        at = piece.find(seed) if len(seed) == SEED else -1
-        return None if at < 0 else stretch_at(flat, begin, piece, at, back=False)
+        starts = [*starts_of(seed, piece)] if len(seed) == SEED else []
+        if not starts:
+            return None
+        rests = (at for at in starts if flat.startswith(piece[at:], begin))
+        at = next(rests, starts[0])
+        return stretch_at(flat, begin, piece, at, back=False)
 
     def copies(self, text: str, most: int) -> int:
         """Count the places of a text, as `only` finds it, up to `most` and one more."""

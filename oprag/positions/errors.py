@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from oprag.chunk import Chunk, Hit
+from oprag.chunk import Chunk, Hit, is_cut
 from oprag.errors import ConflictingPositionsError, MissingPositionError, PositionError
 from oprag.metadata import uri_of
 from oprag.positions.identity import OF_A_PLACE as POSITION_METADATA
@@ -15,6 +15,7 @@ _WAY_OUT = "Give the full texts as documents=, and each chunk is found in its te
 _NO_NUMBERING = POSITION_METADATA - {*PART_KEYS}
 _LISTED = 3
 """Chunks that an error names."""
+_CUT = "was cut inside a character (U+FFFD)"
 _WHY = {"ambiguous": "is more than once in its text", "not_found": "is not in its text"}
 
 
@@ -47,6 +48,8 @@ def no_position(
         )
     elif useless:
         why = f" Not usable for every chunk of the document: {', '.join(useless)}."
+    if is_cut(hit.text):
+        why += f" It {_CUT}, so that no text has it as it is."
     way_out = _WAY_OUT
     if position_keys is None and (numbering := _find_numbering_key(hits)):
         way_out = (
@@ -111,14 +114,14 @@ def not_located(
     name = first.text_id
     of = f"{len(unproved)} of its {len(chunks)} retrieved chunks"
     if known:
-        listed = "; ".join(
-            f"rank {chunk.rank} {_WHY[why]}" for chunk, why in unproved[:_LISTED]
-        )
+        listed = "; ".join([_why(*each) for each in unproved[:_LISTED]])
         more = "; …" if len(unproved) > _LISTED else ""
         what = f"the places of {of} cannot be proved ({listed}{more})"
         do = "Give the text that was indexed, or index the document again."
         if {why for _, why in unproved} == {"ambiguous"}:
             do = 'Set on_problem="warn", and such chunks follow the others, marked.'
+        if all(is_cut(chunk.text) for chunk, _ in unproved):
+            do = "Index it again with a splitter of oprag, which cuts no character."
     else:
         what = f"{of} have no position that can be used, and documents= has no exact "
         what += f"text by the name {name!r}"
@@ -128,6 +131,13 @@ def not_located(
     return MissingPositionError(
         message, document=first.document_key, rank=first.rank, keys=keys
     )
+
+
+def _why(chunk: Chunk, status: str) -> str:
+    """Say why the place of a chunk cannot be proved."""
+    if is_cut(chunk.text):
+        return f"rank {chunk.rank} {_CUT}, and what is left {_WHY[status]}"
+    return f"rank {chunk.rank} {_WHY[status]}"
 
 
 def unscoped(

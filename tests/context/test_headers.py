@@ -25,6 +25,8 @@ SOURCES = {name: source(name) for name in NAMES}
 AROUND = {
     "one header": lambda name, text, _: f"From the file {name}: {text}",
     "a header each": lambda _, text, n: f"Part {n} is on {text.split()[5]}.\n\n{text}",
+    "its first word": lambda _, text, n: f"Part {n}, {text.split()[0]}.\n\n{text}",
+    "its title": lambda _, text, n: f"Section: {text.strip()[:60]}\n\n{text}",
     "a footer": lambda _, text, n: f"{text}\n(part {n})",
     "both": lambda name, text, n: f"[{n}] {text} -- {name}",
     "other white space": lambda _, text, n: f"Part {n}: " + " ".join(text.split()),
