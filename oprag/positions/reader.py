@@ -224,7 +224,11 @@ class _Document:
         for same in of_text.values():
             if len(same) == 1:
                 continue
-            known = [i for i in same if known_positions(self.hits[i])]
+            known = [
+                i
+                for i in same
+                if known_positions(self.hits[i]) or HASH in self.hits[i].metadata
+            ]
             for i in same if known else ():
                 if i not in known and not is_marked(self.hits[i]):
                     twins[i] = known[0]

@@ -24,7 +24,8 @@ pytestmark = pytest.mark.slow
 
 TEXTS = {"laws.txt": reference(4_000), "o'brien — 85%.txt": made_up(4_000, 0.87)}
 POSITIONS = {
-    *("doc_key", "doc_uri", "chunk_index", "n_chunks", "char_start", "char_end")
+    *("doc_key", "doc_uri", "chunk_index", "n_chunks", "char_start", "char_end"),
+    "chunk_hash",
 }
 
 

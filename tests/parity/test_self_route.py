@@ -210,7 +210,8 @@ def test_what_a_retriever_around_a_store_finds_out_is_kept(framework):
 @pytest.mark.parametrize("framework", [InLangChain, InLlamaIndex])
 def test_documents_with_ids_that_were_made_up_are_read_by_their_files(framework):
     held, path = framework(), "/home/x/a.md"
-    ids = {"doc_id": "5", "source": path, "start_index": 0}
+    made_up = "00000000-0000-4000-8000-000000000005"
+    ids = {"doc_id": made_up, "source": path, "start_index": 0}
     held.add([StoredChunk("It was", ids, "1")])
     texts = {path: "It was built in 1912."}
     routed = held.routed(held.search(4), REFUSAL, "In 1912.", documents=texts)
