@@ -16,19 +16,11 @@ from collections.abc import (
 )
 from functools import partial, reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from langchain_core.messages import BaseMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
-from langchain_core.runnables import (
-    Runnable,
-    RunnableConfig,
-    RunnableSequence,
-    RunnableSerializable,
-    RunnableWithFallbacks,
-)
-from langchain_core.runnables.base import RunnableBindingBase
-from langchain_core.runnables.config import merge_configs
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
 from langchain_core.runnables.utils import (
     AddableDict,
     ConfigurableFieldSpec,
@@ -36,17 +28,10 @@ from langchain_core.runnables.utils import (
 )
 
 from langchain_oprag._answer_run import AnswerRun, anotify, notify
-from langchain_oprag._options import unwrapped
+from langchain_oprag._models import facts_of, with_tool
 from langchain_oprag._prompts import Question
 from oprag import routing
-from oprag.calls import (
-    DECLINE_TOOL,
-    CallModel,
-    TokenUsage,
-    field_of,
-    frame_tokens,
-    text_of,
-)
+from oprag.calls import CallModel, TokenUsage, frame_tokens, text_of
 from oprag.errors import refuse_unknown
 from oprag.tokens import (
     NamedTokenCounter,
@@ -58,7 +43,8 @@ from oprag.tokens import (
     resolve_token_counter,
 )
 
-_T = TypeVar("_T")
+_DATE = r"[-@]\d{3}[-\d]*$"
+"""A date or version, as providers put it after a model's name."""
 ChainInput: TypeAlias = str | dict[str, Any]
 """A question, `{"input": …}`, perhaps with `chat_history`, or `{"messages": […]}`."""
 
@@ -312,102 +298,3 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         except BaseException as error:
             await anotify(run.fail(error))
             raise
-
-
-def with_tool(model: Any, config: RunnableConfig) -> Runnable[Any, Any] | None:
-    """Give a model the tool with which it declines, inside of all that wraps it.
-
-    Args:
-        model: The runnable that is called. Tools that were bound to it are not sent:
-            nobody would carry them out.
-        config: It decides configurable fields.
-
-    Returns:
-        What is called instead; None if it takes no tools, or something behind it
-        hides that it calls one.
-    """
-    if isinstance(model, RunnableBindingBase):
-        bound = with_tool(model.bound, merge_configs(model.config, config))
-        kwargs = {k: v for k, v in model.kwargs.items() if k not in _OF_TOOLS}
-        return bound and model.model_copy(update={"bound": bound, "kwargs": kwargs})
-    if isinstance(model, RunnableWithFallbacks):
-        given = [with_tool(each, config) for each in model.runnables]
-        changes = {"runnable": given[0], "fallbacks": given[1:]}
-        return None if None in given else model.model_copy(update=changes)
-    if isinstance(model, RunnableSequence):
-        last = with_tool(model.last, config)
-        return last and RunnableSequence(*model.steps[:-1], last)
-    inner, config, _ = unwrapped(model, config)
-    if inner is not model:
-        return with_tool(inner, config)
-    try:
-        return model.bind_tools([{"type": "function", "function": DECLINE_TOOL}])  # type: ignore[no-any-return]  # a Runnable
-    except (AttributeError, NotImplementedError):
-        return None
-
-
-_OF_TOOLS = ("tools", "tool_choice", "tool_config", "functions", "function_call")
-"""Names that integrations give to the tools that `bind_tools` binds."""
-_DATE = r"[-@]\d{3}[-\d]*$"
-"""A date or version, as providers put it after a model's name."""
-_NAMES = ("model_name", "model", "model_id")
-_ANSWER_LIMITS = (
-    "max_completion_tokens",
-    "max_tokens",
-    "max_output_tokens",
-    "num_predict",
-)
-"""Names of the longest answer in integrations, in tokens."""
-
-
-class ModelFacts(NamedTuple):
-    """Facts about a model that are known without a call."""
-
-    names: set[str]
-    """As the user named it and its fallbacks; "" for one without a name."""
-    window: int | None
-    """Tokens that it takes at most, by its profile (LangChain 1.x)."""
-    answer_tokens: int | None
-    """The longest answer that it is set to give."""
-
-
-def facts_of(model: Runnable[Any, Any], config: RunnableConfig) -> ModelFacts:
-    """Look at the model inside `bind`, `with_retry`, `with_fallbacks` and the like.
-
-    Args:
-        model: The runnable that is called. Of fallbacks the first counts, and the
-            names of all; of a sequence the first step that is a model.
-        config: It decides configurable fields.
-    """
-    bound: dict[str, Any] = {}
-    others: set[str] = set()
-    while True:
-        model, config, more = unwrapped(model, config)
-        bound = {**more, **bound}
-        if isinstance(model, RunnableWithFallbacks):
-            others.update(*(facts_of(each, config).names for each in model.fallbacks))
-            model = model.runnable
-        elif isinstance(model, RunnableSequence):
-            named = (step for step in model.steps if _said(step, _NAMES, str))
-            model = next(named, model.steps[0])
-        else:
-            break
-    profile = getattr(model, "profile", None)
-    window = profile.get("max_input_tokens") if isinstance(profile, Mapping) else None
-    return ModelFacts(
-        {_said(bound, ("model",), str) or _said(model, _NAMES, str) or "", *others},
-        window if _is_said(window, int) else None,
-        _said(bound, _ANSWER_LIMITS, int) or _said(model, _ANSWER_LIMITS, int),
-    )
-
-
-def _said(holder: Any, names: Iterable[str], kind: type[_T]) -> _T | None:
-    """Return the first value of a kind that an object or a mapping has."""
-    values = (field_of(holder, name) for name in names)
-    return next((value for value in values if _is_said(value, kind)), None)
-
-
-def _is_said(value: Any, kind: type) -> bool:
-    # Some write -1 for "no limit".
-    found: Any = type(value)
-    return found is kind and bool(value if kind is str else value > 0)

@@ -13,9 +13,10 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.utils import AddableDict
 from pydantic import ConfigDict, Field, SkipValidation, field_validator, model_validator
 
-from langchain_oprag._answers import Answering, DrivenRunnable, ModelCall, with_tool
+from langchain_oprag._answers import Answering, DrivenRunnable, ModelCall
 from langchain_oprag._convert import document_of, hits_of
 from langchain_oprag._fetch import Fetch
+from langchain_oprag._models import gives_objects, with_tool
 from langchain_oprag._options import (
     A_MODEL,
     CheckedOptions,
@@ -49,6 +50,7 @@ from oprag.routing import (
     RouteOptions,
     Step,
     check_route,
+    no_text,
     no_tools,
     route,
     tokens_to_retrieve,
@@ -189,6 +191,8 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
             models[f"step_llms[{name!r}]"] = llm
         for option, llm in models.items():
             check_runnable(option, llm, A_MODEL)
+            if gives_objects(llm):
+                raise no_text(option, llm)
             if self.decline == "tool" and with_tool(llm, {}) is None:
                 raise no_tools(option, llm)
         names = "order", "on_problem", "position_keys", "document_key", "token_counter"

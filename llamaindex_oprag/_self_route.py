@@ -10,6 +10,7 @@ from typing import Any, NoReturn, Self
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM
+from llama_index.core.llms.structured_llm import StructuredLLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
@@ -45,6 +46,7 @@ from oprag.routing import (
     RouteOptions,
     StepContext,
     check_route,
+    no_text,
     no_tools,
     route,
     tokens_to_retrieve,
@@ -75,13 +77,15 @@ class SelfRouteOptions:
             step: check_llm(f"step_llms[{step!r}]", each)
             for step, each in (given["step_llms"] or {}).items()
         }
-        for name, each in self.llms.items() if self.decline == "tool" else ():
-            if not (
+        for name, each in self.llms.items():
+            option = "llm" if each is llm else f"step_llms[{name!r}]"
+            if isinstance(each, StructuredLLM):
+                raise no_text(option, each)
+            if self.decline == "tool" and not (
                 each.metadata.is_chat_model
                 and each.metadata.is_function_calling_model
                 and hasattr(each, "chat_with_tools")
             ):
-                option = "llm" if each is llm else f"step_llms[{name!r}]"
                 raise no_tools(option, each)
         self.source = source_or_none(given["documents"])
         self.problems = Problems("SelfRouteQueryEngine")

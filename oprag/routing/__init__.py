@@ -10,6 +10,7 @@ from oprag.routing.options import (
     Step,
     as_steps,
     check_route,
+    no_text,
     no_tools,
     tokens_to_retrieve,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "as_steps",
     "check_route",
     "declines",
+    "no_text",
     "no_tools",
     "route",
     "tokens_to_retrieve",

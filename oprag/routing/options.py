@@ -121,6 +121,17 @@ def no_tools(option: str, model: Any) -> InvalidOptionError:
     return InvalidOptionError(message, option="decline", value="tool")
 
 
+def no_text(option: str, model: Any) -> InvalidOptionError:
+    """Return the error for a model that gives objects, so that it cannot decline."""
+    message = (
+        f"{option}= is {named(model)} that gives objects instead of text, as "
+        "with_structured_output, as_structured_llm and parsers make them: it cannot "
+        "decline. Give the model itself, and let a step behind Self-Route make an "
+        "object of the answer."
+    )
+    return InvalidOptionError(message, option=option, value=model)
+
+
 def check_route(
     steps: Sequence[str | int | Step],
     *,

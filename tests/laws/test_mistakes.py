@@ -13,6 +13,7 @@ import langchain_core.documents
 import llama_index.core.schema
 import pytest
 from langchain_core.language_models import FakeListChatModel
+from langchain_core.output_parsers import JsonOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda
 from llama_index.core import PromptTemplate
@@ -24,6 +25,7 @@ from llama_index.core.vector_stores import (
     MetadataFilters,
     SimpleVectorStore,
 )
+from pydantic import BaseModel
 
 import langchain_oprag
 import llamaindex_oprag
@@ -69,6 +71,7 @@ def names() -> dict[str, dict[str, Any]]:
             "Document": document,
             "hits": hits,
             "llm": FakeListChatModel(responses=["unanswerable"]),
+            "parser": JsonOutputParser(),
             "retriever": store.as_retriever(),
             "finding": lambda found: RunnableLambda(lambda _: found),
             "template": ChatPromptTemplate.from_template,
@@ -80,6 +83,7 @@ def names() -> dict[str, dict[str, Any]]:
             "Document": llama_index.core.schema.Document,
             "nodes": nodes,
             "llm": MockLLM(),
+            "Shape": BaseModel,
             "retriever": index.as_retriever(),
             "template": PromptTemplate,
             "SimpleVectorStore": SimpleVectorStore,
