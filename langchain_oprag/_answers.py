@@ -43,6 +43,8 @@ from oprag.tokens import (
     resolve_token_counter,
 )
 
+_CAME_EMPTY = ("No generation chunks were returned", "No generations found in stream")
+"""LangChain's words for a model's stream, also inside `invoke`, that has no piece."""
 _DATE = r"[-@]\d{3}[-\d]*$"
 """A date or version, as providers put it after a model's name."""
 ChainInput: TypeAlias = str | dict[str, Any]
@@ -134,6 +136,10 @@ class ModelCall(routing.ModelCall):
         ways = (model.invoke, model.ainvoke, model.stream, model.astream)
         calls = (partial(way, messages, {**config, "tags": tags}) for way in ways)
         super().__init__(answering, request, calls)
+
+    def came_empty(self, error: Exception) -> bool:
+        """Return whether an error says no more than that a stream had no piece."""
+        return isinstance(error, ValueError) and str(error).startswith(_CAME_EMPTY)
 
     def read(self, piece: Any, *, whole: bool) -> str:
         """Return the text of a reply or a piece; take note of what it reports."""

@@ -79,9 +79,10 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     - `answer`: a string. If the model refuses at the last step, what it said;
       without any context "unanswerable";
     - `route`: `step`, the name of the step that the answer is from (None without
-      any context), and `answered`, False for a refusal; `finish`, where the answer
-      did not end as it should: `"length"` or `"filter"` if it was cut, `"empty"`, or
-      `"call"` if the model called a tool that nobody carried out;
+      any context), and `answered`, True only where something was answered: not for a
+      refusal, an empty reply or a call of a tool; `finish`, where the answer did not
+      end as it should: `"length"` or `"filter"` if it was cut, `"empty"`, or `"call"`
+      if the model called a tool that nobody carried out;
     - `usage`: what it took, see `oprag.calls.Ledger.to_dict`;
     - `messages`, where the input has them: the answer as an `AIMessage`, with the
       tokens of all steps in `usage_metadata` and the route in `response_metadata`.
@@ -142,8 +143,8 @@ class SelfRouteChain(Verifiable, DrivenRunnable, CheckedOptions):
     step_llms: SkipValidation[Mapping[str, Model] | None] = None
     """Other models, by the step's name: `{"full": long_context_model}`."""
     decline: Decline = "word"
-    """How a refusal is recognised. `"word"`: the reply begins or ends with the word
-    *unanswerable*, alone. `"tool"`: the model calls a tool instead of writing text; for
+    """How a refusal is recognised. `"word"`: the word *unanswerable* is in the first
+    two sentences of the reply, or 200 characters. `"tool"`: the model calls a tool; for
     models with tool calling, and an answer streams from its first character. Or a
     function from the reply to a bool, such as `oprag.routing.word_in_reply`, the
     paper's rule; a stream is then held back until the reply ends."""

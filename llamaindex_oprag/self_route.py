@@ -73,9 +73,10 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
     - `source_nodes`: what was read for it, in reading order: the retrieved nodes, or
       of full documents a new node for each part that was read;
     - `metadata["route"]`: `step`, the step that the answer is from (None without any),
-      `answered`, False for a refusal, and `finish`, where the answer did not end as
-      it should: `"length"` or `"filter"` if it was cut, `"empty"`, or `"call"` if the
-      LLM called a tool that nobody carried out;
+      `answered`, True only where something was answered (not for a refusal, an empty
+      reply or a call of a tool), and `finish`, where the answer did not end as it
+      should: `"length"` or `"filter"` if it was cut, `"empty"`, or `"call"` if the LLM
+      called a tool that nobody carried out;
     - `metadata["usage"]`: what it took, see `oprag.calls.Ledger.to_dict`. With
       OpenAI and servers like it a stream is counted by the provider only if the LLM
       has `additional_kwargs={"stream_options": {"include_usage": True}}`.
@@ -167,10 +168,10 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
                 `"retrieved"`, numbers of tokens, `"full"`; see
                 `oprag.routing.as_steps`.
             step_llms: Other LLMs, by the step's name: `{"full": long_context_llm}`.
-            decline: How a refusal is recognised. `"word"`: the reply begins or ends
-                with the word *unanswerable*, alone. `"tool"`: the LLM calls a tool
-                instead of writing text; for LLMs with tool calling, and an answer
-                streams from its first character. Or a function from the reply to a
+            decline: How a refusal is recognised. `"word"`: the word *unanswerable* is
+                in the first two sentences of the reply, or 200 characters. `"tool"`:
+                the LLM calls a tool; for LLMs with tool calling, and an answer streams
+                from its first character. Or a function from the reply to a
                 bool, such as `oprag.routing.word_in_reply`, the paper's rule; a
                 stream is then held back until the reply ends.
             prompts: Prompts in the place of the built-in one: one for all steps, or

@@ -65,6 +65,21 @@ class Reply:
     seconds: float
     finish: Finish | None = None
     """How it ended, if not normally."""
+    shown: bool = False
+    """Whether any of it was given out: then it is the last, whatever it turned to."""
+
+    @property
+    def answered(self) -> bool:
+        """Whether it answers: there is text, no refusal, and no call of a tool."""
+        said = bool(self.text.strip()) and self.finish not in ("empty", "call")
+        return said and not self.declined
+
+    @property
+    def decision(self) -> StepDecision:
+        """The entry of its step in the ledger."""
+        if self.declined:
+            return "declined"
+        return "answered" if self.answered else "failed"
 
 
 Request: TypeAlias = ReadDocuments | CallModel

@@ -99,7 +99,8 @@ class StepEntry:
     step: str
     """The step's name."""
     decision: StepDecision
-    """`"skipped"` without a model call; `"failed"` when the model gave no reply."""
+    """`"skipped"` without a model call; `"failed"` when the model gave no reply, an
+    empty one, or a call of a tool that nobody carries out."""
     usage: TokenUsage = _NO_TOKENS
     """Tokens of all its model calls."""
     model: str | None = None

@@ -1,7 +1,7 @@
 """Self-Route: retrieved chunks first, the full documents if the model refuses."""
 
 from oprag.routing.answers import Routed, route
-from oprag.routing.decline import declines, word_in_reply
+from oprag.routing.decline import LONGEST_OPENING, declines, opening_of, word_in_reply
 from oprag.routing.driver import Answering, ModelCall, aanswer, answer
 from oprag.routing.options import (
     DEFAULT_STEPS,
@@ -18,6 +18,7 @@ from oprag.routing.step_context import Excerpt, StepContext
 
 __all__ = [
     "DEFAULT_STEPS",
+    "LONGEST_OPENING",
     "OF_RETRIEVERS",
     "Answering",
     "Excerpt",
@@ -33,6 +34,7 @@ __all__ = [
     "declines",
     "no_text",
     "no_tools",
+    "opening_of",
     "route",
     "tokens_to_retrieve",
     "word_in_reply",

@@ -46,7 +46,8 @@ class Routed:
     text: str | None = None
     """The final reply, whatever it says; None without a step."""
     answered: bool = False
-    """False when the final reply declines, or when there is none."""
+    """Whether the final reply answers; False when it declines, is empty, calls a tool
+    that nobody carries out, or when there is none."""
     finish: Finish | None = None
     """How the final reply ended, if not normally."""
     problems: tuple[OpragError, ...] = ()
@@ -72,7 +73,8 @@ def route(
 ) -> Dialogue[Routed]:
     """Ask one question, step by step, until a reply is final.
 
-    Every step may refuse. The first reply that does not is final; the last step's
+    Every step may refuse. The first reply that does not is final, also an empty one,
+    which answers nothing; so is one that was shown before it refused; the last step's
     reply is final whatever it says. A step without context (nothing was retrieved),
     or with one that was sent before, is skipped without a call; if that leaves no
     step after one that refused, its reply is the final one. Full documents are
@@ -107,11 +109,11 @@ def route(
             ledger,
             failed=partial(_failed, step, ledger),
             too_long=_TOO_LONG,
-            decision=lambda reply: "declined" if reply.declined else "answered",
+            decision=lambda reply: reply.decision,
             note=context.note,
         )
-        routed = Routed(context, step, reply.text, not reply.declined, reply.finish)
-        if routed.answered:
+        routed = Routed(context, step, reply.text, reply.answered, reply.finish)
+        if not reply.declined or reply.shown:
             break
     return replace(routed, problems=problems)
 

@@ -1,9 +1,11 @@
 """Whether a reply declines: by a word, by a call, or as a function says; also streamed.
 
 Asked for the word and nothing more, models put it in quotes, after a label, before or
-after a reason. So it counts as the first or the last clause of the opening, which is
-two sentences or 200 characters, whichever is shorter. A call cannot be misread: text is
-an answer, and a call of the tool instead of text a refusal.
+after a reason, or into a sentence. So it counts anywhere in the opening, which is two
+sentences or 200 characters, whichever is shorter. That errs on the safe side: a refusal
+that is taken for an answer is the end, and an answer that mentions the word costs one
+more call. A call of the tool is a refusal, with or without a sentence before it; so is
+the word alone in the place of a call.
 """
 
 from __future__ import annotations
@@ -26,10 +28,8 @@ LONGEST_OPENING = 200
 _SENTENCE_END = re.compile(
     rf"[.!?…][\"'”’»*_)\]]*(?=\s)|(?<![{OTHER_ENDS}])[{OTHER_ENDS}]"
 )
-_CLAUSE_END = re.compile(
-    rf"[\n.,:;!?…–—()\[\]{{}}<>{OTHER_ENDS}，、：；،؛（）【】「」]|\s-\s"
-)
-_END_TOKEN = re.compile(r"<[/|][^<>\s]*>")
+_WORD = re.compile(r"(?:[^\w\s]|_)*".join(SENTINEL), re.IGNORECASE)
+"""The word, whatever marks are put into it: `un-answerable`, `**un**answerable`."""
 _JSON_ANSWER = re.compile(r'\s*(?:```\w*\s*)?\{.*?"answer"\s*:\s*"([^"]*)"', re.DOTALL)
 
 
@@ -43,24 +43,24 @@ def opening_of(reply: str) -> tuple[str, bool]:
     return text[:LONGEST_OPENING], len(text) > LONGEST_OPENING
 
 
-def says_word(reply: str, *, cut: bool = False) -> bool:
-    """Say whether the first or the last clause of a reply's opening is the word.
+def says_word(reply: str) -> bool:
+    """Say whether the word is in a reply's opening.
 
-    Case, quotes, brackets, Markdown marks and end tokens do not count. JSON declines if
-    its `answer` is the word; the last clause of a reply that was `cut` goes on.
+    Case and Markdown marks do not count. JSON declines if its `answer` is the word.
     """
-    opening, complete = opening_of(reply)
+    opening, _ = opening_of(reply)
     if found := _JSON_ANSWER.match(opening):
         return _letters(found[1]) == SENTINEL
-    clauses = [*map(_letters, _CLAUSE_END.split(_END_TOKEN.sub("\n", opening)))]
-    if len(opening) == LONGEST_OPENING if complete else cut:
-        clauses[-1] += "…"  # the clause goes on
-    said = [*filter(None, clauses)]
-    return SENTINEL in (*said[:1], *said[-1:])
+    return _WORD.search(opening) is not None
 
 
 def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text)).casefold()
+
+
+def _letters_of_short(text: str) -> str:
+    """Letters of a text that may be the word among marks; of a longer one all of it."""
+    return _letters(text) if len(text) <= LONGEST_OPENING else text
 
 
 def word_in_reply(reply: str) -> bool:
@@ -86,15 +86,15 @@ def declines(
         reply: As the model wrote it; reasoning blocks before it do not count. An
             empty one is no refusal, unless a function says so.
         decline: See `Decline`.
-        cut: Whether it ends at the length limit or at a filter. Such a reply is no
-            refusal, unless it had said the word before.
+        cut: Whether it ends at the length limit or at a filter. A function is not
+            asked about such a reply, which is then no refusal.
         called: Names of the tools that it calls.
     """
     text = without_reasoning(reply or "")
     if decline == "tool":
-        return DECLINE_TOOL["name"] in called and not text.strip()
+        return DECLINE_TOOL["name"] in called or _letters_of_short(text) == SENTINEL
     if decline == "word":
-        return says_word(text, cut=cut)
+        return says_word(text)
     try:
         return not cut and bool(decline(text))
     except Exception as error:  # of a user's function: it may raise anything
@@ -107,8 +107,9 @@ class DeclineDetector:
     What `feed` and `finish` return, joined, is the answer without its reasoning
     block. The verdict is that of `declines` on the whole reply, wherever the pieces
     are cut. With `decline="word"` the opening is held back, two sentences or 200
-    characters; with `"tool"` nothing but blanks; with a function, everything until the
-    reply ends.
+    characters; with a function, everything until the reply ends; with `"tool"` only
+    what may become the word, so that text before a call has been released when the call
+    comes.
 
     Args:
         decline: See `Decline`.
@@ -119,7 +120,7 @@ class DeclineDetector:
     def __init__(self, decline: Decline = "word", *, final: bool = False) -> None:
         self.declined: bool | None = None
         """Whether the reply declines; None until it is known, at the latest after
-        `finish`."""
+        `finish`, where a call of the tool turns what was taken for an answer."""
         self._decline = decline
         self._final = final
         self._reply = ""
@@ -127,20 +128,33 @@ class DeclineDetector:
         self._released = 0
 
     @property
+    def shown(self) -> bool:
+        """Whether anything was released."""
+        return self._released > 0
+
+    @property
     def text(self) -> str:
         """All text so far, held back or not, without reasoning; the word for a call."""
         return without_reasoning(self._reply)
 
-    def feed(self, delta: str) -> str:
-        """Take the next piece of the reply; return what may be shown now."""
+    def feed(self, delta: str, *, called: Collection[str] = ()) -> str:
+        """Take the next piece of the reply; return what may be shown now.
+
+        Args:
+            delta: The text of the piece.
+            called: Names of the tools that the reply calls so far.
+        """
         self._reply += delta
         self._begun |= bool(delta.strip())
         text = self.text if self._begun else ""
         if may_be_reasoning(text):
             return ""
-        known = {"tool": True, "word": opening_of(text)[1]}
-        if self.declined is None and known.get(str(self._decline)):
-            self.declined = self._decline == "word" and says_word(text)
+        is_known = opening_of(text)[1]
+        if self._decline == "tool":
+            may_be_word = SENTINEL.startswith(_letters_of_short(text))
+            is_known = not may_be_word or DECLINE_TOOL["name"] in called
+        if self.declined is None and is_known and not callable(self._decline):
+            self.declined = declines(text, self._decline, called=called)
         return self._fresh(text)
 
     def finish(self, *, cut: bool = False, called: Collection[str] = ()) -> str:
@@ -150,10 +164,10 @@ class DeclineDetector:
             cut: Whether it ends at the length limit or at a filter.
             called: Names of the tools that it calls.
         """
-        if self.declined is None:
+        if self._decline == "tool" or self.declined is None:
             self.declined = declines(self.text, self._decline, cut=cut, called=called)
-            if self.declined and self._decline == "tool":
-                self._reply = SENTINEL
+        if self.declined and self._decline == "tool" and not self.text.strip():
+            self._reply = SENTINEL
         return self._fresh(self.text)
 
     def _fresh(self, text: str) -> str:

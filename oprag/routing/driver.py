@@ -79,11 +79,19 @@ class ModelCall(ABC):
     def read(self, piece: Any, *, whole: bool) -> str:
         """Return the text of a reply or a piece; take note of what it reports."""
 
+    def came_empty(self, error: Exception) -> bool:  # noqa: ARG002 -- of clients
+        """Return whether an error says no more than that a stream had no piece."""
+        return False
+
     def outputs(self, *, streaming: bool) -> Generator[Any, None, None]:
         """Call the model; yield what is output of its reply."""
         streaming &= self._may_stream
-        for piece in self._stream() if streaming else [self._ask()]:
-            yield from self._output(piece, whole=not streaming)
+        try:
+            for piece in self._stream() if streaming else [self._ask()]:
+                yield from self._output(piece, whole=not streaming)
+        except Exception as error:
+            if not self.came_empty(error):
+                raise
         yield from self._rest(streaming=streaming)
 
     async def aoutputs(self, *, streaming: bool) -> AsyncGenerator[Any, None]:
@@ -96,6 +104,9 @@ class ModelCall(ABC):
             async for piece in pieces:
                 for output in self._output(piece, whole=not streaming):
                     yield output
+        except Exception as error:
+            if not self.came_empty(error):
+                raise
         finally:
             # One that is left must be closed here, not whenever it is collected.
             if isinstance(pieces, AsyncGenerator):
@@ -105,7 +116,8 @@ class ModelCall(ABC):
 
     def _output(self, piece: Any, *, whole: bool) -> list[Any]:
         self._end.see(piece)
-        return self._shown(self._detector.feed(self.read(piece, whole=whole)))
+        text = self.read(piece, whole=whole)
+        return self._shown(self._detector.feed(text, called=self.called))
 
     def _rest(self, *, streaming: bool) -> list[Any]:
         if streaming:
@@ -126,10 +138,13 @@ class ModelCall(ABC):
             sent = answering.size(request.prompt).tokens(request.values)
             usage = TokenUsage(sent, answering.counter(text), estimated=True)
         declined = self._detector.declined is True
-        by_call = declined and answering.decline == "tool"
-        rest: Finish | None = None if declined or text.strip() else "empty"
-        rest = "call" if self.called and not by_call else rest
-        return Reply(text, declined, usage, seconds, finish=self._end.cut or rest)
+        finish: Finish | None = self._end.cut
+        if self.called and not declined:
+            finish = "call"
+        elif finish is None and not declined and not text.strip():
+            finish = "empty"
+        shown = self._detector.shown
+        return Reply(text, declined, usage, seconds, finish=finish, shown=shown)
 
 
 async def _only(reply: Awaitable[Any]) -> AsyncGenerator[Any, None]:

@@ -7,7 +7,7 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessageChunk, message_chunk_to_message
 from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.runnables import RunnableLambda
-from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.base.llms.types import TextBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage, MockFunctionCallingLLM, MockLLM
 
 from oprag.calls import SENTINEL
@@ -30,28 +30,54 @@ DECLINED = [
     for blank in (None, "", "\n\n", "<think>It lacks it.</think>\n")
 ]
 """Calls without text before them."""
-ANSWERED = [
-    Reply("Not unanswerable.", tool_calls=beside)
-    for beside in ((), (call("The rest."),), (call(name="search"),))
-]
-"""A text; behind it nothing, a call of the tool, or a call of another."""
+ANSWERED = Reply("Not unanswerable.")
+CALLED_OTHER = Reply("I will look.", tool_calls=[call(name="search")])
+SAID_AND_DECLINED = Reply("It does not say when.", tool_calls=[call("No date.")])
+FULL = {"step": "full", "answered": True}
 
 
 @pytest.mark.slow
 @ignored
 @EVERY_WAY
-@pytest.mark.parametrize("reply", [*DECLINED, *ANSWERED])
+@pytest.mark.parametrize("reply", [*DECLINED, ANSWERED, CALLED_OTHER])
 async def test_replies_are_read_as_they_are_meant(framework, way, reply):
     with ScriptedServer(answering(reply, "In 1912.")) as server:
         found = await asked(framework, way, server, decline="tool")
 
-    declined = reply in DECLINED
-    finish = "call" if reply.tool_calls and not declined else None
-    marked = {"finish": finish} if finish else {}
-    assert found.answer == ("In 1912." if declined else reply.content)
-    step = "full" if declined else "retrieved"
-    assert found.route == {"step": step, "answered": True, **marked}
-    assert {each["finish"] for each in found.steps} == {finish}
+    if reply in DECLINED:
+        assert (found.answer, found.route) == ("In 1912.", FULL)
+        return
+    assert found.answer == reply.content
+    called = {"finish": "call"} if reply is CALLED_OTHER else {}
+    answered = reply is ANSWERED
+    assert found.route == {"step": "retrieved", "answered": answered, **called}
+    assert {each["finish"] for each in found.steps} == {called.get("finish")}
+
+
+@EVERY_WAY
+async def test_a_sentence_and_a_call_decline_and_what_a_stream_showed_stays(
+    framework, way
+):
+    with ScriptedServer(answering(SAID_AND_DECLINED, "In 1912.")) as server:
+        found = await asked(framework, way, server, decline="tool")
+
+    decisions = [each["decision"] for each in found.steps]
+    if way in ("stream", "astream"):
+        assert found.answer == SAID_AND_DECLINED.content
+        assert found.route == {"step": "retrieved", "answered": False}
+        assert decisions == ["declined"]
+    else:
+        assert (found.answer, found.route) == ("In 1912.", FULL)
+        assert decisions == ["declined", "answered"]
+
+
+@EVERY_WAY
+async def test_at_the_last_step_a_sentence_before_the_call_is_the_reply(framework, way):
+    with ScriptedServer(answering(DECLINED[0], SAID_AND_DECLINED)) as server:
+        found = await asked(framework, way, server, decline="tool")
+
+    assert found.answer == SAID_AND_DECLINED.content
+    assert found.route == {"step": "full", "answered": False}
 
 
 @EVERY_WAY
@@ -74,18 +100,26 @@ async def test_the_last_step_may_decline_too(framework, way):
     ("reply", "finish"),
     [
         (Reply("In", finish_reason="length"), "length"),
+        (Reply("", finish_reason="length"), "length"),
         (Reply("", finish_reason="content_filter"), "filter"),
         (Reply(""), "empty"),
+        (Reply(" \n"), "empty"),
         (Reply("", tool_calls=[call(name="search")]), "call"),
+        (
+            Reply("So", tool_calls=CALLED_OTHER.tool_calls, finish_reason="length"),
+            "call",
+        ),
     ],
 )
 async def test_what_is_no_refusal_is_marked(framework, way, decline, reply, finish):
     with ScriptedServer([reply]) as server:
         found = await asked(framework, way, server, decline=decline)
 
+    answered = bool((reply.content or "").strip()) and finish != "call"
     assert found.answer == reply.content
-    assert found.route == {"step": "retrieved", "answered": True, "finish": finish}
+    assert found.route == {"step": "retrieved", "answered": answered, "finish": finish}
     assert found.steps[0]["finish"] == finish
+    assert found.steps[0]["decision"] == ("answered" if answered else "failed")
 
 
 # Recorded: what langchain-anthropic 1.7.10 and langchain-google-genai 4.4.3 make of
@@ -137,15 +171,25 @@ NODES = {
 }
 
 
+SAID = "I see no date."
+TEXT: dict[str, Any] = {"type": "text", "text": SAID, "index": 0}
+BEFORE = {"anthropic": AIMessageChunk([TEXT]), "google": AIMessageChunk(SAID)}
+"""A sentence that is said before the call."""
+
+
 class Recorded(RecordingChatModel):
     """Declines in a provider's form, and then answers."""
 
     provider: str
+    says: bool = False
+    """Whether it says a sentence before."""
 
     def chunks(self, messages: Any) -> list[AIMessageChunk]:
         self.calls.append(messages)
-        first = len(self.calls) == 1
-        return CHUNKS[self.provider] if first else [AIMessageChunk("In 1912.")]
+        if len(self.calls) > 1:
+            return [AIMessageChunk("In 1912.")]
+        before = [BEFORE[self.provider]] if self.says else []
+        return [*before, *CHUNKS[self.provider]]
 
     def reply(self, messages: Any) -> Any:
         first, *others = self.chunks(messages)
@@ -158,16 +202,23 @@ class Recorded(RecordingChatModel):
 
 @EVERY_WAY
 @pytest.mark.parametrize("provider", ["anthropic", "google"])
-async def test_the_forms_of_other_providers_decline_too(framework, way, provider):
+@pytest.mark.parametrize("says", [False, True])
+async def test_the_forms_of_other_providers_decline_too(framework, way, provider, says):
     if framework == "c":
-        llm = Recorded(provider=provider)
+        llm = Recorded(provider=provider, says=says)
         with ScriptedServer([]) as server:
             chain = routes.chain_of(server, llm=llm, decline="tool")
         found = await routes.ask(chain, way=way)
-        assert (found["answer"], found["route"]["step"]) == ("In 1912.", "full")
+        if says and way in ("stream", "astream"):
+            assert found["answer"] == SAID
+            assert found["route"] == {"step": "retrieved", "answered": False}
+        else:
+            assert (found["answer"], found["route"]) == ("In 1912.", FULL)
         return
-    block = ChatMessage(blocks=[ToolCallBlock(tool_name="decline", tool_kwargs=WHY)])
-    kept = ChatMessage(additional_kwargs={"tool_calls": NODES[provider]})
+    text = [TextBlock(text=SAID)] if says else []
+    call_block = ToolCallBlock(tool_name="decline", tool_kwargs=WHY)
+    block = ChatMessage(blocks=[*text, call_block])
+    kept = ChatMessage(blocks=text, additional_kwargs={"tool_calls": NODES[provider]})
     for message in (kept, block):
         replies = iter([message, ChatMessage("In 1912.")])
         mock = MockFunctionCallingLLM(

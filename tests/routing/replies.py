@@ -1,7 +1,6 @@
-"""Replies of models to the prompt of Self-Route, written before the rule was.
+"""Replies to the prompt of Self-Route: what each rule does with them is measured.
 
-What the rule does with each is measured (`test_decline.py`); no reply was changed to
-suit it.
+See `test_decline.py`. The first set was written before any rule.
 """
 
 import json
@@ -10,3 +9,7 @@ from pathlib import Path
 REFUSALS, ANSWERS = json.loads(
     Path(__file__).with_name("replies.json").read_text("utf-8")
 ).values()
+FURTHER_REFUSALS, FURTHER_ANSWERS = json.loads(
+    Path(__file__).with_name("further_replies.json").read_text("utf-8")
+).values()
+"""A second set, with the same groups."""

@@ -15,12 +15,13 @@ from oprag.calls import without_reasoning
 from oprag.errors import InvalidOptionError
 from oprag.routing import declines, word_in_reply
 from oprag.routing.decline import DeclineDetector
-from tests.routing.replies import ANSWERS, REFUSALS
+from tests.routing.replies import ANSWERS, FURTHER_ANSWERS, FURTHER_REFUSALS, REFUSALS
 
 ROOT = Path(__file__).parents[2]
 REAL = json.loads(Path(__file__).with_name("smollm2_replies.json").read_text("utf-8"))
 """Replies of SmolLM2-135M to the built-in prompts, and how they ended."""
-ALL = [*itertools.chain(*REFUSALS.values(), *ANSWERS.values(), dict(REAL))]
+WRITTEN = (REFUSALS, ANSWERS, FURTHER_REFUSALS, FURTHER_ANSWERS)
+ALL = [*itertools.chain(*(group for w in WRITTEN for group in w.values()), dict(REAL))]
 LONGEST = 200
 
 
@@ -34,32 +35,39 @@ def counted(
     return {name: sum(map(rule, group)) for name, group in replies.items()}
 
 
+def by_tool(reply: str) -> bool:
+    return declines(reply, "tool")
+
+
 # The measurement: see the table in docs/self_route.md.
 
 
 def test_what_each_rule_recognises_and_loses():
-    assert sum(map(len, REFUSALS.values())) == 150
-    assert sum(map(len, ANSWERS.values())) == 150
-
     assert counted(REFUSALS, declines) == {
         "the word alone": 35,
         "behind a label or reasoning": 18,
-        "the word, then a reason": 26,
-        "a reason, then the word": 18,
-        "in a sentence": 1,
+        "the word, then a reason": 32,
+        "a reason, then the word": 19,
+        "in a sentence": 17,
         "as JSON": 7,
         "without the word": 0,
     }
-    assert {n for n, lost in counted(ANSWERS, declines).items() if lost} == {
-        "the word inside"
-    }
-    assert counted(ANSWERS, declines)["the word inside"] == 3
+    for answers in (ANSWERS, FURTHER_ANSWERS):
+        again = counted(answers, declines)
+        assert {name for name, number in again.items() if number} == {"the word inside"}
+    sets = (REFUSALS, FURTHER_REFUSALS, ANSWERS, FURTHER_ANSWERS)
+    assert [sum(map(len, each.values())) for each in sets] == [150] * 4
     page = (ROOT / "docs/self_route.md").read_text(encoding="utf-8")
     for name, rule in (('"word"', declines), ("word_in_reply", word_in_reply)):
-        found, lost = (
-            sum(counted(replies, rule).values()) for replies in (REFUSALS, ANSWERS)
-        )
-        assert f"| `decline={name}` | {found} | {lost} |" in page
+        a, b, c, d = (sum(counted(each, rule).values()) for each in sets)
+        assert f"| `decline={name}` | {a}, {b} | {c}, {d} |" in page
+    assert not any(sum(counted(each, by_tool).values()) for each in sets[2:])
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    found, again = (
+        sum(counted(each, declines).values()) for each in (REFUSALS, ANSWERS)
+    )
+    assert f"refusals oprag recognises {found}, and of 150 answers it asks" in readme
+    assert f"for the {again} that mention the word" in readme
 
 
 def test_what_a_small_model_really_wrote_is_an_answer_however_it_ended():
@@ -84,6 +92,9 @@ def test_the_page_says_what_a_refusal_is():
     "reply",
     [
         "It does not say. Unanswerable. It was Ann.",
+        "Of the text, it is said that this is un-answerable",
+        "x" * 188 + "unanswerable questions",  # to the last of 200 characters
+        '{"unanswerable": true}',  # JSON without an answer
         '{"answer": "unanswerable", "reason": "It was Ann, says one. Bob, another."}',
     ],
 )
@@ -95,7 +106,7 @@ def test_two_sentences_are_looked_at(reply):
     "reply",
     [
         "It does not say. It says nothing. Unanswerable.",
-        "x" * 190 + ": unanswerable questions",  # cut at 200 behind the word
+        "x" * 189 + "unanswerable questions",  # cut inside the word
         '{"unanswerable": false, "answer": "Ann"}',
     ],
 )
@@ -113,8 +124,8 @@ def test_an_empty_reply_is_no_refusal(reply):
     ("reply", "refused"),
     [
         ("", False),
-        ("unanswerable", False),  # "questions" may have followed
-        ("There are three: yes, no, unanswerable", False),
+        ("unanswera", False),
+        ("There are three: yes, no, unanswerable", True),
         ("Unanswerable. The text do", True),
     ],
 )
@@ -138,24 +149,56 @@ def test_a_function_is_asked_for_whole_replies_and_no_others():
         declines("", never)
 
 
-def test_a_call_instead_of_text_declines_and_text_is_an_answer():
-    for text in ("", " \n", "<think>So be it.</think>\n"):
-        for final in (False, True):
-            detector = DeclineDetector("tool", final=final)
+@pytest.mark.parametrize("text", ["", " \n", "<think>So be it.</think>\n"])
+@pytest.mark.parametrize("final", [False, True])
+def test_a_call_without_text_declines(text, final):
+    detector = DeclineDetector("tool", final=final)
 
-            assert [*map(detector.feed, text)] == [""] * len(text)
-            assert detector.finish(called={"decline"}) == "unanswerable" * final
-            assert detector.declined
-        assert not declines(text, "tool", called={"search"})
-        assert not declines(text, "tool")
+    assert [*map(detector.feed, text)] == [""] * len(text)
+    assert detector.finish(called={"decline"}) == "unanswerable" * final
+    assert detector.declined
+    assert not declines(text, "tool", called={"search"})
+    assert not declines(text, "tool")
+
+
+def test_a_call_with_text_declines_and_what_was_shown_before_it_stays():
     for reply in filter(str.strip, ALL):
-        detector = DeclineDetector("tool")
-        shown = [detector.feed(character) for character in reply]
+        text = without_reasoning(reply)
+        assert declines(reply, "tool", called={"decline"})
+        whole, streamed_ = DeclineDetector("tool"), DeclineDetector("tool")
 
-        assert not declines(reply, "tool", called={"decline"})
-        text = "".join(shown) + detector.finish(called={"decline"})
-        assert text == without_reasoning(reply)
-        assert shown == list(reply) or reply[0] in "< \n"
+        assert whole.feed(reply, called={"decline"}) == ""
+        assert whole.finish(called={"decline"}) == ""
+        assert whole.declined
+        assert not whole.shown
+        shown = "".join(map(streamed_.feed, reply))
+        streamed_.finish(called={"decline"})
+        assert streamed_.declined
+        assert streamed_.shown == bool(shown)
+        # Only what may still become the word is held back.
+        assert shown == text or declines(reply) or not any(map(str.isalnum, text))
+
+
+@pytest.mark.parametrize(
+    ("reply", "refused"),
+    [
+        ("Unanswerable.", True),
+        ("**unanswerable**\n", True),
+        ("Unanswerable, it seems.", False),
+        ("The text does not say. Unanswerable.", False),
+        ("Un bel dì", False),
+        ("", False),
+    ],
+)
+def test_with_the_tool_the_word_alone_declines_and_all_other_text_flows(reply, refused):
+    detector = DeclineDetector("tool")
+    shown = [*map(detector.feed, reply)]
+
+    assert declines(reply, "tool") is refused
+    assert "".join(shown) + detector.finish() == ("" if refused else reply)
+    assert detector.declined is refused
+    flowing = DeclineDetector("tool")
+    assert [*map(flowing.feed, "In May. Un")] == [*"In May. Un"]
 
 
 # Streams.

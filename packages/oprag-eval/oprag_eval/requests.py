@@ -13,6 +13,7 @@ from oprag_eval.data import Question
 from oprag_eval.metrics import bracketed_option
 from oprag_eval.models import Call, CallKind
 from oprag_eval.question_words import AnswerStyle, Wording
+from oprag_eval.refusals import is_refusal
 from oprag_eval.system import Attempt, Context, Step
 
 _STANDING_FIRST = re.compile(rf"\W*(?:answer\W+)?{SENTINEL}\b", re.IGNORECASE)
@@ -70,7 +71,11 @@ def choice_question(question: Question, style: AnswerStyle = "letter") -> str:
 
 
 def read_reply(
-    reply: str, question: Question | None = None, style: AnswerStyle = "letter"
+    reply: str,
+    question: Question | None = None,
+    style: AnswerStyle = "letter",
+    *,
+    routing: bool = False,
 ) -> str:
     """Return a reply without reasoning and blanks around it; empty if it declines.
 
@@ -81,11 +86,14 @@ def read_reply(
             of one part of the text that the question is unanswerable from it, and go
             on to an option. So where a choice names one, only a refusal that comes
             first counts.
+        routing: Whether a refusal leads on to another step: then it declines by the
+            rule of Self-Route.
     """
     said = without_reasoning(reply)
     explained = style == "brackets" and question is not None and question.options
     chosen = bool(explained) and bracketed_option(said) is not None
-    answered = not declines(reply) or (chosen and not _STANDING_FIRST.match(said))
+    declined = declines(said) if routing else is_refusal(said)
+    answered = not declined or (chosen and not _STANDING_FIRST.match(said))
     return said.strip() if answered else ""
 
 

@@ -47,6 +47,7 @@ class BenchModel(PromptedModel):
         self._question = question
         self._bench = bench
         self._said = said
+        self._routing = routing
         self.steps: list[Step] = []
         """The calls, with their replies."""
         self._call = calls or (
@@ -85,7 +86,12 @@ class BenchModel(PromptedModel):
                 call = self._call(request.prompt, request.values)
                 completion = await bench.model.complete(call)
                 text, usage = self._said(completion.text), completion.usage
-                answers = read_reply(text, self._question, bench.answer_style)
+                answers = read_reply(
+                    text,
+                    self._question,
+                    bench.answer_style,
+                    routing=request.prompt in self._routing,
+                )
                 declined = bool(text.strip()) and not answers
                 if call.tool:
                     declined = declines(text, "tool", called=completion.called)

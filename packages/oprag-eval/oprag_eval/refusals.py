@@ -1,0 +1,43 @@
+"""Whether a final reply is a refusal: what is scored, where nobody can ask again.
+
+Self-Route's own rule takes every reply that mentions the word for a refusal, because
+that costs a call and loses no answer. Here it would lose one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oprag.calls import SENTINEL
+from oprag.chunk import OTHER_ENDS
+from oprag.routing import LONGEST_OPENING, opening_of
+
+_CLAUSE_END = re.compile(
+    rf"[\n.,:;!?…–—()\[\]{{}}<>{OTHER_ENDS}，、：；،؛（）【】「」]|\s-\s"
+)
+_END_TOKEN = re.compile(r"<[/|][^<>\s]*>")
+_JSON_ANSWER = re.compile(r'\s*(?:```\w*\s*)?\{.*?"answer"\s*:\s*"([^"]*)"', re.DOTALL)
+
+
+def is_refusal(reply: str) -> bool:
+    """Say whether the first or the last clause of a reply's opening is the word.
+
+    Case, quotes, brackets, Markdown marks and end tokens do not count. JSON is one if
+    its `answer` is the word.
+
+    Args:
+        reply: Without reasoning. What is behind its first two sentences, or 200
+            characters, does not count.
+    """
+    opening, goes_on = opening_of(reply)
+    if found := _JSON_ANSWER.match(opening):
+        return _letters(found[1]) == SENTINEL
+    clauses = [*map(_letters, _CLAUSE_END.split(_END_TOKEN.sub("\n", opening)))]
+    if goes_on and len(opening) == LONGEST_OPENING:
+        clauses[-1] += "…"  # it was cut inside a clause
+    said = [*filter(None, clauses)]
+    return SENTINEL in (*said[:1], *said[-1:])
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
