@@ -64,7 +64,14 @@ def arrange(
         numbers: The passage numbers of the conversation so far; not changed.
     """
     texts = options.source_text()
-    checked = check_hits(hits, options, texts)
+    try:
+        checked = check_hits(hits, options, texts)
+    except OpragError as error:
+        # Imported here: most contexts do not need it.
+        from oprag.context.needless_options import say_what_is_needless
+
+        raise say_what_is_needless(error, hits, options) from error.__cause__
+    checked.warn_of_versions()
     chunks, problems = checked.chunks, checked.problems
     while True:
         try:

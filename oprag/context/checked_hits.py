@@ -36,6 +36,21 @@ class CheckedHits(NamedTuple):
     """Ranks of hits by the reason why they were left out."""
     doubts: dict[str, tuple[str, ...]]
     """See `Separation.doubts`."""
+    other_versions: Sequence[Chunk]
+    """Those left out for the best chunk's version of the text."""
+
+    def warn_of_versions(self) -> None:
+        """Warn of chunks that were left out: it may be an interrupted indexing."""
+        if not self.other_versions:
+            return
+        names = dict.fromkeys(chunk.text_id for chunk in self.other_versions)
+        message = (
+            f"{len(self.other_versions)} retrieved chunks of "
+            f"{', '.join(map(repr, names))} were left out: they are of another version "
+            "of the text (doc_version) than the best chunk. An interrupted indexing "
+            "leaves such chunks: index these documents again."
+        )
+        warnings.warn(message, PositionWarning, stacklevel=users_level())
 
 
 def check_hits(
@@ -61,11 +76,10 @@ def check_hits(
     dropped: dict[str, list[int]] = {}
     unique = deduplicate(chunks)
     _note_dropped(dropped, "duplicate", chunks, unique)
-    chunks = unique
+    chunks, others = unique, list[Chunk]()
     if options.document_key is None:
         chunks, others = keep_one_version(unique)
         _note_dropped(dropped, "version", unique, chunks)
-        _warn_of_versions(others)
     recorded = {c.rank: c.span for c in chunks if c.part is None} if texts else {}
     chunks = check_positions(chunks, problems=collected)
     if texts is not None:
@@ -78,7 +92,8 @@ def check_hits(
         texts.check()
     if errors and not warns:
         raise next(iter(errors.values()))
-    return CheckedHits([*map(_with_its_problem, chunks)], errors, dropped, doubts)
+    chunks = [*map(_with_its_problem, chunks)]
+    return CheckedHits(chunks, errors, dropped, doubts, others)
 
 
 def _note_dropped(
@@ -91,19 +106,6 @@ def _note_dropped(
     ranks = [chunk.rank for chunk in before if chunk.rank not in kept]
     if ranks:
         dropped[reason] = sorted([*dropped.get(reason, []), *ranks])
-
-
-def _warn_of_versions(left_out: Sequence[Chunk]) -> None:
-    if not left_out:
-        return
-    names = dict.fromkeys(chunk.text_id for chunk in left_out)
-    message = (
-        f"{len(left_out)} retrieved chunks of {', '.join(map(repr, names))} were left "
-        "out: they are of another version of the text (doc_version) than the best "
-        "chunk. An interrupted indexing leaves such chunks: index these documents "
-        "again."
-    )
-    warnings.warn(message, PositionWarning, stacklevel=users_level())
 
 
 def _with_its_problem(chunk: Chunk) -> Chunk:

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 from oprag.errors.words import (
     COUNTS,
@@ -100,6 +100,10 @@ class OpragError(Exception):
         self._facts = facts
         for name, value in facts.items():
             setattr(self, name, value)
+
+    def preceded_by(self, sentence: str) -> Self:
+        """Return the same error with a sentence before its message."""
+        return type(self)(f"{sentence} {self.message}", **self._facts)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild from message and facts (the default would drop the facts)."""
