@@ -19,6 +19,7 @@ from pydantic import PrivateAttr
 
 from langchain_oprag._options import OF_SEARCH, PER_CALL, refuse_options
 from langchain_oprag.retrievers import OrderedKeywords, OrderPreservingRetriever
+from oprag.diagnosing import Verifiable, Verification
 from oprag.errors import InvalidOptionError, named, refuse_unknown, wrong_object
 from oprag.metadata import RANK
 
@@ -133,7 +134,7 @@ def _of_store(method: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-class OrderPreservingVectorStore(VectorStore):
+class OrderPreservingVectorStore(Verifiable, VectorStore):
     """Takes the place of a vector store, and answers every search in document order.
 
     `store.similarity_search(question)` in a tool, in middleware, in a graph or behind
@@ -215,6 +216,9 @@ class OrderPreservingVectorStore(VectorStore):
         """Async version of `_search`."""
         search, ordered, asked = self._asking(method, args, kwargs)
         return search.paired(await ordered.ainvoke(**asked))
+
+    def _verification(self) -> Verification:
+        return self._ordered._verification()  # noqa: SLF001 -- a retriever of our own
 
     def _asking(
         self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -8,6 +8,7 @@ from langchain_core.documents import Document
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
+from langchain_oprag import OrderPreservingVectorStore
 from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag import group_documents
 from oprag.documents import StoredChunk
@@ -77,6 +78,15 @@ def test_a_file_of_several_documents_is_not_ordered():
     keys = {"document_key": "source", "position_keys": "start_index"}
     for component in retrievers(chunks, **keys):
         assert component.verify().healthy
+
+
+def test_a_store_in_order_is_asked_as_its_retriever_is():
+    rows = (PARTLY, SOUND)
+    partly, sound = (
+        OrderPreservingVectorStore(next(iter(stored(each))).store) for each in rows
+    )
+    refused([partly])
+    assert sound.verify().verdict == "ordered"
 
 
 def test_a_sound_index_gives_what_the_doctor_found():
