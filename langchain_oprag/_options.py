@@ -31,7 +31,10 @@ _JSON = tuple(n for n in (*DESCRIPTIONS, "k") if n not in {*_CALLABLE, "document
 PER_CALL = ("token_budget", "merge")
 """Options that may be given for one call, beside `k`."""
 _OF_CONSTRUCTION = {*DESCRIPTIONS}
-_MEANT_BY_USERS = {"top_k", "top_n", "similarity_top_k", "max_tokens"}
+_MEANT_BY_USERS = {
+    *("top_k", "top_n", "similarity_top_k", "max_tokens"),
+    *("chunk_size", "chunk_overlap"),
+}
 """Which no store takes; any other word may be an argument of one."""
 _A_RETRIEVER = (
     "a vector store, or a retriever, such as store.as_retriever() or "
@@ -156,6 +159,8 @@ def refuse_options(component: str, call: Iterable[str]) -> None:
             meant = meant_option(option, ("k", *PER_CALL))
         elif option in _OF_CONSTRUCTION:
             meant = f"Set it on {component}."
+        elif option == "search_kwargs":
+            meant = "Give what it holds as arguments, such as k= and filter=."
         else:
             continue
         message = f"{option}= is not an argument of a search. {meant}".rstrip()

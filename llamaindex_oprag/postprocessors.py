@@ -67,7 +67,9 @@ def _option(name: str) -> Any:
 _BEFORE = "Set it on the retriever before it."
 _IN_RETRIEVER = "OrderPreservingRetriever has it: here no store is known."
 _ADVICE = {
-    **dict.fromkeys(("filters", "filter", "similarity_cutoff"), _BEFORE),
+    **dict.fromkeys(
+        ("filters", "filter", "similarity_cutoff", "search_kwargs"), _BEFORE
+    ),
     **dict.fromkeys(("widen", "bm25"), _IN_RETRIEVER),
     **dict.fromkeys(
         ("base_retriever", "retriever", "index"),

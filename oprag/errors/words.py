@@ -98,6 +98,9 @@ _WORDS_FOR: Mapping[tuple[str, ...], str] = {
     ("splitter", "node_parser"): "text_splitter transformations parser",
 }
 """Options, and what users write who know them from other components."""
+_OF_SPLITTERS = {"chunk_size", "chunk_overlap"}
+_SPLITTING = {*_OF_SPLITTERS, "splitter", "node_parser"}
+"""Options of what splits texts, or is given a splitter."""
 
 
 def meant_option(word: str, known: Collection[str]) -> str:
@@ -109,8 +112,11 @@ def meant_option(word: str, known: Collection[str]) -> str:
             named; of several words for one thing it has the one of its framework.
 
     Returns:
-        The question with a space after it; empty if nothing is near.
+        The question with a space after it, or for an option of splitters where it is
+        set; empty if nothing is near.
     """
+    if word in _OF_SPLITTERS and _SPLITTING.isdisjoint(known):
+        return "Set it on the splitter, before texts are indexed. "
     for options, words in _WORDS_FOR.items():
         if word in options or word in words.split():
             for option in options:
