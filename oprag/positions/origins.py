@@ -68,31 +68,46 @@ def find_sections(
 
 
 def find_texts(
-    hits: Sequence[Hit], starts: Sequence[int], parts: Sequence[int | None]
+    hits: Sequence[Hit],
+    starts: Sequence[int],
+    parts: Sequence[int | None],
+    *,
+    characters: bool = True,
 ) -> list[Hashable]:
     """Return what tells the framework documents apart that chunks were cut out of.
 
-    Framework documents that have the same text at the same place are one that was
-    indexed twice.
+    Framework documents that have the same characters at one place are the same text,
+    which was indexed twice, or in two sizes.
 
     Args:
         hits: Chunks of one document.
         starts: Where each begins; as many.
         parts: Page, row or part of each; as many.
+        characters: Whether the starts count characters, so that chunks may overlap.
     """
     ids = [_read_ids(hit) for hit in hits]
     if len({*ids}) < 2:  # noqa: PLR2004 -- one text
         return [() for _ in hits]
     same: dict[Hashable, Hashable] = {}
-    first_at: dict[Hashable, Hashable] = {}
-    for hit, start, part, own in zip(hits, starts, parts, ids, strict=True):
-        if len(hit.text) < _SAME_TEXT:
-            continue
-        other = first_at.setdefault((part, start, hit.text), own)
-        one, two = _find_root(same, other), _find_root(same, own)
-        if one != two:
-            same[two] = one
+    furthest: dict[int | None, int] = {}
+    for i in sorted(range(len(hits)), key=starts.__getitem__):
+        before = furthest.setdefault(parts[i], i)
+        offset = starts[i] - starts[before]
+        if before != i and (characters or offset == 0):
+            one, two = hits[before].text[offset:], hits[i].text
+            shared = min(len(one), len(two))
+            if shared >= _SAME_TEXT and one[:shared] == two[:shared]:
+                _join(same, ids[before], ids[i])
+        if starts[i] + len(hits[i].text) > starts[before] + len(hits[before].text):
+            furthest[parts[i]] = i
     return [_find_root(same, own) for own in ids]
+
+
+def _join(same: dict[Hashable, Hashable], one: Hashable, other: Hashable) -> None:
+    """Note that two framework documents are one text."""
+    first, second = _find_root(same, one), _find_root(same, other)
+    if first != second:
+        same[second] = first
 
 
 def differing_keys(hits: Sequence[Hit]) -> tuple[str, ...]:

@@ -304,7 +304,7 @@ class _Document:
         elif scheme.characters or any(hit.document == self.key for hit in hits):
             origins = [Origin(part) for part in parts]
         else:
-            texts = find_texts(hits, starts, parts)
+            texts = find_texts(hits, starts, parts, characters=False)
             origins = [Origin(*each) for each in zip(parts, texts, strict=True)]
         if scheme.characters:
             for i, hit in enumerate(hits):

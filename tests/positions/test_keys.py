@@ -154,16 +154,25 @@ def test_ids_of_an_application_or_in_a_table_are_documents(ids, source):
     )
 
 
-def test_a_file_that_a_framework_indexed_twice_is_one_document():
-    text = "A sentence that is long enough to be told from chance."
-    metadatas = [
-        {"source": "a.txt", "doc_id": own, "start_index": start}
-        for start in (90, 0)
-        for own in _IDS[:2]
+TEXT = "".join(f"Sentence {number} is told from chance. " for number in range(9))
+
+
+@pytest.mark.parametrize("sizes", [(120, 120), (120, 80)])
+def test_a_file_that_a_framework_indexed_twice_is_one_document(sizes):
+    chunks = [
+        (
+            TEXT[start : start + size],
+            {"source": "a.txt", "doc_id": own, "start_index": start},
+        )
+        for own, size in zip(_IDS, sizes, strict=False)
+        for start in range(0, 240, size)
     ]
 
-    passages = order_context([text[1:], text[1:], text, text], metadatas)
-    assert [passage.text for passage in passages] == [text, text[1:]]
+    passages = order_context(*zip(*chunks[::-1], strict=True))
+
+    starts = [passage.spans[0].start for passage in passages]
+    assert starts == sorted(starts)
+    assert {passage.text for passage in passages} == {text for text, _ in chunks}
 
 
 def test_look_up_follows_dots_and_prefers_the_flat_key():
