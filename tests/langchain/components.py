@@ -198,6 +198,9 @@ COMPONENTS = {
             "search": ("Who?", "similarity"),
         }.items()
     },
+    "OrderPreservingVectorStore, verified": Component(
+        vector_store, _VERIFY, stored=True
+    ),
     **{
         f"OrderPreservingVectorStore, {name}": Component(
             new_store, pair(name, given, ids=["1"])
