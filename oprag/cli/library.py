@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from oprag.cli.embedding_models import SentenceTransformerEmbeddings
     from oprag.indexing import ShowProgress
 
+_AT_ONCE = 4
+"""Calls that an index of Chroma on disk answers side by side."""
+
 
 class _NamedSource(StoreSource):
     """Full texts by names that were settled when the documents were opened."""
@@ -36,6 +39,7 @@ class Library:
         folder: What their names are relative to; empty where that is not known.
         space: How the index measures distance, as Chroma calls it.
         sign: Returns something else when somebody has written to the index.
+        at_once: Searches and reads that its store bears side by side.
     """
 
     def __init__(
@@ -45,11 +49,13 @@ class Library:
         folder: str = "",
         space: str = "cosine",
         sign: Callable[[], object] = str,
+        at_once: int = 1,
     ) -> None:
         from langchain_oprag import chunk_store
 
         self.vectorstore = vectorstore
         self.space = space
+        self.at_once = at_once
         self._sign, self._opened_at = sign, sign()
         store = chunk_store(vectorstore)
         names = StoreSource(store).called()
@@ -117,4 +123,6 @@ def open_library(
     store = open_chroma(
         path, embeddings, opened.name, create_collection_if_not_exists=False
     )
-    return Library(store, folder=root, space=opened.space, sign=opened.sign)
+    return Library(
+        store, folder=root, space=opened.space, sign=opened.sign, at_once=_AT_ONCE
+    )

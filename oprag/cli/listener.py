@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import socket
 from asyncio import TimerHandle, Transport
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from oprag.cli.messages import stop
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Receive
+
+_T = TypeVar("_T")
 
 _FAREWELL = 3
 """Seconds that requests have to end in, when the server is stopped."""
@@ -46,6 +49,41 @@ def run_server(app: ASGIApp, listener: socket.socket, **how: Any) -> None:
     config.load()
     config.http_protocol_class = _in_time(config.http_protocol_class)
     uvicorn.Server(config).run(sockets=[listener])
+
+
+async def await_while_connected(receive: Receive, work: Awaitable[_T]) -> _T:
+    """Await work for a client, and cancel it when the client has gone.
+
+    Args:
+        receive: That of its request, which has been read whole.
+        work: Raises what it raises.
+
+    Raises:
+        ClientDisconnect: The client has gone.
+    """
+    import anyio
+    from starlette.requests import ClientDisconnect
+
+    results: list[_T] = []
+    errors: list[Exception] = []
+    async with anyio.create_task_group() as group:
+
+        async def watch() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            group.cancel_scope.cancel()
+
+        group.start_soon(watch)
+        try:
+            results.append(await work)
+        except Exception as error:  # noqa: BLE001 -- a group would raise a group
+            errors.append(error)
+        group.cancel_scope.cancel()
+    if errors:
+        raise errors[0]
+    if not results:
+        raise ClientDisconnect
+    return results[0]
 
 
 def _in_time(protocol: Any) -> Any:

@@ -7,17 +7,19 @@ import hashlib
 import inspect
 import io
 import re
-from collections.abc import Awaitable, Callable
-from functools import partial
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 from mcp.types import ToolAnnotations
 from pydantic import Field, ValidationError
+from starlette.requests import ClientDisconnect
 
-from oprag.calls import said_by, without_secrets
-from oprag.cli.messages import note
+from oprag.calls import said_by
+from oprag.cli.listener import await_while_connected
+from oprag.cli.messages import note, told
 from oprag.context import NOTHING_FOUND, Widen, render
 from oprag.errors import BudgetTooSmallError, OpragError
 from oprag.reading import DESCRIPTIONS, DocumentReader, Reading
@@ -30,6 +32,8 @@ _OfKit: Any = getattr(import_module(_KIT), _SERVER)
 ToolError: Any = import_module(f"{_KIT}.exceptions").ToolError
 
 if TYPE_CHECKING:
+    from starlette.types import Receive
+
     from oprag.cli.librarian import Librarian
     from oprag.cli.library import Library
 
@@ -48,19 +52,58 @@ _ESCAPES = re.compile(_PAIR + rb"|(\\u[dD][89a-fA-F]\w\w)|\\.")
 
 
 class Server(_OfKit):  # type: ignore[misc]  # of one of two versions
-    """The kit's server, which says in plain words what is wrong with an argument."""
+    """The kit's server, with errors in plain words, and calls that end with clients."""
 
     async def call_tool(self, *given: Any, **named: Any) -> Any:
-        """Call a tool."""
-        try:
-            return await super().call_tool(*given, **named)
-        except ToolError as error:
-            if not isinstance(error.__cause__, ValidationError):
-                raise
+        """Call a tool; it is cancelled when the client has gone."""
+        work = super().call_tool(*given, **named)
+        receive = self._receive_of([*given[2:], *named.values()])
+        with _errors_for_clients():
+            if receive is None:
+                return await work
+            return await await_while_connected(receive, work)
+
+    def _receive_of(self, given: Sequence[Any]) -> Receive | None:
+        """Return what tells that the client of this call has gone; None: the kit does.
+
+        Version 2 gives a context to `call_tool`; version 1 has one to ask for.
+        """
+        contexts = [each for each in given if hasattr(each, "request_context")]
+        context = contexts[0] if contexts else self.get_context()
+        request = context.request_context.request
+        return None if request is None else request.receive
+
+    async def get_prompt(self, *given: Any, **named: Any) -> Any:
+        """Refuse: there are no prompts."""
+        with _errors_for_clients():
+            return await super().get_prompt(*given, **named)
+
+    async def read_resource(self, *given: Any, **named: Any) -> Any:
+        """Refuse: there are no resources."""
+        with _errors_for_clients():
+            return await super().read_resource(*given, **named)
+
+
+@contextmanager
+def _errors_for_clients() -> Iterator[None]:
+    """Write errors as clients get them: in plain words, and not long."""
+    try:
+        yield
+    except ToolError as error:
+        message = str(error)
+        if isinstance(error.__cause__, ValidationError):
             wrong = error.__cause__.errors()
             name = wrong[0]["loc"][0]
             said = [each["msg"] for each in wrong if each["loc"][0] == name]
-            raise ToolError(f"{name}: {'; or: '.join(said)}.") from error
+            message = f"{name}: {'; or: '.join(said)}."
+        raise ToolError(told(message)) from error
+    except ClientDisconnect as error:
+        raise ToolError("The client has gone.") from error  # to nobody
+    except Exception as error:  # of the kit: it repeats names
+        error.args = tuple(
+            told(each) if isinstance(each, str) else each for each in error.args
+        )
+        raise
 
 
 class StandardInput(io.BufferedIOBase):
@@ -170,8 +213,8 @@ def make_server(
 
     budget = token_budget - tokens_of_marks()
 
-    async def answered(steps: Steps[Reading]) -> str:
-        reading = await librarian.ask(lambda: carry_out(steps))
+    async def answered(read: Callable[[Library], Steps[Reading]]) -> str:
+        reading = await librarian.ask(lambda library: carry_out(read(library)))
         return quoted(reading.text)
 
     @tool
@@ -183,9 +226,9 @@ def make_server(
         Returns passages in the order of their documents, each after its number,
         document and place; […] marks where text was left out.
         """
-        library = await librarian.library()
-        work = partial(found, library, question, token_budget, widen)
-        return await librarian.ask(work)
+        return await librarian.ask(
+            lambda library: found(library, question, token_budget, widen)
+        )
 
     @tool
     async def read(
@@ -196,21 +239,25 @@ def make_server(
         ] = None,
         page: Paged = None,
     ) -> str:
-        library = await librarian.library()
-        reader = DocumentReader(library.source, token_budget=max(budget, 1))
-        return await answered(reader.read(document, start, end, page))
+        def read_page(library: Library) -> Steps[Reading]:
+            reader = DocumentReader(library.source, token_budget=max(budget, 1))
+            return reader.read(document, start, end, page)
+
+        return await answered(read_page)
 
     @tool
     async def outline(document: Named) -> str:
-        library = await librarian.library()
-        return await answered(DocumentReader(library.source).outline(document))
+        return await answered(
+            lambda library: DocumentReader(library.source).outline(document)
+        )
 
     @tool
     async def documents(
         containing: Annotated[str, Field(description="Part of the name.")] = "",
     ) -> str:
-        library = await librarian.library()
-        return await answered(DocumentReader(library.source).documents(containing))
+        return await answered(
+            lambda library: DocumentReader(library.source).documents(containing)
+        )
 
     return server
 
@@ -225,7 +272,7 @@ def _refusing(answer: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[
         except ToolError:
             raise
         except OpragError as error:
-            raise ToolError(without_secrets(error.message)) from error
+            raise ToolError(error.message) from error
         except Exception as error:
             # A client does not get more: it may name files of this machine.
             note(f"A call failed: {type(error).__name__}: {said_by(error)}")

@@ -9,6 +9,9 @@ from typing import Any
 
 import typer
 
+_LONGEST_TOLD = 1_000
+"""Characters of a message to a client."""
+
 
 def stop(message: str, code: int = 1) -> typer.Exit:
     """Print an error; return the exit to raise.
@@ -24,6 +27,19 @@ def stop(message: str, code: int = 1) -> typer.Exit:
 def note(message: str) -> None:
     """Print a note; the command goes on."""
     _print("Note:", message, fg="yellow")
+
+
+def told(message: str) -> str:
+    """Return a message as a client of a server gets it.
+
+    Returns:
+        One line without secrets, and of at most so many characters, whatever it repeats
+        of a request. It keeps its end, which says the way out.
+    """
+    from oprag.calls import without_secrets
+    from oprag.chunk import as_line
+
+    return as_line(without_secrets(message), _LONGEST_TOLD)
 
 
 def _print(label: str, message: str, **style: Any) -> None:

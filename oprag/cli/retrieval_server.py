@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hmac
 import json
-from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -20,10 +19,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from langchain_oprag import OrderPreservingRetriever, as_passages
-from oprag.calls import keep_secret, said_by, without_secrets
-from oprag.cli.librarian import Librarian
+from oprag.calls import keep_secret, said_by
+from oprag.cli.librarian import RETRY_AFTER, BusyError, Librarian
 from oprag.cli.library import Library
-from oprag.cli.messages import note
+from oprag.cli.listener import await_while_connected
+from oprag.cli.messages import note, told
 from oprag.context import Widen, headers
 from oprag.errors import IndexingError, OpragError
 from oprag.metadata import CITATION, DOCUMENT, END, RANK, START
@@ -34,7 +34,10 @@ _LARGEST = 1_000_000
 _SHOWN = ("page_label", RANK, START, END)
 """Metadata of a passage that a record carries, where it has them."""
 
-_ASK_FOR_KEY = {"WWW-Authenticate": "Bearer"}
+_HEADERS = {
+    HTTPStatus.UNAUTHORIZED: {"WWW-Authenticate": "Bearer"},
+    HTTPStatus.SERVICE_UNAVAILABLE: {"Retry-After": str(RETRY_AFTER)},
+}
 _BAD_HEADER, _WRONG_KEY, _UNKNOWN = 1001, 1002, 2001
 """Numbers of errors that Dify's documentation suggests; others are those of HTTP."""
 
@@ -88,16 +91,21 @@ def make_app(
         try:
             _check_key(request.headers.get("authorization", ""), api_key)
             asked = _read(await _body(request), name)
-            library = await librarian.library()
-            found = partial(_records, library, asked, token_budget, widen)
-            return _answer(200, {"records": await librarian.ask(found)})
+
+            def search(library: Library) -> list[dict[str, Any]]:
+                return _records(library, asked, token_budget, widen)
+
+            found = librarian.ask(search)
+            records = await await_while_connected(request.receive, found)
+            return _answer(200, {"records": records})
         except _RefusedError as error:
             return _error(error.status, error.code, error.message)
         except OpragError as error:
-            status = 503 if isinstance(error, IndexingError) else 422
+            later = isinstance(error, (BusyError, IndexingError))
+            status = 503 if later else 422
             return _error(status, status, error.message)
         except ClientDisconnect:
-            return _error(400, 400, "The request is not complete.")  # to nobody
+            return _error(400, 400, "The client has gone.")  # to nobody
         except Exception as error:  # noqa: BLE001 -- a server goes on, in its own form
             note(f"A question failed: {type(error).__name__}: {said_by(error)}")
             return _error(500, 500, "The question failed; the server's log says why.")
@@ -109,13 +117,12 @@ def make_app(
 def _answer(status: int, content: object) -> Response:
     # In ASCII: what is repeated of a request need not be text that can be encoded.
     text = json.dumps(content, allow_nan=False)
-    headers = _ASK_FOR_KEY if status == HTTPStatus.UNAUTHORIZED else {}
+    headers = _HEADERS.get(HTTPStatus(status))
     return Response(text, status, headers, media_type="application/json")
 
 
 def _error(status: int, code: int, message: str) -> Response:
-    said = without_secrets(message)
-    return _answer(status, {"error_code": code, "error_msg": said})
+    return _answer(status, {"error_code": code, "error_msg": told(message)})
 
 
 async def _not_here(_: Request, error: Exception) -> Response:
@@ -155,9 +162,7 @@ def _read(body: bytes, name: str) -> _Asked:
         message = "metadata_condition is not supported: all documents are searched."
         raise _RefusedError(400, f"{message} Leave it out.")
     if asked.knowledge_id != name:
-        message = (
-            f"There is no knowledge {asked.knowledge_id!r:.200}. Ask for {name!r}."
-        )
+        message = f"There is no knowledge {asked.knowledge_id!r}. Ask for {name!r}."
         raise _RefusedError(404, message, _UNKNOWN)
     return asked
 

@@ -201,6 +201,29 @@ async def test_arguments_of_another_kind_are_refused(library):
             assert said in await refused(session, tool, **given)
 
 
+async def test_no_error_repeats_a_long_name(library):
+    name = "x" * 100_000
+    async with connected(library) as session:
+        for tool, given in [
+            ("read", {"document": name}),
+            ("read", {"document": "report.pdf", "page": name}),
+            ("outline", {"document": name}),
+            ("search", {"question": "house", "widen": name}),
+            (name, {}),
+        ]:
+            assert len(await refused(session, tool, **given)) <= 1_000
+        said = await refused(session, "read", document=name)
+        assert "There is no document 'xxx" in said
+        assert said.endswith("lists their names.")
+        for ask, given in [
+            (session.get_prompt, name),
+            (session.read_resource, f"file:///{name}"),
+        ]:
+            with pytest.raises(Exception, match=r"\w") as caught:
+                await ask(given)
+            assert len(str(caught.value)) <= 1_000
+
+
 def test_half_a_character_in_a_message_is_no_reason_to_give_no_answer():
     sent = rb'{"a": "\uDBFF\u0041 \\ud800 \ud83d\ude00 \udfff"}'
     lines = io.TextIOWrapper(StandardInput(io.BytesIO(sent)), "utf-8")

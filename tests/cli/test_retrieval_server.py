@@ -168,6 +168,16 @@ async def test_what_cannot_be_answered_is_told(library, sent, status, said):
         assert said in answer.json()["error_msg"]
 
 
+async def test_no_error_repeats_a_long_name(library):
+    asked = body(knowledge_id="x" * 100_000)
+    async with serving(lambda _: library) as client:
+        answer = await client.post("/retrieval", json=asked, headers=BEARER)
+    said = answer.json()["error_msg"]
+    assert len(said) == 1_000
+    assert said.startswith("There is no knowledge 'xxx")
+    assert said.endswith("Ask for 'notes'.")
+
+
 @pytest.mark.parametrize(
     "changed",
     [

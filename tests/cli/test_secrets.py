@@ -197,7 +197,7 @@ def test_documents_that_cannot_be_opened_tell_no_secret(files, capfd):
 
     librarian = Librarian(fail, patience=30)
     librarian.start()
-    librarian._opening.join()
+    librarian._opened.result(timeout=30)
 
     assert_masked(files, capfd)
 
