@@ -9,6 +9,7 @@ from oprag.locating.chunks_in_any_order import (
 )
 from oprag.locating.chunks_in_order import Location, locate
 from oprag.locating.contiguity import joined
+from oprag.locating.overlaps import Chain, chain_pages
 from oprag.locating.pieces import pieces_of
 from oprag.locating.proved_order import given_order
 from oprag.locating.seeds import held, starts_of
@@ -16,9 +17,11 @@ from oprag.locating.squeezed_text import squeeze
 from oprag.locating.text_index import place_some
 
 __all__ = [
+    "Chain",
     "Location",
     "Order",
     "Placement",
+    "chain_pages",
     "cover_by_place",
     "exchangeable",
     "given_order",

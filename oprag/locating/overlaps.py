@@ -1,0 +1,327 @@
+"""The order of chunks that nobody numbered, proved by their overlaps.
+
+A splitter that overlaps its chunks writes the end of each again at the beginning of the
+next. Where that joins all chunks of a page in one way, their order is known. It is a
+proof only where nothing else can have made a text begin as another ends: so a link has
+to be unique in the document, as long as links usually are there, and such as the
+splitter makes them; and the page must not repeat itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from statistics import median
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
+
+_K = TypeVar("_K", bound=Hashable)
+
+_GRAM, _STRIDE = 12, 8
+"""Characters that are looked up, and from one place that is written down to the next.
+"""
+_SHORTEST = _GRAM + _STRIDE
+"""Characters of an overlap, at least, and of a line that proves one."""
+_LONGEST = 2.0
+"""How much longer than the usual one an overlap can be."""
+_MANY = 40
+"""Places of a part of a line that are too many to look at each: the head of pages."""
+_PAGES = 3
+"""Pages of a document that show what is at the head and the foot of each."""
+_BETWEEN = "\x00"
+"""Stands between texts that are searched together, and in none of them."""
+_DIGIT = re.compile("[0-9]")
+_MASK = bytes.maketrans(b"123456789", b"000000000")
+_SEPARATORS = ("\n\n", "\n", " ")
+"""Between the pieces that a splitter puts together; the first that a text has."""
+_WORD = re.compile(r"(?<!\S)\S")
+
+NotChained: TypeAlias = Literal["", "unlinked", "ambiguous", "repeated", "nested"]
+"""Why the order of chunks is not proved; empty where it is.
+
+`"unlinked"`: no overlap joins all of them. `"ambiguous"`: one of them begins as several
+end, or they go round in a circle. `"repeated"`: their text says something twice that is
+as long as an overlap. `"nested"`: one of them is a part of another.
+"""
+
+
+class Chain(NamedTuple):
+    """The order of the chunks of a page, as far as their overlaps prove it."""
+
+    starts: Mapping[str, int]
+    """The first character of each chunk in the text that they give together, by its
+    text; empty where the order is not proved."""
+    why_not: NotChained = ""
+
+
+class _Link(NamedTuple):
+    """Two chunks, of which one ends as the other begins."""
+
+    first: int
+    second: int
+    length: int
+
+
+def chain_pages(
+    pages: Mapping[_K, Collection[str]], wanted: Iterable[_K] | None = None
+) -> dict[_K, Chain]:
+    """Prove the order of the chunks of each page of a document by their overlaps.
+
+    Args:
+        pages: Texts of the chunks of each page, in any order; what is there twice
+            counts once. All that is known of the document: what repeats itself on
+            another page proves nothing.
+        wanted: The pages to look at; None for all.
+
+    Returns:
+        One for each page that is wanted. Of chunks that are hidden or lost nothing is
+        assumed: where one is missing between others, these are in no one chain.
+    """
+    texts = {key: _distinct(of_page) for key, of_page in pages.items()}
+    linked = {key: _find_links(of_page) for key, of_page in texts.items()}
+    document = _Document([*texts.values()], [*linked.values()])
+    return {
+        key: _chain(texts[key], linked[key], document)
+        for key in (pages if wanted is None else wanted)
+    }
+
+
+def _distinct(texts: Iterable[str]) -> list[str]:
+    """Return the texts in an order of their own, each once, without white space."""
+    return sorted({text for text in texts if text.strip()})
+
+
+def _find_links(texts: Sequence[str]) -> list[_Link]:
+    """Return what may be links: of a text that is a part of another, as long as it is.
+
+    Only some places of each text are looked up, by what some places at the beginning of
+    each say: together they meet wherever `_SHORTEST` characters are the same.
+    """
+    beginnings = defaultdict[str, list[tuple[int, int]]](list)
+    for number, text in enumerate(texts):
+        for ahead in range(min(_STRIDE, len(text) - _GRAM + 1)):
+            beginnings[text[ahead : ahead + _GRAM]].append((number, ahead))
+    links = set[_Link]()
+    for first, text in enumerate(texts):
+        places = range(0, len(text) - _GRAM + 1, _STRIDE)
+        for at in [at for at in places if text[at : at + _GRAM] in beginnings]:
+            for second, ahead in beginnings[text[at : at + _GRAM]]:
+                start = at - ahead
+                if second == first or start < 0:
+                    continue
+                length = min(len(text) - start, len(texts[second]))
+                if text.startswith(texts[second][:length], start):
+                    links.add(_Link(first, second, length))
+    return sorted(links)
+
+
+class _Counted:
+    """A text in which others are counted, many of them."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        places = range(0, len(text) - _GRAM + 1, _STRIDE)
+        self._counts = Counter([text[at : at + _GRAM] for at in places])
+
+    def has_twice(self, part: bytes) -> bool:
+        """Return whether a text of `_SHORTEST` characters or more is in it twice.
+
+        Wherever it is, one of its first places is one that was counted, and one of its
+        next. So it is not there more often than any of these.
+        """
+        last = len(part) - _SHORTEST + 1
+        for window in range(0, last, _STRIDE):
+            grams = [part[at : at + _GRAM] for at in range(window, window + _STRIDE)]
+            bound = sum(map(self._counts.__getitem__, grams))
+            if bound <= 2:  # noqa: PLR2004 -- as its name says
+                return bound == 2  # noqa: PLR2004 -- as above
+            if bound > _MANY:
+                return False
+        return self._find_twice(part)
+
+    def _find_twice(self, part: bytes) -> bool:
+        second = self._text.find(part, self._text.find(part) + 1)
+        return second >= 0 and self._text.find(part, second + 1) < 0
+
+
+class _Document:
+    """What the chunks of a document say of its splitter, and what they repeat."""
+
+    def __init__(
+        self, pages: Sequence[Sequence[str]], linked: Sequence[Sequence[_Link]]
+    ) -> None:
+        self._is_short = len(pages) < _PAGES
+        every = {text for texts in pages for text in texts}
+        self._all = _BETWEEN.join(sorted(every))
+        self._between = next((each for each in _SEPARATORS if each in self._all), "")
+        several = [text for text in every if self._between in text] or every
+        pieces = self._all.replace(_BETWEEN, self._between).split(self._between or None)
+        self._longest_piece = max(map(len, pieces), default=0)
+        self._largest = max(map(len, several), default=0)
+        lengths = list[int]()
+        for links in linked:
+            best: dict[int, int] = {}
+            for link in links:
+                best[link.first] = max(best.get(link.first, 0), link.length)
+            lengths += best.values()
+        usual = median(lengths) if lengths else 0
+        self._least = max(_SHORTEST, usual / 2)
+        self._most = min(_LONGEST * usual, self._largest / 2)
+        self._longest = max(
+            [length for length in lengths if length <= self._most], default=0
+        )
+
+    def accepts(self, link: _Link, texts: Sequence[str]) -> bool:
+        """Return whether a link is as long as links are here, and as unique."""
+        if not self._least <= link.length <= self._most:
+            return False
+        shared = texts[link.second][: link.length]
+        lines = sorted(map(str.strip, shared.split("\n")), key=_has_digits)
+        if not any(map(self._is_unique, lines)):
+            return False
+        return self._is_cut_there(link, texts)
+
+    @cached_property
+    def _counted(self) -> _Counted:
+        return _Counted(_encode(self._all))
+
+    @cached_property
+    def _without_numbers(self) -> _Counted:
+        return _Counted(_mask(self._all))
+
+    def _is_cut_there(self, link: _Link, texts: Sequence[str]) -> bool:
+        """Return whether a splitter that fills its chunks can have cut here.
+
+        It goes on while the next piece fits, and repeats as many pieces as fit into the
+        overlap. So what ends a page, which is short, is followed by nothing.
+        """
+        first, second = texts[link.first], texts[link.second]
+        before, after = first[: -link.length], second[link.length :]
+        following = self._piece(after)
+        preceding = self._piece(before[::-1])
+        if len(first) + following <= self._largest:
+            return False
+        repeats_all = link.length + preceding > self._longest
+        return repeats_all or link.length + preceding + following > self._largest
+
+    def may_go_on(self, text: str) -> bool:
+        """Return whether a text may have been cut where it ends, for all that is known.
+
+        A head that is the foot of a page too joins what follows the one to what comes
+        before the other. Then the last text is from the middle of the page, and full.
+        Other pages show such heads; a few do not.
+        """
+        return self._is_short and len(text) + self._longest_piece > self._largest
+
+    def _piece(self, text: str) -> int:
+        """Return the length of the first piece of a text, with what is around it."""
+        separator = self._between
+        start = len(text) - len(text.lstrip())
+        at = text.find(separator, start) if separator else start
+        end = len(text) if at < 0 else at
+        return end + len(separator)
+
+    def _is_unique(self, line: str) -> bool:
+        """Return whether a line is where two chunks overlap, and nowhere else.
+
+        The head of a page has its number: it is no other head for that.
+        """
+        if len(line) < _SHORTEST or not self._counted.has_twice(_encode(line)):
+            return False
+        return not _has_digits(line) or self._without_numbers.has_twice(_mask(line))
+
+
+def _has_digits(text: str) -> bool:
+    return _DIGIT.search(text) is not None
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _mask(text: str) -> bytes:
+    return _encode(text).translate(_MASK)
+
+
+def _chain(texts: Sequence[str], links: Sequence[_Link], document: _Document) -> Chain:
+    """Prove the order of the chunks of one page."""
+    if len(texts) < 2:  # noqa: PLR2004 -- one alone needs no order
+        return Chain(dict.fromkeys(texts, 0))
+    shortest = min(map(len, texts))
+    if shortest < _SHORTEST or any(
+        link.length == min(len(texts[link.first]), len(texts[link.second]))
+        for link in links
+    ):
+        return Chain({}, "nested")
+    accepted = [link for link in links if document.accepts(link, texts)]
+    why_not = _is_one_chain(accepted, len(texts))
+    if why_not:
+        return Chain({}, why_not)
+    starts, whole = _join(texts, accepted)
+    if document.may_go_on(max(starts, key=starts.__getitem__)):
+        return Chain({}, "unlinked")
+    if _repeats(whole, min(link.length for link in accepted)):
+        return Chain({}, "repeated")
+    return Chain(starts)
+
+
+def _is_one_chain(links: Sequence[_Link], number: int) -> NotChained:
+    """Return why links do not join so many texts in one way."""
+    ends, beginnings = {link.first for link in links}, {link.second for link in links}
+    if len(ends) < len(links) or len(beginnings) < len(links) or len(links) >= number:
+        return "ambiguous"
+    if len(links) < number - 1 or not _reaches_all(links, number):
+        return "unlinked"
+    return ""
+
+
+def _reaches_all(links: Sequence[_Link], number: int) -> bool:
+    """Return whether all are in one chain: else some go round in a circle."""
+    following = {link.first: link.second for link in links}
+    at = next(each for each in range(number) if each not in {*following.values()})
+    reached = 1
+    while at in following:
+        at, reached = following[at], reached + 1
+    return reached == number
+
+
+def _join(texts: Sequence[str], links: Sequence[_Link]) -> tuple[dict[str, int], str]:
+    """Return where each text of one chain begins in the text that they give."""
+    following = {link.first: link for link in links}
+    seconds = {link.second for link in links}
+    at = next(each for each in range(len(texts)) if each not in seconds)
+    start, starts, whole = 0, {texts[at]: 0}, [texts[at]]
+    while at in following:
+        link = following[at]
+        start += len(texts[at]) - link.length
+        at = link.second
+        starts[texts[at]] = start
+        whole.append(texts[at][link.length :])
+    return starts, "".join(whole)
+
+
+def _repeats(text: str, length: int) -> bool:
+    """Return whether a text has a run of so many characters, or about so, twice."""
+    size = length // 2
+    seen = dict[str, int]()
+    starts = [found.start() for found in _WORD.finditer(text)]
+    for at in starts:
+        before = seen.setdefault(text[at : at + size], at)
+        if before == at:
+            continue
+        run = _shared_run(text, before, at)
+        if run >= length:
+            return True
+    return False
+
+
+def _shared_run(text: str, first: int, second: int) -> int:
+    """Return the length of what is the same around two places of a text."""
+    low = 0
+    while first - low > 0 and text[first - low - 1] == text[second - low - 1]:
+        low += 1
+    high = 0
+    while second + high < len(text) and text[first + high] == text[second + high]:
+        high += 1
+    return low + high
