@@ -3,13 +3,17 @@
 The lock is SQLite's on an empty file: it holds between threads and between processes,
 on every system, and is gone with the process that held it, however that ended. It is
 one machine's; between machines nothing is locked.
+
+The files are in the user's home, where nobody else can put a folder first.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import os
+import stat
 import tempfile
 import time
 from functools import partial
@@ -47,26 +51,70 @@ def taken(
 
 
 def _lock(store: ChunkStore, written: object) -> Any:
-    """A connection that holds the lock until it is closed; None: another one does."""
+    """Return a connection that holds the lock until it is closed; None: it is taken."""
     import sqlite3  # here, because its import takes long
 
     own = f"{os.getpid()}-{id(written)}"
     name = f"oprag-{hashlib.sha256((store.place or own).encode()).hexdigest()[:32]}"
+    where = f"file:{name}?mode=memory&cache=shared"  # nobody else sees it
     if store.place:
-        user = os.getuid() if hasattr(os, "getuid") else "user"
-        folder = Path(tempfile.gettempdir(), f"oprag-locks-{user}")
-        folder.mkdir(mode=0o700, exist_ok=True)
-        where = (folder / name).as_uri()
-    else:  # nobody else sees it
-        where = f"file:{name}?mode=memory&cache=shared"
-    connection = sqlite3.connect(
-        where, uri=True, timeout=0, isolation_level=None, check_same_thread=False
-    )
+        where = (_lock_folder(store) / name).as_uri()
+    connection = None
     try:
+        connection = sqlite3.connect(
+            where, uri=True, timeout=0, isolation_level=None, check_same_thread=False
+        )
         connection.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError as error:
-        connection.close()
+    except sqlite3.Error as error:
+        if connection is not None:
+            connection.close()
         if "locked" in str(error):
             return None
-        raise
+        raise _unusable(store, where, str(error)) from error
     return connection
+
+
+def _lock_folder(store: ChunkStore) -> Path:
+    """Return the folder for locks, made where it is missing.
+
+    Where the home cannot be written to, it is among the temporary files.
+
+    Raises:
+        IndexingError: It cannot be used, or is another user's.
+    """
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    # Not where a variable of one shell says: every process of a user has to agree.
+    folder = Path(os.path.expanduser("~"), ".cache", "oprag", "locks")  # noqa: PTH111 -- `Path.home` fails where there is none
+    try:
+        try:
+            return _own_folder(folder)
+        except OSError as error:
+            if error.errno not in {errno.EACCES, errno.EPERM, errno.EROFS}:
+                raise
+        folder = Path(tempfile.gettempdir(), f"oprag-locks-{user}")
+        return _own_folder(folder)
+    except OSError as error:
+        raise _unusable(store, folder, error.strerror or str(error)) from error
+
+
+def _own_folder(folder: Path) -> Path:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if hasattr(os, "getuid"):
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode):
+            raise OSError(errno.ENOTDIR, "it is a link")
+        if found.st_uid != os.getuid():
+            raise OSError(errno.EPERM, "it belongs to another user")
+        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            folder.chmod(0o700)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OSError(errno.EACCES, "nothing can be written there")
+    return folder
+
+
+def _unusable(store: ChunkStore, where: object, reason: str) -> IndexingError:
+    message = (
+        f"The place for locks, {where}, cannot be used: {reason}. Nothing was done. "
+        "Make it a folder of your own that you can write to, and index again."
+    )
+    return IndexingError(message, store=store.name)

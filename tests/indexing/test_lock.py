@@ -1,8 +1,10 @@
 """One run at a time per store: others wait, and say so."""
 
 import asyncio
+import os
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
@@ -93,6 +95,66 @@ async def test_who_is_cancelled_while_waiting_holds_nothing(tmp_path):
             await waiting
     with only_run(store, store, patience=0):
         pass
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Path:
+    """The folder for locks of another home; temporary files are beside it."""
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    return tmp_path / "home" / ".cache" / "oprag" / "locks"
+
+
+def told(store: FakeStore) -> str:
+    with pytest.raises(IndexingError) as caught, only_run(store, store):
+        pass
+    return str(caught.value)
+
+
+def test_a_blocked_folder_for_locks_is_told_with_a_way_out(home, tmp_path):
+    store = store_at(str(tmp_path))
+    home.parent.mkdir(parents=True)
+    home.write_text("a file")
+    assert told(store) == (
+        f"The place for locks, {home}, cannot be used: File exists. Nothing was done. "
+        "Make it a folder of your own that you can write to, and index again."
+    )
+    home.unlink()
+    with only_run(store, store):
+        pass
+    (lock,) = home.iterdir()
+    lock.write_text("no lock, but a file of somebody's")
+    assert "cannot be used: file is not a database. Nothing was done." in told(store)
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="no users")
+def test_a_folder_for_locks_is_one_users_alone(home, tmp_path):
+    store = store_at(str(tmp_path))
+    home.parent.mkdir(parents=True)
+    home.symlink_to(tmp_path)
+    assert "cannot be used: it is a link." in told(store)
+    home.unlink()
+    home.mkdir()
+    home.chmod(0o777)
+    with only_run(store, store):
+        assert home.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="by root")
+def test_a_folder_that_another_user_made_first_is_not_used(home, tmp_path):
+    store = store_at(str(tmp_path))
+    temporary = tmp_path / "tmp" / f"oprag-locks-{os.getuid()}"
+    temporary.mkdir()
+    os.chown(temporary, 12345, 12345)
+    with only_run(store, store), pytest.raises(IndexingError, match="Another run"):
+        carry_out(taken(store, store, patience=0))  # it is in the home
+    home.chmod(0o700)
+    os.chown(home, 12345, 12345)
+    assert f"{temporary}, cannot be used: it belongs to another user" in told(store)
+    os.chown(temporary, os.getuid(), os.getgid())
+    with only_run(store, store):
+        assert any(temporary.iterdir())
 
 
 def test_a_process_that_is_killed_leaves_the_store_free(tmp_path):
