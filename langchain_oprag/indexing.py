@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Unpack
 
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.vectorstores import VectorStore
 
+from langchain_oprag._checked_embeddings import checked_embeddings, stored_length
 from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetSplitter, source_of
 from langchain_oprag.stores import chunk_store
 from oprag.documents import ChunkStore
@@ -19,6 +21,7 @@ from oprag.indexing import (
     IndexingKeywords,
     IndexingReport,
     IndexTarget,
+    VectorCheck,
     WantedChunk,
     aindex_target,
     index_target,
@@ -194,10 +197,15 @@ class _Writer(ChunkWriter):
 
     def __init__(self, vectorstore: VectorStore) -> None:
         self.written = self._vectorstore = vectorstore
+        length = stored_length(vectorstore)
+        self._vectors = VectorCheck(vectorstore.embeddings, length)
 
     def add(self, chunks: Sequence[WantedChunk]) -> None:
         ids = [chunk.id for chunk in chunks]
-        given = self._vectorstore.add_documents(_documents(chunks), ids=ids)
+        with checked_embeddings(
+            self._vectorstore, partial(self._vectors.check, chunks)
+        ):
+            given = self._vectorstore.add_documents(_documents(chunks), ids=ids)
         self._check_added(ids, given)
 
     def delete(self, ids: Sequence[str]) -> None:
@@ -205,7 +213,10 @@ class _Writer(ChunkWriter):
 
     async def aadd(self, chunks: Sequence[WantedChunk]) -> None:
         ids = [chunk.id for chunk in chunks]
-        given = await self._vectorstore.aadd_documents(_documents(chunks), ids=ids)
+        with checked_embeddings(
+            self._vectorstore, partial(self._vectors.check, chunks)
+        ):
+            given = await self._vectorstore.aadd_documents(_documents(chunks), ids=ids)
         self._check_added(ids, given)
 
     async def adelete(self, ids: Sequence[str]) -> None:

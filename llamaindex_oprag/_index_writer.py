@@ -8,10 +8,11 @@ from contextlib import suppress
 from llama_index.core import VectorStoreIndex
 from llama_index.core.indices.utils import async_embed_nodes, embed_nodes
 from llama_index.core.schema import BaseNode
+from llama_index.core.vector_stores import SimpleVectorStore
 
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
 from oprag.documents import ChunkStore, StoredChunk, Wanted
-from oprag.indexing import ChunkWriter, WantedChunk, in_thread
+from oprag.indexing import ChunkWriter, VectorCheck, WantedChunk, in_thread
 
 
 class OwnNodes(DocstoreChunks):
@@ -58,6 +59,7 @@ class IndexWriter(ChunkWriter):
         self._index = index
         self.written = vector_store = index.vector_store
         self.embedding = index._embed_model  # noqa: SLF001 -- an index has no public name for it
+        self._vectors = VectorCheck(self.embedding, _stored_length(vector_store))
         if is_faiss(vector_store):
             self.cannot_delete = (
                 f"Nothing can be deleted from a {type(vector_store).__name__}: "
@@ -74,7 +76,7 @@ class IndexWriter(ChunkWriter):
     def add(self, chunks: Sequence[WantedChunk]) -> None:
         # Embedded here: a node that the store did not take is not embedded again.
         vectors = embed_nodes([chunk.source for chunk in chunks], self.embedding)
-        self._insert(_with_vectors(chunks, vectors))
+        self._insert(self._with_vectors(chunks, vectors))
 
     def delete(self, ids: Sequence[str]) -> None:
         # Last where a run looks: what fails before that is found by the next one.
@@ -87,7 +89,7 @@ class IndexWriter(ChunkWriter):
     async def aadd(self, chunks: Sequence[WantedChunk]) -> None:
         nodes = [chunk.source for chunk in chunks]
         vectors = await async_embed_nodes(nodes, self.embedding)
-        await self._ainsert(_with_vectors(chunks, vectors))
+        await self._ainsert(self._with_vectors(chunks, vectors))
 
     async def adelete(self, ids: Sequence[str]) -> None:
         if not self._awaits:
@@ -98,6 +100,21 @@ class IndexWriter(ChunkWriter):
         await self._index.adelete_nodes(list(ids))
         if self._reads_nodes:
             await in_thread(self._delete_nodes, ids)
+
+    def _with_vectors(
+        self, chunks: Sequence[WantedChunk], vectors: dict[str, list[float]]
+    ) -> list[BaseNode]:
+        nodes: list[BaseNode] = [chunk.source for chunk in chunks]
+        self._vectors.check(chunks, [*vectors.values()], len(nodes))
+        for node in nodes:
+            node.embedding = vectors[node.node_id]
+        # A chunk whose id is taken gets another one.
+        return [
+            node
+            if node.node_id == chunk.id
+            else node.model_copy(update={"id_": chunk.id})
+            for node, chunk in zip(nodes, chunks, strict=True)
+        ]
 
     async def _ainsert(self, nodes: list[BaseNode]) -> None:
         if not self._awaits:
@@ -157,17 +174,14 @@ class IndexWriter(ChunkWriter):
             self._index.storage_context.index_store.add_index_struct(struct)
 
 
-def _with_vectors(
-    chunks: Sequence[WantedChunk], vectors: dict[str, list[float]]
-) -> list[BaseNode]:
-    nodes: list[BaseNode] = [chunk.source for chunk in chunks]
-    for node in nodes:
-        node.embedding = vectors[node.node_id]
-    # A chunk whose id is taken gets another one.
-    return [
-        node if node.node_id == chunk.id else node.model_copy(update={"id_": chunk.id})
-        for node, chunk in zip(nodes, chunks, strict=True)
-    ]
+def _stored_length(vector_store: object) -> int | None:
+    """Return how many numbers the vectors of a store have; None: it sees to it itself.
+
+    Stores other than LlamaIndex's own in memory refuse a vector of another length.
+    """
+    if not isinstance(vector_store, SimpleVectorStore):
+        return None
+    return next(map(len, vector_store.data.embedding_dict.values()), None)
 
 
 def is_faiss(vector_store: object) -> bool:

@@ -27,6 +27,7 @@ from oprag.indexing.update import (
     update_index,
     write_part,
 )
+from oprag.indexing.vectors import VectorCheck
 from oprag.indexing.writer import ChunkWriter, IndexTarget, in_thread
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "ShowProgress",
     "StoredBefore",
     "UnsupportedMetadata",
+    "VectorCheck",
     "WantedChunk",
     "WantedDocument",
     "aindex_target",
