@@ -106,6 +106,8 @@ def read_told(paths: Sequence[Path], notes: Console, **how: Any) -> FilesRead:
         files = read_files(paths, **how)
     for error in files.skipped:
         note(f"Skipped: {error}")
+    for name, notice in files.notices.items():
+        note(f"Not all of {name!r} is read: {notice}.")
     notes.print(f"Read: {counted(len(files.names), 'file')}", soft_wrap=True)
     return files
 
@@ -183,6 +185,7 @@ def search_values(found: Search) -> dict[str, Any]:
             {"file": error.path, "reason": error.reason}
             for error in found.files.skipped
         ],
+        "notices": found.files.notices,
         "index": {"chunks": found.index.chunks, "reused": found.index.reused},
         "question": retrieved.question,
         "tokens": retrieved.tokens,

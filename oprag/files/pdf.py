@@ -8,20 +8,17 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from oprag.files.pdf_text import flatten_values, read_page_text
 from oprag.files.text import NoTextError
 from oprag.optional import require
-from oprag.tokens import encodable
 
 ALONE = threading.Lock()
 """Held during every call of PDFium: it can do one thing at a time, whatever documents
 the threads read."""
 
-_HYPHEN = 0x02
-"""PDFium's code for a hyphen at the end of a line, whose line break it leaves
-out."""
-_CARRIAGE_RETURN = 0x0D
-_HIGH, _LOW = 0xD800, 0xDC00
-"""The first codes of the two halves of a surrogate pair."""
+
+_NAMED_PAGES = 20
+"""Pages without text that are named, at most."""
 
 
 class PdfPage(NamedTuple):
@@ -32,6 +29,8 @@ class PdfPage(NamedTuple):
     """Counted from 0, pages without text included."""
     label: str
     """As it is printed: `iv`, `12`."""
+    of: int = 1
+    """Pages of its document, those without text included."""
 
 
 class OpenPage(NamedTuple):
@@ -49,8 +48,7 @@ class OpenPage(NamedTuple):
 def pdf_pages(data: bytes) -> list[PdfPage]:
     """Read the pages that hold text, in their order.
 
-    Lines end with a line break, those that a hyphen ends too. What PDFium knows of a
-    page decides the rest: the order of columns and notes, blanks, ligatures as letters.
+    See `read_page_text` for what is done to what PDFium gives.
 
     Raises:
         MissingDependencyError: pypdfium2 is not installed.
@@ -64,11 +62,30 @@ def pdf_pages(data: bytes) -> list[PdfPage]:
             with open_page(document, number) as opened:
                 label = document.get_page_label(number) or str(number + 1)
                 if opened.text.strip():
-                    pages.append(PdfPage(opened.text, number, label))
+                    pages.append(PdfPage(opened.text, number, label, count))
     if not pages:
         message = "is a PDF without text; scanned pages need text recognition"
         raise NoTextError(message, "binary")
     return pages
+
+
+def name_blank_pages(pages: Sequence[PdfPage]) -> str:
+    """Say which pages of a document hold no text; empty where all do.
+
+    Args:
+        pages: Those that hold text.
+    """
+    count = pages[0].of
+    blank = sorted({*range(count)} - {page.number for page in pages})
+    if not blank:
+        return ""
+    shown = ", ".join(str(number + 1) for number in blank[:_NAMED_PAGES])
+    more = ", …" if len(blank) > _NAMED_PAGES else ""
+    holds = "holds" if len(blank) == 1 else "hold"
+    return (
+        f"{len(blank)} of {count} pages {holds} no text ({shown}{more}); scanned pages "
+        "need text recognition"
+    )
 
 
 def pdfium() -> ModuleType:
@@ -92,6 +109,7 @@ def open_pdf(data: bytes) -> Iterator[Any]:
     try:
         with ALONE:
             document = library.PdfDocument(data)
+            document.init_forms()  # else nobody sees what was filled in
         try:
             yield document
         finally:
@@ -122,26 +140,11 @@ def open_page(document: Any, number: int) -> Iterator[OpenPage]:
             raise IndexError(message)
         page = document[number]
         try:
+            before = flatten_values(page)
+            if before is not None:  # PDFium shows them on a page that is opened anew
+                page.close()
+                page = document[number]
             characters = page.get_textpage()
-            yield OpenPage(page, characters, *_text(characters))
+            yield OpenPage(page, characters, *read_page_text(page, characters, before))
         finally:
             page.close()
-
-
-def _text(characters: Any) -> tuple[str, list[int]]:
-    """The text of a page, and for each character its number on the page."""
-    raw = pdfium().raw
-    codes: list[int] = []
-    indices: list[int] = []
-    for index in range(characters.count_chars()):
-        code = raw.FPDFText_GetUnicode(characters, index)
-        if code == _CARRIAGE_RETURN:
-            continue
-        if _LOW <= code < _LOW + 0x400 and codes and _HIGH <= codes[-1] < _LOW:
-            codes[-1] = 0x10000 + ((codes[-1] - _HIGH) << 10) + code - _LOW
-            continue
-        found = (ord("-"), ord("\n")) if code == _HYPHEN else (code or 0xFFFD,)
-        codes += found
-        indices += [index] * len(found)
-    # What no index can store: damaged fonts yield NUL and half characters.
-    return encodable("".join(map(chr, codes))), indices

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from oprag.errors import MissingDependencyError, UnreadableFileError
 from oprag.files.html import html_text
-from oprag.files.pdf import pdf_pages
+from oprag.files.pdf import name_blank_pages, pdf_pages
 from oprag.files.text import NoTextError, decode
 from oprag.files.word import word_text
 from oprag.files.worker import within_limits
@@ -41,6 +41,8 @@ class FileText(NamedTuple):
     """Counted from 0; None for a file without pages."""
     page_label: str = ""
     """As it is printed on the page."""
+    notice: str = ""
+    """What of the file was not read, on its first text; empty if all was."""
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -73,6 +75,11 @@ class FilesRead(NamedTuple):
             for error in self.skipped
             if getattr(error.__context__, "nothing", None) == "empty"
         ]
+
+    @property
+    def notices(self) -> dict[str, str]:
+        """What was not read of files that were read, by their names."""
+        return {each.source: each.notice for each in self.texts if each.notice}
 
     @property
     def whole(self) -> dict[str, str]:
@@ -190,6 +197,10 @@ def read_file(path: Path) -> list[FileText]:
         raise unreadable(path, str(error)) from cause
     except MissingDependencyError as error:
         raise unreadable(path, f"is left out. {error}") from error
+    except Exception as error:
+        # A reader that fails at one file must not end the folder that it is in.
+        fault = f"its reader failed ({type(error).__name__})"
+        raise unreadable(path, f"cannot be read: {fault}") from error
 
 
 def _size(path: Path) -> int:
@@ -215,7 +226,7 @@ def read_here(path: Path, name: str) -> list[FileText]:
     if not data.strip():
         raise NoTextError("is empty", "empty")
     if path.suffix.lower() == ".pdf" or data.startswith(b"%PDF-"):
-        return [FileText(name, *page) for page in pdf_pages(data)]
+        return _read_pdf(name, data)
     ending = path.suffix.lower()
     if ending in _OTHERS:
         raise NoTextError(_OTHERS[ending], "binary")
@@ -223,6 +234,13 @@ def read_here(path: Path, name: str) -> list[FileText]:
     if not text.strip():
         raise NoTextError("holds no text", "empty")
     return [FileText(name, text)]
+
+
+def _read_pdf(name: str, data: bytes) -> list[FileText]:
+    pages = pdf_pages(data)
+    texts = [FileText(name, page.text, page.number, page.label) for page in pages]
+    texts[0] = texts[0]._replace(notice=name_blank_pages(pages))
+    return texts
 
 
 def one_line(path: Path) -> str:

@@ -11,6 +11,7 @@ import contextlib
 import faulthandler
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -23,11 +24,16 @@ from oprag.files.text import NoTextError
 T = TypeVar("T")
 
 SECONDS = 20.0
-"""Time to read any file."""
+"""Time of the processor to read any file, on systems that can count it: a file that is
+read in time stays so on a busy machine."""
 SECONDS_PER_MB = 10.0
-"""Further time for its size; PDF pages full of text take about 2."""
+"""Further time for its size, unpacked; PDF pages full of text take about 2."""
+WAITING = 20
+"""Times that time on the clock, at most: what waits for a disk uses no processor."""
 MEMORY = 3 << 30
 """Bytes of memory that the process may have, on systems that can limit it."""
+
+_COUNTS_PROCESSOR = hasattr(signal, "setitimer")
 
 _MAIN = (
     "import sys; sys.path[:] = sys.argv[1:]; "
@@ -47,15 +53,16 @@ class _Worker:
     def call(self, seconds: float, function: Callable[..., T], *given: Any) -> T:
         with self._turn:
             process = self._running()
-            until = time.monotonic() + seconds
+            waiting = seconds * WAITING if _COUNTS_PROCESSOR else seconds
+            until = time.monotonic() + waiting
             try:
-                _send(process.stdin, (seconds, function, given))
+                _send(process.stdin, (seconds, waiting, function, given))
                 answer = _receive(process.stdout)
             except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
+                late = time.monotonic() >= until or _ran_out_of_time(process)
                 self._end()
                 within = f"cannot be read within {seconds:.0f} seconds"
                 crashed = "cannot be read: it crashed its reader"
-                late = time.monotonic() >= until
                 raise NoTextError(within if late else crashed) from error
             except BaseException:  # half an answer may be left in the pipe
                 self._end()
@@ -113,11 +120,12 @@ def main() -> None:
     sys.stdout = sys.stderr  # nothing but answers goes there
     while True:
         try:
-            seconds, function, given = _receive(asked)
+            seconds, waiting, function, given = _receive(asked)
         except EOFError:
             return
         # It ends by itself: who asked may have been killed.
-        faulthandler.dump_traceback_later(seconds, exit=True)
+        _limit_processor(seconds)
+        faulthandler.dump_traceback_later(waiting, exit=True)
         try:
             answer = function(*given)
         except MemoryError:
@@ -126,7 +134,31 @@ def main() -> None:
         except Exception as error:  # noqa: BLE001 -- it is raised where it was asked
             answer = error
         faulthandler.cancel_dump_traceback_later()
-        _send(answers, answer)
+        _limit_processor(0)
+        _answer(answers, answer)
+
+
+def _answer(answers: IO[bytes], answer: object) -> None:
+    """Send an answer; in the place of an error that cannot be sent, its name."""
+    try:
+        pickled = pickle.dumps(answer)
+    except Exception:  # noqa: BLE001 -- errors of libraries may hold anything
+        reason = f"cannot be read: its reader failed ({type(answer).__name__})"
+        pickled = pickle.dumps(NoTextError(reason))
+    answers.write(pickled)
+    answers.flush()
+
+
+def _limit_processor(seconds: float) -> None:
+    """End this process when it used the processor for so long; 0 for no limit."""
+    if _COUNTS_PROCESSOR:
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _ran_out_of_time(process: subprocess.Popen[bytes]) -> bool:
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return _COUNTS_PROCESSOR and process.wait(1) == -signal.SIGPROF
+    return False
 
 
 def _limit_memory() -> None:

@@ -46,6 +46,10 @@ def test_what_was_done_and_skipped_is_told_on_stderr(first, folder, options):
         f"Note: Skipped: '{folder / 'empty.txt'}' is empty.",
         f"Note: Skipped: '{folder / 'logo.png'}' is binary, not text.",
         f"Note: Skipped: '{folder / 'old.txt'}' is not UTF-8 text {_BYTE}; {_HOW}.",
+        (
+            f"Note: Not all of '{folder / 'report.pdf'}' is read: 1 of 3 pages "
+            "holds no text (2); scanned pages need text recognition."
+        ),
     ]
     assert "Read: 4 files" in lines
     assert lines[-1].startswith(f"Index: 5 chunks, now kept in {options[-1]}")

@@ -131,3 +131,43 @@ WRITERS: Mapping[str, Callable[[Sequence[str], Sequence[str], Form], bytes]] = {
     "fpdf2": by_fpdf,
     "ReportLab": by_reportlab,
 }
+
+
+_WIDE_CODES = b"""\
+/CIDInit /ProcSet findresource begin 12 dict begin begincmap
+/CMapName /X def /CMapType 1 def
+2 begincodespacerange <00> <7F> <F0808080> <F7BFBFBF> endcodespacerange
+2 begincidchar <41> 34 <f0a8a780> 35 endcidchar
+endcmap"""
+
+
+def font_of_wide_codes() -> bytes:
+    """`AA`, a code of four bytes that is no character, and `A`."""
+    content = b"BT /F 12 Tf 72 700 Td <4141f0a8a78041> Tj ET"
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        (
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R"
+            b"/Resources<</Font<</F 5 0 R>>>>>>"
+        ),
+        b"<</Length %d>>stream\n%s\nendstream" % (len(content), content),
+        (
+            b"<</Type/Font/Subtype/Type0/BaseFont/Helvetica/Encoding 6 0 R"
+            b"/DescendantFonts[7 0 R]>>"
+        ),
+        b"<</Type/CMap/CMapName/X/CIDSystemInfo<</Registry(Adobe)/Ordering(CNS)"
+        b"/Supplement 7>>/Length %d>>stream\n%s\nendstream"
+        % (len(_WIDE_CODES), _WIDE_CODES),
+        (
+            b"<</Type/Font/Subtype/CIDFontType2/BaseFont/Helvetica/DW 1000"
+            b"/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>"
+            b"/FontDescriptor 8 0 R>>"
+        ),
+        (
+            b"<</Type/FontDescriptor/FontName/Helvetica/Flags 4/FontBBox[0 0 1000 1000]"
+            b"/ItalicAngle 0/Ascent 800/Descent -200/CapHeight 700/StemV 80>>"
+        ),
+    ]
+    numbered = [b"%d 0 obj %s endobj" % each for each in enumerate(objects, 1)]
+    return b"\n".join([b"%PDF-1.4", *numbered, b"trailer << /Root 1 0 R >>", b"%%EOF"])

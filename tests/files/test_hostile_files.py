@@ -13,6 +13,7 @@ from oprag.errors import UnreadableFileError
 from oprag.files import read_file, read_files, worker
 from oprag.files.text import NoTextError
 from oprag.files.worker import within_limits
+from tests.files.pdf_writers import font_of_wide_codes
 
 
 @pytest.fixture
@@ -54,22 +55,57 @@ def test_what_an_encoding_makes_of_bytes_can_be_stored(tmp_path):
     ("function", "given", "said"),
     [
         (time.sleep, 600, "within 1 seconds"),
+        (exec, "while True: pass", "within 1 seconds"),
         (os._exit, 3, "crashed its reader"),
         (bytes, 8 << 30, "needs more than 3 GB"),
     ],
 )
 def test_what_harms_its_reader_harms_no_other(monkeypatch, function, given, said):
     monkeypatch.setattr(worker, "SECONDS", 1.0)
+    monkeypatch.setattr(worker, "WAITING", 2)
     with pytest.raises(NoTextError, match=said):
         within_limits(0, function, given)
     assert within_limits(0, len, "abc") == 3
+
+
+def test_who_waits_and_does_not_work_has_more_time(monkeypatch):
+    monkeypatch.setattr(worker, "SECONDS", 0.2)
+
+    within_limits(0, time.sleep, 0.6)
+
+
+def test_an_error_that_cannot_be_sent_is_named():
+    raised = "class Odd(Exception): pass\nraise Odd(lambda: 1)"
+
+    with pytest.raises(NoTextError, match=r"its reader failed \(Odd\)"):
+        within_limits(0, exec, raised)
+
+
+def test_any_error_of_a_reader_costs_one_file_alone(folder, monkeypatch):
+    def fail(*_: object) -> None:
+        raise KeyError
+
+    monkeypatch.setattr("oprag.files.reader.within_limits", fail)
+    (folder / "odd.txt").write_text("Text.")
+
+    with pytest.raises(UnreadableFileError, match=r"its reader failed \(KeyError\)"):
+        read_file(folder / "odd.txt")
+
+
+def test_codes_beyond_unicode_do_not_end_a_folder(folder):
+    (folder / "codes.pdf").write_bytes(font_of_wide_codes())
+
+    texts = {Path(each.source).name: each.text for each in read_files([folder]).texts}
+
+    assert texts == {"good.txt": "Good.", "codes.pdf": "AA\ufffdA"}
 
 
 def test_a_reader_ends_in_time_though_who_asked_was_killed(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     pipe = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     read = "f = open('pipe', 'wb', 0); f.write(b'.'); import time; time.sleep(99)"
-    ask = f"worker.SECONDS = 5; worker.within_limits(0, exec, {read!r})"
+    limits = "worker.SECONDS = 5; worker.WAITING = 1"
+    ask = f"{limits}; worker.within_limits(0, exec, {read!r})"
     code = f"from oprag.files import worker; {ask}"
     asking = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path)
     for expected in (b".", b""):  # the reader has begun; it has ended

@@ -8,6 +8,7 @@ import pypdfium2
 import pytest
 from PIL import Image
 from pypdfium2 import raw
+from reportlab.pdfgen.canvas import Canvas
 
 from oprag.chunk import Span
 from oprag.files import pdf_page_image
@@ -42,6 +43,10 @@ def pdf_places(data: bytes, page: int, span: Span) -> list[Rectangle]:
         return lines_of(opened, span)
 
 
+HYPHEN = 2
+"""PDFium's code for one that divides a word at the end of a line."""
+
+
 def one_line(text: str) -> str:
     return " ".join(text.split())
 
@@ -59,8 +64,9 @@ def marked_texts(data: bytes, spans: Mapping[int, Sequence[Span]]) -> Iterator[s
             boxes = [characters.get_charbox(index) for _, index in found]
             for rectangles in covered:
                 texts = [
-                    "-\n" if code == 2 else chr(code)
+                    chr(code)
                     for code, index in found
+                    if code != HYPHEN
                     if chr(code).isspace() or is_inside(boxes[index], rectangles)
                 ]
                 yield one_line("".join(texts))
@@ -227,14 +233,89 @@ def test_characters_that_no_index_stores_are_replaced_where_they_stand():
     assert last.left - first.left == pytest.approx(36, abs=1)
 
 
-def test_lines_that_end_in_a_hyphen_stay_two_lines():
-    data = written(
-        b"BT /F 20 Tf 50 100 Td (infor-) Tj 0 -24 Td (mation) Tj ET",
-        "/MediaBox [0 0 300 200]",
+@pytest.mark.parametrize(
+    ("first", "second", "text"),
+    [
+        ("the infor-", "mation", "the information"),
+        ("Anna-", "Lena", "Anna-Lena"),
+        ("well-known: well-", "known", "well-known: well-known"),
+    ],
+)
+def test_a_word_that_is_divided_at_the_end_of_a_line_is_one_word(first, second, text):
+    lines = f"BT /F 20 Tf 50 100 Td ({first}) Tj 0 -24 Td ({second}) Tj ET"
+    data = written(lines.encode(), "/MediaBox [0 0 900 200]")
+
+    assert pdf_pages(data)[0].text == text
+    assert len(pdf_places(data, 0, Span(0, len(text)))) == 2
+
+
+def drawn(*lines: tuple[float, float, str], form: Mapping[str, str] | None = None):
+    """A page with texts at places, and fields at the right with values."""
+    made = io.BytesIO()
+    page = Canvas(made, pagesize=(595, 842))
+    for x, y, text in lines:
+        page.drawString(x, y, text)
+    for number, (name, value) in enumerate((form or {}).items()):
+        page.acroForm.textfield(
+            name=name, value=value, x=200, y=690 - 40 * number, width=200, height=20
+        )
+    page.save()
+    return made.getvalue()
+
+
+def test_what_was_filled_into_a_form_follows_its_label_and_is_marked():
+    data = drawn(
+        (72, 697, "Name:"),
+        (72, 657, "Street:"),
+        (72, 600, "Signed in May."),
+        form={"a": "Lucia Garza", "b": "Elm Road 4"},
     )
 
-    assert pdf_pages(data)[0].text == "infor-\nmation"
-    assert len(pdf_places(data, 0, Span(0, 13))) == 2
+    (page,) = pdf_pages(data)
+    place = page.text.index("Elm")
+
+    assert page.text == "Name: Lucia Garza\nStreet: Elm Road 4\nSigned in May."
+    (box,) = pdf_places(data, 0, Span(place, place + 10))
+    assert 200 < box.left < box.right < 400
+    assert 650 < box.bottom < box.top < 670
+
+
+def test_what_was_filled_into_a_form_is_on_the_picture_of_its_page():
+    labels = [(72, 697, "Name:")]
+    filled, empty = (drawn(*labels, form={"a": value}) for value in ("Lucia", ""))
+
+    assert pdf_page_image(filled, 0) != pdf_page_image(empty, 0)
+
+
+def test_text_off_the_page_is_not_read():
+    data = drawn((72, 700, "Shown."), (72, -200, "Below."), (900, 700, "Beside."))
+
+    assert pdf_pages(data)[0].text == "Shown."
+
+
+LEFT = ("The left column begins", "here and tells of coal", "in the old harbour.")
+RIGHT = ("The right column has", "the ferry and its new", "hours in autumn.")
+
+
+def side_by_side(left: Sequence[str], right: Sequence[str]) -> bytes:
+    pairs = enumerate(zip(left, right, strict=True))
+    lines = [((72, 700 - 15 * n, a), (320, 700 - 15 * n, b)) for n, (a, b) in pairs]
+    return drawn(*(line for pair in lines for line in pair))
+
+
+def test_columns_that_were_drawn_line_by_line_are_read_one_after_the_other():
+    data = side_by_side(LEFT, RIGHT)
+
+    (page,) = pdf_pages(data)
+
+    assert page.text == "\n".join((*LEFT, *RIGHT))
+    assert len(pdf_places(data, 0, Span(0, len(page.text)))) == 6
+
+
+def test_the_values_of_a_table_stay_in_their_rows():
+    data = side_by_side(("Coal in tons", "Iron", "Salt"), ("Twelve of them", "5", "7"))
+
+    assert pdf_pages(data)[0].text == "Coal in tons Twelve of them\nIron 5\nSalt 7"
 
 
 def test_threads_with_pdfs_wait_for_one_another():

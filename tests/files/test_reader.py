@@ -74,6 +74,12 @@ def test_pages_of_a_pdf_are_documents_of_one_file_and_keep_their_numbers(folder)
     assert pages[1].text == "The repair costs 4,000 euros."
 
 
+def test_pages_without_text_are_told(folder):
+    said = "1 of 3 pages holds no text (2); scanned pages need text recognition"
+
+    assert read_files([folder]).notices == {"notes/report.pdf": said}
+
+
 def test_a_pdf_is_known_by_its_beginning_too(folder):
     renamed = (folder / "report.pdf").rename(folder / "report")
 

@@ -22,7 +22,7 @@ class Shelf(NamedTuple):
     paths: Mapping[str, Path]
     """The path of each file, by its name."""
     sentences: tuple[str, ...]
-    """One for each file that cannot be used."""
+    """One for each file of which not all can be used."""
 
 
 def read_shelf(paths: Iterable[tuple[Path, str]], say: Callable[[str], None]) -> Shelf:
@@ -53,8 +53,12 @@ def read_shelf(paths: Iterable[tuple[Path, str]], say: Callable[[str], None]) ->
                 continue
             named[name] = file
             texts += [text._replace(source=name) for text in found]
+    read = FilesRead(tuple(texts), ())
+    sentences += [
+        f"Not all of {name} is read: {notice}." for name, notice in read.notices.items()
+    ]
     sentences += [f"{error.path} {error.reason}." for error in skipped]
-    return Shelf(FilesRead(tuple(texts), ()), named, tuple(sentences))
+    return Shelf(read, named, tuple(sentences))
 
 
 def too_large(name: str, size: int) -> str:

@@ -142,8 +142,9 @@ class Session:
         """Take a dropped file, in the place of one of the same name, or refuse it."""
         shown = as_line(name, _LONGEST_NAME)
         # At once: others may be indexed for minutes.
-        if refused := read_shelf([(path, shown)], lambda _: None).sentences:
-            self.refuse(refused[0])
+        shelf = read_shelf([(path, shown)], lambda _: None)
+        if not shelf.read.texts:
+            self.refuse(shelf.sentences[0])
             return
         with self._lock:
             kept = [each for each in self.given if each[1] != shown]

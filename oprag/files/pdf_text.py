@@ -1,0 +1,433 @@
+"""The text of a PDF page in reading order, and the number of each character on it.
+
+PDFium gives characters in the order in which they were drawn. That is the order of
+reading but for values that were filled into forms, and for columns that were drawn
+line by line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from oprag.optional import require
+from oprag.tokens import encodable
+
+_HYPHENS = "\x02\ufffe"
+"""PDFium's characters for a hyphen at the end of a line, whose line break it leaves
+out."""
+_NO_CHARACTER = "\ufffd"
+_LAST_CODE = 0x10FFFF
+_HIGH, _LOW = 0xD800, 0xDC00
+"""The first codes of the two halves of a surrogate pair."""
+_FILLED = ("FPDF_ANNOT_WIDGET", "FPDF_ANNOT_FREETEXT")
+"""Annotations whose text is shown on the page."""
+_TOLERANCE = 1.0
+"""Points that text may reach over the edge of its page."""
+_FEWEST_LINES = 3
+"""Lines side by side that are columns, at least."""
+_WIDE = 1.5
+"""Heights of a character that are between two columns, at least."""
+_WORDS = 2.5
+"""Words that the lines of a column have on average, at least."""
+_PART_OF_WORD = re.compile(r"[^\W\d_]+\Z")
+_LOWER_WORD = re.compile(r"[^\W\d_]+")
+
+
+class PageText(NamedTuple):
+    """The text of a page."""
+
+    text: str
+    indices: Sequence[int]
+    """For each character of the text, its number among those of the page."""
+
+
+class _Box(NamedTuple):
+    """Where a character is, in points from the lower left corner."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+
+class _Segment(NamedTuple):
+    """Characters of a line that stand side by side: those `[start, end)`."""
+
+    start: int
+    end: int
+    left: float
+    right: float
+
+
+@lru_cache(maxsize=1)
+def _raw() -> Any:
+    return require("pypdfium2", extra="cli", purpose="Reading PDF files").raw
+
+
+def flatten_values(page: Any) -> int | None:
+    """Draw what was filled into a page's form as part of the page.
+
+    Returns:
+        The number of characters without it; None where nothing is filled in.
+    """
+    raw = _raw()
+    shown = {getattr(raw, name) for name in _FILLED}
+    for number in range(raw.FPDFPage_GetAnnotCount(page)):
+        annotation = raw.FPDFPage_GetAnnot(page, number)
+        if not annotation:
+            continue
+        kind = raw.FPDFAnnot_GetSubtype(annotation)
+        raw.FPDFPage_CloseAnnot(annotation)
+        if kind in shown:
+            before: int = page.get_textpage().count_chars()
+            done = raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
+            return before if done == raw.FLATTEN_SUCCESS else None
+    return None
+
+
+def read_page_text(page: Any, characters: Any, before: int | None = None) -> PageText:
+    """Read the text of a page as it is read, line by line.
+
+    What lies outside of the page is left out. A value of a form follows the label that
+    is left of it, else above it. Columns that were drawn line by line follow one
+    another. A word that is divided at the end of a line is one word.
+
+    Args:
+        page: PDFium's page.
+        characters: PDFium's characters of it.
+        before: The number of characters without those that were filled in; None where
+            nothing was.
+    """
+    codes, indices = _read_characters(characters)
+    boxes = _Boxes(characters)
+    if _reaches_out(page, characters):
+        codes, indices = _leave_out(page, codes, indices, boxes)
+    codes = _join_lines(codes, indices, boxes)
+    if before is not None:
+        codes, indices = _insert_values(codes, indices, before, boxes)
+    if _has_columns(characters):
+        codes, indices = _order_columns(codes, indices, boxes)
+    return _join_hyphens(codes, indices)
+
+
+def _read_characters(characters: Any) -> tuple[str, list[int]]:
+    """Return the characters without carriage returns, and the number of each."""
+    raw = _raw()
+    count = characters.count_chars()
+    text = characters.get_text_range() if count else ""
+    if len(text) != count:  # some have no code, or two
+        return _read_one_by_one(characters, count)
+    if not text.isascii():
+        found = [*text]
+        for index, character in enumerate(text):
+            # The whole text has 16 bits of each code, whatever the code is.
+            if not character.isascii() and (
+                raw.FPDFText_GetUnicode(characters, index) > _LAST_CODE
+            ):
+                found[index] = _NO_CHARACTER
+        text = encodable("".join(found))
+    indices = [index for index, character in enumerate(text) if character != "\r"]
+    return text.replace("\r", "").replace("\0", _NO_CHARACTER), indices
+
+
+def _read_one_by_one(characters: Any, count: int) -> tuple[str, list[int]]:
+    raw = _raw()
+    codes: list[int] = []
+    indices: list[int] = []
+    for index in range(count):
+        code = raw.FPDFText_GetUnicode(characters, index)
+        if code == ord("\r"):
+            continue
+        if _LOW <= code < _LOW + 0x400 and codes and _HIGH <= codes[-1] < _LOW:
+            codes[-1] = 0x10000 + ((codes[-1] - _HIGH) << 10) + code - _LOW
+            continue
+        codes.append(code if 0 < code <= _LAST_CODE else ord(_NO_CHARACTER))
+        indices.append(index)
+    # What no index can store: damaged fonts yield half characters.
+    return encodable("".join(map(chr, codes))), indices
+
+
+class _Boxes:
+    """Where characters are; asked for one by one, as this takes long."""
+
+    def __init__(self, characters: Any) -> None:
+        self._characters = characters
+        self._known: dict[int, _Box] = {}
+
+    def of(self, index: int) -> _Box:
+        """Return the box of a character by its number on the page."""
+        if index not in self._known:
+            self._known[index] = _Box(*self._characters.get_charbox(index))
+        return self._known[index]
+
+
+def _page_box(page: Any) -> _Box:
+    raw = _raw()
+    found = raw.FS_RECTF()
+    raw.FPDF_GetPageBoundingBox(page, found)
+    return _Box(found.left, found.bottom, found.right, found.top)
+
+
+def _is_outside(box: Sequence[float], page: _Box) -> bool:
+    left, bottom, right, top = box
+    return (
+        right < page.left - _TOLERANCE
+        or left > page.right + _TOLERANCE
+        or top < page.bottom - _TOLERANCE
+        or bottom > page.top + _TOLERANCE
+    )
+
+
+def _reaches_out(page: Any, characters: Any) -> bool:
+    box = _page_box(page)
+    rectangles = map(characters.get_rect, range(characters.count_rects()))
+    return any(_is_outside(each, box) for each in rectangles)
+
+
+def _leave_out(
+    page: Any, text: str, indices: Sequence[int], boxes: _Boxes
+) -> tuple[str, list[int]]:
+    """Leave out the characters that are outside of the page."""
+    box = _page_box(page)
+    kept = [
+        (character, index)
+        for character, index in zip(text, indices, strict=True)
+        if character.isspace() or not _is_outside(boxes.of(index), box)
+    ]
+    shown = "".join(character for character, _ in kept)
+    end = len(shown.rstrip())
+    return shown[:end], [index for _, index in kept[:end]]
+
+
+def _join_lines(text: str, indices: Sequence[int], boxes: _Boxes) -> str:
+    """Put a blank where PDFium ends a line, and the next text is right beside it.
+
+    So the cells of a row, which may be far apart, stay in one line.
+    """
+    shown = [*text]
+    for match in re.finditer(r"(?<=\S)\n(?=\S)", text):
+        at = match.start()
+        last, following = boxes.of(indices[at - 1]), boxes.of(indices[at + 1])
+        middle = (following.bottom + following.top) / 2
+        if following.left > last.right and last.bottom < middle < last.top:
+            shown[at] = " "
+    return "".join(shown)
+
+
+def _insert_values(
+    text: str, indices: Sequence[int], before: int, boxes: _Boxes
+) -> tuple[str, list[int]]:
+    """Move values that were filled in behind their labels."""
+    first = next((at for at, index in enumerate(indices) if index >= before), None)
+    if first is None:
+        return text, [*indices]
+    shown, numbers = [*text[:first].rstrip("\n")], [*indices[:first]]
+    del numbers[len(shown) :]
+    values = _divide_values(text[first:], indices[first:], boxes)
+    for box, value, number in sorted(values, key=lambda each: (-each[0].top, each[0])):
+        at, blank = _place_value(box, shown, numbers, boxes)
+        follows = " " if at < len(shown) and not shown[at].isspace() else ""
+        shown[at:at] = [*blank, *value, *follows]
+        near = numbers[at - 1] if at else number[0]
+        numbers[at:at] = [near] * len(blank) + [*number] + [number[-1]] * len(follows)
+    return "".join(shown), numbers
+
+
+def _divide_values(
+    text: str, indices: Sequence[int], boxes: _Boxes
+) -> list[tuple[_Box, str, Sequence[int]]]:
+    """Return each line of a value, with its place and the numbers of its characters."""
+    starts: list[int] = []
+    last: _Box | None = None
+    end = 0
+    ends: list[int] = []
+    for at, (character, index) in enumerate(zip(text, indices, strict=True)):
+        if character.isspace():
+            continue
+        box = boxes.of(index)
+        if last is None or not _follows(box, last) or "\n" in text[end:at]:
+            starts.append(at)
+            ends.append(at)
+        last, end = box, at + 1
+        ends[-1] = end
+    return [
+        (boxes.of(indices[start]), text[start:end], indices[start:end])
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def _follows(box: _Box, last: _Box) -> bool:
+    """Tell whether a character stands beside the one before it."""
+    height = max(box.top - box.bottom, last.top - last.bottom, 6.0)
+    away = abs(box.bottom + box.top - last.bottom - last.top) / 2
+    return away < height and -height < box.left - last.right < _WIDE * height
+
+
+def _place_value(
+    value: _Box, text: Sequence[str], indices: Sequence[int], boxes: _Boxes
+) -> tuple[int, str]:
+    """Return where a value belongs, and what is between it and its label."""
+    beside: list[tuple[float, int]] = []
+    above: list[tuple[float, int]] = []
+    height = max(value.top - value.bottom, 4.0)
+    for at, (character, index) in enumerate(zip(text, indices, strict=True)):
+        if character.isspace():
+            continue
+        box = boxes.of(index)
+        away = (box.bottom + box.top - value.bottom - value.top) / 2
+        if away >= height:
+            above.append((-box.bottom, at))
+        elif away > -height and box.right <= value.left + _TOLERANCE:
+            beside.append((box.right, at))
+    if beside:
+        return max(beside)[1] + 1, " "
+    if not above:
+        return len(text), "\n" if text else ""
+    line_end = max(above)[1]
+    while line_end < len(text) and text[line_end] != "\n":
+        line_end += 1
+    return line_end, "\n"
+
+
+def _has_columns(characters: Any) -> bool:
+    """Tell whether some lines in a row may be of two columns, by what was drawn."""
+    lines = 0
+    last: Sequence[float] | None = None
+    for number in range(characters.count_rects()):
+        box = characters.get_rect(number)
+        if last is not None:
+            height = max(box[3] - box[1], last[3] - last[1], 1.0)
+            same = abs(box[1] - last[1]) < height / 2
+            if same and box[0] - last[2] > _WIDE * height:
+                lines += 1
+                if lines >= _FEWEST_LINES:
+                    return True
+            elif box[0] - last[2] > height:
+                lines = 0
+        last = box
+    return False
+
+
+def _order_columns(
+    text: str, indices: Sequence[int], boxes: _Boxes
+) -> tuple[str, list[int]]:
+    """Put columns that were drawn line by line one after the other.
+
+    Only running text: each value of a table stays in its row.
+    """
+    order: list[tuple[int, int]] = []
+    block: list[list[_Segment]] = []
+    for line in [*_segments(text, indices, boxes), []]:
+        if len(line) == 2 and _gutter_holds([*block, line]):  # noqa: PLR2004 -- two columns
+            block.append(line)
+            continue
+        order += _read_block(text, block)
+        block = [line] if len(line) == 2 else []  # noqa: PLR2004 -- as above
+        if line and not block:
+            order.append((line[0].start, line[-1].end))
+    shown: list[str] = []
+    numbers: list[int] = []
+    for start, end in order:
+        if shown:
+            shown.append("\n")
+            numbers.append(numbers[-1])
+        shown += text[start:end]
+        numbers += indices[start:end]
+    return "".join(shown), numbers
+
+
+def _segments(
+    text: str, indices: Sequence[int], boxes: _Boxes
+) -> Iterator[list[_Segment]]:
+    """Return the segments of each line: a wide gap is between two."""
+    for match in re.finditer(r"[^\n]+", text):
+        segments: list[_Segment] = []
+        for at in range(*match.span()):
+            if text[at].isspace():
+                continue
+            box = boxes.of(indices[at])
+            last = segments[-1] if segments else None
+            height = max(box.top - box.bottom, 6.0)
+            if last is not None and box.left - last.right < _WIDE * height:
+                segments[-1] = last._replace(end=at + 1, right=box.right)
+            else:
+                segments.append(_Segment(at, at + 1, box.left, box.right))
+        if segments:
+            yield segments
+
+
+def _gutter_holds(lines: Sequence[Sequence[_Segment]]) -> bool:
+    """Tell whether the same gap is in all lines, and the right column is aligned."""
+    lefts = [right.left for _, right in lines]
+    ends = max(left.right for left, _ in lines)
+    return ends < min(lefts) and max(lefts) - min(lefts) < 2 * _TOLERANCE
+
+
+def _read_block(
+    text: str, block: Sequence[Sequence[_Segment]]
+) -> list[tuple[int, int]]:
+    """Return spans of the text in reading order."""
+    whole = [(line[0].start, line[-1].end) for line in block]
+    columns = [
+        [text[line[side].start : line[side].end] for line in block] for side in (0, 1)
+    ]
+    if len(block) < _FEWEST_LINES or not all(map(_is_prose, columns)):
+        return whole
+    spans: list[tuple[int, int]] = []
+    first = 0
+    for number in range(1, len(block) + 1):
+        # Where both sides begin anew, it may be the next row of a table of sentences.
+        if number < len(block) and any(
+            column[number][0].islower() for column in columns
+        ):
+            continue
+        for side in (0, 1):
+            spans += [
+                (line[side].start, line[side].end) for line in block[first:number]
+            ]
+        first = number
+    return spans
+
+
+def _is_prose(lines: Sequence[str]) -> bool:
+    """Tell whether lines go on in one another."""
+    words = sum(len(line.split()) for line in lines)
+    going_on = sum(line[0].islower() for line in lines[1:])
+    return words >= _WORDS * len(lines) and 2 * going_on >= len(lines) - 1
+
+
+def _join_hyphens(text: str, indices: Sequence[int]) -> PageText:
+    """Join words that were divided at the end of a line.
+
+    A hyphen stays where the page has the word with it elsewhere, and where no small
+    letter follows it (`Anna-Lena`, `2-3`).
+    """
+    if not any(mark in text for mark in _HYPHENS):
+        return PageText(text, indices)
+    shown: list[str] = []
+    numbers: list[int] = []
+    done = 0
+    for match in re.finditer(f"[{_HYPHENS}]", text):
+        at = match.start()
+        shown.append(text[done:at])
+        numbers += indices[done:at]
+        if not _is_divided(text, at):
+            shown.append("-")
+            numbers.append(indices[at])
+        done = at + 1
+    shown.append(text[done:])
+    numbers += indices[done:]
+    return PageText("".join(shown), numbers)
+
+
+def _is_divided(text: str, at: int) -> bool:
+    """Tell whether the hyphen at a place was made by the end of the line."""
+    before = _PART_OF_WORD.search(text, max(0, at - 40), at)
+    after = _LOWER_WORD.match(text, at + 1)
+    if before is None or after is None or not text[at + 1].islower():
+        return False
+    pair = before.group(), after.group()
+    return "".join(pair) in text or "-".join(pair) not in text
