@@ -1,4 +1,4 @@
-"""`python -m benchmarks.sampling`: how often intervals and advice are right.
+"""`python -m benchmarks.sampling`: how often intervals, advice and the gate are right.
 
 Answers are simulated. Each question has a difficulty that all arms share, each
 document one that its questions share; chance is added for each answer, and for each
@@ -12,14 +12,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import NormalDist, fmean
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import special
 
-from oprag_eval.reports.comparison import MARGIN, Compared, sweet_spot
-from oprag_eval.statistics import Comparison, Figure, Sampling
+from oprag_eval.reports.comparison import Compared
+from oprag_eval.reports.sweet_spot import sweet_spot
+from oprag_eval.statistics import FEWEST_PAIRS, Comparison, Figure, Sampling
 
 Numbers = npt.NDArray[np.float64]
 
@@ -28,124 +29,168 @@ SHAPES = {
     "a peak in the middle": (70, 76, 80, 78, 74, 69),
     "a plateau": (62, 71, 79, 80, 80, 80),
     "flat": (75, 75, 75, 75, 75, 75),
-    "one alone is best": (77.9, 77.9, 77.9, 80, 77.9, 77.9),
+    "one alone is best": (69, 69, 69, 80, 69, 69),
+    "three systems": (
+        *(62, 68, 73, 77, 79, 80),
+        *(66, 74, 80, 83, 84, 84),
+        *(60, 70, 76, 80, 82, 82),
+    ),
 }
-"""True accuracies, in percent, of six budgets that double."""
-SIZES = ((30, 10), (100, 20), (300, 50), (1000, 100))
-"""Questions, and the documents that they are on."""
-DOCUMENTS = (3, 5, 8, 10, 15, 20, 30, 50, 100)
-PER_DOCUMENT = {"10 each": (10, False), "30 each": (30, False), "1 to 40": (10, True)}
-"""Mean questions on a document, and whether documents differ in it."""
-
-_DOCUMENT, _ANSWER, _ARM = 0.5, 0.4, 0.15
-"""Standard deviations; that of a question's difficulty is 1."""
-_ALL = (1 + _DOCUMENT**2 + _ANSWER**2 + _ARM**2) ** 0.5
-_PAIR = (0.73, 0.62)
-_HOW = (
-    "Each question has a difficulty that all arms share, each document one that its "
-    "questions share;\nchance is added for each answer, and for each arm on each "
-    "document."
-)
-_COLUMNS = (
-    "*Decided*: an arm was advised; the others end with *cannot tell*.\n*Too low*: the "
-    "advised arm is more than 2 points worse than the best. *Loss*: mean points below\n"
-    "the best, where something was advised."
-)
-_EQUAL = """\
-Where all six are equal the advice says *cannot tell* in two thirds of the runs of
-1,000 questions. That is the price of being right elsewhere: such a run looks much like
-one in which a single arm is 2.1 points better. The best rule there could be, which
-knows how much these means vary by chance, and that all are equal or one is better,
-decides for equal arms this often, if it is wrong so often where one is better (by
-Neyman and Pearson's lemma). Ours knows neither, and is wrong there as often as the last
-line above says. No rule decides for equal arms in 80 % of the runs without being wrong
-in nearly every tenth run elsewhere.
-"""
-_WRONG = (0.04, 0.05, 0.06, 0.08, 0.1)
+"""True accuracies, in percent, of budgets that double; of three systems, six each."""
+DOCUMENTS = (3, 10, 30)
+QUESTIONS = (12, 40, 200)
+NOISE = {"answers of a model": (0.4, 0.15), "what passages hold": (0.1, 0.05)}
+"""Standard deviations of chance for each answer, and for each arm on each document."""
+_DOCUMENT = 0.5
+"""That of documents; that of a question's difficulty is 1."""
+_BUDGETS = 6
 _SEED = 42
 
 
-class Outcome(NamedTuple):
+class Simulated(NamedTuple):
+    """Answers of some arms to the same questions."""
+
+    right: Numbers
+    """1 or 0, a row for each arm."""
+    groups: list[int]
+    """Document of each question."""
+    here: Numbers
+    """True accuracies on these documents, of questions like these."""
+
+
+class World:
+    """Documents with their difficulties, of which questions are asked."""
+
+    def __init__(
+        self,
+        chance: np.random.Generator,
+        documents: int,
+        accuracies: Sequence[float],
+        noise: tuple[float, float],
+    ) -> None:
+        answer, arm = noise
+        all_together = (1 + _DOCUMENT**2 + answer**2 + arm**2) ** 0.5
+        self._chance, self._answer = chance, answer
+        self._bounds = special.ndtri(np.array(accuracies))[:, None] * all_together
+        self._documents = chance.normal(0, _DOCUMENT, documents)
+        self._arms = chance.normal(0, arm, (len(accuracies), documents))
+
+    def ask(self, questions: int) -> Simulated:
+        """Ask as many questions, the same number about each document."""
+        arms, documents = self._arms.shape
+        groups = np.arange(questions) % documents
+        shared = self._chance.normal(0, 1, questions) + self._documents[groups]
+        own = self._chance.normal(0, self._answer, (arms, questions))
+        right = shared + own + self._arms[:, groups] < self._bounds
+        left = self._bounds - self._documents - self._arms
+        likely = special.ndtr(left / (1 + self._answer**2) ** 0.5)
+        here = likely[:, groups].mean(axis=1)
+        return Simulated(right.astype(float), groups.tolist(), here)
+
+
+class Advised(NamedTuple):
     """What the advice was worth, over all simulated runs."""
 
-    shape: str
-    questions: int
-    documents: int
     decided: float
-    too_low: float
-    """Advice that is more than 2 points worse than the best."""
+    right: float | None
+    """Of what was advised, the share that keeps the stated margin."""
     loss: float | None
     """Mean points below the best, where something was advised."""
+    margins: tuple[float, ...]
+    """Stated margins: shares of 2, 5 and 10 points."""
+    needed: float | None
+    """Where nothing was: the questions that are asked for, the median."""
+    followed: float | None
+    """Share of these that advise something when they are asked."""
 
 
-def answers(
-    chance: np.random.Generator,
-    groups: npt.NDArray[np.intp],
-    accuracies: Sequence[float],
-) -> list[Numbers]:
-    """Simulate the answers of some arms; accuracies from 0 to 1."""
-    documents, questions = int(groups.max()) + 1, len(groups)
-    shared = chance.normal(0, 1, questions)
-    shared += chance.normal(0, _DOCUMENT, documents)[groups]
-    made = []
-    for accuracy in accuracies:
-        own = chance.normal(0, _ANSWER, questions)
-        own += chance.normal(0, _ARM, documents)[groups]
-        bound = NormalDist().inv_cdf(accuracy) * _ALL
-        made.append((shared + own < bound).astype(float))
-    return made
-
-
-def advised(shape: str, questions: int, documents: int, runs: int) -> Outcome:
-    """Ask for the sweet spot of simulated runs."""
-    truth = SHAPES[shape]
+def advised(
+    shape: str, questions: int, documents: int, noise: tuple[float, float], runs: int
+) -> Advised:
+    """Ask for advice on simulated runs, and follow it where it cannot tell."""
     chance = np.random.default_rng(_SEED)
-    groups = np.arange(questions) % documents
+    truth = [accuracy / 100 for accuracy in SHAPES[shape]]
     losses: list[float] = []
+    margins: list[float] = []
+    wanted: list[int] = []
+    followed: list[bool] = []
     for _ in range(runs):
-        made = answers(chance, groups, [accuracy / 100 for accuracy in truth])
-        arms = [
-            Compared(str(place), "", None, 500 * 2**place, values.tolist())
-            for place, values in enumerate(made)
-        ]
-        found = sweet_spot(arms, Sampling(groups.tolist()))
+        world = World(chance, min(documents, questions), truth, noise)
+        made = world.ask(questions)
+        found = sweet_spot(_arms(made))
         assert found is not None
-        if found.chosen is not None:
-            losses.append(max(truth) - truth[int(found.chosen)])
-    return Outcome(
-        shape,
-        questions,
-        documents,
+        if found.chosen is not None and found.margin is not None:
+            losses.append(float(made.here.max() - made.here[int(found.chosen)]))
+            margins.append(found.margin)
+        elif found.needed is not None:
+            wanted.append(found.needed)
+            again = sweet_spot(_arms(world.ask(found.needed)))
+            followed.append(again is not None and again.chosen is not None)
+    kept = np.array(losses) <= np.array(margins)
+    stated = tuple(margins.count(each) / runs for each in (0.02, 0.05, 0.1))
+    return Advised(
         len(losses) / runs,
-        sum(loss > 100 * MARGIN for loss in losses) / runs,
-        fmean(losses) if losses else None,
+        float(kept.mean()) if losses else None,
+        100 * float(np.mean(losses)) if losses else None,
+        stated,
+        float(np.median(wanted)) if wanted else None,
+        float(np.mean(followed)) if followed else None,
     )
 
 
-def covered(documents: int, per_document: str, runs: int) -> Iterator[float]:
-    """Share of intervals that hold the truth: three means, two differences.
+def _arms(made: Simulated) -> list[Compared]:
+    return [
+        Compared(
+            str(place),
+            "",
+            None,
+            500 * 2 ** (place % _BUDGETS) * (1 + place // _BUDGETS / 1000),
+            values.tolist(),
+        )
+        for place, values in enumerate(made.right)
+    ]
 
-    The means are of 50, 75 and 90 %; the differences of arms with 79 and 80 %, and
-    with 73 and 62 %.
-    """
-    mean, differ = PER_DOCUMENT[per_document]
-    accuracies = (0.5, 0.75, 0.9, 0.79, 0.8, *_PAIR)
+
+class Covered(NamedTuple):
+    """Shares of 95 % intervals that hold the truth."""
+
+    scores_here: float | None
+    """Of scores over questions, on these documents; None where over documents."""
+    scores: float | None
+    """Of scores over documents; None where they are over questions."""
+    differences: float | None
+    """Of differences; None where none is shown."""
+    alike: float | None
+    """Of differences of two arms that differ by chance as passages do."""
+
+
+def covered(questions: int, documents: int, runs: int) -> Covered:
+    """Draw true accuracies from 50 to 95 %, and differences of them with 8 points."""
     chance = np.random.default_rng(_SEED)
-    held = np.zeros(5)
+    held = np.zeros(3)
+    unit = ""
     for _ in range(runs):
-        sizes = np.full(documents, mean)
-        if differ:
-            drawn = mean * chance.lognormal(-0.32, 0.8, documents)
-            sizes = np.clip(np.round(drawn), 1, 40).astype(int)
-        groups = np.repeat(np.arange(documents), sizes)
-        made = [values.tolist() for values in answers(chance, groups, accuracies)]
-        sampling = Sampling(groups.tolist())
-        for place, truth in enumerate(accuracies[:3]):
-            held[place] += _holds(sampling.estimate(made[place]), truth)
-        for place, (a, b) in enumerate(((3, 4), (5, 6)), start=3):
-            found = sampling.compare(made[a], made[b])
-            held[place] += _holds(found, accuracies[a] - accuracies[b])
-    yield from held / runs
+        first = chance.uniform(0.5, 0.95)
+        second = float(np.clip(first + chance.normal(0, 0.08), 0.3, 0.98))
+        for place, noise in enumerate(NOISE.values()):
+            world = World(chance, min(documents, questions), (first, second), noise)
+            made = world.ask(questions)
+            sampling = Sampling(made.groups)
+            unit = sampling.unit
+            truth = (first, second) if unit == "documents" else made.here
+            one, other = made.right.tolist()
+            if not place:
+                held[0] += _holds(sampling.estimate(one), float(truth[0]))
+            found = sampling.compare(one, other)
+            held[1 + place] += _holds(found, float(truth[0] - truth[1]))
+    scores, differences, alike = (float(each) for each in held / runs)
+    shown = questions >= FEWEST_PAIRS
+    return Covered(
+        scores if unit == "questions" else None,
+        scores if unit == "documents" else None,
+        differences if shown else None,
+        alike if shown else None,
+    )
 
 
 def _holds(found: Figure | Comparison | None, truth: float) -> bool:
@@ -154,80 +199,60 @@ def _holds(found: Figure | Comparison | None, truth: float) -> bool:
     return found.low <= truth <= found.high
 
 
-def most_decided(runs: int, draws: int = 400_000) -> list[float]:
-    """How often the best of rules decides for equal arms, for each of `_WRONG`."""
-    chance = np.random.default_rng(_SEED)
-    groups = np.arange(1000) % 100
-    flat, (*_, one) = SHAPES["flat"], sorted(SHAPES["one alone is best"])
-    accuracies = [accuracy / 100 for accuracy in flat]
-    apart = (one - min(SHAPES["one alone is best"])) / 100
-    means = np.array(
-        [np.mean(answers(chance, groups, accuracies), axis=1) for _ in range(runs)]
+_ADVICE = """\
+*Decided*: a setting was advised; the others end with *cannot tell*. *Right*: of those,
+it is no more points below the best on these documents than the advice says (2, 5 or
+10). *Loss*: mean points below the best. *Asks for*: where it cannot tell, the median
+of the questions that it asks for, and how often these then gave advice. With fewer than
+30 questions nothing is ever advised.
+"""
+_INTERVALS = """\
+Share of 95 % intervals that hold the truth. True accuracies are drawn from 50 to 95 %,
+differences with a standard deviation of 8 points. With fewer than 10 documents
+intervals are over questions, on these documents. With fewer than 30 questions none is
+shown of differences: nearly all of them hold the truth, because they hold nearly
+everything.
+"""
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f}"
+
+
+def _advice_rows(runs: int) -> Iterator[str]:
+    yield (
+        "| true accuracies | chance | questions | documents | decided | right | loss | "
+        "2, 5, 10 points | asks for | then advised |"
     )
-    own = means - means.mean(axis=1, keepdims=True)
-    varies = float((own**2).sum()) / (runs * (len(flat) - 1))
-    equal = chance.normal(0, varies**0.5, (draws, len(flat)))
-    better = equal + np.eye(len(flat))[0] * apart
+    yield f"|{'---|' * 10}"
+    for shape in SHAPES:
+        for kind, noise in NOISE.items():
+            for questions in QUESTIONS:
+                for documents in DOCUMENTS:
+                    found = advised(shape, questions, documents, noise, runs)
+                    print(shape, kind, questions, documents, found, flush=True)
+                    stated = ", ".join(f"{100 * each:.0f}" for each in found.margins)
+                    loss = "–" if found.loss is None else f"{found.loss:.1f}"
+                    wanted = "–" if found.needed is None else f"{found.needed:.0f}"
+                    yield (
+                        f"| {shape} | {kind} | {questions} | {documents} | "
+                        f"{_percent(found.decided)} | {_percent(found.right)} | {loss} "
+                        f"| {stated} | {wanted} | {_percent(found.followed)} |"
+                    )
 
-    def doubts(drawn: Numbers) -> tuple[Numbers, npt.NDArray[np.intp]]:
-        """How likely it is that another than the highest is better, and that one."""
-        middle = drawn - drawn.mean(axis=1, keepdims=True)
-        likely = np.exp(middle * apart / varies)
-        highest = middle.argmax(axis=1)
-        return likely.sum(axis=1) - likely.max(axis=1), highest
 
-    (of_equal, _), (of_better, highest) = doubts(equal), doubts(better)
-    wrong = np.sort(of_better[highest != 0])
-    bounds = [wrong[min(int(draws * share), len(wrong) - 1)] for share in _WRONG]
-    return [float((of_equal <= bound).mean()) for bound in bounds]
-
-
-def as_markdown(
-    outcomes: Sequence[Outcome],
-    most: Sequence[float],
-    coverage: Sequence[tuple[int, str, Sequence[float]]],
-    runs: int,
-) -> str:
-    """Write the tables."""
-    lines = [
-        "# How often intervals and advice are right",
-        "",
-        f"Made by `python -m benchmarks.sampling --runs {runs}`, seed {_SEED}.",
-        _HOW,
-        "",
-        "## The advice",
-        "",
-        f"Of {runs:,} runs each.",
-        _COLUMNS,
-        "",
-        "| true accuracies | questions | documents | decided | too low | loss |",
-        "|---|---|---|---|---|---|",
-    ]
-    for each in outcomes:
-        truth = ", ".join(f"{value:g}" for value in SHAPES[each.shape])
-        loss = "–" if each.loss is None else f"{each.loss:.2f}"
-        lines.append(
-            f"| {each.shape}: {truth} | {each.questions:,} | {each.documents} | "
-            f"{each.decided:.1%} | {each.too_low:.1%} | {loss} |"
-        )
-    lines += [
-        "",
-        _EQUAL,
-        f"| wrong where one is better | {' | '.join(f'{w:.0%}' for w in _WRONG)} |",
-        f"|---{'|---' * len(_WRONG)}|",
-        f"| decided where all are equal | {' | '.join(f'{m:.0%}' for m in most)} |",
-        "",
-        "## The intervals",
-        "",
-        f"Share of 95 % intervals that hold the truth, of {runs:,} simulated runs.",
-        "",
-        "| documents | questions on one | 50 % | 75 % | 90 % | 79 − 80 | 73 − 62 |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for documents, per_document, shares in coverage:
-        told = " | ".join(f"{100 * share:.1f}" for share in shares)
-        lines.append(f"| {documents} | {per_document} | {told} |")
-    return "\n".join([*lines, ""])
+def _interval_rows(runs: int) -> Iterator[str]:
+    yield (
+        "| questions | documents | scores, on these documents | scores, over documents "
+        "| differences of models' answers | of what passages hold |"
+    )
+    yield f"|{'---|' * 6}"
+    for questions in QUESTIONS:
+        for documents in DOCUMENTS:
+            found = covered(questions, documents, runs)
+            print(questions, documents, found, flush=True)
+            told = " | ".join(map(_percent, found))
+            yield f"| {questions} | {documents} | {told} |"
 
 
 def main() -> None:
@@ -237,20 +262,33 @@ def main() -> None:
     here = Path(__file__).with_name("sampling.md")
     parser.add_argument("--out", type=Path, default=here)
     given = parser.parse_args()
-    outcomes = []
-    for shape in SHAPES:
-        for questions, documents in SIZES:
-            outcomes.append(advised(shape, questions, documents, given.runs))
-            print(outcomes[-1], flush=True)
-    most = most_decided(given.runs)
-    print(most, flush=True)
-    coverage = []
-    for documents in DOCUMENTS:
-        for per_document in PER_DOCUMENT:
-            shares = list(covered(documents, per_document, given.runs))
-            coverage.append((documents, per_document, shares))
-            print(documents, per_document, shares, flush=True)
-    given.out.write_text(as_markdown(outcomes, most, coverage, given.runs), "utf-8")
+    truths = [
+        f"- {shape}: {', '.join(f'{value:g}' for value in values)}"
+        for shape, values in SHAPES.items()
+    ]
+    intervals = list(_interval_rows(given.runs))
+    lines = [
+        "# How often intervals and advice are right",
+        "",
+        f"Made by `python -m benchmarks.sampling --runs {given.runs}`, seed {_SEED}.",
+        "Each question has a difficulty that all settings share, each document one",
+        "that its questions share; chance is added for each answer, and for each",
+        f"setting on each document. Of {given.runs:,} runs each, in percent.",
+        "",
+        "## The intervals",
+        "",
+        _INTERVALS,
+        *intervals,
+        "",
+        "## The advice",
+        "",
+        _ADVICE,
+        *truths,
+        "",
+        *_advice_rows(given.runs),
+        "",
+    ]
+    given.out.write_text("\n".join(lines), "utf-8")
 
 
 if __name__ == "__main__":

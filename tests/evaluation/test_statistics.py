@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from oprag.errors import InvalidOptionError
 from oprag_eval.data import Question
-from oprag_eval.statistics import Figure, Sampling, adjusted, clusters_of, over_sets
+from oprag_eval.statistics import (
+    Comparison,
+    Figure,
+    Sampling,
+    adjusted,
+    clusters_of,
+    over_sets,
+    pair_questions,
+)
 
 
 def ends(found: Figure) -> tuple[float, float, float]:
@@ -43,31 +51,40 @@ class TestClusters:
 
 class TestEstimate:
     def test_a_hand_worked_interval(self):
-        # Eight documents of one question, 4 right: the mean is 1/2, residuals are all
-        # 1/2, so the variance is 8/7 · 8 · 1/4 / 64 = 1/28, and nothing is moved by
-        # two questions added at 0 and at 1. Student's t of 7 degrees is 2.3646.
+        # Wilson's of 4 of 8: z² is 3.8415, the middle stays 1/2, and half of it is
+        # z sqrt(8 / 4 + z² / 4) / (8 + z²) = 1.95996 * sqrt(2.96036) / 11.8415.
         found = Sampling(range(8)).estimate([0, 1] * 4)
 
-        half = 2.364624 / 28**0.5
-        assert found.low == pytest.approx(0.5 - half, abs=1e-6)
-        assert found.high == pytest.approx(0.5 + half, abs=1e-6)
+        assert found.low == pytest.approx(0.5 - 0.284784, abs=1e-6)
+        assert found.high == pytest.approx(0.5 + 0.284784, abs=1e-6)
         assert found.questions == 8
 
-    def test_the_error_is_that_of_sums_of_whole_documents(self):
-        # Sums 3 of 4, 1 of 2, 0 of 2: mean 1/2, residuals 1, 0, -1; the variance is
-        # 3/2 · 2 / 64. Degrees of freedom: 64 / (16 + 4 + 4) - 1 = 5/3.
-        clusters, values = [0] * 4 + [1] * 2 + [2] * 2, [1, 1, 1, 0, 1, 0, 0, 0]
-        found = Sampling(clusters).estimate(values)
-
+    def test_it_is_wilsons_of_as_many_questions_as_the_documents_are_worth(self):
+        # Ten documents with two questions each, both right or both wrong: they are
+        # worth ten questions; half of them are not the first of their document, so t
+        # has 9 / (1/2) degrees of freedom.
         from scipy.stats import t
 
-        half = t.ppf(0.975, 5 / 3) * (3 / 64) ** 0.5
-        assert (found.low, found.high) == (max(0, 0.5 - half), min(1, 0.5 + half))
+        clusters = [n // 2 for n in range(20)]
+        found = Sampling(clusters).estimate([1, 1] * 6 + [0, 0] * 4)
+
+        z = t.ppf(0.975, 18)
+        total = 10 + z**2
+        half = z * (10 * 0.6 * 0.4 + z**2 / 4) ** 0.5 / total
+        assert found.low == pytest.approx((6 + z**2 / 2) / total - half)
+        assert found.high == pytest.approx((6 + z**2 / 2) / total + half)
+
+    def test_scores_between_the_ends_have_a_narrower_interval(self):
+        between = Sampling(range(20)).estimate([0.4, 0.6] * 10)
+        at_the_ends = Sampling(range(20)).estimate([0, 1] * 10)
+
+        assert between.mean == at_the_ends.mean == 0.5
+        assert between.high - between.low < (at_the_ends.high - at_the_ends.low) / 2
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
         ("documents", "each", "accuracy"),
-        [(10, 10, 0.75), (10, 10, 0.9), (10, 30, 0.75), (20, 5, 0.9), (50, 2, 0.5)],
+        [(3, 4, 0.75), (10, 4, 0.75), (10, 20, 0.75), (30, 7, 0.9), (50, 2, 0.5)],
     )
     def test_it_holds_the_truth_as_often_as_it_says(self, documents, each, accuracy):
         rng, held = np.random.default_rng(8), 0
@@ -78,21 +95,25 @@ class TestEstimate:
             shared = np.repeat(rng.normal(0, 0.5, documents), each)
             right = shared + rng.normal(0, 1, len(clusters)) < bound
             found = sampling.estimate(right.astype(float).tolist())
-            held += found.low <= accuracy <= found.high
+            truth = accuracy
+            if sampling.unit == "questions":  # on these documents
+                normal = statistics.NormalDist()
+                truth = statistics.fmean(normal.cdf(bound - one) for one in shared)
+            held += found.low <= truth <= found.high
 
         assert 0.93 <= held / 1000 <= 0.975
 
-    def test_one_document_is_seen_as_its_questions_and_says_so(self):
-        sampling = Sampling([0] * 8)
-        found = sampling.estimate([0, 1] * 4)
+    def test_few_documents_are_seen_as_their_questions_and_it_says_so(self):
+        nine = Sampling([n % 9 for n in range(18)])
+        found = nine.estimate([0, 1] * 9)
 
-        assert (sampling.unit, sampling.groups) == ("questions", 8)
-        assert ends(found) == ends(Sampling(range(8)).estimate([0, 1] * 4))
-        assert Sampling([0, 1]).unit == "documents"
+        assert (nine.unit, nine.groups) == ("questions", 18)
+        assert ends(found) == ends(Sampling(range(18)).estimate([0, 1] * 9))
+        assert Sampling(range(10)).unit == "documents"
 
     def test_one_question_says_nothing_about_others(self):
         assert ends(Sampling([0]).estimate([0.5])) == (0.5, 0, 1)
-        assert ends(Sampling([0, 0, 1]).estimate([1, 0, None])) == (0.5, 0, 1)
+        assert ends(Sampling([0, 0, 1]).estimate([1, None, None])) == (1, 0, 1)
 
     def test_without_a_value_there_is_none(self):
         assert Sampling([0, 1]).estimate([None, None]) is None
@@ -151,7 +172,7 @@ class TestComparison:
         more = Sampling(range(400)).compare([0.5] * 400, [0.5] * 400)
 
         assert found.mean == 0
-        assert -0.3 < found.low < -0.1
+        assert -0.1 < found.low < -0.09
         assert (found.low, found.high) == (-found.high, -found.low)
         assert -0.015 < more.low < 0
 
@@ -172,19 +193,59 @@ def test_p_is_that_of_all_ways_in_which_chance_may_turn_each_question():
 
 
 def test_over_sets_error_and_freedom_are_welchs():
-    from scipy import stats
-
-    draw = np.random.default_rng(1)
-    one, other = draw.random(100), draw.normal(0.3, 0.4, 60)
-    both = [Sampling(range(len(v))).compare(v, [0.0] * len(v)) for v in (one, other)]
+    both = [
+        Comparison(
+            mean=mean,
+            centre=mean,
+            error=error,
+            freedom=freedom,
+            questions=questions,
+            low=0,
+            high=0,
+            better=1,
+            worse=2,
+            p=0.5,
+        )
+        for mean, error, freedom, questions in [
+            (0.5, 0.03, 99, 100),
+            (0.2, 0.05, 59, 60),
+        ]
+    ]
     found = over_sets(both)
-    welch = stats.ttest_ind(one, other, equal_var=False)
 
-    assert found.mean == pytest.approx((one.mean() + other.mean()) / 2)
-    assert found.freedom == pytest.approx(welch.df)
-    assert found.error == pytest.approx(
-        abs(one.mean() - other.mean()) / welch.statistic / 2
-    )
-    assert found.questions == 160
+    # Welch: (a + b)² / (a² / 99 + b² / 59), of the variances 0.0009 and 0.0025.
+    assert found.mean == pytest.approx(0.35)
+    assert found.error == pytest.approx(0.0034**0.5 / 2)
+    assert found.freedom == pytest.approx(0.0034**2 / (9e-4**2 / 99 + 25e-4**2 / 59))
+    assert (found.questions, found.better, found.worse) == (160, 2, 4)
     alone = Sampling([0]).compare([1], [0])
     assert (over_sets([alone, alone]).p, over_sets([alone]).p) == (1, 1)
+
+
+class TestPairing:
+    def test_a_hand_worked_bound(self):
+        # Of 100 questions the first is worse on 4 and better on none. But for 10 %:
+        # z is 1.28155, so one question is added at each end.
+        found = pair_questions(np.array([0.0] * 4 + [1.0] * 96), np.ones(100))
+        variance = (4 + 2) / 102 - (4 / 102) ** 2
+        half = 1.28155 * (variance / 102) ** 0.5
+
+        assert found.below(0.1) == pytest.approx(4 / 102 + half, abs=1e-6)
+        assert found.below(0.1, least=True) == pytest.approx(4 / 102 - half, abs=1e-6)
+
+    @pytest.mark.parametrize("doubt", [0.1, 0.02, 0.004])
+    def test_where_nothing_differs_less_doubt_leaves_more_room(self, doubt):
+        alike = pair_questions(np.ones(40), np.ones(40))
+
+        # The chance to see no question that differs, of which there are so many.
+        unseen = (1 - alike.below(doubt)) ** 40
+        assert unseen < 0.31
+        assert alike.below(doubt / 2) > alike.below(doubt)
+
+    def test_ten_times_the_questions_leave_less_room(self):
+        found = pair_questions(np.array([1.0, 0.0] * 20), np.ones(40))
+
+        assert found.below(0.1, 10) < found.below(0.1) - 0.05
+
+    def test_one_question_is_no_pairing(self):
+        assert pair_questions(np.array([1.0, np.nan]), np.array([0.0, 1.0])) is None

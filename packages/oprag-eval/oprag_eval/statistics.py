@@ -1,8 +1,9 @@
-"""Means and differences with 95 % intervals, by document and not by question.
+"""Means and differences with 95 % intervals: over documents, or over questions.
 
 Questions on one document share its text, its splitting and its difficulties: a run on
 ten books with a hundred questions each has seen ten books, not a thousand. So what
-varies is measured between documents, each with all its questions.
+varies is measured between documents, each with all its questions. A few documents say
+nothing about others: intervals are then over questions, on these documents.
 """
 
 from __future__ import annotations
@@ -10,9 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from statistics import fmean
-from typing import Literal, TypeAlias
+from statistics import NormalDist, fmean
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +21,20 @@ from oprag.errors import InvalidOptionError
 from oprag_eval.data import Question
 
 Values: TypeAlias = npt.NDArray[np.float64]
+Groups: TypeAlias = npt.NDArray[np.int64]
 
-_FEWEST = 2
+FEWEST_DOCUMENTS = 10
+"""Groups from which on intervals are over documents; with fewer, over questions."""
+FEWEST_PAIRS = 30
+"""Questions below which a difference has no interval worth showing: nearly all of them
+hold the truth, because they leave nearly everything open."""
 _DIGITS = 12
 """Kept of every figure, so that 0.3 - (0.1 + 0.2) is no difference."""
-_ADDED = 2
-"""Questions that are added at each end of the scale, see `Sampling`."""
-_SCALE = (0.0, 1.0)
+_FEWEST = 2
+_KNOWN = 1e9
+"""Degrees of freedom of a variance that is known."""
+_ADDED = 0.5
+"""Questions that are added at each end of the differences, see `Sampling`."""
 _DIFFERENCES = (-1.0, 1.0)
 
 
@@ -61,9 +68,7 @@ class Spread:
 
     def reach(self, doubt: float) -> float:
         """How far the truth may be from the centre on one side, but for a doubt."""
-        from scipy import special
-
-        return float(special.stdtrit(self.freedom, 1 - doubt)) * self.error
+        return _quantile(self.freedom, doubt) * self.error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +85,54 @@ class Comparison(Spread):
     """Questions on which it is lower."""
     p: float
     """Chance of such a difference, or a larger one, where there is none."""
+
+
+def as_array(values: Sequence[float | None]) -> Values:
+    """Return scores as an array, with NaN where there is none."""
+    return np.array([np.nan if v is None else float(v) for v in values])
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Two arms on the same questions, as one-sided bounds need them."""
+
+    mean: float
+    """Of the differences, first minus second."""
+    square: float
+    """Mean of their squares."""
+    most: float
+    """The largest difference that was seen, up or down; 1 where there is none."""
+    questions: int
+
+    def below(self, doubt: float, times: float = 1.0, *, least: bool = False) -> float:
+        """Say how far the first may be below the second, but for a doubt.
+
+        One question is added at each end, and more the less doubt may be left: where
+        all differences are one way, the half that does for an interval is too few.
+
+        Args:
+            doubt: Chance that it is further.
+            times: With so many times the questions, answered like these.
+            least: Say how far it is below at least, instead of at most.
+        """
+        t = _quantile(_KNOWN, doubt)
+        added = max(1.0, t * t / 4)
+        asked = self.questions * times
+        total = asked + 2 * added
+        centre = asked * self.mean / total
+        square = (asked * self.square + 2 * added * self.most**2) / total
+        reach = t * math.sqrt((square - centre**2) / total)
+        return -centre - reach if least else reach - centre
+
+
+def pair_questions(first: Values, second: Values) -> Pairing | None:
+    """Pair the questions that two arms have; None where there are not two."""
+    differences = np.round(first - second, _DIGITS)
+    given = differences[~np.isnan(differences)]
+    if len(given) < _FEWEST:
+        return None
+    most = float(np.abs(given).max()) or 1.0
+    return Pairing(float(given.mean()), float((given**2).mean()), most, len(given))
 
 
 def clusters_of(questions: Sequence[Question]) -> list[int]:
@@ -115,15 +168,16 @@ def clusters_of(questions: Sequence[Question]) -> list[int]:
 
 
 class Sampling:
-    """Documents as a sample of all that could have been asked of.
+    """What questions are a sample of: other documents, or other questions on these.
 
-    The standard error of a mean is that of a ratio, from the sums of the documents;
-    Student's t has as many degrees of freedom as there are documents, fewer where
-    some have most of the questions. Where nearly all values are at one end of the
-    scale, such an interval is too narrow, or has no width. So two questions at each
-    end are added to find its middle, and it is never narrower than these four alone
-    make it. Where questions on one document are alike, an added one counts as many.
-    Of differences, the ends are the largest that was seen, up and down.
+    A mean of scores from 0 to 1 has Wilson's interval, as if it were over fewer
+    questions where questions on one document are alike (the design effect; at least 1,
+    at most the questions on a document). To a difference, half a question is added at
+    each end, so that no interval has no width; the ends are the largest difference
+    that was seen, up and down. Student's t allows for the design effect being measured
+    on few documents: it has as many degrees of freedom as there are documents, fewer
+    where some have most of the questions, and more the fewer questions there are on
+    one (with one each, nothing is measured between documents).
 
     Args:
         clusters: Group of each question, from 0 without gaps.
@@ -131,13 +185,14 @@ class Sampling:
     Raises:
         InvalidOptionError: There is no question.
 
-    With a single group nothing can be said about other documents; each question is
-    then a group, and `unit` says so.
+    With fewer than `FEWEST_DOCUMENTS` groups nothing can be said about other documents;
+    each question is then a group, and `unit` says so.
 
     Source:
-        Cochran 1977, the variance of a ratio of cluster totals. Agresti and Coull
-        1998, the added questions; there, each counts as one. How often the intervals
-        hold the truth is measured in `benchmarks/sampling.md`.
+        Wilson 1927. Agresti and Min 2005, the added halves. Cochran 1977, the variance
+        of a ratio of cluster totals; Korn and Graubard 1998, its use in an interval of
+        a proportion. How often the intervals hold the truth is measured in
+        `benchmarks/sampling.md`.
     """
 
     unit: Literal["documents", "questions"]
@@ -149,73 +204,133 @@ class Sampling:
         if not clusters:
             message = "There is no question, and so no document."
             raise InvalidOptionError(message, option="clusters", value=clusters)
-        of_documents = max(clusters) + 1 >= _FEWEST
+        of_documents = max(clusters) + 1 >= FEWEST_DOCUMENTS
         self.unit = "documents" if of_documents else "questions"
         self._group_of = np.array(clusters if of_documents else range(len(clusters)))
         self.groups = int(self._group_of.max()) + 1
 
     def estimate(self, values: Sequence[float | None]) -> Figure | None:
         """Return the mean over questions and its interval; None without a value."""
-        spread = self._spread(self._array(values), _SCALE)
-        if spread is None:
+        given, groups = self._given(as_array(values))
+        if not (questions := len(given)):
             return None
-        return Figure(*_interval(spread, _SCALE), spread.questions)
+        mean = float(given.mean())
+        design = _design(given, groups, self.groups)
+        low, high = 0.0, 1.0
+        if questions > 1:
+            widest = mean * (1 - mean) * questions
+            # Scores between the ends vary less than those at them.
+            narrower = (float(given.var()) * questions + 1) / (widest + 1)
+            alone = questions / (design.effect * narrower)
+            t = _quantile(design.freedom, _TAIL)
+            low, high = _wilson(mean, alone, t)
+        ends = min(low, mean), max(high, mean)
+        mean, low, high = (round(each, _DIGITS) for each in (mean, *ends))
+        return Figure(mean, low, high, questions)
 
     def compare(
         self, first: Sequence[float | None], second: Sequence[float | None]
     ) -> Comparison | None:
         """Return the difference of two arms over the questions that both have."""
-        differences = np.round(self._array(first) - self._array(second), _DIGITS)
-        spread = self._spread(differences, _widest(differences))
-        if spread is None:
+        differences = np.round(as_array(first) - as_array(second), _DIGITS)
+        given, groups = self._given(differences)
+        if not len(given):
             return None
-        better, worse = (differences > 0).sum(), (differences < 0).sum()
-        return _comparison(spread, int(better), int(worse))
+        spread = _spread(given, _design(given, groups, self.groups))
+        return _comparison(spread, int((given > 0).sum()), int((given < 0).sum()))
 
-    def _array(self, values: Sequence[float | None]) -> Values:
-        return np.array([np.nan if v is None else float(v) for v in values])
-
-    def _spread(self, values: Values, ends: tuple[float, float]) -> Spread | None:
-        """Return the mean of what is not NaN and its error; None where all is."""
+    def _given(self, values: Values) -> tuple[Values, Groups]:
+        """Leave out what is NaN; return the others and their groups."""
         present = ~np.isnan(values)
-        given, groups = values[present], self._group_of[present]
-        questions = len(given)
-        if not questions:
-            return None
-        counts = np.bincount(groups, minlength=self.groups)
-        mean = float(given.mean())
-        parts = np.bincount(groups, given - mean, minlength=self.groups) / questions
-        held = int(np.count_nonzero(counts))
-        of = partial(Spread, mean=mean, questions=questions)
-        if held < _FEWEST:
-            return of(centre=mean, error=0.0, freedom=0.0)
-        parts *= math.sqrt(held / (held - 1))
-        variance = float(parts @ parts)
-        alone = float(given.var()) / questions
-        alike = questions / held  # were all questions on a document one question
-        each = min(max(variance / alone, 1.0), alike) if alone else alike
-        added = _ADDED * each
-        total = questions + 2 * added
-        low, high = ends
-        centre = (questions * mean + added * (low + high)) / total
-        least = each * added * ((high - centre) ** 2 + (centre - low) ** 2) / total**2
-        error = math.sqrt(max(variance, least))
-        freedom = max(questions**2 / float(counts @ counts) - 1, 1.0)
-        return of(centre=centre, error=error, freedom=freedom)
+        return values[present], self._group_of[present]
 
 
-def _widest(differences: Values) -> tuple[float, float]:
-    """Return the range that differences may reach; the scale where none is seen."""
-    seen = np.abs(differences[~np.isnan(differences)])
-    most = float(seen.max(initial=0.0)) or 1.0
-    return -most, most
+def sampling_of(questions: Sequence[Question]) -> Sampling:
+    """Say what questions are a sample of, by the documents that they are on."""
+    sampling = Sampling(clusters_of(questions))
+    if not any(question.doc_ids for question in questions):
+        sampling.unit = "questions"
+    return sampling
 
 
-def _interval(spread: Spread, ends: tuple[float, float]) -> tuple[float, float, float]:
+class _Design(NamedTuple):
+    """How much less questions say because some are on one document."""
+
+    effect: float
+    """Times as many questions are needed; 1 where each says something of its own."""
+    freedom: float
+    """Degrees of freedom of the variance between documents."""
+    shared: float
+    """Share of the questions that are not the first on their document."""
+
+
+def _design(given: Values, groups: Groups, count: int) -> _Design:
+    questions = len(given)
+    counts = np.bincount(groups, minlength=count)
+    held = int(np.count_nonzero(counts))
+    if held < _FEWEST:
+        return _Design(1.0, 1.0, 0.0)
+    alike = questions / held  # were all questions on a document one question
+    parts = np.bincount(groups, given - given.mean(), minlength=count)
+    between = float(parts @ parts) * held / (held - 1)
+    alone = float(given.var()) * questions * questions / max(questions - 1, 1)
+    effect = min(max(between / alone, 1.0), alike) if alone else alike
+    freedom = max(questions**2 / float(counts @ counts) - 1, 1.0)
+    shared = 1 - held / questions
+    return _Design(effect, min(freedom / shared, _KNOWN) if shared else _KNOWN, shared)
+
+
+_TAIL = 0.025
+_NORMAL = NormalDist()
+
+
+def _quantile(freedom: float, doubt: float) -> float:
+    if freedom >= _KNOWN:
+        return -_NORMAL.inv_cdf(doubt)
+    from scipy import special
+
+    return float(special.stdtrit(freedom, 1 - doubt))
+
+
+def _wilson(mean: float, questions: float, t: float) -> tuple[float, float]:
+    """Return the ends of Wilson's interval of a mean over questions that are alone."""
+    total = questions + t * t
+    centre = (questions * mean + t * t / 2) / total
+    variance = questions * mean * (1 - mean) + t * t / 4
+    half = t * math.sqrt(variance) / total
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def _spread(given: Values, design: _Design) -> Spread:
+    """Return the mean of differences and its error; half a question is added."""
+    mean, questions = float(given.mean()), len(given)
+    if questions < _FEWEST:
+        return Spread(
+            mean=mean, centre=mean, error=0.0, freedom=0.0, questions=questions
+        )
+    most = float(np.abs(given).max()) or 1.0
+    alone = questions / design.effect
+    total = alone + 2 * _ADDED
+    centre = alone * mean / total
+    squares = alone * float((given**2).mean()) + 2 * _ADDED * most**2
+    # What arms share with a document cancels, so that the design effect of a
+    # difference is near 1, and the less it is measured the less it is in doubt.
+    doubted = math.sqrt(design.shared * (1 - 1 / design.effect))
+    freedom = design.freedom * design.shared
+    return Spread(
+        mean=mean,
+        centre=centre,
+        error=math.sqrt((squares / total - centre**2) / total),
+        freedom=min(freedom / doubted, _KNOWN) if doubted else _KNOWN,
+        questions=questions,
+    )
+
+
+def _within(spread: Spread) -> tuple[float, float, float]:
     """The mean and its interval, which stays on the scale and holds the mean."""
-    low, high = ends
+    low, high = _DIFFERENCES
     if spread.freedom:
-        half = spread.reach(0.025)
+        half = spread.reach(_TAIL)
         low = max(low, min(spread.centre - half, spread.mean))
         high = min(high, max(spread.centre + half, spread.mean))
     return round(spread.mean, _DIGITS), round(low, _DIGITS), round(high, _DIGITS)
@@ -247,7 +362,7 @@ def over_sets(found: Sequence[Comparison]) -> Comparison:
 
 
 def _comparison(spread: Spread, better: int, worse: int) -> Comparison:
-    mean, low, high = _interval(spread, _DIFFERENCES)
+    mean, low, high = _within(spread)
     p = 1.0
     if spread.freedom:
         from scipy import special

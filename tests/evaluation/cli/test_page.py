@@ -55,4 +55,4 @@ def test_a_command_of_the_page_does_what_the_page_says(
     assert (out / "report.html").exists()
     assert all(arm["cost"] is None for arm in summary["arms"]) != ("--price" in line)
     if line.startswith("oprag sweep"):
-        assert "\nCannot tell: " in result.stdout
+        assert "\nCannot tell which is best." in result.stdout

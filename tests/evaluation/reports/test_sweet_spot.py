@@ -1,13 +1,12 @@
 """The sweet spot: the fewest tokens that are shown to do as well as the best."""
 
+import numpy as np
 import pytest
 
-from oprag_eval.reports.comparison import MARGIN, Compared, sweet_spot
+from oprag_eval.reports.comparison import Compared
 from oprag_eval.reports.summary import SweetSpot
-from oprag_eval.statistics import Sampling
-
-HUNDREDS = Sampling(range(400))
-"""400 questions, each on a document of its own."""
+from oprag_eval.reports.sweet_spot import MARGINS, sweet_spot
+from oprag_eval.statistics import pair_questions
 
 
 def of(tokens: float, values: list[float | None]) -> Compared:
@@ -19,9 +18,9 @@ def arm(tokens: float, right: int, of_all: int = 400) -> Compared:
     return of(tokens, [1.0] * right + [0.0] * (of_all - right))
 
 
-def spot(*arms: Compared, sampling: Sampling = HUNDREDS) -> SweetSpot:
+def spot(*arms: Compared) -> SweetSpot:
     named = [each._replace(label=str(place)) for place, each in enumerate(arms)]
-    return sweet_spot(named, sampling)
+    return sweet_spot(named)
 
 
 def test_the_best_is_taken_where_everything_cheaper_is_worse():
@@ -37,25 +36,36 @@ def test_fewer_tokens_are_taken_where_they_are_shown_to_lose_little():
 
     assert (found.chosen, found.best) == ("0", "1")
     assert found.difference.mean == pytest.approx(-0.005)
-    assert 0.005 < found.at_most_behind <= MARGIN
+    assert 0.005 < found.at_most_behind <= found.margin == MARGINS[0]
 
 
 def test_that_a_difference_is_not_significant_does_not_show_that_there_is_none():
     # 8 of 10 right against 9 of 10: one question differs, and ten show nothing.
-    ten = Sampling(range(10))
-    found = spot(arm(100, 8, 10), arm(200, 9, 10), sampling=ten)
+    found = spot(arm(100, 8, 10), arm(200, 9, 10))
 
-    assert (found.chosen, found.best) == (None, "1")
-    assert found.at_most_behind > MARGIN
+    assert (found.chosen, found.best, found.margin) == (None, "1", None)
+    assert found.at_most_behind > MARGINS[-1]
+    assert found.difference is None
 
 
-def test_questions_on_few_documents_count_for_less():
-    # Ten questions are lost and ten others won; each time all on one document of 40.
-    other = of(200, [0.0] * 10 + [1.0] * 300 + [0.0] * 90)
-    documents = Sampling([n // 40 for n in range(400)])
+@pytest.mark.parametrize(("asked", "margin"), [(1000, 0.02), (60, 0.05), (30, 0.1)])
+def test_the_smallest_margin_that_some_arm_keeps_is_stated(asked, margin):
+    found = spot(arm(100, asked // 2, asked), arm(200, asked // 2, asked))
 
-    assert spot(arm(100, 300), other).chosen == "0"
-    assert spot(arm(100, 300), other, sampling=documents).chosen is None
+    assert (found.chosen, found.margin) == ("0", margin)
+    assert found.at_most_behind <= margin
+
+
+@pytest.mark.parametrize("asked", [6, 12, 28])
+def test_where_none_is_chosen_it_says_how_many_questions_would_do(asked):
+    few = [arm(100, asked // 2, asked), arm(200, asked // 2, asked)]
+    found = spot(*few)
+    again = found.needed // asked + 1
+    more = [each._replace(values=[*each.values] * again) for each in few]
+
+    assert found.chosen is None
+    assert asked < found.needed <= 40
+    assert spot(*more).chosen == "0"
 
 
 def test_what_falls_behind_its_peak_is_never_taken_for_more_tokens():
@@ -89,25 +99,24 @@ def test_arms_without_any_value_are_left_out():
     none = of(100, [None] * 400)
 
     assert spot(none, arm(200, 300)).chosen == "1"
-    assert sweet_spot([none, none], HUNDREDS) is None
-    assert sweet_spot([arm(200, 300)], HUNDREDS) is None
+    assert sweet_spot([none, none]) is None
+    assert sweet_spot([arm(200, 300)]) is None
 
 
 def test_one_question_tells_nothing():
-    found = spot(arm(100, 0, 1), arm(200, 1, 1), sampling=Sampling([0]))
+    found = spot(arm(100, 0, 1), arm(200, 1, 1))
 
     assert (found.chosen, found.at_most_behind) == (None, 1)
 
 
-def test_of_two_arms_the_bound_is_students_one_sided_one():
-    first, second = [1.0] * 300 + [0.0] * 100, [0.0] * 40 + [1.0] * 360
+def test_of_two_arms_the_bound_is_the_pairs_own():
+    first, second = [1.0] * 300 + [0.0] * 100, [0.0] * 8 + [1.0] * 300 + [0.0] * 92
     found = spot(of(200, first), of(100, second))
-    of_best = HUNDREDS.compare(second, first)
+    of_best = pair_questions(np.array(second), np.array(first))
 
-    # 9 of 10 parts of the doubt are left for the one comparison: t of 399 degrees.
-    middle, half = (of_best.low + of_best.high) / 2, (of_best.high - of_best.low) / 2
-    expected = max(0, half * 1.3433 / 1.9659 - middle)
-    assert found.at_most_behind == pytest.approx(expected, abs=1e-4)
+    # 9 of 10 parts of the doubt are left for the one comparison.
+    assert found.chosen == "1"
+    assert found.at_most_behind == pytest.approx(max(0, of_best.below(0.09)))
 
 
 def test_questions_that_no_two_arms_share_show_nothing():

@@ -14,6 +14,7 @@ from oprag_eval.reports.tables import (
     figure_text,
     number_of,
     results,
+    shown_measures,
     title_of,
 )
 from oprag_eval.reproduction import Compared, Pair, Recipe, recipes
@@ -51,7 +52,7 @@ def estimate_lines(estimate: RunEstimate, price: Price | None) -> Iterator[str]:
 
 def result_lines(summary: Summary) -> Iterator[str]:
     """Tell what each system scored at each budget, and what it took."""
-    shown = {name for arm in summary.arms for name in arm.measures}
+    shown = set(shown_measures(summary))
     wanted = dict.fromkeys([summary.measure, *CONTEXT_MEASURES])
     table = results(summary, [name for name in wanted if name in shown])
     yield (
@@ -98,7 +99,8 @@ def listing() -> Iterator[str]:
 def advice_lines(summary: Summary) -> list[str]:
     """Lay the advice of a report out for the terminal, its reasons indented."""
     advice, *why = summary.advice
-    return ["", advice, *(f"  {line}" for line in why)]
+    lines = ["", advice, *(f"  {line}" for line in why)]
+    return [*lines, "", f"  {summary.line}"] if summary.line else lines
 
 
 def tables() -> Iterator[str]:

@@ -6,7 +6,6 @@ import asyncio
 import errno
 import platform
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,13 +43,6 @@ FAILED = 3
 """Exit code where some questions could not be answered."""
 CAPPED = 4
 """Exit code where a cap stopped the run."""
-
-_OFFLINE = (
-    "The reader was offline: it gives the best-matching sentence and is not a language "
-    "model. What contexts hold can be compared; its answers say nothing about a "
-    "model's."
-)
-
 
 _PACKAGES = (
     *("oprag", "langchain-core", "nltk", "numpy", "sentence-transformers"),
@@ -217,8 +209,6 @@ def make_evaluation(
     embeddings: Embeddings,
 ) -> Evaluation:
     """Make a run ready."""
-    if options.offline:
-        dataset = replace(dataset, notes=(_OFFLINE, *dataset.notes))
     style = options.answer_style
     decline = not options.no_decline
     wording = wording_for(dataset, options.prompts, decline=decline, style=style)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from oprag_eval.reports.comparison import AS_CHEAP, CONFIDENCE, MARGIN
-from oprag_eval.reports.summary import ArmSummary, Summary, SweetSpot
-from oprag_eval.reports.tables import figure_text, number_of, title_of
-from oprag_eval.statistics import Figure
+from collections.abc import Iterator
+
+from oprag_eval.reports.summary import ArmSummary, Difference, Summary, SweetSpot
+from oprag_eval.reports.sweet_spot import AS_CHEAP, CONFIDENCE, MARGINS
+from oprag_eval.reports.tables import HELD, figure_text, heading_of, number_of
+from oprag_eval.statistics import FEWEST_PAIRS
 
 _NO_MEASURE = (
     "No advice: there is nothing to measure by. Give answers, options or evidence to "
@@ -23,10 +25,9 @@ _STOPPED = (
     "No advice: the run was stopped before everything was asked. Give the same command "
     "with a higher cap to continue it."
 )
-_AS_GOOD = (
-    f"at most {100 * MARGIN:g} points worse than the best, with {CONFIDENCE:.0%} "
-    "confidence"
-).replace("%", " %")
+_SURE = f"with {CONFIDENCE:.0%} confidence".replace("%", " %")
+_UNTOUCHED = ("langchain-default", "llamaindex-default")
+"""Systems that people have already, and want to see their own beside."""
 
 
 def advice_of(summary: Summary) -> tuple[str, ...]:
@@ -46,60 +47,113 @@ def advice_of(summary: Summary) -> tuple[str, ...]:
     arms = {arm.label: arm for arm in summary.arms}
     best = arms[spot.best]
     if best.measures[summary.measure].mean <= 0:
-        return (_ALL_ZERO.format(measure=title_of(summary.measure)),)
+        return (_ALL_ZERO.format(measure=heading_of(summary.measure, summary)),)
     if spot.chosen is None:
-        return (
-            "Cannot tell: it takes more questions, on more documents.",
-            f"No setting is shown to be {_AS_GOOD}.",
-            (
-                f"Highest so far: {best.label}, with {_scored(summary, best)}. It may "
-                f"be {100 * spot.at_most_behind:.1f} points below another."
-            ),
-        )
-    return _use(summary, spot, arms[spot.chosen], best)
+        return tuple(_cannot_tell(summary, spot, best))
+    return tuple(_use(summary, spot, arms[spot.chosen], best))
 
 
 def _use(
     summary: Summary, spot: SweetSpot, chosen: ArmSummary, best: ArmSummary
-) -> tuple[str, ...]:
+) -> Iterator[str]:
     if chosen.budget is None:
-        use = f"Use {chosen.name}: about {chosen.tokens:,.0f} tokens for a question."
+        yield f"Use {chosen.name}: about {chosen.tokens:,.0f} tokens for a question."
     else:
-        use = f"Use {chosen.budget:,} tokens with {chosen.system}."
-    why = [f"Why: {_scored(summary, chosen)}, {_AS_GOOD}."]
-    behind = spot.difference
-    if behind is None:
-        why.append("Nothing scored higher.")
+        yield f"Use {chosen.budget:,} tokens with {chosen.system}."
+    yield (
+        f"Seen: {_scored(summary, chosen)} in {chosen.tokens:,.0f} tokens. On "
+        f"{_documents(summary)} that is at most {100 * (spot.margin or 0):g} points "
+        f"worse than the best, {_SURE}."
+    )
+    if spot.difference is None:
+        yield "Nothing scored higher."
     else:
-        points = [100 * value for value in (behind.mean, behind.low, behind.high)]
-        why.append(
-            f"The best, {best.label}, has "
-            f"{figure_text(best.measures[summary.measure])} for {best.tokens:,.0f} "
-            f"tokens instead of {chosen.tokens:,.0f}. On the same questions the "
-            f"difference is {points[0]:+.1f} points [{points[1]:+.1f}, "
-            f"{points[2]:+.1f}]; worse on {behind.worse:,}, better on "
-            f"{behind.better:,} of {behind.questions:,}."
+        yield (
+            f"The best, {best.label}: {_short(summary, best)} in {best.tokens:,.0f} "
+            f"tokens. {_difference(spot.difference)}"
         )
     measure = summary.measure
     cheaper = [arm for arm in summary.arms if arm.tokens * AS_CHEAP < chosen.tokens]
     means = [arm.measures[measure].mean for arm in cheaper if measure in arm.measures]
     if means and max(means) < chosen.measures[measure].mean:
-        why.append("Nothing that takes fewer tokens scores as high.")
+        yield "Nothing that takes fewer tokens scores as high."
+    yield from _beside(summary, {chosen.label, best.label})
     if chosen.missing:
-        why.append(f"{number_of(chosen.missing, 'answer')} of it failed.")
-    return (use, *why)
+        yield f"{number_of(chosen.missing, 'answer')} of it failed."
+
+
+def _cannot_tell(summary: Summary, spot: SweetSpot, best: ArmSummary) -> Iterator[str]:
+    asked = best.measures[summary.measure].questions
+    widest = f"at most {100 * MARGINS[-1]:g} points worse than the best"
+    yield "Cannot tell which is best."
+    few = "so few questions tell no two settings apart, and " if _few(asked) else ""
+    yield (
+        f"Why: on {number_of(asked, 'question')} {few}no setting is shown to be "
+        f"{widest}, {_SURE}."
+    )
+    yield (
+        f"Seen: {best.label} scored highest, {_scored(summary, best)} in "
+        f"{best.tokens:,.0f} tokens. It may be {100 * spot.at_most_behind:.1f} points "
+        "below another."
+    )
+    yield from _beside(summary, {best.label})
+    needed = spot.needed or 0
+    yield (
+        f"To do: ask {needed - asked:,} more questions. If {needed:,} are answered "
+        "like these, one setting is shown to be good enough. Fewer settings, by "
+        "--systems and --budgets, need fewer."
+    )
+
+
+def _few(questions: int) -> bool:
+    return questions < FEWEST_PAIRS
+
+
+def _difference(found: Difference) -> str:
+    counts = (
+        f"worse on {found.worse:,}, better on {found.better:,} of {found.questions:,}"
+    )
+    text = f"On the same questions the difference is {100 * found.mean:+.1f} points"
+    if not _few(found.questions):
+        text += f" [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
+    return f"{text}; {counts}."
+
+
+def _beside(summary: Summary, told: set[str]) -> Iterator[str]:
+    """Name what people have already, where it was asked."""
+    for arm in summary.arms:
+        known = arm.system in _UNTOUCHED and arm.label not in told
+        if known and summary.measure in arm.measures:
+            yield (
+                f"Beside it, {arm.label}: {_short(summary, arm)} in {arm.tokens:,.0f} "
+                "tokens."
+            )
 
 
 def _scored(summary: Summary, arm: ArmSummary) -> str:
+    """Write a score with the questions and documents that it is of."""
     figure = arm.measures[summary.measure]
-    name = title_of(summary.measure)
-    return f"{name} {figure_text(figure)} on {_asked(summary, figure)}"
-
-
-def _asked(summary: Summary, figure: Figure) -> str:
-    """Documents are the summary's: a figure's are groups, "all of them" being one."""
     measured = (
         "" if figure.questions == summary.questions else f"{figure.questions:,} of "
     )
     questions = number_of(summary.questions, "question")
-    return f"{measured}{questions} about {number_of(summary.documents, 'document')}"
+    about = f"{measured}{questions} about {number_of(summary.documents, 'document')}"
+    if summary.measure in HELD:
+        return f"{_short(summary, arm)} ({figure_text(figure)}), of {about},"
+    name = heading_of(summary.measure, summary)
+    return f"{name} {figure_text(figure)} on {about}"
+
+
+def _short(summary: Summary, arm: ArmSummary) -> str:
+    figure = arm.measures[summary.measure]
+    thing = HELD.get(summary.measure)
+    if thing is None:
+        return f"{100 * figure.mean:.2f}"
+    held = round(figure.mean * figure.questions)
+    return f"its passages hold the {thing} {held:,} of {figure.questions:,} times"
+
+
+def _documents(summary: Summary) -> str:
+    if summary.documents == 1:
+        return "this document"
+    return f"these {summary.documents:,} documents"

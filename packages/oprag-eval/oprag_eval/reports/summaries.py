@@ -14,15 +14,18 @@ from oprag.calls import Price, TokenUsage
 from oprag.files import write_whole
 from oprag_eval import metrics
 from oprag_eval.data import Dataset
+from oprag_eval.models import OFFLINE
 from oprag_eval.reports.advice import advice_of
-from oprag_eval.reports.comparison import Compared, comparisons, sweet_spot
+from oprag_eval.reports.comparison import Compared, comparisons
+from oprag_eval.reports.copied import line_to_copy
 from oprag_eval.reports.page import as_page, page_data
 from oprag_eval.reports.plots import Plot, plots_of
 from oprag_eval.reports.summary import ArmSummary, Summary, arm_label
-from oprag_eval.reports.tables import in_order, main_measure, number_of, tables_of
+from oprag_eval.reports.sweet_spot import sweet_spot
+from oprag_eval.reports.tables import HELD, in_order, main_measure, number_of, tables_of
 from oprag_eval.running.run_directory import RunDirectory
 from oprag_eval.scores import CORPUS_MEASURES, score, scored_text
-from oprag_eval.statistics import Figure, Sampling, clusters_of
+from oprag_eval.statistics import Figure, Sampling, sampling_of
 
 
 @dataclass(frozen=True)
@@ -183,12 +186,26 @@ def _deviation(values: Sequence[float]) -> float | None:
 
 
 _FULL = "full-document"
-_FEW = 10
-"""Groups below which intervals are off, see `benchmarks/sampling.md`."""
 
 
-def _notes(dataset: Dataset, measure: str, sampling: Sampling) -> Iterator[str]:
+_HELD = (
+    "No chat model was asked: what passages hold is compared, and no answers. Whether "
+    "document order helps cannot be compared so: the same passages hold the same in "
+    "any order. Give --model for that."
+)
+_OFFLINE = (
+    "The reader was offline: it gives the best-matching sentence and is not a language "
+    "model. What contexts hold can be compared; its answers say nothing about a "
+    "model's."
+)
+
+
+def _notes(
+    dataset: Dataset, measure: str, sampling: Sampling, *, documents: int, offline: bool
+) -> Iterator[str]:
     """Say what differs from the papers, and what intervals are over."""
+    if offline:
+        yield _HELD if measure in HELD else _OFFLINE
     yield from dataset.notes
     if not measure:
         yield (
@@ -198,22 +215,20 @@ def _notes(dataset: Dataset, measure: str, sampling: Sampling) -> Iterator[str]:
     if "meteor" in dataset.metrics and (reason := metrics.meteor_unavailable()):
         yield f"METEOR is not computed: {reason}."
     if sampling.unit == "questions":
+        on = "one document" if documents == 1 else f"{documents:,} documents"
         yield (
-            "All questions are on one document: intervals are over questions, and say "
-            "nothing about other documents."
-        )
-    elif sampling.groups < _FEW:
-        yield (
-            f"The questions are on {sampling.groups} documents, and these are few: "
-            "with less than 10 the 95 % intervals are wide, and still hold the truth "
-            "somewhat less or more often than they say."
+            f"All questions are on {on}: intervals are over questions, on these "
+            "documents, and say nothing about others."
         )
 
 
 def _of_answers(
-    rows: Sequence[ArmSummary], errors: Sequence[Mapping[str, Any]]
+    rows: Sequence[ArmSummary], errors: Sequence[Mapping[str, Any]], *, held: bool
 ) -> Iterator[str]:
-    """Say which answers are missing, of cut texts, estimated, or declined."""
+    """Say which answers are missing, of cut texts, estimated, or declined.
+
+    Of a run that compares what passages hold, only which are missing.
+    """
     there = {(row.system, row.budget) for row in rows}
     failed = dict.fromkeys((line["system"], line["budget"]) for line in errors)
     if none := [arm_label(*arm) for arm in failed if arm not in there]:
@@ -233,6 +248,8 @@ def _of_answers(
             "The window does not take all documents whole. Answers from a text that "
             f"was cut: {counts}."
         )
+    if held:
+        return
     if any(row.estimated for row in rows):
         yield "Some tokens were counted here and not reported by the provider."
     declined = sum(row.declined for row in rows)
@@ -284,8 +301,10 @@ def write_reports(
     asked = {line["question_id"] for line in [*scores, *errors]}
     questions = [q for q in dataset.questions if q.question_id in asked]
     ids = [question.question_id for question in questions]
-    sampling = Sampling(clusters_of(questions))
+    sampling = sampling_of(questions)
+    documents = dataset.count_documents(questions)
     settings = directory.settings()
+    offline = settings.get("model") == OFFLINE
     measures = {
         name
         for line in scores
@@ -318,7 +337,7 @@ def write_reports(
     summary = Summary(
         dataset=dataset.name,
         questions=len(ids),
-        documents=dataset.count_documents(questions),
+        documents=documents,
         measure=measure,
         measures=tuple(in_order((n for row in rows for n in row.measures), measure)),
         unit=sampling.unit,
@@ -326,13 +345,28 @@ def write_reports(
         settings=settings,
         arms=rows,
         comparisons=comparisons(compared, sampling, planned),
-        sweet_spot=sweet_spot(compared, sampling),
-        notes=(*_notes(dataset, measure, sampling), *_of_answers(rows, errors)),
+        sweet_spot=sweet_spot(compared),
+        notes=(
+            *_notes(dataset, measure, sampling, documents=documents, offline=offline),
+            *_of_answers(rows, errors, held=offline and measure in HELD),
+        ),
         stopped=stopped,
     )
-    summary = dataclasses.replace(summary, advice=advice_of(summary))
+    summary = dataclasses.replace(
+        summary, advice=advice_of(summary), line=_line(summary)
+    )
     _write(directory, dataset, scores, summary)
     return summary
+
+
+def _line(summary: Summary) -> str:
+    """Write the advised setting as a line of Python."""
+    spot = summary.sweet_spot
+    if summary.stopped or spot is None or spot.chosen is None:
+        return ""
+    chosen = next(arm for arm in summary.arms if arm.label == spot.chosen)
+    made = summary.settings.get("systems", {}).get(chosen.system)
+    return line_to_copy(made, chosen.budget)
 
 
 def _write(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from oprag_eval.models import OFFLINE
 from oprag_eval.statistics import Comparison, Figure
 
 _SIGNIFICANT = 0.05
@@ -94,8 +95,14 @@ class SweetSpot:
     at_most_behind: float
     """With 90 % confidence the chosen arm is at most so much below the best one; where
     none is chosen, the one that scored highest so far."""
-    difference: Difference | None
-    """The chosen minus the best; None where they are one, or none is chosen."""
+    margin: float | None = None
+    """The margin that it keeps; None where none is chosen."""
+    difference: Difference | None = None
+    """The chosen minus the best, over questions on these documents; None where they
+    are one, or none is chosen."""
+    needed: int | None = None
+    """Where none is chosen: the questions that would show one to be as good, if they
+    were answered like these."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +132,13 @@ class Summary:
     """Whether a cap ended the run before everything was asked."""
     advice: tuple[str, ...] = ()
     """The advice, then its reasons: sentences for page, table and terminal."""
+    line: str = ""
+    """The advised setting as a line of Python; empty where there is none."""
+
+    @property
+    def offline(self) -> bool:
+        """Whether no language model was asked."""
+        return bool(self.settings.get("model") == OFFLINE)
 
 
 def arm_label(system: str, budget: int | None, *, cut: bool = False) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from oprag_eval.data import Dataset
 from oprag_eval.reports.summary import Difference, Summary
-from oprag_eval.statistics import Figure
+from oprag_eval.statistics import FEWEST_PAIRS, Figure
 
 _TITLES = {
     "token_f1": "F1",
@@ -35,9 +35,23 @@ CONTEXT_MEASURES = ("evidence_recall", "answer_recall", "title_recall")
 """The measures to compare by where a set has no answers; the first that it has."""
 
 
+HELD = {"evidence_recall": "evidence", "answer_recall": "answer"}
+"""Measures of whether passages hold something, and that thing."""
+
+
 def title_of(measure: str) -> str:
     """Name a measure for people."""
     return _TITLES.get(measure, measure)
+
+
+def heading_of(measure: str, summary: Summary) -> str:
+    """Name a measure for people, as the run that it is of measured it.
+
+    Without a chat model there is no recall of answers, only passages that hold them.
+    """
+    if summary.offline and measure in HELD:
+        return f"passages hold the {HELD[measure]}"
+    return title_of(measure)
 
 
 def in_order(measures: Iterable[str], first: str) -> list[str]:
@@ -78,7 +92,13 @@ def number_of(count: int, thing: str) -> str:
 
 
 _NONE = "-"
+_SCORED = {"answer_recall", "evidence_recall", "title_recall"}
+"""What is shown of a run without a chat model that is compared by what passages hold:
+no answer, and none of its measures."""
 _MEANINGS = {
+    "answer_recall": " Passages hold the answer: one of the right answers stands in "
+    "them, word for word.",
+    "evidence_recall": " Passages hold the evidence: every character of it.",
     "wrong_order": " Wrong order is the share of pairs of passages that the reader got "
     "in the wrong order.",
     "answerable": " Answered from the chunks: without the full documents.",
@@ -101,33 +121,49 @@ class Table(NamedTuple):
 
 def tables_of(summary: Summary) -> list[Table]:
     """Make every table that a summary has rows for."""
-    made = [results(summary, summary.measures), _tokens(summary), _comparisons(summary)]
+    made = [
+        results(summary, shown_measures(summary)),
+        _tokens(summary),
+        _comparisons(summary),
+    ]
     return [table for table in made if table.rows]
+
+
+def shown_measures(summary: Summary) -> list[str]:
+    """Choose the measures of the page, the one that arms are compared by first."""
+    if summary.offline and summary.measure in HELD:
+        return [name for name in summary.measures if name in _SCORED]
+    return [*summary.measures]
 
 
 def results(summary: Summary, measures: Sequence[str]) -> Table:
     """Return the scores of each arm by some measures."""
+    over = f"95 % intervals over {summary.unit} ({summary.groups:,} of them)"
+    if summary.unit == "questions":
+        over = f"95 % intervals over questions, on {_these(summary.documents)}"
+    answered = not (summary.offline and summary.measure in HELD)
     note = (
-        f"Scores times 100, with 95 % intervals over {summary.unit} "
-        f"({summary.groups:,} of them) in brackets, ± the standard deviation over "
-        "runs. Tokens are those sent for a question, n is the number of questions."
+        f"Scores times 100, with {over} in brackets, ± the standard deviation over "
+        "runs. n is the number of questions. Tokens are those sent for a question"
+        f"{'. Declined counts the answers that decline.' if answered else '.'}"
     )
     for measure, meaning in _MEANINGS.items():
         note += meaning if measure in measures else ""
-    named = map(title_of, measures)
-    headings = ("system", "budget", "n", *named, "tokens", "declined")
-    rows = tuple(
-        (
-            arm.name,
-            _count(arm.budget),
-            _count(arm.questions),
-            *(figure_text(arm.measures.get(measure)) for measure in measures),
-            f"{arm.tokens:,.0f}",
-            _count(arm.declined),
-        )
-        for arm in summary.arms
-    )
-    return Table("Results", note, headings, rows)
+    named = [heading_of(measure, summary) for measure in measures]
+    headings = ["system", "budget", "n", *named, "tokens"]
+    rows = []
+    for arm in summary.arms:
+        figures = [figure_text(arm.measures.get(measure)) for measure in measures]
+        row = [arm.name, _count(arm.budget), _count(arm.questions), *figures]
+        row.append(f"{arm.tokens:,.0f}")
+        rows.append((*row, _count(arm.declined)) if answered else tuple(row))
+    if answered:
+        headings.append("declined")
+    return Table("Results", note, tuple(headings), tuple(rows))
+
+
+def _these(documents: int) -> str:
+    return "this document" if documents == 1 else f"these {documents:,} documents"
 
 
 def _tokens(summary: Summary) -> Table:
@@ -152,11 +188,13 @@ def _tokens(summary: Summary) -> Table:
 
 
 def _comparisons(summary: Summary) -> Table:
+    measure = heading_of(summary.measure, summary)
     note = (
-        f"Paired differences of {title_of(summary.measure)} times 100, first minus "
+        f"Paired differences of {measure} times 100, first minus "
         "second, on the questions that both have, at the same budget. p is corrected "
         "for the number of comparisons (Holm); * marks what is below 0.05. The "
-        "intervals are of each alone. Better and worse count the questions on which "
+        f"intervals are of each alone; of fewer than {FEWEST_PAIRS} questions there is "
+        "none. Better and worse count the questions on which "
         "the first is."
     )
     headings = (
@@ -169,11 +207,14 @@ def _comparisons(summary: Summary) -> Table:
 
 def _difference(found: Difference) -> tuple[str, ...]:
     star = "*" if found.significant else ""
+    interval = f"{100 * found.low:+.2f} to {100 * found.high:+.2f}"
+    if found.questions < FEWEST_PAIRS:
+        interval = _NONE
     return (
         *(found.first, f"{found.first_tokens:,.0f}"),
         *(found.second, f"{found.second_tokens:,.0f}"),
         f"{100 * found.mean:+.2f}{star}",
-        f"{100 * found.low:+.2f} to {100 * found.high:+.2f}",
+        interval,
         _NONE if found.p_adjusted is None else f"{found.p_adjusted:.3f}",
         *map(_count, (found.better, found.worse, found.questions)),
     )
