@@ -70,7 +70,7 @@ export MALLOC_ARENA_MAX := 1
 .NOTPARALLEL:
 .PHONY: help demo test test-fast check coverage test-stores test-scale test-browser test-model \
 	test-apps test-lowest test-docs check-pythons lock docs docs-architecture bench bench-full \
-	bench-check bench-compare bench-recall dist release-check recordings clean anew
+	bench-small bench-check bench-compare bench-recall dist release-check recordings clean anew
 
 help: ## Show this list
 	@echo "Usage: make TARGET [VARIABLE=value …]"
@@ -178,6 +178,9 @@ bench: $(BENCH_MARKER) ## Measure the speed beside the frameworks' own (minutes)
 
 bench-full: $(BENCH_MARKER) ## The same on all texts, and on up to 100 MB (15 minutes)
 	$(BIN)/python -m benchmarks.speed --full $(BENCH_ARGS)
+
+bench-small: $(BENCH_MARKER) ## See that everything that bench measures runs (a minute)
+	$(BIN)/python -m benchmarks.speed --small $(BENCH_ARGS)
 
 bench-check: $(BENCH_MARKER) ## Measure anew and say which bounds are reached
 	$(BIN)/python -m benchmarks.speed --check --out .oprag/speed $(BENCH_ARGS)

@@ -15,7 +15,7 @@ from benchmarks.speed.bounds import BOUNDS
 from benchmarks.speed.groups import GROUPS, measure
 from benchmarks.speed.machine import machine, versions
 from benchmarks.speed.plot import plot_growth
-from benchmarks.speed.setup import FULL, Setup
+from benchmarks.speed.setup import FULL, SMALL, Setup
 from benchmarks.speed.table import as_markdown, checks, shown
 from benchmarks.speed.texts import default_text, read_text
 from benchmarks.speed.timing import Measured
@@ -23,7 +23,8 @@ from benchmarks.speed.timing import Measured
 _HERE = Path(__file__).resolve().parents[1]
 _BOUNDS = {bound.key: bound for bound in BOUNDS}
 _VERDICT = {True: "reached", False: "NOT    ", None: "(busy) "}
-_SIZE = 1_500_000  # characters of the usual text, so that a run takes minutes
+_SMALLEST, _SIZE = 60_000, 1_500_000
+"""Characters of the text of the shortest run, and of the usual one: minutes."""
 
 
 def main() -> None:
@@ -32,6 +33,7 @@ def main() -> None:
     parser.add_argument("--text", type=Path, help="a text file, or a folder of them")
     parser.add_argument("--out", type=Path, help="folder for what is measured")
     parser.add_argument("--full", action="store_true", help="all texts, up to 100 MB")
+    parser.add_argument("--small", action="store_true", help="see that every row runs")
     parser.add_argument("--check", action="store_true", help="fail below a bound")
     parser.add_argument("--against", type=Path, help="compare with another checkout")
     parser.add_argument("--groups", nargs="*", choices=GROUPS, default=GROUPS)
@@ -39,12 +41,16 @@ def main() -> None:
     if given.text:
         text = read_text(given.text)
     else:
-        text = default_text(None if given.full else _SIZE)
-    setup = Setup(text, **FULL) if given.full else Setup(text)
+        size = _SMALLEST if given.small else _SIZE
+        text = default_text(None if given.full else size)
+    how = FULL if given.full else SMALL if given.small else {}
+    setup = Setup(text, **how)
     if given.against:
         sys.exit(_against(given.against, given.groups, setup))
     made_with = {**machine(), "characters": len(text), **versions()}
     rows = _measured(given.groups, setup)
+    if given.small:
+        sys.exit(_missing(rows, given.groups))
     _write(rows, made_with, given.out or (_HERE / "full" if given.full else _HERE))
     if given.check:
         sys.exit(_compare(rows, given.groups))
@@ -78,6 +84,19 @@ def _measured(groups: list[str], setup: Setup) -> list[Measured]:
             print(error, flush=True)
         print(f"({group}: {time.monotonic() - start:.0f} s)", flush=True)
     return rows
+
+
+def _missing(rows: list[Measured], groups: list[str]) -> int:
+    """Say which rows were not measured; 1 where there are any."""
+    measured = {row.key for row in rows}
+    missing = [
+        bound.key
+        for bound in BOUNDS
+        if bound.key.partition(".")[0] in groups and bound.key not in measured
+    ]
+    for key in missing:
+        print(f"not measured: {key}", flush=True)
+    return 1 if missing else 0
 
 
 def _write(rows: list[Measured], made_with: Mapping[str, object], out: Path) -> None:

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.speed.retrieved import Retrieved
+from benchmarks.speed.setup import Setup
 from benchmarks.speed.timing import Measured, as_long, race, seconds, share
 
 _N_CHUNKS = 400
@@ -59,7 +60,10 @@ def shown(found: Retrieved) -> Callable[[], object]:
 
 
 def against_objects(
-    framework: str, found: Retrieved, more: Mapping[str, Callable[[], object]]
+    framework: str,
+    found: Retrieved,
+    more: Mapping[str, Callable[[], object]],
+    setup: Setup,
 ) -> Iterator[Measured]:
     """Measure all kinds in turns with the framework's own objects and with a query.
 
@@ -67,6 +71,7 @@ def against_objects(
         framework: What the rows begin with.
         found: Its chunks.
         more: What is compared with the objects alone, by the ends of the rows.
+        setup: How many turns are measured at most.
     """
     apart = _every_other(found.objects)
 
@@ -75,24 +80,29 @@ def against_objects(
         return [found.copied(each, found.metadata(each)) for each in apart]
 
     functions = kinds(found)
-    after = race({"query": found.query, **functions}, _TURNS)
+    after = race({"query": found.query, **functions}, setup, repeats=_TURNS)
     for kind, function in functions.items():
-        times = race({"peer": bare, "oprag": function}, _TURNS)
+        times = race({"peer": bare, "oprag": function}, setup, repeats=_TURNS)
         key = f"{framework}.{kind}"
         yield as_long(f"{key}.objects", times["oprag"], times["peer"])
         yield share(f"{key}.query", after[kind], after["query"])
     yield seconds(f"{framework}.bare", times["peer"], scale=1000)
     for name, function in more.items():
-        times = race({"peer": bare, "oprag": function}, _TURNS)
+        times = race({"peer": bare, "oprag": function}, setup, repeats=_TURNS)
         yield as_long(f"{framework}.{name}", times["oprag"], times["peer"])
 
 
-def growth(framework: str, found: Retrieved, many: int) -> Measured:
+def growth(framework: str, found: Retrieved, setup: Setup) -> Measured:
     """How many times as long as a hundredth of the chunks all of them take."""
+    many = setup.n_many
     component = found.component(token_budget=100 * many)
     copies = _copied(found, many)
     few = copies[: many // 100]
-    times = race({"few": lambda: component(few), "many": lambda: component(copies)}, 5)
+    times = race(
+        {"few": lambda: component(few), "many": lambda: component(copies)},
+        setup,
+        repeats=5,
+    )
     row = as_long(f"{framework}.growth", times["many"], times["few"])
     points = [
         (len(some), median(times[name].cpu))

@@ -33,12 +33,14 @@ def measure(setup: Setup) -> Iterator[Measured]:
                 ),
                 "two": work_for_two,
             }
-            peer, mine, two = race(functions, setup.repeats).values()
+            peer, mine, two = race(functions, setup).values()
             key = f"huggingface.encode{ending}"
             yield ratio(key, peer, mine, threads=threads, two=two)
             functions["peer"] = _recursive(text)
             functions["oprag"] = _documents(text, counter)
-            peer, mine, two = race(functions, max(setup.repeats // 2, 1)).values()
+            peer, mine, two = race(
+                functions, setup, repeats=max(setup.repeats // 2, 1)
+            ).values()
             key = f"huggingface.langchain{ending}"
             yield ratio(key, peer, mine, threads=threads, two=two)
 

@@ -25,17 +25,17 @@ def measure(setup: Setup) -> Iterator[Measured]:
     """Measure all rows of the group."""
     # The core needs nothing but the standard library: without `site`, which takes
     # longer the more is installed.
-    whole, on_top = _run(["pass", "import oprag"], setup.imports, site=False)
+    whole, on_top = _run(["pass", "import oprag"], setup, site=False)
     yield as_long("importing.core", whole["import oprag"], whole["pass"])
     yield seconds("importing.core.time", on_top["import oprag"], scale=1000)
     for framework, packages in _PEERS.items():
         statements = [f"import {package}" for package in packages]
-        _, times = _run(statements, setup.imports)
+        _, times = _run(statements, setup)
         yield as_long(f"importing.{framework}", *(times[each] for each in statements))
 
 
 def _run(
-    statements: list[str], repeats: int, *, site: bool = True
+    statements: list[str], setup: Setup, *, site: bool = True
 ) -> tuple[dict[str, Times], dict[str, Times]]:
     """Run statements in turns, after one turn that fills the caches of the disk.
 
@@ -54,7 +54,7 @@ def _run(
         whole[statement].wall.append(all_cpu)
         whole[statement].cpu.append(all_cpu)
 
-    race({s: lambda s=s: once(s) for s in statements}, repeats)  # type: ignore[misc]
+    race({s: lambda s=s: once(s) for s in statements}, setup, repeats=setup.imports)  # type: ignore[misc]
     for times in (*whole.values(), *alone.values()):
         del times.wall[0], times.cpu[0]
     return whole, alone

@@ -15,8 +15,10 @@ from benchmarks.speed.timing import Measured
 def measure(setup: Setup) -> Iterator[Measured]:
     """Measure all rows of the group."""
     found = _retrieved(pieces(setup.text))
-    yield from against_objects("langchain", found, {"uncounted": uncounted(found)})
-    yield growth("langchain", found, setup.n_many)
+    yield from against_objects(
+        "langchain", found, {"uncounted": uncounted(found)}, setup
+    )
+    yield growth("langchain", found, setup)
 
 
 def ours(setup: Setup) -> dict[str, Callable[[], object]]:

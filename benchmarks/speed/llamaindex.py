@@ -15,7 +15,7 @@ from benchmarks.speed.timing import Measured
 def measure(setup: Setup) -> Iterator[Measured]:
     """Measure all rows of the group."""
     found = _retrieved(pieces(setup.text))
-    yield from against_objects("llamaindex", found, {"shown": shown(found)})
+    yield from against_objects("llamaindex", found, {"shown": shown(found)}, setup)
 
 
 def ours(setup: Setup) -> dict[str, Callable[[], object]]:

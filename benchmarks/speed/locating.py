@@ -25,12 +25,12 @@ def measure(setup: Setup) -> Iterator[Measured]:
     functions = ours(setup)
     long = {"peer": lambda: _split(text, 1000, 200), **functions}
     short = {"peer": lambda: _split(text, 500, 50), "short": long.pop("short")}
-    times = race(long, setup.repeats)
+    times = race(long, setup)
     for name in ("exact", "whitespace"):
         yield ratio(f"locating.{name}", times["peer"], times[name])
     megabytes = len(text.encode()) / 1e6
     yield throughput("locating.speed", times["exact"], megabytes)
-    times = race(short, setup.repeats)
+    times = race(short, setup)
     yield ratio("locating.short", times["peer"], times["short"])
     yield from _growth(setup)
 

@@ -47,8 +47,8 @@ def measure(setup: Setup) -> Iterator[Measured]:
 
     times = race(
         {name: lambda name=name: kept(name) for name in functions},  # type: ignore[misc]
-        min(setup.repeats, _TURNS),
-        least_seconds=setup.least_seconds,
+        setup,
+        repeats=min(setup.repeats, _TURNS),
     )
     ids = {name: {each.node.node_id for each in given[name]} for name in given}
     for name in ("memory", "docstore"):

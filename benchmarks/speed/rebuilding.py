@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.speed.embedding import Hashes
 from benchmarks.speed.setup import Setup
-from benchmarks.speed.texts import longer
+from benchmarks.speed.texts import longer, whole_document
 from benchmarks.speed.timing import Measured, race, share
 
 _NAME = "long.txt"
@@ -41,11 +41,8 @@ def _measured(key: str, setup: Setup, overlap: int) -> Measured:
     from langchain_oprag.stores import chunk_store
     from oprag.documents import rebuild
 
-    text = longer(setup.text, setup.n_chunks * 400)
     splitter = OffsetTokenSplitter(chunk_size=64, chunk_overlap=overlap)
-    chunks = splitter.create_documents([text], [{"source": _NAME}])[: setup.n_chunks]
-    for chunk in chunks:
-        chunk.metadata["n_chunks"] = len(chunks)
+    text, chunks = whole_document(splitter, setup.text, _NAME, setup.n_chunks)
     store = Chroma(key.replace(".", "-"), client=chromadb.EphemeralClient())
     for first in range(0, len(chunks), _BATCH):
         batch = chunks[first : first + _BATCH]
@@ -58,12 +55,12 @@ def _measured(key: str, setup: Setup, overlap: int) -> Measured:
     reader, doc_key = chunk_store(store), chunks[0].metadata["doc_key"]
     stored = [*reader.read({doc_key: None})]
     assert len(stored) == len(chunks)
-    assert rebuild(_NAME, stored).text == text[: chunks[-1].metadata["char_end"]]
+    assert rebuild(_NAME, stored).text == text
     times = race(
         {
             "fetch": lambda: [*reader.read({doc_key: None})],
             "oprag": lambda: rebuild(_NAME, stored),
         },
-        setup.repeats,
+        setup,
     )
     return share(key, times["oprag"], times["fetch"])

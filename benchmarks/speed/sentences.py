@@ -26,7 +26,7 @@ def measure(setup: Setup) -> Iterator[Measured]:
             "threads": lambda: at_once(_ours, parts),
             "two": work_for_two,
         },
-        setup.repeats,
+        setup,
     )
     mine = times["oprag"]
     yield ratio("sentences.llamaindex", times["llamaindex"], mine)

@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 _DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 _SETS = ("nocha_sample", "covidqa", "fairytaleqa")
@@ -41,6 +42,26 @@ def longer(text: str, size: int) -> str:
     The words of each paragraph change places, by a fixed seed for each copy.
     """
     return "".join(_copies(text, size))[:size]
+
+
+def whole_document(
+    splitter: Any, text: str, name: str, n_chunks: int
+) -> tuple[str, list[Any]]:
+    """Make a document of about so many chunks, with all of its chunks.
+
+    Args:
+        splitter: One of oprag's for LangChain.
+        text: What it is made of.
+        name: Its name.
+        n_chunks: Chunks that it is to have, some more or less.
+
+    Returns:
+        Its text, and its chunks.
+    """
+    long = longer(text, n_chunks * 400)
+    chunks = splitter.create_documents([long], [{"source": name}])
+    whole = long[: chunks[:n_chunks][-1].metadata["char_end"]]
+    return whole, splitter.create_documents([whole], [{"source": name}])
 
 
 def _copies(text: str, size: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
-_MOST_TURNS = 1_000
+from benchmarks.speed.setup import Setup
 
 
 class Times(NamedTuple):
@@ -37,9 +37,9 @@ class Measured(NamedTuple):
 
 def race(
     functions: Mapping[str, Callable[[], object]],
-    repeats: int,
+    setup: Setup,
     *,
-    least_seconds: float = 2.0,
+    repeats: int | None = None,
 ) -> dict[str, Times]:
     """Run functions in turns, each once before for what is loaded the first time.
 
@@ -48,17 +48,19 @@ def race(
 
     Args:
         functions: By name.
-        repeats: Turns that are measured, at least 1.
-        least_seconds: What takes little time has more turns, until so many are over.
+        setup: How many turns are measured, at least 1 and for how long.
+        repeats: Turns, where they are others.
     """
     for function in functions.values():
         function()
     gc.collect()
     gc.freeze()
     times = {name: Times([], []) for name in functions}
-    end = time.monotonic() + least_seconds
+    end = time.monotonic() + setup.least_seconds
+    most = setup.most_turns
+    least = min(setup.repeats if repeats is None else repeats, most)
     turn = 0
-    while turn < repeats or (turn < _MOST_TURNS and time.monotonic() < end):
+    while turn < least or (turn < most and time.monotonic() < end):
         turn += 1
         for name, function in functions.items():
             wall, cpu = time.perf_counter(), time.process_time()

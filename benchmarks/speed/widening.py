@@ -7,10 +7,10 @@ from typing import Any
 
 from benchmarks.speed.embedding import Hashes
 from benchmarks.speed.setup import Setup
-from benchmarks.speed.texts import longer
+from benchmarks.speed.texts import longer, whole_document
 from benchmarks.speed.timing import Measured, as_long, race
 
-_DOCUMENTS, _CHUNKS, _HITS = 10, 10_000, 40
+_DOCUMENTS, _HITS = 10, 40
 _BATCH = 5_000
 
 
@@ -24,13 +24,13 @@ def measure(setup: Setup) -> Iterator[Measured]:
 
     store = Chroma("widening", Hashes(8), client=chromadb.EphemeralClient())
     _fill(store, setup, indexed=False)
-    times = race(_work(store), setup.repeats)
+    times = race(_work(store), setup)
     for name in ("1", "2", "fill"):
         yield as_long(f"widening.{name}", times[name], times["search"])
     store.reset_collection()
     _fill(store, setup, indexed=True)
     work = _work(store)
-    times = race({name: work[name] for name in ("search", "1")}, setup.repeats)
+    times = race({name: work[name] for name in ("search", "1")}, setup)
     yield as_long("widening.indexed", times["1"], times["search"])
 
 
@@ -70,12 +70,9 @@ def _fill(store: Any, setup: Setup, *, indexed: bool) -> None:
     from oprag.metadata import indexed_id
 
     splitter = OffsetTokenSplitter(chunk_size=64, chunk_overlap=0)
-    text = longer(setup.text, _CHUNKS * 400)
     for number in range(_DOCUMENTS):
-        chunks = splitter.create_documents([text], [{"source": f"{number}.txt"}])
-        chunks = chunks[:_CHUNKS]
-        for chunk in chunks:
-            chunk.metadata["n_chunks"] = len(chunks)
+        name = f"{number}.txt"
+        _, chunks = whole_document(splitter, setup.text, name, setup.n_widened)
         texts = [f"{number} {chunk.page_content}" for chunk in chunks]
         ids = [chunk.id for chunk in chunks]
         if indexed:

@@ -17,7 +17,7 @@ _SIZE = 128
 def measure(setup: Setup) -> Iterator[Measured]:
     """Measure all rows of the group."""
     text = setup.text
-    times = against_encode(text, setup.repeats)
+    times = against_encode(text, setup)
     yield ratio("windows.bare", times["peer"], times["oprag"])
     yield from _in_threads(setup)
     ours = _our_documents(text)
@@ -27,7 +27,7 @@ def measure(setup: Setup) -> Iterator[Measured]:
         ("windows.llamaindex", _llamaindex(text), lambda: split_tokens(text)),
         ("windows.chonkie", _chonkie(text), lambda: split_tokens(text)),
     ):
-        times = race({"peer": peer, "oprag": mine}, setup.repeats)
+        times = race({"peer": peer, "oprag": mine}, setup)
         yield ratio(key, times["peer"], times["oprag"])
 
 
@@ -39,7 +39,7 @@ def ours(setup: Setup) -> dict[str, Callable[[], object]]:
     }
 
 
-def against_encode(text: str, repeats: int) -> dict[str, Times]:
+def against_encode(text: str, setup: Setup) -> dict[str, Times]:
     """Time the windows against the bare encoding of the text."""
     counter = resolve_token_counter(_ENCODING)
     encode = counter.tokenizer.encode
@@ -47,7 +47,7 @@ def against_encode(text: str, repeats: int) -> dict[str, Times]:
         "peer": lambda: encode(text, disallowed_special=()),
         "oprag": lambda: split_tokens(text, chunk_size=_SIZE, tokenizer=counter),
     }
-    return race(functions, repeats)
+    return race(functions, setup)
 
 
 def _in_threads(setup: Setup) -> Iterator[Measured]:
@@ -58,7 +58,7 @@ def _in_threads(setup: Setup) -> Iterator[Measured]:
         "oprag": lambda: at_once(split_tokens, parts),
         "two": work_for_two,
     }
-    peer, mine, two = race(functions, setup.repeats).values()
+    peer, mine, two = race(functions, setup).values()
     yield ratio("windows.bare.threads", peer, mine, threads=2, two=two)
 
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.speed import against, neighbours
+from benchmarks.speed import against, neighbours, rebuilding
 from benchmarks.speed.against import Compared, compare
 from benchmarks.speed.bounds import BOUNDS, Bound
 from benchmarks.speed.groups import GROUPS
-from benchmarks.speed.setup import Setup
+from benchmarks.speed.setup import SMALL, Setup
 from benchmarks.speed.table import as_markdown, checks
 from benchmarks.speed.timing import Measured, Times, race, ratio
 
@@ -26,7 +26,7 @@ def test_a_ratio_is_taken_turn_by_turn():
 def test_functions_run_in_turns_after_one_run_that_does_not_count():
     calls = []
     functions = {"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}
-    times = race(functions, 2, least_seconds=0)
+    times = race(functions, Setup("", repeats=2, least_seconds=0))
     assert calls == ["a", "b"] * 3
     assert all(len(runs) == 2 for pair in times.values() for runs in pair)
 
@@ -37,6 +37,13 @@ def test_neighbours_are_measured_however_short_the_peer_takes():
     rows = list(neighbours.measure(Setup(text, repeats=1, least_seconds=0.2)))
     assert [row.key for row in rows] == ["neighbours.memory", "neighbours.docstore"]
     assert all(row.value and row.low <= row.value <= row.high for row in rows)
+
+
+@pytest.mark.slow
+def test_the_document_that_is_rebuilt_is_a_whole_one():
+    text = "\n\n".join(f"Line {number} tells of the river." for number in range(900))
+    rows = list(rebuilding.measure(Setup(text, **SMALL)))
+    assert [row.key for row in rows] == ["rebuilding", "rebuilding.overlap"]
 
 
 def test_a_bound_knows_which_side_is_better():
