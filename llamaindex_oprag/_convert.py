@@ -6,7 +6,7 @@ decided in `oprag.context`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from operator import attrgetter
@@ -38,6 +38,7 @@ from oprag.context import (
     result_metadata,
 )
 from oprag.documents import StoredChunk, check_entries
+from oprag.marks import escape_marks
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
@@ -130,12 +131,15 @@ def _cited(scored: NodeWithScore, head: str) -> NodeWithScore:
     if not hasattr(node, "text_template"):
         return scored
     citation, shown = node.metadata[CITATION], node.excluded_llm_metadata_keys
+    changes: dict[str, Any]
     if node.get_metadata_str(MetadataMode.LLM).strip():
-        changes = {"text_template": _literal(head) + node.text_template}
+        template = _with_escaped(node, node.text_template)
+        changes = {"text_template": _literal(head) + template}
     else:  # A text that shows no metadata is sent without its template.
         number = head.removesuffix(f"{citation}\n")
+        content = _with_escaped(node, "{content}")
         changes = {
-            "text_template": _literal(number) + "{metadata_str}\n{content}",
+            "text_template": _literal(number) + "{metadata_str}\n" + content,
             "metadata_template": "{value}",
             "excluded_llm_metadata_keys": [key for key in shown if key != CITATION],
         }
@@ -154,7 +158,28 @@ def _uncited(node: Any) -> dict[str, Any]:
         }
     place = _literal(f"{node.metadata.get(CITATION)}\n")
     _, found, template = node.text_template.partition(place)
+    for name, written, escaped in _escaped(node):
+        if escaped != written:
+            template = template.replace(_literal(escaped), name)
     return {"text_template": template} if found else {}
+
+
+def _with_escaped(node: Any, template: str) -> str:
+    """Return a template that writes no line of the node as a mark of ours.
+
+    A template takes a text as it is: where that has such lines, it is written into it.
+    """
+    for name, written, escaped in _escaped(node):
+        if escaped != written:
+            template = template.replace(name, _literal(escaped))
+    return template
+
+
+def _escaped(node: Any) -> Iterator[tuple[str, str, str]]:
+    """Yield what a template names, as it is, and as it is written behind a place."""
+    metadata = node.get_metadata_str(MetadataMode.LLM).strip()
+    for name, text in (("{content}", text_of(node)), ("{metadata_str}", metadata)):
+        yield name, text, escape_marks(text)
 
 
 def _literal(text: str) -> str:
@@ -330,8 +355,15 @@ def sent_text(chunk: Chunk, text: str, *, cited: bool = False) -> str:
         changes["metadata"] = dict(chunk.metadata)
     if changes or text != text_of(node):
         node = _copy(node, text, changes)
+    template = getattr(node, "text_template", "")
+    if cited and template:
+        if not node.get_metadata_str(MetadataMode.LLM).strip():
+            return escape_marks(text)
+        escaped = _with_escaped(node, template)
+        if escaped != template:
+            node = _copy(node, None, {"text_template": escaped})
     sent = node.get_content(metadata_mode=MetadataMode.LLM)
-    if cited and getattr(node, "text_template", "").startswith("{content}"):
+    if cited and template.startswith("{content}"):
         # Behind a place white space is not stripped.
         return text[: len(text) - len(text.lstrip())] + sent.lstrip()
     return sent

@@ -26,6 +26,7 @@ from oprag.cli.listener import await_while_connected
 from oprag.cli.messages import note, told
 from oprag.context import Widen, headers
 from oprag.errors import IndexingError, OpragError
+from oprag.marks import escape_marks
 from oprag.metadata import CITATION, DOCUMENT, END, RANK, START
 
 _LARGEST = 1_000_000
@@ -205,7 +206,7 @@ def _records(
     step = (1 - threshold) / max(len(passages), 1)
     return [
         {
-            "content": header + passage.text,
+            "content": header + escape_marks(passage.text),
             "score": 1 - place * step,
             "title": library.title(passage),
             "metadata": {

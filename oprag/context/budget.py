@@ -21,8 +21,9 @@ from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.numbers import Numbers
 from oprag.context.options import ContextOptions, Selection
 from oprag.context.passages import best_chunk, finish, merged_metadata, single_passage
-from oprag.context.text import GAP_MARK, cited_text, headers
+from oprag.context.text import cited_text, headers
 from oprag.errors import BudgetTooSmallError
+from oprag.marks import GAP_MARK, escape_marks
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 from oprag.positions import as_number
 from oprag.tokens import resolve_token_counter
@@ -227,8 +228,14 @@ class BudgetFiller:
         return self._counter(sent) if stored is None else stored
 
     def _sent(self, chunk: Chunk) -> str:
-        text = chunk.text
-        return text if self._sent_text is None else self._sent_text(chunk, text)
+        if self._sent_text is not None:
+            return self._sent_text(chunk, chunk.text)
+        return self._written(chunk.text)
+
+    def _written(self, text: str) -> str:
+        """Return a text as `render` writes it."""
+        options = self._options
+        return escape_marks(text, options.separator) if options.citations else text
 
     def _joined(self, passage: Passage) -> Chunk:
         """Return the best chunk of a passage with the metadata of all of it."""
@@ -259,7 +266,7 @@ class BudgetFiller:
         passages = finish(chunks, options)
         if self._numbers is not None:
             passages = self._numbers.numbered(passages)
-        written = [[passage.text for passage in passages]]
+        written = [[self._written(passage.text) for passage in passages]]
         if self._sent_text is not None:
             written.append([self._sent_text(self._joined(p), p.text) for p in passages])
         if options.citations:

@@ -18,8 +18,9 @@ from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.numbers import Numbers
 from oprag.context.options import ContextOptions
 from oprag.context.seen import Seen
-from oprag.context.text import GAP_MARK, cited_text, named_place, pointer, render
+from oprag.context.text import cited_text, named_place, pointer, render
 from oprag.errors import BudgetTooSmallError
+from oprag.marks import GAP_MARK
 from oprag.tokens import resolve_token_counter
 
 _T = TypeVar("_T")

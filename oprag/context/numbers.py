@@ -15,6 +15,7 @@ from oprag.chunk import Chunk, Passage, Span
 from oprag.context.number_places import NumberPlace, packed, unpacked
 from oprag.context.passages import joint, slices
 from oprag.context.text import header
+from oprag.marks import length_written, unescape_marks
 from oprag.metadata import text_hash
 
 _HEAD = re.compile(r"\[(\d{1,9})\] ")
@@ -22,7 +23,7 @@ _HEAD = re.compile(r"\[(\d{1,9})\] ")
 _SHOWN = re.compile(r"^(?:Observation: )?\[(\d{1,9})\] (.*)\n", re.MULTILINE)
 _NEXT = re.compile(r"\n\n(?=\[\d{1,9}\] .*\n|\[…\]\n\n|\[see above)|\n\n\Z")
 """What follows a passage: the next one, a gap, or what was shown before."""
-_SPAN = re.compile(r"(?:, page [^,]+)?, characters (\d+)-(\d+)$")
+_SPAN = re.compile(r"(?:, page [^,]+)?, characters \d+-\d+$")
 
 
 class Numbers:
@@ -75,7 +76,8 @@ class Numbers:
             entry = self._entries[number - 1]
             passage = entry.passage(number, "")
             start = found.start() + len(header(number, passage))
-            text = conversation[start : start + entry.length]
+            end = start + length_written(conversation, start, entry.length)
+            text = unescape_marks(conversation[start:end])
             if entry.holds(text):
                 shown[number] = entry.passage(number, text)
         return shown
@@ -99,11 +101,7 @@ class Numbers:
             name = citation
             if (named := _SPAN.search(citation)) is not None:
                 name = citation[: named.start()]
-                # A text of known length may have lines that look like marks.
-                last = start + int(named[2]) - int(named[1])
-                if last == len(message) or message.startswith("\n\n", last):
-                    end = last
-            text = message[start:end]
+            text = unescape_marks(message[start:end])
             chunk = Chunk(text, name, number, document_name=name)
             yield Passage(text, name, (chunk,), (), citation, number)
             at = end

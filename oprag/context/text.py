@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from oprag.chunk import UNKNOWN_DOCUMENT, Chunk, Passage, as_line
 from oprag.context.options import check_option
 from oprag.documents import check_entries
+from oprag.marks import GAP_MARK, escape_marks
 from oprag.metadata import BARE, CHUNK_INDEX
 from oprag.positions import as_number
 
-GAP_MARK = "[…]"
-"""The mark where text was left out."""
 _QUOTED = 60
 """Characters of a text that take the place of its name."""
 
@@ -35,7 +34,7 @@ def headers(passages: Sequence[Passage], *, separator: str = "\n\n") -> list[str
 
 def cited_text(number: int, passage: Passage) -> str:
     """The text of a passage after its number and place, as `render` writes it."""
-    return header(number, passage) + passage.text
+    return header(number, passage) + escape_marks(passage.text)
 
 
 def header(number: int, passage: Passage) -> str:
@@ -73,7 +72,9 @@ def render(
         separator: Between two passages.
         citations: Put each passage's number and place before it,
             `[1] contract.txt, characters 0-120`, on a line of its own, and `[…]`
-            between passages of one document that do not touch. None: unless they are
+            between passages of one document that do not touch. A line of a text that
+            begins as these do gets a backslash before its bracket
+            (`oprag.marks.unescape_marks` takes it away). None: unless they are
             results of a component that has a token budget and no room for these.
 
     Returns:
@@ -88,12 +89,12 @@ def render(
     if citations is None:
         citations = not any(BARE in passage.chunks[0].metadata for passage in passages)
     check_option("citations", citations)
-    if citations:
-        heads = headers(passages, separator=separator)
-    else:
-        heads = [""] * len(passages)
+    if not citations:
+        return separator.join(passage.text for passage in passages)
+    heads = headers(passages, separator=separator)
     return separator.join(
-        head + passage.text for head, passage in zip(heads, passages, strict=True)
+        head + escape_marks(passage.text, separator)
+        for head, passage in zip(heads, passages, strict=True)
     )
 
 
@@ -119,9 +120,10 @@ def numbered_text(chunk: Chunk, text: str) -> str:
 
     The number ascends with the place in the document: the `chunk_index` of the
     metadata; without one where the chunk begins, as its position says (a character, an
-    ordinal, a page). A chunk without a position has none.
+    ordinal, a page). A chunk without a position has none. No line of the text can be
+    taken for another such number.
     """
     number = as_number(chunk.metadata.get(CHUNK_INDEX))
     if number is None and chunk.position:
         number = int(chunk.position[min(1, len(chunk.position) - 1)])
-    return text if number is None else f"[Chunk {number}] {text}"
+    return text if number is None else f"[Chunk {number}] {escape_marks(text)}"

@@ -1,0 +1,104 @@
+r"""Marks that are written between texts, and texts that no mark can be mistaken for.
+
+What a model reads of passages has lines of ours: `[1] contract.txt, characters 0-120`
+before a passage, `[…]` for a gap, `[see above: [1]]`. A line of a text may begin in the
+same way: footnotes and lists of references do. It is written with a backslash before
+its bracket, as Markdown writes a bracket that means nothing; where a text has a
+backslash before such a bracket, it gets one more. So a line that begins as a mark is
+one, and the text can be read back. All other text is written as it is: a prompt stays
+as short as it was, and the same text is written alike each time.
+"""
+
+from __future__ import annotations
+
+import re
+
+GAP_MARK = "[…]"
+"""The mark where text was left out."""
+LINE_ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+"""What ends a line, for any reader."""
+
+_MARK = re.compile(
+    r"\[[ \t]*(?:(?:Chunk[ \t]+)?\d+|…|\.\.\.)[ \t]*\]"
+    r"|\[(?:see above|too long to show|goes on at character)"
+)
+_UNSEEN = re.compile(
+    "[\\s\x00-\x1f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
+)
+"""A character that hardly anybody sees before a bracket, or a blank."""
+_LONGEST = 64
+"""Characters of a mark, as far as it tells what it is."""
+
+
+def escape_marks(text: str, separator: str = "\n\n") -> str:
+    r"""Write a text so that none of its lines begins as a mark does.
+
+    Args:
+        text: A text as its document has it.
+        separator: What is written between two texts. Where it ends no line, a mark may
+            stand behind it, and so none that the text has behind it is left there.
+
+    Returns:
+        The text, in which a bracket that a mark would begin with has a backslash before
+        it; and one more where there is one, whatever stands before it.
+
+    Example:
+        >>> print(escape_marks("As shown before [5].\n[5] Smith 2019, characters 0-10"))
+        As shown before [5].
+        \[5] Smith 2019, characters 0-10
+    """
+    inline = "" if separator[-1:] in {*LINE_ENDS} else separator
+    written, at = [], 0
+    for found in _MARK.finditer(text):
+        place = found.start()
+        if text[place - 1 : place] == "\\" or _begins_line(text, place, inline):
+            written += [text[at:place], "\\"]
+            at = place
+    return "".join([*written, text[at:]]) if written else text
+
+
+def unescape_marks(text: str) -> str:
+    """Return the text of which `escape_marks` wrote this."""
+    read, at = [], 0
+    for place in _escaped(text):
+        read.append(text[at:place])
+        at = place + 1
+    return "".join([*read, text[at:]]) if read else text
+
+
+def length_written(text: str, start: int, length: int) -> int:
+    """Return how many characters a text of a length takes, as it was written.
+
+    Args:
+        text: A text with marks.
+        start: Where the text without marks begins in it.
+        length: Of the text in its document.
+    """
+    added = 0
+    while True:
+        part = text[start : start + length + added + _LONGEST]
+        # Each backslash before it moves a bracket one further than in its document.
+        of_text = [p for n, p in enumerate(_escaped(part)) if p - n < length]
+        if len(of_text) == added:
+            return length + added
+        added = len(of_text)
+
+
+def _escaped(text: str) -> list[int]:
+    """Return where the backslashes are that were written before brackets of marks."""
+    return [
+        found.start() - 1
+        for found in _MARK.finditer(text)
+        if text[found.start() - 1 : found.start()] == "\\"
+    ]
+
+
+def _begins_line(text: str, place: int, separator: str) -> bool:
+    """Whether nothing that is seen stands before a place in its line."""
+    while place and text[place - 1] not in LINE_ENDS:
+        if separator and text.endswith(separator, 0, place):
+            return True
+        if _UNSEEN.match(text[place - 1]) is None:
+            return False
+        place -= 1
+    return True
