@@ -89,10 +89,16 @@ def answer_from_passages(
     read = [f"[{number}] {passage.citation}" for number, passage in passages]
     hint = "Give a smaller --token-budget."
     output = _streamed(chain, name, found, write, overflow_hint=hint)
-    numbers = re.findall(r"\d+", " ".join(_NUMBERS.findall(output["answer"])))
     known = {str(number) for number in range(1, len(read) + 1)}
-    unknown = [f"[{each}]" for each in dict.fromkeys(numbers) if each not in known]
+    cited = cited_numbers(output["answer"])
+    unknown = [f"[{number}]" for number in cited if number not in known]
     return Answer(output["answer"], read, output["route"], output["usage"], unknown)
+
+
+def cited_numbers(text: str) -> list[str]:
+    """Return the numbers that a text cites, such as `[2]` or `[2, 9]`, each once."""
+    numbers = re.findall(r"\d+", " ".join(_NUMBERS.findall(text)))
+    return list(dict.fromkeys(numbers))
 
 
 def answer_by_self_route(

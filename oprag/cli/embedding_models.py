@@ -44,7 +44,7 @@ class SentenceTransformerEmbeddings(Embeddings):
         self.name = name
         self.origin = origin
         self.model = model
-        self._of_queries = of_queries or model
+        self.of_queries = of_queries or model
         self._turn = Lock()  # not all models bear more than one call at a time
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
@@ -58,7 +58,7 @@ class SentenceTransformerEmbeddings(Embeddings):
     def embed_query(self, text: str) -> list[float]:
         """The vector to search with."""
         with self._turn:
-            vector: list[float] = self._of_queries.encode_query(
+            vector: list[float] = self.of_queries.encode_query(
                 well_formed(text), show_progress_bar=False
             ).tolist()
         return vector

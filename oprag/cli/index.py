@@ -71,6 +71,11 @@ def index_label(names: Iterable[str], embeddings: Any = None) -> str:
     return f"files-{hashed[:16]}"
 
 
+def index_path(folder: Path, label: str) -> Path:
+    """Return where the commands keep the index of a label."""
+    return folder / f"{label}.chroma"
+
+
 def own_index(
     names: Iterable[str],
     read: FilesRead,
@@ -90,7 +95,7 @@ def own_index(
     label = index_label(names, embeddings)
     folder.mkdir(parents=True, exist_ok=True)
     return update(
-        folder / f"{label}.chroma",
+        index_path(folder, label),
         read,
         embeddings,
         scope=label,

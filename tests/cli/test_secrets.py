@@ -11,7 +11,7 @@ from oprag.cli import retrieval_server
 from oprag.cli.app import app
 from oprag.cli.librarian import Librarian
 from oprag.cli.mcp_server import make_server
-from oprag.cli.play.answers import Answering
+from oprag.cli.play.answers import Answer, Answering
 from oprag.cli.play.session import Session
 from oprag.errors import OpragError
 from tests.evaluation.small import HARBOUR
@@ -213,12 +213,13 @@ def test_play_shows_no_secret(files, capfd):
     )
     answering = Answering(session)
     answering._answer = fail
-    answering._work(session.step)
-    assert answering.problem.endswith("the terminal says why.")
-    answering._answer = lambda _: raised(OpragError(f"{KEY} is wrong."))
-    answering._work(session.step)
+    answer = Answer("rank")
+    answering._work(session.step, answer)
+    assert answer.problem.endswith("the terminal says why.")
+    answering._answer = lambda *_: raised(OpragError(f"{KEY} is wrong."))
+    answering._work(session.step, answer)
 
-    assert answering.problem == "*** is wrong."
+    assert answer.problem == "*** is wrong."
     assert_masked(files, capfd)
 
 

@@ -120,7 +120,7 @@ def report(folder: Path) -> None:
 
 
 def play(folder: Path) -> None:
-    """The page of `oprag play`: asked a question, with a passage chosen."""
+    """The page of `oprag play`: asked a question, with a passage opened."""
     documents(folder / "reference")
     command = ("play", "reference", "--no-browser", "--port", "0")
     with subprocess.Popen(
@@ -134,12 +134,12 @@ def play(folder: Path) -> None:
             address = next(filter(None, found))[0]
             with opened(address, 1280, 900) as page:
                 page.get_by_role("textbox", name="Question").fill(QUESTION)
-                page.get_by_role("button", name="Ask").click()
-                page.locator(".op-passage").first.wait_for(timeout=600_000)
-                page.get_by_role("slider", name="Budget").fill("1000")
-                page.get_by_text("of 1,000 tokens").wait_for()
-                page.locator(".op-passage").nth(1).click()
-                page.locator("#op-panel mark").first.wait_for()
+                page.get_by_role("button", name="Ask", exact=True).click()
+                page.locator(".op-strip button").first.wait_for(timeout=600_000)
+                page.get_by_role("slider", name="Budget").fill("2")
+                page.get_by_text("of 2,000 tokens").wait_for()
+                page.locator(".op-row-document button").nth(1).click()
+                page.locator(".op-panel mark").first.wait_for()
                 photograph(page, "play.png")
         finally:
             server.terminate()

@@ -1,8 +1,8 @@
-"""A real model's answer, while it comes, on the page of `oprag play`."""
+"""A real model's two answers, while they come, on the page of `oprag play`."""
 
 import pytest
 
-from tests.cli.play.test_page_in_browser import ask, browser, open_tab, program
+from tests.cli.play.pages import ask, browser, open_tab, program
 from tests.evaluation.small import MILL
 
 __all__ = ["browser", "open_tab"]
@@ -10,32 +10,40 @@ __all__ = ["browser", "open_tab"]
 pytestmark = pytest.mark.browser
 
 
-def test_an_answer_streams_into_the_page(
+def test_two_answers_of_the_same_passages_stream_into_the_page(
     recorder, asked, open_tab, tiny_model, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(recorder, "pause", 0.1)  # a page is drawn less often
-    (tmp_path / "mill.txt").write_text(MILL)
+    paragraphs = MILL.replace(". ", ".\n\n")  # several chunks, so that order shows
+    (tmp_path / "mill.txt").write_text(paragraphs)
     model = ["--model", "openai:smollm2", "--embedding-model", tiny_model]
     files = [tmp_path / "mill.txt", "--directory", tmp_path / "index"]
-    model += ["--decline", "tool"]  # by the word, two sentences are held back
     with program(tmp_path, *files, *model) as url:
-        page = open_tab(url)
-        ask(page, "What does the mill do?")
-        page.get_by_role("tab", name="Answer").click()
+        page = open_tab(f"{url}/?q=%E2%80%A6&token_budget=500&merge=False")
+        page.locator(".op-strip button").first.wait_for(timeout=60_000)
         page.evaluate(
             """() => {
-              window.seen = [];
-              const look = () => window.seen.push(
-                document.querySelector(".op-answer")?.textContent ?? "");
+              window.seen = { rank: [], document: [] };
+              const look = () => {
+                for (const order of ["rank", "document"]) {
+                  const column = `[aria-labelledby=op-${order}] .op-answer`;
+                  const shown = document.querySelector(column)?.textContent;
+                  if (shown) window.seen[order].push(shown);
+                }
+              };
               const how = { childList: true, characterData: true, subtree: true };
               new MutationObserver(look).observe(document.body, how);
             }"""
         )
-        page.get_by_role("button", name="Answer", exact=True).click()
-        page.get_by_text("The full documents alone").wait_for(timeout=60_000)
+        ask(page, "What does the mill do?")
+        page.get_by_text("tokens in").nth(3).wait_for(timeout=60_000)
 
-        said = asked[-1].text
-        seen = page.evaluate("[...new Set(window.seen)]")
-        assert page.locator(".op-answer").text_content() == said
-        assert len([text for text in seen if text and said.startswith(text)]) > 3
+        exchanges = asked[-2:]
+        prompts = [each.body["messages"][-1]["content"] for each in exchanges]
+        assert prompts[0] != prompts[1]
+        assert sorted(prompts[0]) == sorted(prompts[1])
+        assert exchanges[0].usage[0] == exchanges[1].usage[0]
+        for order in ("rank", "document"):
+            seen = page.evaluate("order => [...new Set(window.seen[order])]", order)
+            assert len(seen) > 3
         assert page.troubles == []

@@ -1,89 +1,102 @@
-"""Self-Route's answer to the question of a tab, while it is written, and its cost."""
+"""Two answers to the question of a tab, from the same passages in two orders."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from threading import Thread
-from typing import Any
 
-from oprag.cli.play.session import Session, Step, attempt
+from oprag.cli.play.desk import ORDERS, ReadingOrder, Step
+from oprag.cli.play.session import Session, attempt
 
-HOW = (
-    "No chat model is named. To have questions answered, start the page with one: "
-    "oprag play --model openai:gpt-4o-mini (or set OPRAG_MODEL)."
-)
+
+@dataclass
+class Answer:
+    """An answer while it is written."""
+
+    order: ReadingOrder
+    text: str = ""
+    problem: str = ""
+    working: bool = True
+    facts: list[str] = field(default_factory=list)
+    """Lines on the tokens, once it is there."""
+    cited: list[str] = field(default_factory=list)
+    """Numbers that it cites, unknown ones too."""
 
 
 class Answering:
-    """One answer of a tab at a time.
+    """The answers of a tab: one for each order, to one question at a time.
 
     Args:
         session: The tab's.
     """
 
     def __init__(self, session: Session) -> None:
-        self._session = session
-        self._workshop = session.workshop
-        self.question = ""
-        self.text = ""
-        self.problem = ""
-        self.facts: list[str] = []
-        """Lines about the passages read, the route, and the tokens."""
-        self.working = False
+        self.session = session
+        self.step: Step | None = None
+        """The passages that were sent; None before the first question."""
+        self.answers: list[Answer] = []
+        self._wanted = False
 
-    def start(self) -> None:
-        """Begin to answer the question; nothing while another is being answered."""
-        step = self._session.step
-        if self.working or step is None or not self._workshop.chat_model:
+    @property
+    def model(self) -> str:
+        """The chat model, as the user named it; empty for none."""
+        return self.session.workshop.chat_model
+
+    @property
+    def working(self) -> bool:
+        """Whether an answer is being written."""
+        return any(answer.working for answer in self.answers)
+
+    @property
+    def cited(self) -> list[int]:
+        """Numbers of the passages that are cited, in the order they were sent in."""
+        if self.step is None:
+            return []
+        cited = {number for answer in self.answers for number in answer.cited}
+        return [n for n in self.step.numbers("document") if str(n) in cited]
+
+    def want(self) -> None:
+        """Have the question answered: now, or as soon as its passages are there."""
+        self._wanted = bool(self.model)
+        self.start_wanted()
+
+    def start_wanted(self) -> None:
+        """Begin to answer, if that is wanted and the passages are there.
+
+        An answer to an earlier question is no longer shown, should it still come.
+        """
+        step, session = self.session.step, self.session
+        if not self._wanted or step is None or session.searching:
             return
-        self.question = step.retrieved.question
-        self.text, self.problem, self.facts = "", "", []
-        self.working = True
-        self._session.version += 1
-        Thread(target=self._work, args=[step], daemon=True).start()
+        self._wanted = False
+        self.step = step
+        self.answers = [Answer(order) for order in ORDERS]
+        session.version += 1
+        for answer in self.answers:
+            Thread(target=self._work, args=[step, answer], daemon=True).start()
 
-    def view(self) -> dict[str, Any]:
-        """Return the answer's state, for the page."""
-        model = self._workshop.chat_model
-        return {
-            "model": model,
-            "how": "" if model else HOW,
-            "question": self.question,
-            "text": self.text,
-            "problem": self.problem,
-            "facts": self.facts,
-            "working": self.working,
-        }
+    def _work(self, step: Step, answer: Answer) -> None:
+        answer.problem = attempt(lambda: self._answer(step, answer))
+        answer.working = False
+        self.session.version += 1
 
-    def _work(self, step: Step) -> None:
-        self.problem = attempt(lambda: self._answer(step))
-        self.working = False
-        self._session.version += 1
-
-    def _write(self, piece: str) -> None:
-        self.text += piece
-        self._session.version += 1
-
-    def _answer(self, step: Step) -> None:
-        from oprag.cli.answers import answer_by_self_route
+    def _answer(self, step: Step, answer: Answer) -> None:
+        from oprag.cli.answers import answer_from_passages, cited_numbers
         from oprag.cli.chat_models import load_chat_model
         from oprag.cli.search import Search
         from oprag.tokens import resolve_token_counter
 
-        workshop, desk = self._workshop, step.desk
-        answer = answer_by_self_route(
-            load_chat_model(workshop.chat_model),
-            workshop.chat_model,
-            Search(desk.shelf.read, desk.index, step.retrieved),
-            self._write,
-            token_budget=step.options.token_budget,
-            order=step.options.order,
-            max_context_tokens=workshop.max_context_tokens,
-            decline=workshop.decline,
+        def write(piece: str) -> None:
+            answer.text += piece
+            answer.cited = cited_numbers(answer.text)
+            self.session.version += 1
+
+        sent = step.sent(answer.order)
+        found = step.retrieved._replace(
+            context=sent, tokens=resolve_token_counter()(sent)
         )
-        names = {passage.text_id for passage in step.retrieved.passages}
-        whole = sum(map(resolve_token_counter(), [desk.whole[name] for name in names]))
-        self.facts = [
-            *answer.report().splitlines(),
-            "",
-            f"The full documents alone: {whole:,} tokens in.",
-        ]
+        model = load_chat_model(self.model)
+        search = Search(step.desk.shelf.read, step.desk.index, found)
+        given = answer_from_passages(model, self.model, search, write)
+        report = given.report().split("\n\n", 1)[1]
+        answer.facts = [line.partition(": ")[2] for line in report.splitlines()]

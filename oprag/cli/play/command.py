@@ -12,10 +12,8 @@ import typer
 from oprag.cli.options import (
     DEFAULT_EMBEDDING_MODEL,
     ChatModelName,
-    DeclinedBy,
     Directory,
     EmbeddingModel,
-    Window,
     cache_folder,
 )
 
@@ -37,8 +35,6 @@ def play(
     ] = None,
     *,
     model: ChatModelName = "",
-    max_context_tokens: Window = None,
-    decline: DeclinedBy = "word",
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
     directory: Directory = None,
     port: Annotated[
@@ -51,11 +47,12 @@ def play(
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = True,
 ) -> None:
-    """Open a page to ask questions on, and see what a model would read.
+    """Open a page to ask questions on, and see what order does.
 
-    Move the budget, switch the order, click a passage to see its place. The page is
-    on this machine alone, and no text leaves it, unless you name a chat model and
-    press Answer.
+    With a chat model there are two answers side by side, from the same passages: best
+    first, and in the order the author wrote them. A click leads to the place in the
+    source. The page is on this machine alone, and no text leaves it, unless you name a
+    chat model: it is sent each question with its passages.
 
     \b
       oprag play
@@ -69,26 +66,27 @@ def play(
     import nicegui  # noqa: F401 -- before anything is read: it may not be installed
 
     from oprag.cli.listener import listen, run_server
+    from oprag.cli.play.dropped import ending_in_good_order, sweep
     from oprag.cli.play.server import make_app
-    from oprag.cli.play.session import Workshop
+    from oprag.cli.play.workshop import Workshop
 
     listener = listen(_HOST, port, "Give another --port, or 0 for any that is free.")
-    workshop = Workshop(
-        paths=files or [],
-        embedding_model=embedding_model,
-        folder=directory or cache_folder(),
-        chat_model=model,
-        max_context_tokens=max_context_tokens,
-        decline=decline,
-    )
-    port = listener.getsockname()[1]
-    address = f"http://{_HOST}:{port}"
-    typer.echo(f"The page: {address} (Ctrl-C ends it)", err=True)
-    if browser:
-        opening = Timer(_UNTIL_IT_LISTENS, webbrowser.open, [address])
-        opening.daemon = True
-        opening.start()
-    try:
-        run_server(make_app(workshop, port), listener)
-    finally:
-        workshop.close()
+    sweep()
+    with ending_in_good_order():
+        workshop = Workshop(
+            paths=files or [],
+            embedding_model=embedding_model,
+            folder=directory or cache_folder(),
+            chat_model=model,
+        )
+        try:
+            port = listener.getsockname()[1]
+            address = f"http://{_HOST}:{port}"
+            typer.echo(f"The page: {address} (Ctrl-C ends it)", err=True)
+            if browser:
+                opening = Timer(_UNTIL_IT_LISTENS, webbrowser.open, [address])
+                opening.daemon = True
+                opening.start()
+            run_server(make_app(workshop, port), listener)
+        finally:
+            workshop.close()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from threading import Thread
 
 from nicegui import run, ui
 from nicegui.element import Element
@@ -14,16 +13,28 @@ from nicegui.events import GenericEventArguments
 
 from oprag.cli.options import SearchOptions
 from oprag.cli.play.answers import Answering
+from oprag.cli.play.desk import Opened, Step
+from oprag.cli.play.links import BUDGETS, as_python, chosen_options, link_to
 from oprag.cli.play.reader import LARGEST, too_large
 from oprag.cli.play.session import Session
 from oprag.cli.play.sources import source_view
-from oprag.cli.play.views import files_view, sent_view, step_view
+from oprag.cli.play.views import (
+    answers_view,
+    asking_view,
+    files_view,
+    passages_view,
+    sent_view,
+    step_view,
+)
 
-STYLE = Path(__file__).with_name("page.css")
+STYLES = tuple(map(Path(__file__).with_name, ("page.css", "results.css")))
 _LOOKS = 0.2
-"""Seconds between two looks at how far indexing and answers are."""
-_TABS = ("context", "source", "answer")
+"""Seconds between two looks at how far searches, indexing and answers are."""
 _NOTHING = "null"
+
+
+class _Actions(Element, component="actions.js", esm={"oprag-play": "web"}):
+    pass
 
 
 class _Files(Element, component="files.js"):
@@ -35,6 +46,10 @@ class _Asking(Element, component="asking.js"):
 
 
 class _Strips(Element, component="strips.js"):
+    pass
+
+
+class _Answers(Element, component="answers.js"):
     pass
 
 
@@ -61,56 +76,78 @@ class Page:
         self._wanted: Callable[[], None] | None = None
         self._busy = False
 
-    def build(self) -> None:
-        """Make the parts, and fill them with what the session holds."""
-        session = self._session
+    def build(self, link: Mapping[str, str]) -> None:
+        """Make the parts, and fill them with what the session holds.
+
+        Args:
+            link: A question and its options, if the page was opened by a link.
+        """
+        self._follow(link)
         with ui.element("header").classes("op-header"):
             with ui.element("h1"):
                 ui.html("oprag play", sanitize=False, tag="span")
             with ui.element("p").classes("op-note"):
-                text = "See what a model would read, in the order the author wrote it."
+                text = "The same passages, best first and in the author’s order."
                 ui.html(text, sanitize=False, tag="span")
+            self._actions = _Actions()
         with ui.element("div").classes("op-grid"):
-            with ui.element("div").classes("op-side"):
-                self._files = _Files()
-                self._files.props["address"] = f"/files?session={session.key}"
-                self._files.props["limit"] = LARGEST
-                self._asking = _Asking()
-                self._asking.props["asked"] = session.question
-                self._asking.props["settings"] = _settings(session.options)
-            with ui.element("div").classes("op-middle"):
-                self._strips, self._passages = _Strips(), _Passages()
-            with ui.element("div").classes("op-right"):
-                self._reader = _Reader()
-        self._reader.props["tab"] = "context"
-        self._reader.props["source"] = self._reader.props["step"] = _NOTHING
-        self._reader.props["chosen"] = 0
+            self._asking, self._strips = _Asking(), _Strips()
+            with ui.element("div").classes("op-results"):
+                self._answers, self._reader = _Answers(), _Reader()
+            self._passages, self._files = _Passages(), _Files()
+        self._files.props["address"] = f"/files?session={self._session.key}"
+        self._files.props["limit"] = LARGEST
+        self._asking.props["budgets"] = list(BUDGETS)
         self._listen()
         self._fill(self._views())
         ui.timer(_LOOKS, self._look)
 
+    def _follow(self, link: Mapping[str, str]) -> None:
+        """Ask what a link asks; the model gets nothing that nobody has pressed for."""
+        session, question = self._session, link.get("q", "").strip()
+        if not question:
+            return
+        try:
+            options = chosen_options(link, SearchOptions())
+        except ValueError:
+            options = SearchOptions()
+        if (question, options) != (session.question, session.options):
+            session.question, session.options = question, options
+            Thread(target=session.arrange, args=[options], daemon=True).start()
+
     def _listen(self) -> None:
-        self._files.on("remove", lambda e: self._session.remove(str(e.args)))
+        session = self._session
+        self._files.on("remove", lambda e: session.remove(str(e.args)))
         self._files.on("refused", self._refuse)
+        self._files.on("sample", self._take_sample)
         self._asking.on("ask", self._ask)
         self._asking.on("settings", self._set)
-        self._strips.on("choose", self._choose)
-        self._passages.on("choose", self._choose)
-        self._reader.on("tab", self._turn_to)
-        self._reader.on("choose", self._choose)
+        self._answers.on("answer", self._answering.want)
+        for part in (self._strips, self._passages, self._reader):
+            part.on("choose", self._choose)
+        self._answers.on("choose", self._choose_cited)
+        self._answers.on("read", self._choose)
         self._reader.on("page", self._leaf)
-        self._reader.on("answer", self._answering.start)
+        self._reader.on("close", self._close)
 
     def _refuse(self, event: GenericEventArguments) -> None:
         name, size = str(event.args["name"])[:120], int(event.args["size"])
         self._session.refuse(too_large(name, size) or f"{name} could not be taken.")
 
+    async def _take_sample(self) -> None:
+        await self._do(self._session.take_sample)
+
     async def _ask(self, event: GenericEventArguments) -> None:
-        question = str(event.args)
-        await self._do(lambda: self._session.ask(question))
+        session, question = self._session, str(event.args)
+
+        def ask() -> None:
+            session.ask(question)
+            self._answering.want()
+
+        await self._do(ask)
 
     async def _set(self, event: GenericEventArguments) -> None:
-        options = _options(self._session, event.args)
+        options = chosen_options(event.args, self._session.options)
         await self._do(lambda: self._session.arrange(options))
 
     async def _do(self, work: Callable[[], None]) -> None:
@@ -128,30 +165,33 @@ class Page:
             self._busy = False
 
     async def _choose(self, event: GenericEventArguments) -> None:
-        await self._open(int(event.args))
+        opened = self._session.opened
+        # The reader leafs through what is open; all others show the newest.
+        step = opened.step if opened and event.sender is self._reader else None
+        await self._open(step or self._session.step, int(event.args))
+
+    async def _choose_cited(self, event: GenericEventArguments) -> None:
+        await self._open(self._answering.step, int(event.args))
 
     async def _leaf(self, event: GenericEventArguments) -> None:
-        await self._open(int(self._reader.props["chosen"]), int(event.args))
+        opened = self._session.opened
+        if opened is not None:
+            await self._open(opened.step, opened.number, int(event.args))
 
-    async def _open(self, number: int, page: int | None = None) -> None:
-        step = self._session.step
-        if step is None or not 1 <= number <= len(step.retrieved.passages):
-            return
-        view = await run.io_bound(lambda: json.dumps(source_view(step, number, page)))
-        self._reader.props["source"] = view
-        self._reader.props["tab"] = "source"
-        self._mark(number)
+    async def _open(
+        self, step: Step | None, number: int, page: int | None = None
+    ) -> None:
+        if step is not None and 1 <= number <= len(step.retrieved.passages):
+            self._session.opened = Opened(step, number, page)
+            await self._redraw()
 
-    def _mark(self, number: int) -> None:
-        for part in (self._strips, self._passages, self._reader):
-            part.props["chosen"] = number
-
-    def _turn_to(self, event: GenericEventArguments) -> None:
-        if event.args in _TABS:
-            self._reader.props["tab"] = event.args
+    async def _close(self) -> None:
+        self._session.opened = None
+        await self._redraw()
 
     async def _look(self) -> None:
-        if self._session.version != self._seen and not self._busy:
+        self._answering.start_wanted()
+        if self._session.version != self._seen:
             await self._redraw()
 
     async def _redraw(self) -> None:
@@ -160,48 +200,43 @@ class Page:
         if views is not None:  # the program is not ending
             self._fill(views)
 
-    def _views(self) -> dict[str, str]:
-        session = self._session
-        step = session.step
+    def _views(self) -> dict[str, str | int]:
+        session, answering = self._session, self._answering
+        step, opened = session.step, session.opened
+        question, options = session.question, session.options
+        shown = opened is not None and opened.step is step
+        answered = answering.step
         return {
             "files": json.dumps(files_view(session)),
+            "asking": json.dumps(asking_view(session)),
+            "asked": question,
+            "settings": json.dumps(_settings(options)),
             "step": _NOTHING if step is None else json.dumps(step_view(step)),
             "context": json.dumps([] if step is None else sent_view(step)),
-            "tokens": "" if step is None else f"{step.retrieved.tokens:,} tokens",
-            "problem": session.problem,
-            "answer": json.dumps(self._answering.view()),
+            "answers": json.dumps(answers_view(answering)),
+            "sent": json.dumps([] if answered is None else passages_view(answered)),
+            "source": _NOTHING if opened is None else json.dumps(source_view(opened)),
+            "chosen": opened.number if opened is not None and shown else 0,
+            "link": link_to(question, options),
+            "python": as_python(question or "…", options),
         }
 
-    def _fill(self, views: dict[str, str]) -> None:
-        moved = self._strips.props.get("json") not in (None, views["step"])
-        self._files.props["json"] = views["files"]
-        self._asking.props["problem"] = views["problem"]
-        for part in (self._strips, self._passages):
-            part.props["json"] = views["step"]
-        self._reader.props["step"] = views["step"]
-        for name in ("context", "tokens", "answer"):
-            self._reader.props[name] = views[name]
-        if moved:
-            self._reader.props["source"] = _NOTHING
-            if self._reader.props["tab"] == "source":
-                self._reader.props["tab"] = "context"
-            self._mark(0)
+    def _fill(self, views: Mapping[str, str | int]) -> None:
+        taken: Mapping[Element, tuple[str, ...]] = {
+            self._files: ("files",),
+            self._asking: ("asking", "asked", "settings"),
+            self._strips: ("step", "chosen"),
+            self._answers: ("step", "context", "answers", "sent", "chosen"),
+            self._reader: ("source",),
+            self._passages: ("step", "answers", "chosen"),
+            self._actions: ("step", "context", "answers", "sent", "link", "python"),
+        }
+        for part, names in taken.items():
+            for name in names:
+                if part.props.get(name) != views[name]:
+                    part.props[name] = views[name]
 
 
-def _settings(options: SearchOptions) -> str:
-    shown = ("token_budget", "k", "order", "selection", "widen", "merge")
-    return json.dumps({name: getattr(options, name) for name in shown})
-
-
-def _options(session: Session, given: dict[str, Any]) -> SearchOptions:
-    """The options that the page sends; what it cannot send fails."""
-    k, widen = given["k"], given["widen"]
-    return replace(
-        session.options,
-        token_budget=min(max(int(given["token_budget"]), 1), 40_000),
-        k=None if k is None else max(int(k), 1),
-        order=given["order"],
-        selection=given["selection"],
-        widen=widen if widen in (None, "fill") else max(int(widen), 1),  # type: ignore[arg-type]  # as the option's callback gives it
-        merge=bool(given["merge"]),
-    )
+def _settings(options: SearchOptions) -> dict[str, object]:
+    shown = ("token_budget", "k", "selection", "widen", "merge")
+    return {name: getattr(options, name) for name in shown}

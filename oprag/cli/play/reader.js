@@ -1,129 +1,76 @@
-const TABS = [
-  ["context", "Context as sent"],
-  ["source", "In the source"],
-  ["answer", "Answer"],
-];
-
-const BLOCK = 2000;
-
-function blocksOf(text) {
-  // Only the blocks that are seen are laid out: a long text in one took too long.
-  const found = [];
-  for (let at = 0, end; at < text.length; at = end) {
-    end = text.indexOf("\n", at + BLOCK) + 1 || text.length;
-    found.push(text.slice(at, end));
-  }
-  return found;
-}
+const ZOOMS = [100, 150, 200, 300];
 
 export default {
   template: `
-    <section class="op-card op-reader" aria-labelledby="op-reader-heading">
-      <h2 id="op-reader-heading" class="op-unseen">Reading</h2>
-      <div class="op-tabs" role="tablist" aria-label="Reading" @keydown="moved">
-        <button v-for="[name, title] in tabs" :key="name" type="button" role="tab"
-            :id="'op-tab-' + name" aria-controls="op-panel" :aria-selected="name === tab"
-            :tabindex="name === tab ? 0 : -1" @click="$emit('tab', name)">{{ title }}</button>
+    <section v-if="place" class="op-card op-reader" aria-labelledby="op-reader-heading"
+        @keydown.esc="close">
+      <div class="op-bar op-title">
+        <h2 id="op-reader-heading" tabindex="-1">Passage {{ place.number }}: {{ place.title }}</h2>
+        <button type="button" class="op-plain" aria-label="Close the source" title="Close" @click="close">×</button>
       </div>
-      <div id="op-panel" class="op-panel" role="tabpanel" tabindex="0"
-          :aria-labelledby="'op-tab-' + tab">
-        <template v-if="tab === 'context'">
-          <div class="op-bar"><span class="op-note op-tokens">{{ tokens }}</span>
-            <button type="button" :disabled="!sent.length" @click="copy">{{ copied }}</button></div>
-          <pre v-if="sent.length" class="op-text op-context"><span v-for="(piece, at) in sent"
-            :key="at" class="op-piece" :class="{ chosen: at + 1 === chosen }" :data-head="piece.head"
-            :style="{ '--share': shares[at] }" @click="$emit('choose', at + 1)"><span
-            v-for="(block, n) in piece.blocks" :key="n">{{ block }}</span></span></pre>
-          <p v-else class="op-note">The exact text that a model would be sent appears here,
-            with the place of each passage beside it.</p>
+      <div class="op-bar op-turns" role="group" aria-label="Leaf through">
+        <button type="button" :disabled="place.number === 1" @click="$emit('choose', place.number - 1)">‹ Passage</button>
+        <button type="button" :disabled="place.number === place.last" @click="$emit('choose', place.number + 1)">Passage ›</button>
+        <button v-for="[page, title] in place.turns" :key="page" type="button"
+            @click="$emit('page', page)">{{ title }}</button>
+        <template v-if="place.image">
+          <button type="button" aria-label="Smaller" :disabled="at === 0" @click="at -= 1">−</button>
+          <button type="button" :disabled="at === 0" @click="at = 0">Fit width</button>
+          <button type="button" aria-label="Larger" :disabled="at === last" @click="at += 1">+</button>
         </template>
-        <template v-else-if="tab === 'source'">
-          <p v-if="!place" class="op-note">Choose a passage to see its place.</p>
-          <template v-else>
-            <h3>Passage {{ place.number }}: {{ place.title }}</h3>
-            <div v-if="place.turns.length" class="op-bar">
-              <button v-for="[page, title] in place.turns" :key="page" type="button"
-                  @click="$emit('page', page)">{{ title }}</button></div>
-            <img v-if="place.image" :src="place.image"
-                :alt="place.shown + '; its text is below'">
-            <pre class="op-text op-source"><template v-for="([text, marked], at) in place.parts"
-              :key="at"><mark v-if="marked">{{ text }}</mark><template v-else>{{ text }}</template></template></pre>
-          </template>
-        </template>
-        <template v-else>
-          <p v-if="said.how">{{ said.how }}</p>
-          <template v-else>
-            <div class="op-bar"><span class="op-note">{{ said.model }}: the passages first, the
-              full documents only if they do not hold the answer. They are sent to it.</span>
-              <button type="button" class="op-main" :disabled="said.working || !sent.length"
-                  @click="$emit('answer')">Answer</button></div>
-            <h3 v-if="said.question">{{ said.question }}</h3>
-            <div role="status">
-              <p v-if="said.working" class="op-note">The model is writing …</p>
-              <p v-if="said.problem" class="op-problems">{{ said.problem }}</p>
-            </div>
-            <pre v-if="said.text" class="op-text op-answer">{{ said.text }}</pre>
-            <pre v-if="said.facts.length" class="op-facts">{{ said.facts.join("\\n") }}</pre>
-          </template>
-        </template>
+      </div>
+      <div class="op-panel" tabindex="0" role="group" aria-label="The source">
+        <img v-if="place.image" :src="place.image" :style="{ width: zoom + '%' }" @load="show"
+            :alt="place.shown + '; its text is below'">
+        <pre class="op-text op-source" :class="{ plain: place.plain }"><template v-for="([text, marked], at) in place.parts"
+          :key="at"><mark v-if="marked">{{ text }}</mark><template v-else>{{ text }}</template></template></pre>
       </div>
     </section>`,
-  props: {
-    tab: String,
-    chosen: Number,
-    step: String,
-    context: String,
-    tokens: String,
-    source: String,
-    answer: String,
-  },
-  data: () => ({ tabs: TABS, copied: "Copy" }),
+  props: { source: String },
+  data: () => ({ at: 0, last: ZOOMS.length - 1, from: null }),
   computed: {
-    sent() {
-      const pieces = JSON.parse(this.context);
-      // What is sent has a blank line between two passages; heads are not sent.
-      return pieces.map(({ text, ...rest }, at) => ({
-        ...rest,
-        blocks: blocksOf(at + 1 < pieces.length ? text + "\n\n" : text),
-      }));
-    },
-    shares() {
-      return JSON.parse(this.step)?.passages.map((passage) => passage.share) ?? [];
-    },
     place() {
       return JSON.parse(this.source);
     },
-    said() {
-      return JSON.parse(this.answer);
+    zoom() {
+      return ZOOMS[this.at];
     },
   },
   watch: {
-    async source(now) {
+    async source(now, before) {
       if (now === "null") return;
-      // On a narrow screen the reader stands below what was chosen.
-      if (innerWidth <= 1080) this.$el.scrollIntoView();
+      const begun = before === "null";
+      if (begun) this.from = document.activeElement;
       await this.$nextTick();
-      const panel = this.$el.querySelector(".op-panel");
-      // The image of a page stands first, and shows the place.
-      const mark = panel.querySelector("img") ? null : panel.querySelector("mark");
-      const above = (element) => element.getBoundingClientRect().top;
-      panel.scrollTop += mark ? above(mark) - above(panel) - panel.clientHeight / 3 : -panel.scrollTop;
+      this.show();
+      if (this.$el.contains(document.activeElement)) return;
+      // On a narrow screen the reader stands below what was chosen.
+      this.$el.querySelector("h2").focus({ preventScroll: innerWidth > 1080 });
+    },
+    async zoom() {
+      await this.$nextTick();
+      this.show();
     },
   },
+  mounted() {
+    if (this.place) this.show();
+  },
   methods: {
-    moved(event) {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      if (!step) return;
-      const names = TABS.map(([name]) => name);
-      const at = (names.indexOf(this.tab) + step + names.length) % names.length;
-      this.$emit("tab", names[at]);
-      document.getElementById("op-tab-" + names[at]).focus();
+    // The mark, on the image of the page where there is one, in the upper third.
+    show() {
+      const panel = this.$el.querySelector?.(".op-panel");
+      if (!panel) return;
+      const image = panel.querySelector("img");
+      const mark = panel.querySelector("mark");
+      let above = 0;
+      if (image) above = image.offsetHeight * this.place.mark;
+      else if (mark) above = mark.getBoundingClientRect().top - panel.getBoundingClientRect().top + panel.scrollTop;
+      panel.scrollTop = above - panel.clientHeight / 3;
     },
-    async copy() {
-      const texts = this.sent.flatMap((piece) => piece.blocks);
-      await navigator.clipboard.writeText(texts.join(""));
-      this.copied = "Copied";
-      setTimeout(() => (this.copied = "Copy"), 1500);
+    close() {
+      const from = this.from;
+      this.$emit("close");
+      if (from?.isConnected) from.focus();
     },
   },
 };

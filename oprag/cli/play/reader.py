@@ -24,6 +24,10 @@ class Shelf(NamedTuple):
     sentences: tuple[str, ...]
     """One for each file of which not all can be used."""
 
+    def state(self) -> tuple[object, ...]:
+        """Return what differs as soon as one of the files does."""
+        return tuple((name, _state(path)) for name, path in self.paths.items())
+
 
 def read_shelf(paths: Iterable[tuple[Path, str]], say: Callable[[str], None]) -> Shelf:
     """Read files and folders; what cannot be read gets a sentence.

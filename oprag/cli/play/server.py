@@ -10,9 +10,10 @@ from starlette.responses import PlainTextResponse, Response
 
 from oprag.cli.guard import Guard
 from oprag.cli.play.answers import Answering
-from oprag.cli.play.page import STYLE, Page
+from oprag.cli.play.page import STYLES, Page
 from oprag.cli.play.reader import too_large
-from oprag.cli.play.session import Session, Workshop
+from oprag.cli.play.session import Session
+from oprag.cli.play.workshop import Workshop
 
 
 def make_app(workshop: Workshop, port: int) -> Guard:
@@ -30,14 +31,15 @@ def make_app(workshop: Workshop, port: int) -> Guard:
         return await _take(request, {s.key: s for s, _ in tabs.values()})
 
     async def root() -> None:
-        ui.add_css(STYLE)
+        for style in STYLES:
+            ui.add_css(style)
         client = ui.context.client
         await client.connected()
         tab = client.tab_id or client.id
         if tab not in tabs:
             session = Session(workshop)
             tabs[tab] = session, Answering(session)
-        Page(*tabs[tab]).build()
+        Page(*tabs[tab]).build(client.request.query_params)
 
     ui.run_with(
         app,

@@ -4,98 +4,33 @@ from __future__ import annotations
 
 import secrets
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from oprag.calls import said_by, without_secrets
 from oprag.chunk import as_line
-from oprag.cli.display import make_console
-from oprag.cli.embedding_models import SentenceTransformerEmbeddings, load_model
-from oprag.cli.index import Index, own_index
+from oprag.cli.demo import QUESTIONS, REFERENCE_NAME, language_reference
+from oprag.cli.index import Index, index_label, index_path, own_index
 from oprag.cli.messages import note
 from oprag.cli.options import SearchOptions
+from oprag.cli.play.desk import Desk, Opened, Step
+from oprag.cli.play.progress import Progress, Status
 from oprag.cli.play.reader import Shelf, read_shelf
-from oprag.cli.search import Retrieved, real_names, retrieve
+from oprag.cli.play.workshop import Workshop
+from oprag.cli.search import real_names, retrieve
 from oprag.errors import OpragError
-from oprag.files import FileText
-from oprag.tokens import resolve_token_counter
 
 _LONGEST_NAME = 120
 
 
-@dataclass
-class Workshop:
-    """State that all tabs share: the command's options, and what is made of them."""
+class Sharing(NamedTuple):
+    """Files of a tab that other tabs have too: those of the command, or the sample."""
 
-    paths: Sequence[Path]
-    """Files and folders that every new tab begins with."""
-    embedding_model: str
-    folder: Path
-    """The folder of their index, as `oprag context` keeps it."""
-    chat_model: str = ""
-    max_context_tokens: int | None = None
-    decline: Literal["word", "tool"] = "word"
-    """The form of a refusal."""
-    lock: Lock = field(default_factory=Lock)
-    """Held while a model is loaded, and while files are indexed."""
-    _embeddings: SentenceTransformerEmbeddings | None = None
-    dropped: Path = field(default_factory=lambda: Path(tempfile.mkdtemp("-oprag-play")))
-    """The folder of files dropped on tabs; removed when the program ends."""
-
-    def embeddings(self) -> SentenceTransformerEmbeddings:
-        """Return the embedding model, loaded at the first call. Call it locked."""
-        if self._embeddings is None:
-            self._embeddings = load_model(
-                self.embedding_model, make_console(stderr=True)
-            )
-        return self._embeddings
-
-    def close(self) -> None:
-        """Remove what was dropped."""
-        shutil.rmtree(self.dropped, ignore_errors=True)
-
-
-@dataclass(frozen=True)
-class Desk:
-    """Files that are ready to be asked."""
-
-    shelf: Shelf
-    index: Index
-    whole: dict[str, str]
-    """Full texts by name."""
-    starts: dict[tuple[str, int | None], int]
-    """The start of each page in the full text."""
-    tokens: int
-    """Tokens of all full texts."""
-
-    def text_of(self, source: str, page: int | None) -> FileText | None:
-        """The text of a file, or of one page of it."""
-        for each in self.shelf.read.texts:
-            if each.source == source and each.page == page:
-                return each
-        return None
-
-
-class Step(NamedTuple):
-    """The passages for the question with some options."""
-
-    options: SearchOptions
-    retrieved: Retrieved
-    desk: Desk
-
-
-@dataclass(frozen=True)
-class Status:
-    """The progress, for the page."""
-
-    working: bool = False
-    said: str = ""
-    done: int = 0
-    total: int = 0
+    names: list[str]
+    """Names of their index."""
+    given: list[tuple[Path, str]]
 
 
 class Session:
@@ -114,9 +49,12 @@ class Session:
         self.question = ""
         self.problem = ""
         """The reason that the question has no step; empty if there is one."""
+        self.searching = False
         self.status = Status()
         self.desk: Desk | None = None
         self.step: Step | None = None
+        self.opened: Opened | None = None
+        """The passage that a click has opened; it outlives the page."""
         self.version = 0
         """Rises with each change that the page has not made itself."""
         self.given: list[tuple[Path, str]] = [(path, "") for path in workshop.paths]
@@ -124,11 +62,18 @@ class Session:
         self.refused: list[str] = []
         """Sentences on files that cannot be used."""
         self._folder = workshop.dropped / secrets.token_hex(8)
+        self._sample: Path | None = None
         self._lock = Lock()
+        self._asking = Lock()
         self._worker: Thread | None = None
         self._wanted = False
         if self.given:
             self.refresh()
+
+    @property
+    def has_sample(self) -> bool:
+        """Whether the sample is among the files."""
+        return any(path == self._sample for path, _ in self.given)
 
     def place_for(self, name: str) -> Path:
         """Return where a dropped file is to be kept; call `take` when it is there."""
@@ -150,6 +95,15 @@ class Session:
             kept = [each for each in self.given if each[1] != shown]
             self.given = [*kept, (path, shown)]
         self.refresh()
+
+    def take_sample(self) -> None:
+        """Take Python's reference, and ask the first question of the demo."""
+        if self.has_sample:
+            return
+        self._sample = self.place_for("reference.txt")
+        self._sample.write_text(language_reference(), "utf-8")
+        self.question = self.question or QUESTIONS[0]
+        self.take(self._sample, REFERENCE_NAME)
 
     def refuse(self, sentence: str) -> None:
         """Keep the sentence on a file that was not taken."""
@@ -191,60 +145,111 @@ class Session:
                     self.status = Status(said=said)
                 self.version += 1
 
-    def _prepare(self, given: list[tuple[Path, str]]) -> None:
+    def _prepare(self, given: Sequence[tuple[Path, str]]) -> None:
         shelf = read_shelf(given, self._say)
         self.refused = [*dict.fromkeys([*self.refused, *shelf.sentences])]
         if not shelf.read.texts:
-            self.desk = self.step = None
+            self.desk = self.step = self.opened = None
             return
+        shared = self._shared(given)
+        if shared and set(shared.given) <= set(given):
+            whole = len(shared.given) == len(given)
+            files = shelf if whole else read_shelf(shared.given, self._say)
+            if files.read.texts:  # first, so that it can be asked meanwhile
+                self._show_desk(self._shared_desk(shared.names, files))
+            if whole:
+                return
+        names = shared.names if shared else ["play"]
+        with self.workshop.turn.taken(self._say):
+            index = self._index(names, shelf, self._folder)
+        self._show_desk(Desk.of(shelf, index))
+
+    def _shared(self, given: Sequence[tuple[Path, str]]) -> Sharing | None:
+        """The files that other tabs have too, whether or not they still are here."""
+        if paths := self.workshop.paths:
+            return Sharing(real_names(paths), [(path, "") for path in paths])
+        sample = [each for each in given if each[0] == self._sample]
+        return Sharing([REFERENCE_NAME], sample) if sample else None
+
+    def _shared_desk(self, names: list[str], shelf: Shelf) -> Desk:
+        """Index files, unless another tab has done that as they are now."""
+        workshop, state = self.workshop, shelf.state()
+        if (made := workshop.desks.get(state)) is not None:
+            return made
+        with workshop.turn.taken(self._say):
+            if (made := workshop.desks.get(state)) is not None:
+                return made
+            desk = Desk.of(shelf, self._index(names, shelf, workshop.folder))
+            workshop.desks.clear()  # of files as they were before
+            workshop.desks[state] = desk
+        return desk
+
+    def _index(self, names: list[str], shelf: Shelf, folder: Path) -> Index:
+        """Bring an index up to date; call it in turn.
+
+        An index in the tab's folder begins as a copy of the shared one: what is there
+        already is not embedded again.
+        """
         workshop = self.workshop
-        as_named = [path for path, called in given if not called]
-        own = len(as_named) < len(given) or as_named != list(workshop.paths)
-        folder = self._folder if own else workshop.folder
-        self._say("Loading the embedding model …")
-        with workshop.lock:
-            embeddings = workshop.embeddings()
-            self._tell(0, len(shelf.paths), 0)
-            index = own_index(
-                ["play"] if own else real_names(workshop.paths),
-                shelf.read,
-                embeddings,
-                folder=folder,
-                show_progress=self._tell,
-            )
-        whole = shelf.read.whole
-        tokens = sum(map(resolve_token_counter(), whole.values()))
-        self.desk = Desk(shelf, index, whole, _starts(shelf.read.texts), tokens)
+        if not workshop.is_loaded:
+            self._tell(Status(working=True, said="Loading the embedding model …"))
+        embeddings = workshop.embeddings()
+        label = index_label(names, embeddings)
+        begun, shared = (index_path(each, label) for each in (folder, workshop.folder))
+        if shared.is_dir() and not begun.exists():
+            copy = begun.with_suffix(".copy")
+            shutil.copytree(shared, copy)
+            copy.rename(begun)
+        known = () if self.desk is None else self.desk.shelf.read.texts
+        progress = Progress(shelf.read.texts, frozenset(known), embeddings, self._tell)
+        progress.tell(0, len(shelf.paths), 0)
+        return own_index(
+            names, shelf.read, embeddings, folder=folder, show_progress=progress.tell
+        )
+
+    def _show_desk(self, desk: Desk) -> None:
+        if desk is self.desk:
+            return
+        self.desk = desk
         if self.question:
-            self.ask(self.question)
+            self.arrange(self.options)
 
     def _say(self, doing: str) -> None:
         self.status = Status(working=True, said=doing)
         self.version += 1
 
-    def _tell(self, documents: int, total: int | None, chunks: int) -> None:
-        said = f"Indexing: {documents:,} of {total or 0:,} files, {chunks:,} chunks"
-        self.status = Status(True, said, documents, total or 0)
+    def _tell(self, status: Status) -> None:
+        """Show what is done in turn, to the other tabs too."""
+        self.workshop.turn.doing = status.said
+        self.status = status
         self.version += 1
 
     def ask(self, question: str) -> None:
         """Search for a question, and read what the options say."""
         self.question = question.strip()
         self.arrange(self.options)
-        self.version += 1
 
     def arrange(self, options: SearchOptions) -> None:
         """Read for the question what other options say."""
-        self.options, desk = options, self.desk
-        self.step, self.problem = None, ""
-        if desk is None or not self.question:
-            return
+        with self._asking:
+            self.options, desk = options, self.desk
+            self.problem = ""
+            if desk is None or not self.question:
+                self.step = self.opened = None
+                self.version += 1
+                return
+            self.searching = True
+            self.version += 1
+            self.problem = attempt(lambda: self._read(desk, options))
+            if self.problem:
+                self.step = self.opened = None
+            self.searching = False
+            self.version += 1
 
-        def read() -> None:
-            found = retrieve(desk.index.vectorstore, self.question, options)
-            self.step = Step(options, found, desk)
-
-        self.problem = attempt(read)
+    def _read(self, desk: Desk, options: SearchOptions) -> None:
+        store = desk.index.vectorstore
+        found = retrieve(store, self.question, options, citations=True)
+        self.step, self.opened = Step(options, found, desk), None
 
 
 def attempt(work: Callable[[], None]) -> str:
@@ -257,14 +262,3 @@ def attempt(work: Callable[[], None]) -> str:
         note(f"It failed: {type(error).__name__}: {said_by(error)}")
         return "It failed; the terminal says why."
     return ""
-
-
-def _starts(texts: tuple[FileText, ...]) -> dict[tuple[str, int | None], int]:
-    """The start of each page in the text that `joined` makes of them."""
-    starts: dict[tuple[str, int | None], int] = {}
-    ends: dict[str, int] = {}
-    for each in texts:
-        start = ends[each.source] + 2 if each.source in ends else 0
-        starts[each.source, each.page] = start
-        ends[each.source] = start + len(each.text)
-    return starts

@@ -3,20 +3,33 @@
 import json
 import os
 import time
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
+from threading import Event
 
 import pytest
 from typer.testing import CliRunner
 
 from oprag.cli.app import app
-from oprag.cli.play.answers import HOW, Answering
+from oprag.cli.play.answers import Answering
+from oprag.cli.play.desk import ORDERS, Opened
 from oprag.cli.play.reader import LARGEST, read_shelf
-from oprag.cli.play.session import Session, Workshop
+from oprag.cli.play.session import Session
 from oprag.cli.play.sources import source_view
-from oprag.cli.play.views import files_view, sent_view, step_view
+from oprag.cli.play.views import (
+    answers_view,
+    asking_view,
+    files_view,
+    sent_view,
+    short_names,
+    step_view,
+)
+from oprag.cli.play.workshop import Workshop
+from oprag.tokens import resolve_token_counter
 from tests.files.mixed_files import LEASE, make_folder, pdf
-from tests.kit.openai_server import Reply, ScriptedServer, Usage
+from tests.kit.openai_server import Reply, ScriptedServer
 
 QUESTION = "Who pays for repairs?"
 
@@ -54,7 +67,6 @@ OPTIONS = [
     ({}, []),
     ({"token_budget": 60}, ["--token-budget", "60"]),
     ({"k": 2}, ["--k", "2"]),
-    ({"order": "rank"}, ["--order", "rank"]),
     ({"merge": False}, ["--no-merge"]),
     ({"widen": 1, "k": 1}, ["--widen", "1", "--k", "1"]),
     ({"widen": "fill"}, ["--widen", "fill"]),
@@ -73,9 +85,9 @@ def test_each_option_gives_what_oprag_context_prints(folder, workshop, tiny_mode
         session.arrange(replace(session.options, **changed))
 
         fixed = ["--embedding-model", tiny_model, "--directory", workshop.folder]
-        command = ["context", folder, QUESTION, "--plain", *arguments, *fixed]
+        command = ["context", folder, QUESTION, *arguments, *fixed]
         printed = CliRunner().invoke(app, list(map(str, command)))
-        assert printed.stdout_bytes.decode() == f"{session.step.retrieved.context}\n"
+        assert printed.stdout_bytes.decode() == session.step.sent("document")
 
 
 def test_every_file_that_cannot_be_used_has_a_sentence_and_the_others_go_on(
@@ -103,7 +115,9 @@ def test_every_file_that_cannot_be_used_has_a_sentence_and_the_others_go_on(
         "gone.md does not exist.",
     ]
     assert "broken.pdf is a damaged PDF" in said[0]
-    assert files_view(session)["files"] == [[str(tmp_path / "lease.md"), False]]
+    assert files_view(session)["files"] == [
+        [str(tmp_path / "lease.md"), "lease.md", False]
+    ]
 
 
 def test_a_file_is_shown_at_once_and_one_that_is_refused_before_the_model_is_there(
@@ -111,9 +125,9 @@ def test_a_file_is_shown_at_once_and_one_that_is_refused_before_the_model_is_the
 ):
     lease, logo = str(folder / "lease.md"), str(folder / "logo.png")
     workshop.paths = [folder / "lease.md", folder / "logo.png"]
-    with workshop.lock:  # nothing is indexed meanwhile
+    with workshop.turn.taken(print):  # nothing is indexed meanwhile
         session = Session(workshop)
-        assert [lease, True] in files_view(session)["files"]
+        assert [lease, "lease.md", True] in files_view(session)["files"]
         end = time.monotonic() + 60
         while not files_view(session)["sentences"] and time.monotonic() < end:
             time.sleep(0.01)
@@ -121,30 +135,53 @@ def test_a_file_is_shown_at_once_and_one_that_is_refused_before_the_model_is_the
         said = [f"{logo} is binary, not text.", "a.txt is empty."]
         assert files_view(session)["sentences"] == said
 
-    assert files_view(ready(session))["files"] == [[lease, False]]
+    assert files_view(ready(session))["files"] == [[lease, "lease.md", False]]
 
 
 def test_a_file_that_waits_can_be_removed(folder, workshop):
     session = dropped(Session(workshop), folder / "report.pdf")
-    with workshop.lock:
+    with workshop.turn.taken(print):
         session.given = [*session.given, (folder / "lease.md", "")]
         session.remove(str(folder / "lease.md"))
 
-    assert files_view(ready(session))["files"] == [["report.pdf", False]]
+    assert files_view(ready(session))["files"] == [["report.pdf", "report.pdf", False]]
 
 
-def test_what_is_sent_is_the_context_and_its_heads_are_beside_it(folder, workshop):
+def test_what_is_shown_is_what_is_sent_with_numbers_and_places(folder, workshop):
     session = dropped(Session(workshop), folder / "report.pdf")
     session.ask(QUESTION)
 
     sent = sent_view(session.step)
 
-    joined = "\n\n".join(piece["text"] for piece in sent)
-    assert joined == session.step.retrieved.context
+    joined = "\n\n".join(piece["head"] + piece["text"] for piece in sent)
+    assert f"{joined}\n" == session.step.sent("document")
     assert [piece["head"] for piece in sent] == [
-        "[1] report.pdf, page 1, characters 0-37",
-        "[…]\n\n[2] report.pdf, page 3, characters 0-29",
+        "[1] report.pdf, page 1, characters 0-37\n",
+        "[…]\n\n[2] report.pdf, page 3, characters 0-29\n",
     ]
+
+
+@pytest.mark.parametrize("merge", [True, False])
+def test_both_orders_are_the_same_blocks_and_the_same_tokens(folder, workshop, merge):
+    workshop.paths = [folder]
+    session = ready(Session(workshop))
+    session.options = replace(session.options, merge=merge)
+    session.ask(QUESTION)
+    step, view = session.step, step_view(session.step)
+    ranks = [passage.rank for passage in step.retrieved.passages]
+
+    assert len(ranks) > 2
+    assert view["orders"]["document"] == [*range(1, len(ranks) + 1)]
+    by_rank = [ranks[number - 1] for number in view["orders"]["rank"]]
+    assert by_rank == sorted(ranks)
+    pairs = pairwise(view["orders"]["rank"])
+    assert view["jumps"] == sum(after < before for before, after in pairs)
+    texts = [step.sent(order) for order in ORDERS]
+    assert texts[0] != texts[1]
+    assert sorted(texts[0]) == sorted(texts[1])
+    count = resolve_token_counter()
+    in_prompts = {count(f"<passages>\n{text}\n</passages>") for text in texts}
+    assert len(in_prompts) == 1
 
 
 def test_a_file_at_the_limit_is_read(tmp_path):
@@ -157,7 +194,7 @@ def test_a_pdf_passage_is_shown_on_its_page_and_in_its_text(folder, workshop):
     session = dropped(Session(workshop), folder / "report.pdf")
     session.ask(QUESTION)
 
-    views = [source_view(session.step, number) for number in (1, 2)]
+    views = [source_view(Opened(session.step, number)) for number in (1, 2)]
 
     assert [view["title"] for view in views] == [
         "report.pdf, page 1, characters 0-37",
@@ -165,10 +202,13 @@ def test_a_pdf_passage_is_shown_on_its_page_and_in_its_text(folder, workshop):
     ]
     assert all(view["image"].startswith("data:image/png;base64,") for view in views)
     assert ["The repair costs 4,000 euros.", True] in views[1]["parts"]
+    assert all(0 < view["mark"] < 0.5 for view in views)
+    assert [(view["number"], view["last"]) for view in views] == [(1, 2), (2, 2)]
     ((page, said),) = views[0]["turns"]
-    other = source_view(session.step, 1, page)
+    other = source_view(Opened(session.step, 1, page))
     assert (page, said) == (2, "Page 3")
     assert other["parts"] == [["The repair costs 4,000 euros.", False]]
+    assert other["mark"] == 0
 
 
 def test_the_text_around_a_passage_is_the_source(tmp_path, workshop):
@@ -179,7 +219,9 @@ def test_the_text_around_a_passage_is_the_source(tmp_path, workshop):
     session.ask("Sentence 1000")
 
     for number, passage in enumerate(session.step.retrieved.passages, start=1):
-        parts = source_view(session.step, number)["parts"]
+        view = source_view(Opened(session.step, number))
+        assert view["plain"]
+        parts = view["parts"]
         assert [part for part, marked in parts if marked] == [passage.text]
         assert "".join(part for part, _ in parts if part not in {"… ", " …"}) in text
 
@@ -203,7 +245,7 @@ def test_a_file_that_is_removed_is_no_longer_read(folder, workshop):
     session.remove("lease.md")
     ready(session)
 
-    assert files_view(session)["files"] == [["report.pdf", False]]
+    assert files_view(session)["files"] == [["report.pdf", "report.pdf", False]]
     assert {p.document_name for p in session.step.retrieved.passages} == {"report.pdf"}
 
 
@@ -225,36 +267,114 @@ def test_a_budget_that_holds_nothing_is_said(folder, workshop):
     assert session.problem.startswith("token_budget=1 holds no chunk")
 
 
+def answered(session: Session) -> Answering:
+    answering = Answering(session)
+    answering.want()
+    end = time.monotonic() + 60
+    while answering.working:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return answering
+
+
+@pytest.fixture
+def scripted(monkeypatch):
+    """A chat model that answers from a script; gives what it was asked."""
+
+    @contextmanager
+    def serve(script):
+        with ScriptedServer(script) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+            yield server.requests
+
+    return serve
+
+
+def test_two_answers_come_of_the_same_passages_in_two_orders(
+    folder, workshop, scripted
+):
+    workshop.chat_model, workshop.paths = "openai:scripted", [folder]
+    session = ready(Session(workshop))
+    session.ask(QUESTION)
+    step = session.step
+    orders = {step.sent(order).strip(): order for order in ORDERS}
+
+    def reply(request):
+        inside = request.prompt.partition("<passages>\n")[2].partition("\n</passages>")
+        return f"By {orders[inside[0].strip()]} [2, 99] [1]."
+
+    with scripted(reply) as requests:
+        answering = answered(session)
+
+    view = answers_view(answering)
+    assert {name: each["text"] for name, each in view["answers"].items()} == {
+        "rank": "By rank [2, 99] [1].",
+        "document": "By document [2, 99] [1].",
+    }
+    assert view["cited"] == [1, 2]
+    assert not view["stale"]
+    assert all(request.streaming for request in requests)
+    facts = ["\n".join(each["facts"]) for each in view["answers"].values()]
+    assert facts[0] == facts[1]
+    assert "tokens in" in facts[0]
+    json.dumps(view)
+
+
 @pytest.mark.filterwarnings("ignore:The answer is cut off")
-def test_an_answer_streams_with_its_route_and_tokens(folder, workshop, monkeypatch):
-    workshop.chat_model, workshop.decline = "openai:scripted", "tool"
+def test_an_answer_streams_and_one_that_is_cut_says_so(folder, workshop, scripted):
+    workshop.chat_model = "openai:scripted"
     session = dropped(Session(workshop), folder / "lease.md")
     session.ask(QUESTION)
+    gate = Event()
+    held = Reply(deltas=["The ", gate, "landlord."], finish_reason="length")
     answering = Answering(session)
-    cut = Reply("The landlord.", usage=Usage(200, 3), finish_reason="length")
-    with ScriptedServer([cut]) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        answering.start()
+    with scripted([held, held]):
+        answering.want()
+        end = time.monotonic() + 30
+        while [answer.text for answer in answering.answers] != ["The ", "The "]:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        gate.set()
         while answering.working:
             time.sleep(0.01)
 
-    view = answering.view()
-    assert view["text"] == "The landlord."
-    assert view["problem"] == ""
-    assert view["facts"][1].strip().startswith("lease.md, characters")
-    assert "retrieved: answered, 200 tokens in, 3 out" in "".join(view["facts"])
-    assert server.requests[0].body["tools"][0]["function"]["name"] == "decline"
-    assert "ended by 'length'" in "".join(view["facts"])
-    assert view["facts"][-1].startswith("The full documents alone: ")
+    assert [answer.text for answer in answering.answers] == ["The landlord."] * 2
+    assert "ended by 'length'" in "".join(answering.answers[0].facts)
 
 
-def test_without_a_model_it_says_how_to_name_one(workshop):
-    answering = Answering(Session(workshop))
-    answering.start()
+def test_an_answer_waits_for_its_passages_and_later_options_make_it_an_earlier_one(
+    folder, workshop, scripted
+):
+    workshop.chat_model, workshop.paths = "openai:scripted", [folder / "lease.md"]
+    with scripted(lambda _: "The landlord [1]."):
+        with workshop.turn.taken(print):
+            session = Session(workshop)
+            session.ask(QUESTION)
+            answering = Answering(session)
+            answering.want()
+            assert answering.answers == []
+            said = asking_view(session)["said"]
+            assert said.startswith("The question waits until the files are ready.")
+        ready(session)
+        answering.start_wanted()
+        while answering.working:
+            time.sleep(0.01)
 
-    assert not answering.working
-    assert answering.view()["how"] == HOW
-    assert "--model" in HOW
+    assert answering.answers[0].text == "The landlord [1]."
+    session.arrange(replace(session.options, k=1))
+    assert answers_view(answering)["stale"]
+    answering.start_wanted()
+    assert answers_view(answering)["stale"], "only a press of a button sends anything"
+
+
+def test_without_a_model_nothing_is_sent(folder, workshop):
+    session = dropped(Session(workshop), folder / "lease.md")
+    session.ask(QUESTION)
+
+    answering = answered(session)
+
+    assert answering.answers == []
+    assert answers_view(answering)["model"] == ""
 
 
 def test_a_model_that_cannot_be_reached_is_said_on_the_page(
@@ -264,10 +384,19 @@ def test_a_model_that_cannot_be_reached_is_said_on_the_page(
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     session = dropped(Session(workshop), folder / "lease.md")
     session.ask(QUESTION)
-    answering = Answering(session)
-    answering.start()
-    while answering.working:
-        time.sleep(0.01)
 
-    assert "openai:scripted" in answering.view()["problem"]
-    json.dumps(answering.view())
+    answering = answered(session)
+
+    assert all("openai:scripted" in answer.problem for answer in answering.answers)
+
+
+def test_names_are_shown_without_the_folder_that_they_share():
+    given = {
+        "notes/2026/may.md": "may.md",
+        "notes/2026/a/b.md": "a/b.md",
+        "dropped.pdf": "dropped.pdf",
+    }
+    assert short_names(given) == given | {"notes/2026/a/b.md": str(Path("a/b.md"))}
+    assert short_names(["/x/a.md"]) == {"/x/a.md": "a.md"}
+    for kept in (["/x/a.md", "y/b.md"], ["notes/a.md", "a.md"], ["a.md"], []):
+        assert short_names(kept) == {name: name for name in kept}
