@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
@@ -14,7 +11,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 
 from langchain_oprag._convert import document_of, hits_of
 from langchain_oprag.results import as_document
-from oprag.context import ContextOptions, Numbers, Seen, gather_evidence
+from oprag.context import ContextOptions, Numbers, Seen, show_in_place
 from oprag.documents import check_entries
 from oprag.metadata import NUMBERS
 from oprag.optional import require
@@ -47,33 +44,19 @@ class EvidenceState(TypedDict):
     """The place of each number that the model has read; see `cited`."""
 
 
-_WRITINGS: tuple[Callable[[str], str], ...] = (
-    str,
-    lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
-    lambda text: json.dumps(text)[1:-1],
-    lambda text: repr(text)[1:-1],
-)
-"""Forms in which tools write a document's text; in one message all in the same way."""
-_WORD = re.compile(r"(?<!\\)[^\W\d_]+")
-"""Without the n of an escaped line break."""
-_LABELS = {"content", "document", "id", "metadata", "none", "null", "passage"}
-_LABELS |= {"characters", "chunk", "page", "part", "record", "row"}
-_LABELS |= {"source", "text", "title", "type"}
-"""Words that come before a document, its parts, and its place."""
-_LINE = 60
-"""Characters that an answer may quote of its sources."""
-_TEXT_OF_EACH = 4
-"""Characters of documents, after that line, for each character that tools add."""
-
-
 class EvidenceMiddleware(AgentMiddleware):
     """Shows an agent's model every passage once, in order, however often it searches.
 
     For tools that return documents as their artifact (`response_format=
-    "content_and_artifact"`). In what the model reads, such a tool's message holds the
-    text that no earlier message shows: in document order, with places and gap marks,
-    as `format_documents` writes it. For what an earlier message shows it has a line
-    with the numbers of the passages that hold it, `[see above: [1], [4]]`.
+    "content_and_artifact"`). In what the model reads, the texts of these documents are
+    replaced by that which no earlier message shows: in document order, with places and
+    gap marks, as `format_documents` writes it. For what an earlier message shows there
+    is a line with the numbers of the passages that hold it, `[see above: [1], [4]]`.
+
+    All else that a tool wrote stays, before, between and behind the texts: labels and
+    scores, a warning, a cursor, the brackets of JSON. Where words stand between the
+    texts, each place says which passages hold its text; if these are in another order
+    than the passages, the passages go before the message.
 
     List it last: `create_agent(…, middleware=[…, EvidenceMiddleware()])`. What was
     shown follows from the messages that the model is to read: what was removed,
@@ -85,13 +68,13 @@ class EvidenceMiddleware(AgentMiddleware):
     Numbers run on over the conversation, and none is given to two passages. The state
     keeps the place of each under `oprag_numbers`; `cited` reads it.
 
-    A message is left as it is unless its content is the documents, each of them whole,
-    with their heads, as text or as JSON: an answer with its sources as artifact stays,
-    and so does a result that was cleared, shortened, put into a file, or has an image.
+    A message is left as it is where the whole text of a document is not in it, as text
+    or as JSON: an answer with its sources as artifact stays, and so does a result that
+    was cleared, shortened, or put into a file.
 
     Args:
-        token_budget: Tokens that one message may show, the line for what is above
-            included: the worst documents are left out, and a later message may show
+        token_budget: Tokens of one message, all that the tool wrote besides included:
+            the worst documents are left out, and a later message may show
             them. None for no limit. `SummarizationMiddleware` and
             `ContextEditingMiddleware`, listed before, keep a conversation short.
         token_counter: As in `oprag.context.ContextOptions`; asked only for a
@@ -178,18 +161,19 @@ class EvidenceMiddleware(AgentMiddleware):
         return [self._shown(message, seen, numbers) for message in messages]
 
     def _shown(self, message: BaseMessage, seen: Seen, numbers: Numbers) -> BaseMessage:
-        found = evidence_of(message)
+        found = documents_of(message)
         if not found:
             return message
+        texts = _texts_of(message.content)
         hits = hits_of(found)
-        evidence = gather_evidence(hits, self._options, seen, numbers=numbers)
-        seen.add(evidence.shown)
-        numbers.add(evidence.shown)
-        if not evidence.text:  # of nothing but white space: no model takes that
+        told = show_in_place([*texts.values()], hits, self._options, seen, numbers)
+        if told is None:
             return message
-        artifact = [document_of(passage) for passage in evidence.shown]
-        changes = {"content": evidence.text, "artifact": artifact}
-        return message.model_copy(update=changes)
+        artifact = [document_of(passage) for passage in told.shown]
+        content = _with_texts(
+            message.content, dict(zip(texts, told.parts, strict=True))
+        )
+        return message.model_copy(update={"content": content, "artifact": artifact})
 
 
 def _numbers_of(request: ModelRequest[Any]) -> Numbers:
@@ -226,35 +210,14 @@ def documents_of(message: BaseMessage) -> list[Document]:
 
 
 def evidence_of(message: BaseMessage) -> list[Document]:
-    """The documents that a message shows; none where it shows something else."""
+    """The documents whose texts a message holds; none where it holds something else."""
     documents = documents_of(message)
-    return documents if _is_made_of(documents, _text_of(message.content)) else []
-
-
-def _is_made_of(documents: Sequence[Document], content: str) -> bool:
-    """Whether a content is these documents with their heads; an answer quotes some."""
-    texts = {each.page_content.strip() for each in documents} - {""}
-    if not texts or max(map(len, texts)) > len(content):
-        return False
-    for written in _WRITINGS:
-        if all(written(text) in content for text in texts):
-            break
-    else:
-        return False
-    # What is left without the texts, without what the documents say of themselves,
-    # and without what comes before each of them.
-    for text in sorted(texts, key=len, reverse=True):
-        content = content.replace(written(text), "\n")
-    own = _LABELS.union(*(_words(f"{each.id} {each.metadata}") for each in documents))
-    besides = Counter(word for word in _words(content) if word not in own)
-    each = max(2, len(texts))
-    words = [word for word, count in besides.items() if count < each]
-    room = sum(map(len, texts)) - _LINE
-    return not words or _TEXT_OF_EACH * sum(map(len, words)) <= room
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+    if not documents:
+        return []
+    texts, hits = _texts_of(message.content), hits_of(documents)
+    options = ContextOptions(on_problem="warn")
+    told = show_in_place([*texts.values()], hits, options, Seen(), Numbers())
+    return [] if told is None else documents
 
 
 def _is_document(given: Any) -> bool:
@@ -264,10 +227,22 @@ def _is_document(given: Any) -> bool:
     )
 
 
-def _text_of(content: str | Sequence[Any]) -> str:
-    """The text of a message's content; empty where it has something else, too."""
+def _texts_of(content: str | Sequence[Any]) -> dict[int, str]:
+    """Return the texts of a message's content, by the blocks in which they are."""
+    blocks = [content] if isinstance(content, str) else content
+    texts = [b.get("text") if isinstance(b, Mapping) else b for b in blocks]
+    return {n: text for n, text in enumerate(texts) if isinstance(text, str)}
+
+
+def _with_texts(content: str | Sequence[Any], texts: Mapping[int, str]) -> Any:
+    """Return a content with other texts in its blocks."""
     if isinstance(content, str):
-        return content
-    blocks = [b.get("text") if isinstance(b, Mapping) else b for b in content]
-    texts = [block for block in blocks if isinstance(block, str)]
-    return "\n".join(texts) if len(texts) == len(blocks) else ""
+        return texts[0]
+    return [
+        block
+        if number not in texts
+        else {**block, "text": texts[number]}
+        if isinstance(block, Mapping)
+        else texts[number]
+        for number, block in enumerate(content)
+    ]

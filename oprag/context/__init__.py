@@ -1,7 +1,7 @@
 """From retrieved chunks to ordered passages within a budget; `arrange` does it."""
 
 from oprag.context.assembly import Arranged, arrange, with_texts
-from oprag.context.budget import FetchPlan, SentText, too_small
+from oprag.context.budget import FetchPlan, too_small
 from oprag.context.evidence import (
     NOTHING_FOUND,
     Evidence,
@@ -36,6 +36,7 @@ from oprag.context.problems import Problems, warn
 from oprag.context.ranks import by_rank
 from oprag.context.seen import Seen
 from oprag.context.text import headers, numbered_text, render
+from oprag.context.tool_texts import show_in_place
 
 __all__ = [
     "ALONE",
@@ -56,7 +57,6 @@ __all__ = [
     "Problems",
     "Seen",
     "Selection",
-    "SentText",
     "Widen",
     "Widening",
     "arrange",
@@ -74,6 +74,7 @@ __all__ = [
     "result_id",
     "result_metadata",
     "search_description",
+    "show_in_place",
     "single_passage",
     "too_small",
     "warn",

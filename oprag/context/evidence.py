@@ -28,6 +28,9 @@ _T = TypeVar("_T")
 NOTHING_FOUND = "No passages were found."
 """The answer of a tool then: no model takes an empty message."""
 
+TOO_LONG = "[too long to show: "
+"""How the line begins where nothing that was found fits the budget."""
+
 _FOR_POINTER = 4
 """The line for text above takes at most this part of a budget: a quarter."""
 
@@ -56,6 +59,8 @@ class Evidence(Arranged[_T]):
     further up."""
     shown: Sequence[Passage] = ()
     """The new passages in it."""
+    line: str = ""
+    """The line for what is further up, or is too long to show; or nothing."""
 
 
 def gather_evidence(
@@ -100,7 +105,8 @@ def gather_evidence(
         if evidence.shown:
             return evidence
     best = min(found.passages, key=lambda passage: passage.rank)
-    return Evidence(**vars(found), text=f"[too long to show: {named_place(best)}]")
+    line = f"{TOO_LONG}{named_place(best)}]"
+    return Evidence(**vars(found), text=line, line=line)
 
 
 def _gathered(
@@ -141,4 +147,4 @@ def _written(
     # Where nothing is new, a line has to say so: no model takes an empty message.
     written = render(passages, separator=separator, citations=True) if passages else ""
     text = separator.join(part for part in (written, line) if part)
-    return Evidence(**vars(arranged), text=text, shown=passages)
+    return Evidence(**vars(arranged), text=text, shown=passages, line=line)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from oprag.calls import Decline, as_prices
-from oprag.context import ContextOptions, SentText, check_option
+from oprag.chunk import Chunk
+from oprag.context import ContextOptions, check_option
 from oprag.documents import DocumentSource
 from oprag.errors import COUNTS, InvalidOptionError, invalid_option, named
 
@@ -99,7 +100,7 @@ class RouteOptions:
     """As `oprag.routing.as_steps` gives them."""
     context: ContextOptions
     """Identity, positions, order and the token counter."""
-    sent_text: SentText | None = None
+    sent_text: Callable[[Chunk, str], str] | None = None
     """The text that the framework sends for a chunk, if not just its own."""
     fills: bool = False
     """Whether nobody chose how many chunks are retrieved: a step without a budget then
