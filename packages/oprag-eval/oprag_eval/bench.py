@@ -84,9 +84,14 @@ class Bench:
         self.temperature = temperature
         self.answer_style = answer_style
         self.wording = wording or Wording()
-        asked = (len(q.doc_ids or dataset.documents) for q in dataset.questions)
+        asked = (len(self._names_of(q)) for q in dataset.questions)
         self._most = max(_KEPT, *asked, 0)
         self._held: dict[Hashable, OrderedDict[Hashable, Any]] = {}
+
+    def _names_of(self, question: Question) -> tuple[str, ...]:
+        """Name the documents that a question is asked of."""
+        named = () if self.dataset.search_all else question.doc_ids
+        return named or tuple(self.dataset.documents)
 
     def trial(self, model: Model) -> Bench:
         """Return the same bench with another model, whose answers are not kept."""
@@ -126,13 +131,14 @@ class Bench:
 
         def rank() -> list[Hit]:
             hits, matrices = self._searched(question, splittings)
-            most = k or (len(hits) if question.doc_ids else _FOUND_OF_ALL)
+            alone = question.doc_ids and not self.dataset.search_all
+            most = k or (len(hits) if alone else _FOUND_OF_ALL)
             query = self.vectors.of_query(query_text(question))
             scores = [one for rows in matrices for one in (rows @ query).tolist()]
             found = best_first(scores)[:most]
             if search == "vectors":
                 return [hits[place]._replace(score=scores[place]) for place in found]
-            key = question.doc_ids, splittings
+            key = self._names_of(question), splittings
             words = self.kept("words", key, lambda: WordSearch(hits))
             fused = words.fused(query_text(question), found, most)
             return [hits[place] for place in fused]
@@ -154,7 +160,7 @@ class Bench:
                         matrices.append(self.chunk_vectors(document, splitting))
             return hits, matrices
 
-        return self.kept("searched", (question.doc_ids, splittings), gather)
+        return self.kept("searched", (self._names_of(question), splittings), gather)
 
     def kept(self, kind: Hashable, name: Hashable, make: Callable[[], Made]) -> Made:
         """Return what a system makes without a model, made once while it is in use.

@@ -13,7 +13,7 @@ from oprag.calls import SENTINEL, TokenUsage
 from oprag_eval import metrics
 from oprag_eval.data import Dataset, Question
 from oprag_eval.metrics.choices import ChoiceRules
-from oprag_eval.running.run_directory import AnswerKey, RunDirectory
+from oprag_eval.running.run_directory import AnswerKey, RunDirectory, key_of
 
 Score: TypeAlias = float | bool | None
 """None: the measure does not fit this question, or lacks its data."""
@@ -27,6 +27,10 @@ _WRITTEN = (
 CORPUS_MEASURES = {"bleu_1": 1, "bleu_4": 4}
 """Measures of all answers of an arm together, with the longest n-gram; the sets name
 them `corpus_bleu`. They have no score per question."""
+
+JUDGED = "judged.jsonl"
+"""What a judge said of answers, one line each; absent without one."""
+JUDGE = "judge"
 
 _CONTEXT_DIGITS = 6
 _OFFICIAL_OPTIONS = 4
@@ -101,6 +105,9 @@ def score(directory: RunDirectory, dataset: Dataset) -> list[dict[str, Any]]:
     """
     style = directory.settings().get("answer_style", "letter")
     scored = list(score_answers(directory.answers(), dataset, style))
+    judged = {key_of(line): line[JUDGE] for line in directory.lines(JUDGED)}
+    for line in scored if judged else ():
+        line["measures"] |= {JUDGE: judged.get(key_of(line))}
     lines = ({name: line[name] for name in _WRITTEN} for line in scored)
     directory.write_lines("scores.jsonl", lines)
     return scored
@@ -155,7 +162,8 @@ def _answerable(answer: Answer, _: Question, __: Dataset) -> Score:
     return bool(answer["prediction"]) and route != "full" if route else None
 
 
-def _evidence_recall(answer: Answer, question: Question, _: Dataset) -> Score:
+def _evidence_recall(answer: Answer, question: Question, dataset: Dataset) -> Score:
+    """Spans of a text that stands in no document are looked for by their words."""
     if not question.evidence:
         return None
     kept = [
@@ -163,16 +171,31 @@ def _evidence_recall(answer: Answer, question: Question, _: Dataset) -> Score:
         for name, start, end, _ in answer["pieces"]
         if name in question.doc_ids and start is not None
     ]
+    source = dataset.documents[question.doc_ids[0]].text
+    texts = [_words(text) for text in answer.get("texts", ())]
+    for start, end in question.evidence:
+        if any(_words(source[start:end]) in text for text in texts):
+            kept.append((start, end))
     kind = question.evidence_kind
     return metrics.evidence_recall(question.evidence, kept, kind=kind)
 
 
+def _words(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _answer_recall(answer: Answer, question: Question, dataset: Dataset) -> Score:
-    """None for a context that holds text of its own, such as summaries."""
+    """None for a context that holds text of its own that is not kept, as summaries."""
     pieces = answer["pieces"]
-    if not question.answers or any(start is None for _, start, _, _ in pieces):
+    texts = [*answer.get("texts", ())]
+    unplaced = sum(start is None for _, start, _, _ in pieces)
+    if not question.answers or unplaced != len(texts):
         return None
-    texts = [dataset.documents[name].text[start:end] for name, start, end, _ in pieces]
+    texts += [
+        dataset.documents[name].text[start:end]
+        for name, start, end, _ in pieces
+        if start is not None
+    ]
     return metrics.answer_recall("\n\n".join(texts), question.answers)
 
 

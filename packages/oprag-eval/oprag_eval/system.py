@@ -73,6 +73,9 @@ class Attempt:
     """Every call of this question, for a system that makes several."""
     whole: bool | None = None
     """Whether the full documents that it read were whole; None where it read none."""
+    texts: tuple[str, ...] = ()
+    """Of its pieces, the texts that stand in no document, in their order; empty where
+    they are not kept, as of summaries."""
     usage: Mapping[str, TokenUsage] = field(default_factory=dict)
     """Tokens of the model calls by stage: `retrieve` and `answer`, of this question;
     `index`, of all that was made of its documents beforehand (summaries, gists): the

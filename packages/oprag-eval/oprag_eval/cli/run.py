@@ -8,7 +8,7 @@ import platform
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import typer
 from langchain_core.embeddings import Embeddings
@@ -33,11 +33,13 @@ from oprag_eval.question_words import wording_for
 from oprag_eval.readers.chat import ChatModel
 from oprag_eval.readers.offline import OfflineReader
 from oprag_eval.reports import write_reports
+from oprag_eval.reports.summary import Summary
 from oprag_eval.reports.tables import number_of
 from oprag_eval.running.limits import CappedModel, Spending
 from oprag_eval.running.run_directory import RunDirectory, alone_in
 from oprag_eval.running.runner import Plan, RunReport, run
 from oprag_eval.system import System
+from oprag_eval.systems.own import OwnSystem
 
 FAILED = 3
 """Exit code where some questions could not be answered."""
@@ -65,12 +67,13 @@ def perform(
     measure: str = "",
     planned: Sequence[tuple[str, str]] = (),
     spent_in: Path | None = None,
+    ending: Ending | None = None,
 ) -> RunEstimate | None:
     """Estimate a run, and unless it is a dry one ask what is still to be asked.
 
     Systems are compared by `measure` and as `planned`; empty: by the set's own, each
     with vanilla RAG. What is spent is entered in `spent_in`, so that several runs share
-    one cap; None: in the run's folder.
+    one cap; None: in the run's folder. `ending` tells the result in its own way.
 
     Returns:
         The estimate of a run that is not carried out.
@@ -79,30 +82,28 @@ def perform(
     evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
     if options.dry_run:
         return _show_estimate(evaluation, options, _account(options))
-    directory = RunDirectory(out)
+    directory, code = RunDirectory(out), 0
     with alone_in(out):
         directory.begin(evaluation.settings)
         # No language model, no account.
         record = spent_in or out / "spending.jsonl"
         spending = None if options.offline else _account(options, record)
-        left = 1 - len(directory.answers()) / len(evaluation.plan)
-        if spending is not None and left:
-            _show_estimate(evaluation, options, spending, left)
-            typer.echo("")
+        if spending is not None:
+            _show_rest(evaluation, options, directory, spending, err=ending is not None)
         try:
             report = _asked(evaluation, options, directory, spending)
             spent = [] if spending is None else ["", f"Spent: {spending}"]
             if report.known or report.asked:
-                summary = write_reports(
-                    directory,
+                code = _report(
                     evaluation.bench.dataset,
+                    directory,
+                    ending,
+                    spent,
                     price=options.price,
                     measure=measure,
                     planned=planned,
                     stopped=report.stopped is not None,
                 )
-                lines = [*result_lines(summary), *spent, *advice_lines(summary)]
-                typer.echo("\n".join([*lines, "", f"Report: {out / 'report.html'}"]))
         except KeyboardInterrupt as interrupt:
             note(f"Stopped. {_kept(evaluation, directory)}")
             raise typer.Exit(INTERRUPTED) from interrupt
@@ -111,21 +112,91 @@ def perform(
                 raise
             kept = _kept(evaluation, directory)
             raise stop(f"The disk is full. {kept}") from error
-    if not report.complete:
-        raise _incomplete(report, spent, out)
+    _leave(report, code, spent, out)
     return None
 
 
+def _leave(report: RunReport, code: int, spent: Sequence[str], out: Path) -> None:
+    """Exit with the code of what is missing, else with that of the ending."""
+    if not report.complete:
+        raise _incomplete(report, spent, out)
+    if code:
+        raise typer.Exit(code)
+
+
+def _report(
+    dataset: Dataset,
+    directory: RunDirectory,
+    ending: Ending | None,
+    spent: Sequence[str],
+    **how: Any,
+) -> int:
+    """Write the reports and tell the result; return the exit code."""
+    if ending is not None:
+        ending.judge_answers(directory, dataset)
+    summary = write_reports(directory, dataset, **how)
+    lines = [*result_lines(summary), *spent, *advice_lines(summary)]
+    lines += ["", f"Report: {directory.path / 'report.html'}"]
+    if ending is not None:
+        return ending(directory, dataset, summary, lines)
+    typer.echo("\n".join(lines))
+    return 0
+
+
+class Ending(Protocol):
+    """The end of a run, where it is not told in lines alone."""
+
+    def judge_answers(self, directory: RunDirectory, dataset: Dataset) -> None:
+        """Judge the answers, before they are scored."""
+
+    def __call__(
+        self,
+        directory: RunDirectory,
+        dataset: Dataset,
+        summary: Summary,
+        lines: Sequence[str],
+    ) -> int:
+        """Tell the result; return the exit code."""
+
+
+def _show_rest(
+    evaluation: Evaluation,
+    options: RunOptions,
+    directory: RunDirectory,
+    spending: Spending,
+    *,
+    err: bool,
+) -> None:
+    """Show what the run takes, if something is left to be asked."""
+    left = 1 - len(directory.answers()) / len(evaluation.plan)
+    if left:
+        _show_estimate(evaluation, options, spending, left, err=err)
+        typer.echo("", err=err)
+
+
 def _show_estimate(
-    evaluation: Evaluation, options: RunOptions, spending: Spending, left: float = 1
-) -> RunEstimate:
-    """Show what the whole run takes; say so if the share that is left passes a cap."""
+    evaluation: Evaluation,
+    options: RunOptions,
+    spending: Spending,
+    left: float = 1,
+    *,
+    err: bool = False,
+) -> RunEstimate | None:
+    """Show what the whole run takes; say so if the share that is left passes a cap.
+
+    Somebody else's systems are not asked for it, since that may cost.
+    """
     console = make_console(stderr=True)
+    plan, own = evaluation.plan.without(OwnSystem)
+    if own:
+        note(f"Not estimated, since they would have to be asked: {', '.join(own)}.")
+    if plan is None:
+        return None
     with progress_bar(console, "Embedding a sample for the estimate") as bar:
-        estimating = estimate_run(evaluation.plan, evaluation.bench, advanced=bar)
+        estimating = estimate_run(plan, evaluation.bench, advanced=bar)
         estimate = asyncio.run(estimating)
     for line in estimate_lines(estimate, options.price):
-        typer.echo(line)
+        typer.echo(line, err=err)
     if spending.passed([times(estimate.low.usage, left)]) is not None:
         note("What is left is more than the cap allows: the run can be continued.")
     return estimate

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from oprag.cli.messages import stop
 from oprag.cli.options import Files, takes
 from oprag_eval.cli.options import RunOptions, Systems, read_budgets, read_specs
 
@@ -23,8 +25,8 @@ def sweep(
     questions: Annotated[
         Path,
         typer.Option(
-            help="Your questions: a CSV file with the columns question, answer and "
-            "document, or JSON Lines.",
+            help="Your questions: CSV with the columns question, answer and document, "
+            "JSON Lines, or a data set of LlamaIndex, ragas or LangSmith.",
             show_default=False,
         ),
     ],
@@ -37,6 +39,46 @@ def sweep(
         ),
     ] = "",
     systems: Systems = _SYSTEMS,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE:NAME",
+            help="A system of your own beside these: a function of a question, a "
+            "retriever of LangChain or LlamaIndex, or a query engine. All systems then "
+            "search all documents. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    judge: Annotated[
+        str,
+        typer.Option(
+            metavar="MODULE:NAME|FILE.csv",
+            help="Scores answers from 0 to 1: a function of a row of rows.jsonl, or a "
+            "file with the columns question_id and score.",
+            show_default=False,
+        ),
+    ] = "",
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MEASURE=NUMBER",
+            help="Exit with 5 where a score is under it, such as recall=0.8. May be "
+            "repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    compare: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RUN",
+            help="Exit with 5 where this run is worse than the one in that folder, and "
+            "it is no accident.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the result as JSON.")
+    ] = False,
     out: Annotated[
         Path,
         typer.Option(
@@ -50,16 +92,19 @@ def sweep(
     Asks your questions at growing token budgets: of chunks in document order, by the
     settings that this project recommends, and of whole documents; and once each by the
     defaults of LangChain and LlamaIndex. Ends with the fewest tokens shown to do as
-    well as the best, and the evidence; or says that it takes more questions to tell.
+    well as the best on these documents, the evidence, and a line of Python; or says
+    how many questions it takes to tell.
 
     Without a chat model it measures whether the passages hold the evidence or the
-    answers that your questions name; with one, its answers.
+    answers that your questions name, and cannot compare their order; with one, its
+    answers.
 
     \b
       oprag sweep notes/ --questions questions.csv
       oprag sweep notes/ --questions questions.csv --model openai:gpt-4o-mini --dry-run
+      oprag sweep notes/ --questions questions.csv --system my_module:retriever
 
-    Exit codes: as `oprag evaluate`.
+    Exit codes: as `oprag evaluate`; 5 where --fail-under or --compare is not met.
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     specs = read_specs(systems)
     tokens = read_budgets(budgets) if budgets else []
@@ -73,18 +118,44 @@ def sweep(
         sweep_measure,
         with_answer_recall,
     )
+    from oprag_eval.cli.ending import SweepEnding, read_bounds, rows_before
     from oprag_eval.cli.run import perform
     from oprag_eval.data import read_own
+    from oprag_eval.judging import judge_named
+    from oprag_eval.systems.own import load_own
 
     options.check()
-    chosen = [make_system(spec) for spec in specs]
-    own = read_own(questions, own_documents(files, questions, out))
-    dataset = with_answer_recall(restrict(own, options.limit_questions))
+    ending = SweepEnding(
+        bounds=read_bounds(fail_under or []),
+        compared=compare,
+        before=rows_before(compare),
+        as_json=as_json,
+        judge=judge_named(judge) if judge else None,
+    )
+    if judge and options.offline and not system:
+        raise stop(_NO_ANSWERS, code=2)
+    own = [load_own(target) for target in system or []]
+    chosen = [*own, *(make_system(spec) for spec in specs)]
+    read = read_own(questions, own_documents(files, questions, out))
+    dataset = with_answer_recall(restrict(read, options.limit_questions))
+    if own:
+        dataset = replace(dataset, search_all=True, notes=(*dataset.notes, _ALL))
     perform(
         dataset,
         chosen,
         tokens or budgets_for(dataset, resolve_token_counter(None)),
         options,
         out,
-        measure=sweep_measure(dataset, offline=options.offline),
+        measure="" if judge else sweep_measure(dataset, offline=options.offline),
+        ending=ending,
     )
+
+
+_NO_ANSWERS = (
+    "--judge scores answers, and without a chat model there are none. Give --model, or "
+    "a --system that answers."
+)
+_ALL = (
+    "A system of one's own searches all documents, so every system did, whichever "
+    "document a question is about."
+)

@@ -62,9 +62,13 @@ class Dataset:
     """Names in `oprag_eval.metrics` that fit, the papers' own first."""
     notes: tuple[str, ...] = ()
     """Differences from the papers: counts, and questions that were left out."""
+    search_all: bool = False
+    """Whether every question is asked of all documents, whichever it is on."""
 
     def documents_of(self, question: Question) -> list[Document]:
         """Return the documents that a question is asked of, in order."""
+        if self.search_all:
+            return [*self.documents.values()]
         return [self.documents[name] for name in question.doc_ids or self.documents]
 
     def count_documents(self, questions: Sequence[Question]) -> int:

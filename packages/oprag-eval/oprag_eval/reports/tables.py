@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from oprag_eval.data import Dataset
 from oprag_eval.reports.summary import Difference, Summary
+from oprag_eval.scores import JUDGE
 from oprag_eval.statistics import FEWEST_PAIRS, Figure
 
 _TITLES = {
+    "judge": "judge",
     "token_f1": "F1",
     "exact_match": "exact match",
     "longrag_match": "LongRAG's match",
@@ -64,13 +66,13 @@ def in_order(measures: Iterable[str], first: str) -> list[str]:
 def main_measure(dataset: Dataset, measures: Collection[str]) -> str:
     """Choose the measure that arms are compared by.
 
-    The first of the set's own that scores answers one by one; for a set without
-    answers, whether the context holds the evidence.
+    A judge's; else the first of the set's own that scores answers one by one; for a
+    set without answers, whether the context holds the evidence.
 
     Returns:
         Empty where there is none.
     """
-    named = [*dataset.metrics, *CONTEXT_MEASURES]
+    named = [JUDGE, *dataset.metrics, *CONTEXT_MEASURES]
     return next((name for name in named if name in measures), "")
 
 

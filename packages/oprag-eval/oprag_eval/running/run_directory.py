@@ -109,7 +109,7 @@ ERRORS = "errors.jsonl"
 """Questions without an answer; absent where all have one."""
 _OF_A_RUN = {"data", "systems", "budgets"}
 _VERSION = "format"
-FORMAT = 6
+FORMAT = 7
 """Of the files of a run; another one is refused."""
 
 

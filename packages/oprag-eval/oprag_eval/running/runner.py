@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -70,6 +71,19 @@ class Plan:
 
     def __len__(self) -> int:
         return len(self.arms) * len(self.questions)
+
+    def without(self, kind: type[System]) -> tuple[Plan | None, list[str]]:
+        """Leave out a kind of system.
+
+        Returns:
+            The plan of the others, None where there are none; and the names left out.
+        """
+        out = dict.fromkeys(
+            a.system.name for a in self.arms if isinstance(a.system, kind)
+        )
+        plan = copy.copy(self)
+        plan.arms = tuple(arm for arm in self.arms if arm.system.name not in out)
+        return (plan if plan.arms else None), [*out]
 
     def keys(self) -> list[AnswerKey]:
         """In the order in which they are kept: an arm's questions together."""

@@ -1,0 +1,97 @@
+"""The end of `oprag sweep`: rows for other tools, the gate, and JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from oprag.cli.messages import stop
+from oprag_eval.data import Dataset
+from oprag_eval.gate import Verdict, compare_runs, find_under, read_rows
+from oprag_eval.judging import Judge, judge_answers
+from oprag_eval.reports.summary import Summary
+from oprag_eval.rows import ROWS, Row, write_rows
+from oprag_eval.running.run_directory import RunDirectory
+
+RED = 5
+"""Exit code where the gate is red."""
+
+
+@dataclass(frozen=True)
+class SweepEnding:
+    """What `oprag sweep` does with a run that is answered."""
+
+    bounds: Mapping[str, float] = field(default_factory=dict)
+    """The least scores, by measure."""
+    compared: Path | None = None
+    """The run that it is compared with."""
+    before: Sequence[Row] = ()
+    """Its rows."""
+    as_json: bool = False
+    judge: Judge | None = None
+
+    def judge_answers(self, directory: RunDirectory, dataset: Dataset) -> None:
+        """Judge the answers that are not judged yet."""
+        if self.judge is not None:
+            judge_answers(directory, dataset, self.judge)
+
+    def __call__(
+        self,
+        directory: RunDirectory,
+        dataset: Dataset,
+        summary: Summary,
+        lines: Sequence[str],
+    ) -> int:
+        """Write the rows, tell the result, and judge whether the build fails."""
+        from oprag_eval.scores import score
+
+        write_rows(directory, score(directory, dataset), dataset)
+        verdict = self._verdict(directory, summary)
+        gated = bool(self.bounds) or self.compared is not None
+        if self.as_json:
+            values: dict[str, Any] = dataclasses.asdict(summary)
+            values["report"] = str(directory.path / "report.html")
+            values["gate"] = verdict.to_dict() if gated else None
+            typer.echo(json.dumps(values, ensure_ascii=False, indent=2))
+        else:
+            told = [*verdict.lines(summary, self.compared)] if gated else []
+            typer.echo("\n".join([*lines, *([""] if told else []), *told]))
+        return RED if verdict.red else 0
+
+    def _verdict(self, directory: RunDirectory, summary: Summary) -> Verdict:
+        under = find_under(summary, self.bounds)
+        if self.compared is None:
+            return Verdict(tuple(under))
+        rows = directory.lines(ROWS)
+        changes = compare_runs(self.before, rows, summary.measure)
+        return Verdict(tuple(under), tuple(changes))
+
+
+def read_bounds(texts: Sequence[str]) -> dict[str, float]:
+    """Read `recall=0.8`, one or several."""
+    bounds = {}
+    for text in texts:
+        name, _, written = text.partition("=")
+        try:
+            bound = float(written)
+        except ValueError:
+            bound = -1.0
+        if not name or not 0 <= bound <= 1:
+            message = (
+                f"--fail-under {text!r}: it takes MEASURE=NUMBER from 0 to 1, such as "
+                "recall=0.8."
+            )
+            raise stop(message, code=2)
+        bounds[name.strip()] = bound
+    return bounds
+
+
+def rows_before(run: Path | None) -> list[Row]:
+    """Read the rows of the run to compare with, before anything is asked."""
+    return [] if run is None else read_rows(run)
