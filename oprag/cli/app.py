@@ -53,7 +53,9 @@ class _OneLineErrors(TyperGroup):
 
 
 _OF_EVAL = {
+    "check-questions": "Find gold passages that are not in your documents.",
     "evaluate": "Compare systems at equal tokens, on published data.",
+    "questions": "Have a chat model draft questions on your files, to be edited.",
     "reproduce": "Run a table of a paper under the paper's conditions.",
     "sweep": "Find out how many tokens your own documents need.",
 }

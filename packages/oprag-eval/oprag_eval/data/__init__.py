@@ -7,7 +7,7 @@ from the papers' is said.
 """
 
 from oprag_eval.data.loader import DATASETS, load
-from oprag_eval.data.own import read_own
+from oprag_eval.data.own import check_gold, read_own
 from oprag_eval.data.passkey import make_passkey
 from oprag_eval.data.records import Dataset, Document, Question
 
@@ -16,6 +16,7 @@ __all__ = [
     "Dataset",
     "Document",
     "Question",
+    "check_gold",
     "load",
     "make_passkey",
     "read_own",

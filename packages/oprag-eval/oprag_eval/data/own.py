@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,29 @@ from pydantic import ConfigDict, model_validator
 
 from oprag.chunk import Span
 from oprag.files import unreadable
+from oprag_eval.data.gold import missing_passages, place_passages
+from oprag_eval.data.imported import json_document, rows_of_object, translate
 from oprag_eval.data.records import Dataset, Document, Question
-from oprag_eval.data.rows import Fields, Text, csv_rows, finish, json_rows, malformed
+from oprag_eval.data.rows import (
+    Fields,
+    Rows,
+    Text,
+    csv_rows,
+    finish,
+    json_rows,
+    malformed,
+)
 from oprag_eval.metrics.contexts import EvidenceKind
+from oprag_eval.metrics.longrag import answer_recall
 
 _ANSWER = re.compile(r"answer(_\d+)?")
 _OPTION = re.compile(r"option_[a-z]")
-_READERS = {".csv": csv_rows, ".jsonl": json_rows}
+_READERS = {".csv": csv_rows, ".jsonl": json_rows, ".json": json_document}
 
 
-class _Asked(Fields):
+class Asked(Fields):
+    """One line of a file of questions."""
+
     model_config = ConfigDict(extra="allow")
     question: Text
     question_id: str = ""
@@ -31,6 +44,7 @@ class _Asked(Fields):
     correct: str = ""
     evidence: tuple[tuple[int, int], ...] = ()
     evidence_kind: EvidenceKind = "all"
+    passages: tuple[Text, ...] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -41,7 +55,9 @@ class _Asked(Fields):
             message = f"two of the fields {list(values)} have one name"
             raise ValueError(message)
         known = {
-            k: v for k, v in named.items() if v not in (None, "") or k == "question"
+            k: v
+            for k, v in translate(named).items()
+            if v not in (None, "") or k == "question"
         }
         answers = [key for key in known if _ANSWER.fullmatch(key)]
         options = sorted(key for key in known if _OPTION.fullmatch(key))
@@ -58,7 +74,7 @@ class _Asked(Fields):
         return known
 
 
-def read_own(questions: Path, documents: Mapping[str, str | Document]) -> Dataset:
+def read_own(questions: Any, documents: Mapping[str, str | Document]) -> Dataset:
     """Read one's own questions and documents.
 
     Questions, one per line, as `.csv` with a heading or as `.jsonl`:
@@ -70,16 +86,19 @@ def read_own(questions: Path, documents: Mapping[str, str | Document]) -> Datase
     - `answer`, and `answer_2`, `answer_3`, … for others that are right too;
     - `option_a`, `option_b`, … and `correct`, the letter of the right one;
     - `question_id`; absent: the number of the question, from 1;
-    - in JSON Lines also the lists `answers` and `options`, in place of these; and
+    - in JSON Lines also the lists `answers` and `options`, in place of these;
+      `passages`, texts that hold the answer, which are found in the documents; or
       `evidence`: spans `[start, end)` of the document's characters, in
       the text that is read, which of HTML and PDF files is the rendered one; and
       `evidence_kind`, `"any"` or `"all"`, which it is where absent.
+
+    The formats of LlamaIndex, ragas and LangSmith are read too (`translate`).
 
     The names may be written with capitals and with spaces for `_`. What else a line
     has is not used, and a note names it.
 
     Args:
-        questions: The file.
+        questions: The file; or a data set of these libraries, in memory.
         documents: Texts or documents by name.
 
     Raises:
@@ -88,40 +107,85 @@ def read_own(questions: Path, documents: Mapping[str, str | Document]) -> Datase
             there, or has no right option, or one that is blank between others; or some
             questions have options and others none.
     """
-    reader = _READERS.get(questions.suffix.lower())
-    if reader is None:
-        takes = f"is not a file of questions; oprag takes {' or '.join(_READERS)}"
-        raise unreadable(questions, takes)
+    rows = question_rows(questions)
     held = {
         name: given if isinstance(given, Document) else Document(name, name, given)
         for name, given in documents.items()
     }
     names = _names(held)
-    rows = reader(questions)
-    asked, unused = [], dict[str, None]()
-    for number, (line, row) in enumerate(rows.of(_Asked), 1):
+    asked, unused, lost = [], dict[str, None](), 0
+    for number, (line, row) in enumerate(rows.of(Asked), 1):
         try:
             asked.append(_question(row, str(number), names, held))
         except ValueError as error:
             raise malformed(rows.path, line, str(error)) from error
         unused |= dict.fromkeys(filter(None, row.model_extra or ()))
+        lost += bool(row.passages and not asked[-1].evidence)
+    source = Path(rows.path)
     if not asked:
-        raise unreadable(questions, "holds no questions")
+        raise unreadable(source, "holds no questions")
     if len({bool(question.options) for question in asked}) > 1:
         mixes = "has questions with and without options; give each kind a file"
-        raise unreadable(questions, mixes)
+        raise unreadable(source, mixes)
     measures: tuple[str, ...] = ("choice_match", "bracketed_match")
     if not asked[0].options:
         answered = all(question.answers for question in asked)
         measures = ("token_f1", "exact_match") if answered else ()
     return finish(
-        questions.stem,
+        source.stem,
         asked,
         held,
-        path=str(questions),
+        path=rows.path,
         metrics=measures,
-        notes=[f"the field {name!r} is not used" for name in unused],
+        notes=[
+            *(f"the field {name!r} is not used" for name in unused),
+            *([_LOST.format(lost)] if lost else []),
+        ],
     )
+
+
+_LOST = (
+    "the gold passages of {} questions are not all in one of the documents, and are "
+    "left out; `oprag check-questions` names them"
+)
+
+
+def question_rows(questions: Any) -> Rows:
+    """Read the rows of a file of questions, or of a data set in memory.
+
+    Raises:
+        UnreadableFileError: It is no file of questions.
+    """
+    if not isinstance(questions, str | Path):
+        return rows_of_object(questions)
+    path = Path(questions)
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        takes = f"is not a file of questions; oprag takes {' or '.join(_READERS)}"
+        raise unreadable(path, takes)
+    return reader(path)
+
+
+def check_gold(
+    questions: Any, documents: Mapping[str, Document]
+) -> Iterator[tuple[str, str, str]]:
+    """Find what is wrong with the gold of questions.
+
+    Yields:
+        The question's id, what is wrong, and the text: a gold passage that stands in no
+        document, or not in the one that is named; an answer that stands in none, which
+        no passage can hold word for word.
+    """
+    names = _names(documents)
+    for number, (_, row) in enumerate(question_rows(questions).of(Asked), 1):
+        named, doc_id = row.question_id or str(number), names.get(row.document) or ""
+        where = f"not in {doc_id}" if doc_id else "in no document"
+        for text in missing_passages(row.passages, documents, doc_id):
+            yield named, f"gold passage {where}", text
+        held = [documents[doc_id]] if doc_id else [*documents.values()]
+        open_one = row.answers and not row.options
+        if open_one and not any(answer_recall(each.text, row.answers) for each in held):
+            yield named, f"answer {where}, word for word", row.answers[0]
 
 
 def _names(documents: Mapping[str, Document]) -> dict[str, str | None]:
@@ -135,7 +199,7 @@ def _names(documents: Mapping[str, Document]) -> dict[str, str | None]:
 
 
 def _question(
-    row: _Asked,
+    row: Asked,
     number: str,
     names: Mapping[str, str | None],
     documents: Mapping[str, Document],
@@ -156,6 +220,10 @@ def _question(
             message = f"'correct' is {row.correct!r}, and {there}"
             raise ValueError(message)
         gold = letters.index(correct)
+    evidence = [Span(*span) for span in row.evidence]
+    if row.passages:  # they may be edited, and the spans beside them then are not
+        placed = place_passages(row.passages, documents, doc_id or "")
+        doc_id, evidence = placed or (doc_id, [])
     if row.evidence and not doc_id:
         message = "'evidence' needs 'document', the file that its spans are of"
         raise ValueError(message)
@@ -171,6 +239,6 @@ def _question(
         row.answers or (() if gold is None else (row.options[gold],)),
         row.options,
         gold,
-        tuple(Span(*span) for span in row.evidence),
+        tuple(evidence),
         row.evidence_kind,
     )
