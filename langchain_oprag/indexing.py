@@ -178,6 +178,9 @@ class _LangChain(Framework[Document]):
     def read(self, document: Document) -> SourceText:
         return source_of(document)
 
+    def with_text(self, document: Document, text: str) -> Document:
+        return document.model_copy(update={"page_content": text})
+
     def make(
         self, text: str, own_id: str, metadata: dict[str, Any], like: Document | None
     ) -> Document:

@@ -205,6 +205,11 @@ class _LlamaIndex(Framework[Document]):
             text_of(document), document.metadata, None if random else document.node_id
         )
 
+    def with_text(self, document: Document, text: str) -> Document:
+        copy = document.model_copy()
+        copy.set_content(text)  # gives the copy a text of its own
+        return copy
+
     def make(
         self, text: str, own_id: str, metadata: dict[str, Any], like: Document | None
     ) -> Document:

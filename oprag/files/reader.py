@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from oprag.errors import MissingDependencyError, UnreadableFileError
 from oprag.files.html import html_text
 from oprag.files.pdf import name_blank_pages, pdf_pages
-from oprag.files.text import NoTextError, decode
+from oprag.files.text import NoTextError, decode, name_bad_characters
 from oprag.files.word import word_text
 from oprag.files.worker import within_limits
 
@@ -233,7 +233,7 @@ def read_here(path: Path, name: str) -> list[FileText]:
     text = _READERS.get(ending, decode)(data)
     if not text.strip():
         raise NoTextError("holds no text", "empty")
-    return [FileText(name, text)]
+    return [FileText(name, text, notice=name_bad_characters(data, text))]
 
 
 def _read_pdf(name: str, data: bytes) -> list[FileText]:

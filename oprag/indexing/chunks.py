@@ -31,6 +31,7 @@ from oprag.splitting import (
     splitter_settings,
     texts_in_chunks,
 )
+from oprag.tokens import encodable
 
 D = TypeVar("D")
 """A framework's class of documents."""
@@ -49,6 +50,10 @@ class Framework(ABC, Generic[D]):
     @abstractmethod
     def read(self, document: D) -> SourceText:
         """Return what the core needs of a document. Random ids are none."""
+
+    @abstractmethod
+    def with_text(self, document: D, text: str) -> D:
+        """Return a copy of a document with another text."""
 
     @abstractmethod
     def make(
@@ -80,14 +85,15 @@ def chunks_of(
     mark: str,
 ) -> list[WantedChunk]:
     """All chunks of a document; none if it has no text."""
-    texts = [framework.read(part) for part in parts]
-    if not all(map(is_storable, (name, *(text.text for text in texts)))):
-        reason = "holds a NUL character or half a surrogate pair, in its name or text"
+    if not is_storable(name):
+        reason = "holds a NUL character or half a surrogate pair in its name"
         message = (
             f"Document {name!r} {reason}, and not every vector store keeps it. Take it "
             "out before indexing."
         )
         raise UnreadableFileError(message, path=name, reason=reason)
+    parts = [_make_storable(part, framework) for part in parts]
+    texts = [framework.read(part) for part in parts]
     if not any(text.text.strip() for text in texts):
         return []
     (grouped,) = group_parts(texts)
@@ -113,6 +119,14 @@ def chunks_of(
         own_id = indexed_id(metadata, int(metadata[CHUNK_INDEX]))
         chunks.append(piece._replace(id=own_id, metadata=metadata))
     return framework.finished(chunks)
+
+
+def _make_storable(part: D, framework: Framework[D]) -> D:
+    """Replace characters that not every store keeps, each by one that all keep."""
+    text = framework.read(part).text
+    if is_storable(text):
+        return part
+    return framework.with_text(part, encodable(text).replace("\0", "\ufffd"))
 
 
 def _placed_chunks(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from operator import index
 from typing import Any, TypeAlias
 
 from oprag.errors import InvalidOptionError, PositionError, invalid_option, named
+from oprag.splitting.rows import find_rows
 from oprag.splitting.sentences import punkt_sentence_spans
 from oprag.splitting.token_fit import boundary_at_or_before, longest_prefix
 from oprag.splitting.windows import TextChunk, token_windows
@@ -19,8 +21,11 @@ SentenceSpans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
 OF_SENTENCES = {"chunk_overlap": "Sentences do not overlap: leave it out."}
 """What to do in the place of giving words that are options of other splitters."""
 
+_AFTER_LINE = re.compile(r"\n\s*(?=\S)")
 _AFTER_CLAUSE = re.compile(r"[;:,]\s+(?=\S)|[；：，、]\s*(?=\S)")
 _AFTER_SPACE = re.compile(r"(?<=\s)(?=\S)")  # once for a run of white space
+_CUTS = (_AFTER_LINE, _AFTER_CLAUSE, _AFTER_SPACE)
+"""Where a sentence that is too long is cut, the best first."""
 
 
 def split_tokens(
@@ -95,16 +100,18 @@ def split_sentences(
 
     A sentence that is over the limit by itself is cut: the chunk before it is
     closed, then come its pieces in order, each a chunk by itself that ends, as far
-    to the right as fits, after a `;` `:` or `,` and the white space after it;
-    else after white space; else between graphemes. A single grapheme of more tokens
-    than `chunk_size` stays whole, and is the only thing that exceeds the limit.
+    to the right as fits, at the end of a line; else after a `;` `:` or `,` and the
+    white space after it; else after white space; else between graphemes. A single
+    grapheme of more tokens than `chunk_size` stays whole, and is the only thing that
+    exceeds the limit.
 
     Args:
         text: Any text. Empty: no chunks.
         chunk_size: Tokens that a chunk may count, at least 1.
         tokenizer: Anything that `resolve_token_counter` takes; None for cl100k, and
             never an approximation.
-        sentence_spans: Finds the sentences; None for English Punkt.
+        sentence_spans: Finds the sentences; None for English Punkt, and each row of a
+            table as one sentence.
 
     Returns:
         The chunks in reading order.
@@ -134,7 +141,9 @@ def split_sentences(
     except (TypeError, ValueError) as error:
         takes = "It takes a function that gives spans of its text: [(0, 12), (13, 40)]."
         raise invalid_option("sentence_spans", sentence_spans, takes) from error
-    bounds = _sentence_bounds(spans, len(text))
+    bounds: Sequence[int] = _sentence_bounds(spans, len(text))
+    if sentence_spans is None:
+        bounds = _keep_rows_whole(bounds, find_rows(text))
     return list(_packed(text, bounds, chunk_size, counter))
 
 
@@ -203,6 +212,22 @@ def _sentence_bounds(spans: Sequence[tuple[int, int]], length: int) -> list[int]
     return [0, *(start for start, _ in spans[1:]), length]
 
 
+def _keep_rows_whole(
+    bounds: Sequence[int], rows: Sequence[tuple[int, int]]
+) -> Sequence[int]:
+    """Return the bounds of sentences and of rows, none of them inside a row."""
+    if not rows:
+        return bounds
+    edges = {edge for row in rows for edge in row}
+    starts = [start for start, _ in rows]
+    apart = []
+    for bound in bounds:
+        at = bisect_right(starts, bound) - 1
+        if at < 0 or bound >= rows[at][1]:
+            apart.append(bound)
+    return sorted({*apart, *edges, bounds[0], bounds[-1]})
+
+
 def _packed(
     text: str, bounds: Sequence[int], chunk_size: int, counter: NamedTokenCounter
 ) -> Iterator[TextChunk]:
@@ -231,7 +256,7 @@ def _piece(
 ) -> TextChunk:
     """The first piece of what is left of such a sentence."""
     reach = longest_prefix(text, start, end, chunk_size=chunk_size, counter=counter)
-    for pattern in (_AFTER_CLAUSE, _AFTER_SPACE) if reach < end else ():
+    for pattern in _CUTS if reach < end else ():
         # One character more, so that the pattern can look at what follows the cut.
         ends = (match.end() for match in pattern.finditer(text, start, reach + 1))
         cuts = [end for end in ends if end > start]

@@ -229,6 +229,19 @@ def test_bytes_that_are_no_utf8_are_told_apart(data, fault):
         decode(data)
 
 
+LONG = b"The harbour opened in May. " * 20
+
+
+@pytest.mark.parametrize("bad", [b"\xe9", b"\0"])
+def test_one_bad_byte_does_not_refuse_a_text(bad, tmp_path):
+    (tmp_path / "a.txt").write_bytes(LONG + bad + LONG)
+
+    (text,) = read_files([tmp_path]).texts
+
+    assert text.text == (LONG + b"?" + LONG).decode().replace("?", "\ufffd")
+    assert text.notice == "1 character is wrong in it, and read as U+FFFD"
+
+
 def test_a_byte_order_mark_is_no_text():
     assert decode(b"\xef\xbb\xbfa\r\n") == "a\r\n"
 

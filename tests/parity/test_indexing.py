@@ -113,6 +113,20 @@ def test_the_same_is_stored_of_generated_documents(loaded, packed, size):
     assert stored[0] == stored[1]
 
 
+def test_one_character_that_no_store_keeps_does_not_refuse_a_document():
+    text = f"{SENTENCES}A page\0 of a reader, and \ud800 half of a sign. {SENTENCES}"
+    stored = []
+    for place in alone():
+        report = index(place, [Text(text, NAMED, "", None)])
+        assert not report.failed
+        stored.append(content(place.chunks))
+        own = list(place.chunks.read({document_key("a.pdf"): None}))
+        kept = text.replace("\0", "\ufffd").replace("\ud800", "\ufffd")
+        assert rebuild("a.pdf", own).parts == (kept,)
+
+    assert stored[0] == stored[1]
+
+
 SIZES = [(9, False), (30, False), (30, True)]
 
 

@@ -1,0 +1,105 @@
+"""Rows of tables in a text: a chunk holds whole ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+_FEWEST = 3
+"""Lines in a row of one form that are a table, at least; of Markdown two."""
+_SURE = 5
+"""Lines with as many commas each that are no prose, though blanks follow them."""
+_LONGEST_CELL = 50
+"""Lines that one value in quotes may have."""
+_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
+_QUOTE_OPENS = re.compile(r'(?:^|[,;\t])"')
+_QUOTED = re.compile(r'"[^"]*"')
+_NUMBER = re.compile(r"[-+(−–]?[€$£]?\d[\d.,:/%)]*[%€*)]*|[-–—]")
+_FEWEST_NUMBERS = 2
+_DELIMITERS = ("\t", ";", ",", "|")
+_BEFORE_BLANK = re.compile(r"[,;](?=[ \n]|\Z)")
+_MOST_BLANKS = 0.2
+"""Share of the commas or semicolons of a table that a blank may follow."""
+
+
+class _Row(NamedTuple):
+    """A line that may be a row, or the lines of one with a value in quotes."""
+
+    start: int
+    end: int
+    forms: frozenset[tuple[str, int]]
+    """Each way in which it is like a row; lines of a table have one in common."""
+    blanks: int
+    """Commas and semicolons that a blank follows."""
+
+
+def find_rows(text: str) -> list[tuple[int, int]]:
+    """Find the rows of tables: in Markdown, as CSV, or lines of numbers.
+
+    Returns:
+        The span of each row with the line break after it, ascending, apart from one
+        another.
+    """
+    found: list[tuple[int, int]] = []
+    run: list[_Row] = []
+    shared: frozenset[tuple[str, int]] = frozenset()
+    for row in _lines(text):
+        both = shared & row.forms
+        if run and both:
+            run.append(row)
+            shared = both
+            continue
+        found += _rows_of(run, shared)
+        run, shared = ([row], row.forms) if row.forms else ([], frozenset())
+    return found + _rows_of(run, shared)
+
+
+def _rows_of(
+    run: Sequence[_Row], shared: frozenset[tuple[str, int]]
+) -> list[tuple[int, int]]:
+    """Return the spans of lines that are a table; none if they are not."""
+    of_markdown = ("", 0) in shared
+    if len(run) < (2 if of_markdown else _FEWEST):
+        return []
+    kinds = {kind for kind, _ in shared}
+    fewest = min(count for _, count in shared)
+    if kinds <= {",", ";"} and (len(run) < _SURE or fewest < _FEWEST_NUMBERS):
+        marks = sum(count for _, count in shared) * len(run)
+        if sum(row.blanks for row in run) > _MOST_BLANKS * marks:
+            return []  # lines of prose
+    return [(row.start, row.end) for row in run]
+
+
+def _lines(text: str) -> Iterator[_Row]:
+    start, open_lines = 0, 0
+    for match in _LINE.finditer(text):
+        end = match.end()
+        if end == start:
+            break
+        line = text[start:end]
+        if open_lines < _LONGEST_CELL and end < len(text) and _is_open(line):
+            open_lines += 1
+            continue
+        line = _QUOTED.sub("", line)
+        blanks = len(_BEFORE_BLANK.findall(line))
+        yield _Row(start, end, frozenset(_forms(line.strip())), blanks)
+        start, open_lines = end, 0
+
+
+def _is_open(line: str) -> bool:
+    """Tell whether a value in quotes goes on in the next line."""
+    return line.count('"') % 2 == 1 and _QUOTE_OPENS.search(line) is not None
+
+
+def _forms(line: str) -> Iterator[tuple[str, int]]:
+    if line[:1] == line[-1:] == "|" and len(line) > 1:
+        yield "", 0
+        return
+    for mark in _DELIMITERS:
+        if count := line.count(mark):
+            yield mark, count
+    words = line.split()
+    numbers = sum(_NUMBER.fullmatch(word) is not None for word in words)
+    if numbers >= _FEWEST_NUMBERS and 2 * numbers >= len(words):
+        yield "0", 0
