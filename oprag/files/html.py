@@ -1,28 +1,20 @@
-"""The visible text of an HTML page."""
+"""The text of an HTML page: its body, whole, and little of what stands around it.
+
+Parsed by lxml. Which lines are the body is trafilatura's judgement, in doubt ours: it
+leaves out a part of the body of one page in three, so a line goes only where it looks
+like one of those around a text, too.
+"""
 
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+from oprag.files.html_lines import Line, read_lines
 from oprag.files.text import decode
+from oprag.optional import require
 from oprag.tokens import encodable
-
-_UNSEEN = frozenset(("head", "noscript", "script", "style", "svg", "template", "title"))
-_IN_HEAD = _UNSEEN - {"svg"} | {"base", "html", "link", "meta"}
-"""Tags that do not end a head that is not closed."""
-_PARAGRAPHS = frozenset(
-    (
-        *("address", "article", "aside", "blockquote", "details", "div", "dl"),
-        *("figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header"),
-        *("hr", "main", "nav", "ol", "p", "pre", "section", "summary", "table", "ul"),
-    )
-)
-_LINES = frozenset(("br", "dd", "dt", "figcaption", "li", "option", "tr"))
-_CELLS = frozenset(("td", "th"))
-_HEADING = re.compile("h[1-6]")
-_EMPTY_HEADING = re.compile(r"^#+ *$\n*", re.MULTILINE)
 
 _DECLARED = (
     re.compile(rb"^\s*<\?[^>]*?encoding\s*=\s*['\"]([\w.:+-]{1,40})"),
@@ -30,12 +22,16 @@ _DECLARED = (
 )
 _HEAD_BYTES = 4096
 """Bytes that may declare a page's encoding; in a long one, its first twentieth."""
-
-# Stand for white space that stays, while that of the source text is thrown out. Pages
-# do not hold such characters; if one does, it becomes white space.
-_PARAGRAPH, _LINE, _KEPT_SPACE = "\x00", "\x1f", "\x1e"
-_BREAKS = re.compile(f" *[{_PARAGRAPH}{_LINE}][ {_PARAGRAPH}{_LINE}]*")
-_SPACE = re.compile(f"[ \\t\\n\\r\\f{_LINE}{_KEPT_SPACE}]+")
+_SPACE = re.compile(r"[\s\x1c-\x1f]+")
+_NOT_WORD = re.compile(r"\W+")
+_TINY, _SHORT = 60, 80
+"""Characters below which a line may go: inside the body, and before or after it."""
+_PAGE = 250
+"""Characters of a page that is hidden as a whole, at least."""
+_LINKED = 0.5
+"""Share of a line that is links where it may go."""
+_LEAST_FOUND = 0.05
+"""Share of a page that trafilatura has to find, to be asked at all."""
 
 
 class Shown(NamedTuple):
@@ -50,17 +46,26 @@ class Shown(NamedTuple):
 def html_text(data: bytes) -> str:
     """Read the text of a page: its title, unless the text begins with it, and the text.
 
-    Headings are as in Markdown. Navigation is left out; so is what is around the main
-    text, where the page says which that is.
+    Headings are as in Markdown, rows of tables too; items of lists have their numbers.
+    What is hidden or struck is left out, and what is around the text, as far as that is
+    certain.
 
     Args:
         data: The page, in the encoding that it declares, else in UTF-8.
 
     Raises:
+        MissingDependencyError: lxml or trafilatura is not installed.
         NoTextError: The page is not in the encoding that it should be in.
     """
-    page = encodable(decode(data, _declared(data)))
-    title, body = shown_text(page, document=True)
+    root = _parse(encodable(decode(data, _declared(data))))
+    if root is None:
+        return ""
+    title = _title(root)
+    lines = read_lines(root, document=True)
+    hidden = read_lines(root, document=True, hidden=True)
+    if 2 * _count(lines) < _count(hidden) > _PAGE:  # until a script shows it
+        lines = hidden
+    body = _join(_leave_out_around(lines, root))
     # Most pages repeat their title as the first heading.
     repeated = body.partition("\n")[0].lstrip("# ") == title
     return body if repeated or not title else f"{title}\n\n{body}".strip()
@@ -74,18 +79,15 @@ def shown_text(page: str, *, document: bool = False) -> Shown:
 
     Args:
         page: The page.
-        document: Read it as a document: see `html_text`.
+        document: Read it as a document: see `html_text`. All of it is read.
+
+    Raises:
+        MissingDependencyError: lxml is not installed.
     """
-    parser = _Parser(document=document)
-    parser.feed(page)
-    parser.close()
-    body = re.sub(" +", " ", "".join(parser.body))
-    body = _BREAKS.sub(
-        lambda found: "\n\n" if _PARAGRAPH in found.group() else "\n", body
-    )
-    body = _EMPTY_HEADING.sub("", body) if document else body
-    body = body.strip().replace(_KEPT_SPACE, " ")
-    return Shown(_SPACE.sub(" ", "".join(parser.title)).strip(), body)
+    root = _parse(page)
+    if root is None:
+        return Shown("", "")
+    return Shown(_title(root), _join(read_lines(root, document=document)))
 
 
 def _declared(data: bytes) -> str | None:
@@ -94,70 +96,69 @@ def _declared(data: bytes) -> str | None:
     return next((match[1].decode("ascii") for match in found if match), None)
 
 
-class _Parser(HTMLParser):
-    """Collects what is seen, with marks where blocks and lines begin and end."""
+def _parse(page: str) -> Any:
+    """Return the page's element; None where it has none."""
+    html = require("lxml.html", extra="cli", purpose="Reading HTML files")
+    etree = require("lxml.etree", extra="cli", purpose="Reading HTML files")
+    parser = html.HTMLParser(encoding="utf-8", huge_tree=True, remove_pis=True)
+    try:
+        return html.document_fromstring(page.encode(), parser=parser)
+    except etree.ParserError:  # nothing but comments
+        return None
 
-    def __init__(self, *, document: bool) -> None:
-        super().__init__(convert_charrefs=True)
-        self._document = document
-        self._hidden = _UNSEEN | {"nav"} if document else _UNSEEN
-        self._mains = 0
-        self._around = False
-        self.title: list[str] = []
-        self.body: list[str] = []
-        self._titles = 0
-        self._unseen: list[str] = []
-        self._preformatted = 0
-        self._in_title = False
 
-    @property
-    def _unread(self) -> bool:
-        return bool(self._unseen) or self._around
+def _title(root: Any) -> str:
+    found = root.find(".//title")
+    return "" if found is None else _SPACE.sub(" ", found.text_content()).strip()
 
-    def parse_marked_section(self, i: int, report: bool = True) -> int:  # noqa: ARG002, FBT001, FBT002 -- overrides
-        return self.parse_bogus_comment(i)  # as browsers do; unknown ones are errors
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        del attrs
-        if tag == "body" or (self._unseen == ["head"] and tag not in _IN_HEAD):
-            self._unseen.clear()  # a head that is not closed ends here
-        self._unseen += [tag] if tag in self._hidden else []
-        if tag == "main" and self._document and not self._unseen:
-            self._mains += 1
-            self._around = False
-            if self._mains == 1:
-                self.body.clear()
-        self._preformatted += tag == "pre"
-        self._titles += tag == "title"
-        self._in_title = tag == "title" and self._titles == 1
-        self._mark(tag)
-        if self._document and _HEADING.fullmatch(tag) and not self._unread:
-            self.body.append(f"{'#' * int(tag[1])} ")
+def _join(lines: Sequence[Line]) -> str:
+    return "".join(line.gap + line.whole for line in lines).strip()
 
-    def handle_endtag(self, tag: str) -> None:
-        if tag in self._hidden:
-            del self._unseen[-1:]
-        self._around |= tag == "main" and self._mains > 0
-        self._preformatted -= tag == "pre" and self._preformatted > 0
-        self._in_title = False
-        self._mark(tag)
 
-    def handle_data(self, data: str) -> None:
-        if self._unseen == ["head"] and data.strip():
-            self._unseen.clear()
-        if self._in_title:
-            self.title.append(data)
-        elif not self._unread and self._preformatted:
-            self.body.append(data.replace(" ", _KEPT_SPACE))
-        elif not self._unread:
-            self.body.append(_SPACE.sub(" ", data))
+def _leave_out_around(lines: list[Line], root: Any) -> list[Line]:
+    """Return the lines of the body; all of them where it is not known which."""
+    found = _words(_find_body(root))
+    are_body = [_words(line.text) in found for line in lines]
+    if len(found) < _LEAST_FOUND * _count(lines):
+        return _without_marked(lines)
+    body = [number for number, is_body in enumerate(are_body) if is_body]
+    first, last = (body[0], body[-1]) if body else (0, len(lines))
+    kept = []
+    for number, line in enumerate(lines):
+        inside = first <= number <= last
+        if are_body[number] or not _may_go(line, inside=inside):
+            kept.append(line)
+    return kept
 
-    def _mark(self, tag: str) -> None:
-        if self._unread:
-            return
-        if tag in _PARAGRAPHS:
-            self.body.append(_PARAGRAPH)
-        elif tag in _LINES:
-            self.body.append(_LINE)
-        elif tag in _CELLS:
-            self.body.append(" ")
+
+def _find_body(root: Any) -> str:
+    """Return the body of a page as trafilatura finds it; it may be a part, or empty."""
+    trafilatura = require("trafilatura", extra="cli", purpose="Reading HTML files")
+    text: str | None = trafilatura.extract(root, include_comments=False, fast=True)
+    return text or ""
+
+
+def _words(text: str) -> str:
+    return _NOT_WORD.sub("", text).lower()
+
+
+def _may_go(line: Line, *, inside: bool) -> bool:
+    """Tell whether a line that is not in the body looks like one around it."""
+    if line.prefix == "# ":
+        return False
+    if line.linked >= _LINKED * len(line.text):
+        return line.around or not inside
+    if inside:
+        return line.around and len(line.text) < _TINY
+    return line.around or len(line.text) < _SHORT
+
+
+def _without_marked(lines: list[Line]) -> list[Line]:
+    """Return the lines that stand in no element around the text, if these are most."""
+    kept = [line for line in lines if not line.around]
+    return kept if 2 * _count(kept) > _count(lines) else lines
+
+
+def _count(lines: Sequence[Line]) -> int:
+    return sum(len(line.text) for line in lines)

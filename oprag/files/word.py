@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import sys
 import zlib
 from xml.parsers.expat import ExpatError
@@ -11,13 +10,12 @@ from zipfile import BadZipFile
 
 from oprag.files.html import shown_text
 from oprag.files.text import NoTextError
+from oprag.files.word_parts import complete_word
 from oprag.optional import require
 from oprag.tokens import encodable
 
 _STYLES = "p[style-name='Title'] => h1:fresh"
 """The one style that mammoth does not know; it knows the headings."""
-_CELL = re.compile("(<t[dh][^>]*>)<p>|</p>(</t[dh]>)")
-"""The paragraph that mammoth puts into each cell."""
 _COMPLAINTS = (
     *(BadZipFile, ExpatError, zlib.error, OSError, EOFError, ValueError, LookupError),
     *(RuntimeError, AttributeError, TypeError),
@@ -26,14 +24,21 @@ _COMPLAINTS = (
 """Errors of mammoth and the standard library for damaged and for locked files."""
 
 
+def _complaints() -> tuple[type[BaseException], ...]:
+    etree = require("lxml.etree", extra="cli", purpose="Reading Word files")
+    return (*_COMPLAINTS, etree.LxmlError)
+
+
 def word_text(data: bytes) -> str:
     """Read the text of a Word file (.docx).
 
-    Headings are as in Markdown, a table has a line for each row, notes follow the text.
-    Deleted text, comments, and what is repeated on each page are left out.
+    Headings are as in Markdown, a table has a line for each row, paragraphs and
+    clauses have their numbers, equations are in one line, notes follow the text.
+    Deleted, struck and hidden text, comments, and what is repeated on each page are
+    left out.
 
     Raises:
-        MissingDependencyError: mammoth is not installed.
+        MissingDependencyError: mammoth or lxml is not installed.
         NoTextError: It is damaged, or locked.
     """
     mammoth = require("mammoth", extra="cli", purpose="Reading Word files")
@@ -41,9 +46,9 @@ def word_text(data: bytes) -> str:
     no_picture = mammoth.images.img_element(lambda _: {"src": ""})
     try:
         page = mammoth.convert_to_html(
-            io.BytesIO(data), style_map=_STYLES, convert_image=no_picture
+            io.BytesIO(complete_word(data)), style_map=_STYLES, convert_image=no_picture
         ).value
-    except _COMPLAINTS as error:
+    except _complaints() as error:
         message = "is a damaged Word file, or is locked by a password"
         raise NoTextError(message) from error
-    return shown_text(encodable(_CELL.sub(r"\1\2", page)), document=True).body
+    return shown_text(encodable(page), document=True).body

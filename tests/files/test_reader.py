@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from docx import Document
+from docx.oxml import parse_xml
 
 from oprag.errors import UnreadableFileError
 from oprag.files import read_file, read_files
@@ -119,6 +120,9 @@ def test_a_closed_folder_is_told(folder):
     assert skipped[-1].reason == "cannot be read (Permission denied)"
 
 
+TABLE_AND_LIST = "| a | b |\n| c |\n\nx\ny"
+
+
 @pytest.mark.parametrize(
     ("page", "text"),
     [
@@ -126,13 +130,26 @@ def test_a_closed_folder_is_told(folder):
         ("<title>Go</title><h1>Goals of 2024</h1>", "Go\n\n# Goals of 2024"),
         ("<head><title>T</title><meta><p>Hello", "T\n\nHello"),
         ("<head><title>T</title>\nHello <b>you", "T\n\nHello you"),
-        ("<pre>  if a:\n    b</pre><table><td>x<td>y", "if a:\n    b\n\nx y"),
+        ("<pre>  if a:\n    b</pre><table><td>x<td>y", "if a:\n    b\n\nx\ny"),
         ("<p>code:</p><pre>  a\n  b</pre>", "code:\n\n  a\n  b"),
         (
             "<head><title>Prices</title><style>p {}</style><body><p>One<p>Two",
             "Prices\n\nOne\n\nTwo",
         ),
-        ("<table><tr><td>a<td>b<tr><td>c</table><ul><li>x<li>y", "a b\nc\n\nx\ny"),
+        ("<table><tr><td>a<td>b<tr><td>c</table><ul><li>x<li>y", TABLE_AND_LIST),
+        ("<ol start=3><li>Pay<li value=7>Paint</ol>", "3. Pay\n7. Paint"),
+        ("<ol type=i><li>a<li>b<ol type=A><li>c</ol></ol>", "i. a\nii. b\n\nA. c"),
+        ("<p>10<sup>6</sup>, the 5<sup>th</sup>, H<sub>2</sub>O", "10^6, the 5th, H2O"),
+        ("<p><del>500</del> 600 <s>each</s> a month", "600 a month"),
+        ("<p hidden>no<p style='display:none'>no<p>yes", "yes"),
+        (
+            (
+                "<style>.k{display:none} @media print{.z{display:none}}</style>"
+                "<p class=k>no<p class=z>yes"
+            ),
+            "yes",
+        ),
+        ("<div><svg><path></div><p>whole", "whole"),
         ("<p>a <!-- no --> <b> b</b>\n<![no[x]]><i>c </i></p>", "a b c"),
         ('<?xml version="1.0" encoding="ISO-8859-1"?><p>Caf\u00e9', "Caf\u00e9"),
     ],
@@ -145,14 +162,55 @@ def test_a_page_is_its_visible_text_in_blocks(page, text):
     assert html_text(page.encode(coded)) == text
 
 
-def test_navigation_and_what_is_around_the_main_text_is_left_out():
-    nav = "<nav><h2>Menu</h2><a>Home</a></nav>"
-    around = f"<header>Shop</header>{nav}{{}}<footer>Imprint</footer>"
-    main = f"<main>{nav}<h2>Rules</h2><p>None.</p></main>"
+BODY = f"<p>{'The harbour opened in May, and a ship brought coal. ' * 6}</p>"
 
-    assert html_text(around.format(main).encode()) == "## Rules\n\nNone."
-    unmarked = html_text(around.format("<h1></h1><p>None.</p>").encode())
-    assert unmarked == "Shop\n\nNone.\n\nImprint"
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<article>{BODY}</article><main></main>",
+        f"<main><p>Share</p></main><article>{BODY}</article>",
+        f"<main>{BODY}</main>",
+        (
+            f"<div role=navigation>Menu</div><header>Log in</header>{BODY}"
+            "<footer>Imprint</footer><dialog>Cookies?</dialog>"
+        ),
+        f"<div class='has-sidebar nav'>{BODY}</div>",
+    ],
+)
+def test_a_body_is_whole_wherever_it_stands_and_alone(page):
+    text = html_text(f"<title>News</title>{page}".encode())
+
+    assert text.count("brought coal") == 6
+    for junk in ("Menu", "Log in", "Imprint", "Cookies"):
+        assert junk not in text
+
+
+def test_a_page_that_a_script_will_show_is_read():
+    hidden = f"<div style='display: none'>{BODY}</div>"
+
+    assert html_text(hidden.encode()).count("coal") == 6
+
+
+def test_values_stay_in_their_columns():
+    page = (
+        "<table><caption>Tons</caption><tr><th rowspan=2>Year<th colspan=2>Goods"
+        "<tr><th>Coal<th>Iron<tr><td>1900<td>12<td>5<tr><td>1901<td><td>7</table>"
+    )
+
+    assert html_text(page.encode()).splitlines() == [
+        "Tons",
+        "| Year | Goods | |",
+        "| Year | Coal | Iron |",
+        "| 1900 | 12 | 5 |",
+        "| 1901 | | 7 |",
+    ]
+
+
+def test_a_table_that_lays_out_a_page_is_its_text():
+    page = f"<table><tr><td>Left<td><h1>News</h1>{BODY}</table>"
+
+    assert "|" not in html_text(page.encode())
 
 
 def test_a_word_file_is_its_text_with_headings_tables_and_lists(tmp_path):
@@ -170,8 +228,90 @@ def test_a_word_file_is_its_text_with_headings_tables_and_lists(tmp_path):
 
     assert text.text == (
         "# Lease & more\n\n# Repairs\n\nThe landlord pays, \u00e9very time.\n\n"
-        "cell 0 cell 1\ncell 2 cell 3\n\nNo drums."
+        "| cell 0 | cell 1 |\n| cell 2 | cell 3 |\n\nNo drums."
     )
+
+
+W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+M = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+
+
+def word(path: Path, *parts: str) -> str:
+    """Write a paragraph of texts and elements; return what is read of it."""
+    written = Document()
+    paragraph = written.add_paragraph()
+    for part in parts:
+        if part.startswith("<"):
+            paragraph._p.append(parse_xml(part))
+        else:
+            paragraph.add_run(part)
+    written.save(path)
+    return read_file(path)[0].text
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        (f"<m:oMath {M}><m:r><m:t>E=mc</m:t></m:r></m:oMath>", "is E=mc here"),
+        (
+            (
+                f"<m:oMath {M}><m:f><m:num><m:r><m:t>a+b</m:t></m:r></m:num>"
+                "<m:den><m:r><m:t>2</m:t></m:r></m:den></m:f><m:sSup>"
+                "<m:e><m:r><m:t>x</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup></m:oMath>"
+            ),
+            "is (a+b)/2x^2 here",
+        ),
+        (f"<w:r {W}><w:rPr><w:vanish/></w:rPr><w:t>no</w:t></w:r>", "is here"),
+        (f"<w:r {W}><w:rPr><w:strike/></w:rPr><w:t>no</w:t></w:r>", "is here"),
+        (f"<w:del {W}><w:r><w:delText>no</w:delText></w:r></w:del>", "is here"),
+        (f"<w:moveTo {W}><w:r><w:t>it</w:t></w:r></w:moveTo>", "is it here"),
+        (f"<w:fldSimple {W}><w:r><w:t>it</w:t></w:r></w:fldSimple>", "is it here"),
+        (
+            (
+                f"<w:r {W}><w:rPr><w:vertAlign w:val='superscript'/></w:rPr>"
+                "<w:t>6</w:t></w:r>"
+            ),
+            "is ^6 here",
+        ),
+    ],
+)
+def test_what_stands_in_a_paragraph_of_word_is_read_as_it_is_seen(part, text, tmp_path):
+    assert word(tmp_path / "a.docx", "is ", part, " here") == text
+
+
+def test_clauses_of_word_have_their_numbers(tmp_path):
+    written = Document()
+    for text in ("Definitions", "Rent, see clause 1."):
+        written.add_paragraph(text, style="List Number")
+    root = written.part.numbering_part.element
+    levels = "".join(
+        f'<w:lvl w:ilvl="{level}"><w:start w:val="1"/><w:numFmt w:val="{kind}"/>'
+        f'<w:lvlText w:val="{text}"/></w:lvl>'
+        for level, (kind, text) in enumerate(
+            [("decimal", "%1."), ("decimal", "%1.%2"), ("lowerLetter", "(%3)")]
+        )
+    )
+    root.insert(
+        0,
+        parse_xml(f'<w:abstractNum {W} w:abstractNumId="77">{levels}</w:abstractNum>'),
+    )
+    root.append(
+        parse_xml(f'<w:num {W} w:numId="78"><w:abstractNumId w:val="77"/></w:num>')
+    )
+    for level in (0, 1, 1, 2, 2, 0, 1):
+        paragraph = written.add_paragraph("It is so.")
+        paragraph._p.get_or_add_pPr().append(
+            parse_xml(
+                f'<w:numPr {W}><w:ilvl w:val="{level}"/><w:numId w:val="78"/></w:numPr>'
+            )
+        )
+    written.save(tmp_path / "a.docx")
+
+    lines = read_file(tmp_path / "a.docx")[0].text.split("\n\n")
+
+    assert lines[:2] == ["1. Definitions", "2. Rent, see clause 1."]
+    numbers = [line.removesuffix(" It is so.") for line in lines[2:]]
+    assert numbers == ["1.", "1.1", "1.2", "(a)", "(b)", "2.", "2.1"]
 
 
 @pytest.mark.parametrize("damage", ["cut", "bent", "no text", "no main part", "locked"])

@@ -1,0 +1,74 @@
+"""Numbers of list items and raised numbers, as a browser shows them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_POWER = re.compile(r"[-+−]?[\d.,/]+|[-+−]?[nxmkij]")
+_DIGIT_LAST = re.compile(r"[\d)\]]\Z")
+_ROMAN = (
+    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc")),
+    *((50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
+_LARGEST_ROMAN = 3999
+_LETTERS = 26
+
+
+class ListNumbers:
+    """Counts the items of ordered lists."""
+
+    def __init__(self) -> None:
+        self._next: dict[Any, int] = {}
+
+    def of(self, item: Any) -> str:
+        """Return the number of an item as it is shown; empty where it has none."""
+        parent = item.getparent()
+        if parent is None or parent.tag != "ol":
+            return ""
+        step = -1 if parent.get("reversed") is not None else 1
+        if parent not in self._next:
+            first = sum(each.tag == "li" for each in parent) if step < 0 else 1
+            self._next[parent] = _as_int(parent.get("start"), first)
+        number = _as_int(item.get("value"), self._next[parent])
+        self._next[parent] = number + step
+        return f"{write_number(number, parent.get('type') or '1')}."
+
+
+def write_number(number: int, kind: str) -> str:
+    """Write a number as digits (`1`), letters (`a`, `A`) or in Roman (`i`, `I`)."""
+    if kind in {"a", "A"} and number > 0:
+        text = ""
+        while number > 0:
+            number, rest = divmod(number - 1, _LETTERS)
+            text = chr(ord(kind) + rest) + text
+        return text
+    if kind in {"i", "I"} and 0 < number <= _LARGEST_ROMAN:
+        text = ""
+        for value, letters in _ROMAN:
+            count, number = divmod(number, value)
+            text += letters * count
+        return text if kind == "i" else text.upper()
+    return str(number)
+
+
+def name_power(element: Any, before: str) -> str:
+    """Return raised or lowered text, so that 10 with a raised 6 is not 106.
+
+    Args:
+        element: A `sup` or a `sub`.
+        before: The text before it.
+    """
+    text = "".join(element.itertext())
+    bare = text.strip()
+    raised = element.tag == "sup"
+    if _POWER.fullmatch(bare) and (raised or _DIGIT_LAST.search(before)):
+        return ("^" if raised else "_") + bare
+    return text
+
+
+def _as_int(value: str | None, default: int) -> int:
+    try:
+        return int(value or "")
+    except ValueError:
+        return default
