@@ -3,19 +3,25 @@
 import pytest
 
 from tests.cli.play.pages import ask, browser, open_tab, program
-from tests.evaluation.small import MILL
 
 __all__ = ["browser", "open_tab"]
 
 pytestmark = pytest.mark.browser
+
+THINGS = ("wheel", "miller", "river", "bread", "donkey", "roof")
+PARAGRAPHS = [
+    f"The {thing} of the mill is the matter of part {number}. "
+    + " ".join(f"In year {year} the {thing} was mended." for year in range(1901, 1906))
+    for number, thing in enumerate(THINGS, start=1)
+]
+"""A chunk each, so that there is an order."""
 
 
 def test_two_answers_of_the_same_passages_stream_into_the_page(
     recorder, asked, open_tab, tiny_model, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(recorder, "pause", 0.1)  # a page is drawn less often
-    paragraphs = MILL.replace(". ", ".\n\n")  # several chunks, so that order shows
-    (tmp_path / "mill.txt").write_text(paragraphs)
+    (tmp_path / "mill.txt").write_text("\n\n".join(PARAGRAPHS))
     model = ["--model", "openai:smollm2", "--embedding-model", tiny_model]
     files = [tmp_path / "mill.txt", "--directory", tmp_path / "index"]
     with program(tmp_path, *files, *model) as url:

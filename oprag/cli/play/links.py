@@ -54,7 +54,7 @@ def link_to(question: str, options: SearchOptions) -> str:
 def as_python(question: str, options: SearchOptions) -> str:
     """Return the lines that retrieve the same from a vector store."""
     named = {"token_budget": options.token_budget, **_differing(options)}
-    named["order"], named["citations"] = "document", True
+    named |= {"merge": options.merge, "order": "document", "citations": True}
     lines = "".join(f"    {name}={value!r},\n" for name, value in named.items())
     return (
         "from langchain_oprag import OrderPreservingRetriever, format_documents\n\n"
